@@ -1,0 +1,58 @@
+// Command listwatch follows one collection for as long as it runs: list, watch, resume, list again when it must. It
+// prints the wire (lines with > and <) and, without either, each change as a controller would be told of it.
+//
+//	go run ./01-raw-watch/listwatch --page-size 3 /api/v1/namespaces/default/pods
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/operators/01-raw-watch/wire"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig file")
+	pageSize := flag.Int("page-size", 500, "the most objects that one answer to a list may hold")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := listWatch(ctx, *kubeconfig, flag.Arg(0), *pageSize); err != nil {
+		fmt.Fprintln(os.Stderr, "listwatch:", err)
+		os.Exit(1)
+	}
+}
+
+// listWatch prints the changes in the collection at path until ctx ends.
+func listWatch(ctx context.Context, kubeconfig, path string, pageSize int) error {
+	if path == "" {
+		return fmt.Errorf("which collection? Give its path, such as /api/v1/pods")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	client, err := wire.NewClient(config, os.Stdout)
+	if err != nil {
+		return err
+	}
+	reflector := wire.NewReflector(client, path)
+	reflector.PageSize = pageSize
+
+	events := make(chan wire.Event)
+	go reflector.Run(ctx, events)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case event := <-events:
+			fmt.Printf("  %s %s\n", event.Type, event.Object.Name)
+		}
+	}
+}

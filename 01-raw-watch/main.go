@@ -1,0 +1,75 @@
+// Command 01-raw-watch is a controller for Foos over plain HTTP. Read it in the order in which data flows: events.go (how
+// events arrive), reconcile.go (what is done about a Foo), desired.go (what a Foo wants), read.go and write.go (the
+// requests). main.go only reads the flags and starts it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"example.com/operators/01-raw-watch/wire"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
+	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
+	trace := flag.Bool("trace", false, "print each request and each event to standard output")
+	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logFlags)
+	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *kubeconfig, *namespace, *trace); err != nil {
+		fmt.Fprintln(os.Stderr, "01-raw-watch:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the controller until ctx ends.
+func run(ctx context.Context, kubeconfig, namespace string, trace bool) error {
+	config, err := loadConfig(kubeconfig)
+	if err != nil {
+		return err
+	}
+	var traceTo io.Writer
+	if trace {
+		traceTo = os.Stdout
+	}
+	client, err := wire.NewClient(config, traceTo)
+	if err != nil {
+		return err
+	}
+	klog.InfoS("Starting", "server", config.Host, "namespace", namespace)
+	newController(client, namespace).run(ctx)
+	klog.InfoS("Stopped")
+	return nil
+}
+
+// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
+// ~/.kube/config), else in the Pod that this program runs in.
+func loadConfig(path string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err) && path == "":
+		return nil, errors.New("no kubeconfig found: set KUBECONFIG, or name the file with --kubeconfig")
+	case clientcmd.IsEmptyConfig(err):
+		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it empty, or without a current-context?", path)
+	case err != nil:
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	return config, nil
+}

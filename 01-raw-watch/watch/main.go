@@ -1,0 +1,71 @@
+// Command watch opens one watch and prints what comes, until the server ends it. It is all that a watch is: a GET whose
+// answer doesn't end. What is missing is in ../listwatch: knowing what was there before, and going on after the end.
+//
+//	go run ./01-raw-watch/watch /api/v1/namespaces/default/pods
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig file")
+	flag.Parse()
+	if err := watch(*kubeconfig, flag.Arg(0)); err != nil {
+		fmt.Fprintln(os.Stderr, "watch:", err)
+		os.Exit(1)
+	}
+}
+
+// watch prints the changes in the collection at path, such as /api/v1/pods.
+func watch(kubeconfig, path string) error {
+	if path == "" {
+		return errors.New("which collection? Give its path, such as /api/v1/pods")
+	}
+
+	// 1. Credentials: the only thing that client-go does here.
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+
+	// 2. GET.
+	response, err := client.Get(config.Host + path + "?watch=true")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", path, response.Status)
+	}
+
+	// 3. Decode and print: one JSON object after the other, as they come.
+	decoder := json.NewDecoder(response.Body)
+	for {
+		var event struct {
+			Type   string
+			Object metav1.PartialObjectMetadata
+		}
+		if err := decoder.Decode(&event); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		fmt.Printf("%-8s  %s %s  resourceVersion=%s\n",
+			event.Type, event.Object.Kind, event.Object.Name, event.Object.ResourceVersion)
+	}
+}

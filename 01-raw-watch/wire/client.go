@@ -1,0 +1,113 @@
+// Package wire speaks the Kubernetes API over net/http and encoding/json, so that nothing of the protocol is hidden.
+// client.go sends one request and reads one answer; reflector.go follows a collection; trace.go prints both.
+// Only credentials are borrowed: client-go reads the kubeconfig and makes an *http.Client of it.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// requestTimeout bounds every request but a watch. The API server's own bound is 60 s.
+const requestTimeout = 65 * time.Second
+
+// Client sends requests to one API server.
+type Client struct {
+	http  *http.Client
+	base  *url.URL
+	trace *trace
+}
+
+// NewClient makes a Client for the API server and the credentials of config. If traceTo isn't nil, each request and each
+// watch event is printed there, a line each.
+func NewClient(config *rest.Config, traceTo io.Writer) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("credentials for %s: %w", config.Host, err)
+	}
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("server address %q: %w", config.Host, err)
+	}
+	return &Client{http: httpClient, base: base, trace: &trace{to: traceTo}}, nil
+}
+
+// Do sends one request: in, if not nil, as its JSON body. It decodes the answer into out, which may be nil. An answer
+// other than 2xx becomes an *apierrors.StatusError, so apierrors.IsNotFound and its sisters tell what it was.
+func (c *Client) Do(ctx context.Context, method, path string, query url.Values, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	response, err := c.send(ctx, method, path, query, in)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if out == nil {
+		out = &struct{}{}
+	}
+	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
+		return fmt.Errorf("%s %s: decode the answer: %w", method, path, err)
+	}
+	return nil
+}
+
+// send returns the response to one request as soon as its headers are there. The caller reads and closes its body.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, in any) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		encoded, err := json.Marshal(in)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: encode the body: %w", method, path, err)
+		}
+		body = bytes.NewReader(encoded)
+	}
+	target := c.base.JoinPath(path)
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+
+	response, err := c.http.Do(request)
+	if err != nil {
+		c.trace.request(request, err.Error())
+		return nil, err
+	}
+	c.trace.request(request, response.Status)
+	if response.StatusCode/100 != 2 {
+		defer response.Body.Close()
+		return nil, errorOf(request, response)
+	}
+	return response, nil
+}
+
+// errorOf makes an error of an answer that isn't 2xx. The API server explains itself with a Status object; what stands
+// between (a proxy, a load balancer) may answer anything.
+func errorOf(request *http.Request, response *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+	var status metav1.Status
+	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" && status.Code != 0 {
+		return apierrors.FromObject(&status)
+	}
+	retryAfter, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+	return apierrors.NewGenericServerResponse(response.StatusCode, request.Method, schema.GroupResource{},
+		"", fmt.Sprintf("%s %s: %s: %.200s", request.Method, request.URL.Path, response.Status, body), retryAfter, true)
+}

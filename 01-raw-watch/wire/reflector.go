@@ -1,0 +1,280 @@
+// How one collection is followed: list, watch, resume, and list again when there is no other way. What the events mean
+// is left to whoever receives them.
+
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+)
+
+// Event says that an object was seen for the first time (watch.Added), is different from before (watch.Modified), or is
+// gone (watch.Deleted; Object is then its last known state). It carries metadata only: an event is a hint that something
+// happened, and who acts on it reads what is true by then.
+type Event struct {
+	Type   watch.EventType
+	Object metav1.PartialObjectMetadata
+}
+
+// Reflector follows one collection of objects and reports each change in it.
+type Reflector struct {
+	// Path is the collection's, such as /apis/apps/v1/deployments.
+	Path string
+	// PageSize is the most objects that one answer to a list may hold.
+	PageSize int
+	// Silence is how long a watch may say nothing before it is taken for dead. A live one sends a bookmark about
+	// every minute.
+	Silence time.Duration
+	// Backoff is the wait before a list or watch is tried again, longer each time that nothing came of it.
+	Backoff wait.Backoff
+
+	client *Client
+	// known is what has been reported: without it nobody could tell what was deleted while no watch was open.
+	known map[types.NamespacedName]metav1.PartialObjectMetadata
+	// resourceVersion is the point in the collection's history up to which known is true. Empty: none, list first.
+	resourceVersion string
+	// complaint is the last one logged: the same again is no news.
+	complaint string
+}
+
+// NewReflector returns a Reflector for the collection at path, with the limits that suit a real API server.
+func NewReflector(client *Client, path string) *Reflector {
+	return &Reflector{
+		Path:     path,
+		PageSize: 500,
+		Silence:  90 * time.Second,
+		Backoff:  wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 20, Cap: 10 * time.Second},
+		client:   client,
+		known:    map[types.NamespacedName]metav1.PartialObjectMetadata{},
+	}
+}
+
+// Run reports changes on events until ctx ends. It has no other end: whatever fails is tried again.
+func (r *Reflector) Run(ctx context.Context, events chan<- Event) {
+	backoff := r.Backoff
+	for {
+		received, err := r.listAndWatch(ctx, events)
+		if ctx.Err() != nil {
+			return
+		}
+		if received {
+			backoff = r.Backoff
+		}
+		delay := backoff.Step()
+		if err != nil {
+			if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+				delay = max(delay, time.Duration(seconds)*time.Second)
+			}
+			r.complain(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(delay):
+		}
+	}
+}
+
+// listAndWatch lists if it must, then watches until the watch ends, as every watch does some time. It tells whether the
+// watch brought anything.
+func (r *Reflector) listAndWatch(ctx context.Context, events chan<- Event) (received bool, err error) {
+	if r.resourceVersion == "" {
+		if err := r.list(ctx, events); err != nil {
+			return false, err
+		}
+	}
+	received, err = r.watch(ctx, events)
+	if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
+		// 410: the server no longer has the history since our resourceVersion. Only a list can tell what we missed.
+		klog.V(1).InfoS("History is gone, listing again", "path", r.Path, "resourceVersion", r.resourceVersion)
+		r.resourceVersion = ""
+		err = nil
+	}
+	return received, err
+}
+
+// list reads the whole collection, page by page, and reports how it differs from what is known.
+func (r *Reflector) list(ctx context.Context, events chan<- Event) error {
+	var items []metav1.PartialObjectMetadata
+	query := url.Values{"limit": {strconv.Itoa(r.PageSize)}}
+	for {
+		var page metav1.PartialObjectMetadataList
+		err := r.client.Do(ctx, http.MethodGet, r.Path, query, nil, &page)
+		if apierrors.IsResourceExpired(err) && query.Has("continue") {
+			// All pages show one moment, and that moment is too old by now. Ask for everything in one answer.
+			items, query = nil, url.Values{}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		items = append(items, page.Items...)
+		if page.Continue == "" {
+			if page.ResourceVersion == "" {
+				return fmt.Errorf("the answer is no list: it has no resourceVersion")
+			}
+			return r.replace(ctx, events, items, page.ResourceVersion)
+		}
+		query.Set("continue", page.Continue)
+	}
+}
+
+// replace reports the difference between what is known and what a list has shown. No watch tells what was deleted while
+// none was open: what is known and not listed is gone.
+func (r *Reflector) replace(ctx context.Context, events chan<- Event, items []metav1.PartialObjectMetadata, resourceVersion string) error {
+	listed := make(map[types.NamespacedName]types.UID, len(items))
+	for _, item := range items {
+		listed[keyOf(&item)] = item.UID
+	}
+	for key, old := range r.known {
+		// Another UID under the same name: deleted and made again.
+		if uid, found := listed[key]; !found || uid != old.UID {
+			if err := r.report(ctx, events, Event{watch.Deleted, old}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, item := range items {
+		eventType := watch.Added
+		if old, found := r.known[keyOf(&item)]; found {
+			if old.ResourceVersion == item.ResourceVersion {
+				continue
+			}
+			eventType = watch.Modified
+		}
+		if err := r.report(ctx, events, Event{eventType, item}); err != nil {
+			return err
+		}
+	}
+	r.resourceVersion = resourceVersion
+	return nil
+}
+
+// watch asks for all that happens after resourceVersion and reports it until the stream ends. The server ends it after
+// timeoutSeconds; the spread keeps a thousand clients from coming back in the same second.
+func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	patience := patience{limit: r.Silence, giveUp: cancel}
+	query := url.Values{
+		"watch":               {"true"},
+		"allowWatchBookmarks": {"true"},
+		"resourceVersion":     {r.resourceVersion},
+		"timeoutSeconds":      {strconv.Itoa(300 + rand.IntN(300))},
+	}
+
+	calm := patience.wait()
+	response, err := r.client.send(ctx, http.MethodGet, r.Path, query, nil)
+	calm()
+	if err != nil {
+		return false, cause(ctx, err)
+	}
+	defer response.Body.Close()
+	if r.complaint != "" {
+		klog.InfoS("Going on", "path", r.Path)
+		r.complaint = ""
+	}
+
+	// One JSON object after the other, in one answer that doesn't end.
+	decoder := json.NewDecoder(&patientReader{response.Body, patience})
+	for {
+		var event struct {
+			Type   watch.EventType
+			Object json.RawMessage
+		}
+		if err := decoder.Decode(&event); errors.Is(err, io.EOF) {
+			return received, nil
+		} else if err != nil {
+			return received, cause(ctx, fmt.Errorf("read the watch: %w", err))
+		}
+		if err := r.receive(ctx, events, event.Type, event.Object); err != nil {
+			return received, err
+		}
+		received = true
+	}
+}
+
+// receive acts on one event of the stream.
+func (r *Reflector) receive(ctx context.Context, events chan<- Event, eventType watch.EventType, raw json.RawMessage) error {
+	if eventType == watch.Error {
+		// What a status code would say, had the headers not been sent long ago.
+		var status metav1.Status
+		if err := json.Unmarshal(raw, &status); err != nil {
+			return fmt.Errorf("decode an ERROR event: %w", err)
+		}
+		return apierrors.FromObject(&status)
+	}
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return fmt.Errorf("decode an event of the type %q: %w", eventType, err)
+	}
+	r.client.trace.event(eventType, &object)
+	switch eventType {
+	case watch.Added, watch.Modified, watch.Deleted:
+		if err := r.report(ctx, events, Event{eventType, object}); err != nil {
+			return err
+		}
+	case watch.Bookmark:
+		// Nothing happened, but history has moved on: resume from here.
+	default:
+		return fmt.Errorf("an event of the unknown type %q", eventType)
+	}
+	r.resourceVersion = object.ResourceVersion
+	return nil
+}
+
+// report hands one event over and remembers it.
+func (r *Reflector) report(ctx context.Context, events chan<- Event, event Event) error {
+	event.Object.ManagedFields = nil // half of most objects' metadata, and of no use here
+	select {
+	case events <- event:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if event.Type == watch.Deleted {
+		delete(r.known, keyOf(&event.Object))
+	} else {
+		r.known[keyOf(&event.Object)] = event.Object
+	}
+	return nil
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// complain logs why a list or watch failed, once for each reason.
+func (r *Reflector) complain(err error) {
+	if message := explain(r.Path, err); message != r.complaint {
+		klog.InfoS("Waiting", "path", r.Path, "because", message)
+		r.complaint = message
+	}
+}
+
+// explain adds the mend to those errors that have a usual one.
+func explain(path string, err error) string {
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("the server has no %s: is the CRD applied (manifests/crd.yaml)?", path)
+	case apierrors.IsForbidden(err):
+		return fmt.Sprintf("%v: are the permissions applied (manifests/rbac.yaml)?", err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Sprintf("%v: the server refuses the credentials; if they have expired, renew the kubeconfig and start again", err)
+	}
+	return err.Error()
+}

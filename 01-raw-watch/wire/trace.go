@@ -1,0 +1,33 @@
+// Printing of the wire (--trace). It leaves all meaning to others.
+
+package wire
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// trace prints a line for each request and each watch event. With no writer it prints nothing.
+type trace struct {
+	to io.Writer
+}
+
+func (t *trace) request(request *http.Request, outcome string) {
+	if t.to != nil {
+		fmt.Fprintf(t.to, "> %s %s  %s\n", request.Method, request.URL.RequestURI(), outcome)
+	}
+}
+
+func (t *trace) event(eventType watch.EventType, object *metav1.PartialObjectMetadata) {
+	if t.to != nil {
+		name := object.Name
+		if object.Namespace != "" {
+			name = object.Namespace + "/" + object.Name
+		}
+		fmt.Fprintf(t.to, "< %s %s %s  resourceVersion=%s\n", eventType, object.Kind, name, object.ResourceVersion)
+	}
+}
