@@ -1,0 +1,163 @@
+package docs
+
+// This file reads console blocks: fenced blocks with the info string `console`, which hold what a reader types and
+// sees. It says what they mean, and runner.go does it.
+//
+//	$ command           the next line belongs to it too where this one ends in a backslash, or where the next one
+//	> continued         directly follows and begins with `> `, the prompt that a here-document gets
+//	output              as a reader sees it (never beginning with `$ `); what compares equal is match.go's
+//	^C                  as a block's first line: interrupts what runs in this terminal
+//
+// A block that begins with output shows what the command in that terminal goes on to say. Words after `console`:
+//
+//	terminal=NAME       the terminal, of which each file has as many as it names; the default's name is empty
+//	exit=N              the exit status of the block's last command; that of all others is 0
+//	running             the last command doesn't end by itself: the block is done when what is shown has appeared. It
+//	                    is a job of its own, in which a cd, for one, doesn't last
+//	norun               shown and never run, for the reason that `<!-- not run: why -->` gives directly before
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+var notRun = regexp.MustCompile(`^<!-- not run: \S.* -->$`)
+
+// block is one console block.
+type block struct {
+	line      int // its fence's
+	terminal  string
+	exit      int
+	running   bool
+	norun     bool
+	interrupt bool
+	steps     []step
+}
+
+// step is a command and the output shown for it.
+type step struct {
+	line    int
+	command string // "" for more output of the command that runs
+	output  []string
+}
+
+// Commands returns how many commands a file has for a Runner to run.
+func Commands(root, file string) (int, error) {
+	doc, err := readDocument(os.DirFS(root), file)
+	if err != nil {
+		return 0, err
+	}
+	blocks, _ := consoleBlocks(doc)
+	commands := 0
+	for _, b := range blocks {
+		for _, s := range b.steps {
+			if !b.norun && s.command != "" {
+				commands++
+			}
+		}
+	}
+	return commands, nil
+}
+
+func checkConsole(doc *document) []Problem {
+	_, problems := consoleBlocks(doc)
+	return problems
+}
+
+// consoleBlocks reads all console blocks of a document, in order.
+func consoleBlocks(doc *document) (blocks []block, problems []Problem) {
+	doc.each(func(n ast.Node) {
+		fenced, ok := n.(*ast.FencedCodeBlock)
+		if !ok || string(fenced.Language(doc.source)) != "console" {
+			return
+		}
+		b := block{line: doc.line(n)}
+		err := b.readInfo(string(fenced.Info.Value(doc.source)))
+		if err == nil {
+			err = b.readLines(strings.TrimRight(string(fenced.Lines().Value(doc.source)), "\n"))
+		}
+		if err == nil && b.norun && !notRun.MatchString(doc.html(n.PreviousSibling())) {
+			err = fmt.Errorf("norun needs its reason, `<!-- not run: why -->`, directly before the block")
+		}
+		if err != nil {
+			problems = append(problems, doc.problem(b.line, "console block: %v", err))
+			return
+		}
+		blocks = append(blocks, b)
+	})
+	return blocks, problems
+}
+
+func (b *block) readInfo(info string) (err error) {
+	for _, word := range strings.Fields(info)[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch {
+		case name == "terminal" && value != "":
+			b.terminal = value
+		case name == "exit" && value != "":
+			if b.exit, err = strconv.Atoi(value); err != nil {
+				return fmt.Errorf("exit=%s is no exit status", value)
+			}
+		case word == "running":
+			b.running = true
+		case word == "norun":
+			b.norun = true
+		default:
+			return fmt.Errorf("%q means nothing here: known are terminal=NAME, exit=N, running and norun", word)
+		}
+	}
+	return nil
+}
+
+func (b *block) readLines(text string) error {
+	for i, line := range strings.Split(text, "\n") {
+		var last *step
+		if len(b.steps) > 0 {
+			last = &b.steps[len(b.steps)-1]
+		}
+		command, typed := strings.CutPrefix(line, "$ ")
+		switch {
+		case line == "^C" && i == 0:
+			b.interrupt = true
+		case line == "^C":
+			return fmt.Errorf("^C can only be a block's first line: begin a new block")
+		case last != nil && last.goesOn(line):
+			last.command += "\n" + unprompted(line)
+		case typed:
+			b.steps = append(b.steps, step{line: b.line + 1 + i, command: command})
+		case last != nil:
+			last.output = append(last.output, line)
+		case strings.TrimSpace(line) != "":
+			b.steps = []step{{line: b.line + 1 + i, output: []string{line}}}
+		}
+	}
+	if len(b.steps) == 0 && !b.interrupt {
+		return fmt.Errorf("there is nothing in it")
+	}
+	if b.running && (len(b.steps) == 0 || b.steps[len(b.steps)-1].command == "") {
+		return fmt.Errorf("running needs a command")
+	}
+	for i := range b.steps {
+		b.steps[i].output = trimBlank(b.steps[i].output)
+	}
+	return nil
+}
+
+// goesOn says whether a line still belongs to the command.
+func (s *step) goesOn(line string) bool {
+	return s.command != "" && s.output == nil &&
+		(strings.HasSuffix(s.command, `\`) || line == ">" || strings.HasPrefix(line, "> "))
+}
+
+// unprompted is a continued line without the prompt that it may have.
+func unprompted(line string) string {
+	if line == ">" {
+		return ""
+	}
+	return strings.TrimPrefix(line, "> ")
+}

@@ -1,0 +1,111 @@
+package docs
+
+import (
+	"testing"
+	"testing/fstest"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestConsoleBlocksAreRead(t *testing.T) {
+	tests := map[string]struct {
+		text []string
+		want []block
+	}{
+		"commands with and without output": {
+			text: []string{"'''console", "$ a", "x", "", "$ b", "", "$ c", " y", "'''"},
+			want: []block{{line: 1, steps: []step{
+				{line: 2, command: "a", output: []string{"x"}}, {line: 5, command: "b"}, {line: 7, command: "c", output: []string{" y"}},
+			}}},
+		},
+		"a backslash goes on in the next line": {
+			text: []string{"'''console", `$ a \`, `    b \`, "> c", "> x", "y", "'''"},
+			want: []block{{line: 1, steps: []step{{line: 2, command: "a \\\n    b \\\nc\nx", output: []string{"y"}}}}},
+		},
+		"a here-document has prompts": {
+			text: []string{"'''console", "$ cat <<EOF", "> $ a", ">", ">   b", "> EOF", "out", "> out", "'''"},
+			want: []block{{line: 1, steps: []step{{line: 2, command: "cat <<EOF\n$ a\n\n  b\nEOF", output: []string{"out", "> out"}}}}},
+		},
+		"the info string says how": {
+			text: []string{"'''console terminal=two exit=3", "$ a", "'''", "'''console running", "$ b", "'''"},
+			want: []block{
+				{line: 1, terminal: "two", exit: 3, steps: []step{{line: 2, command: "a"}}},
+				{line: 4, running: true, steps: []step{{line: 5, command: "b"}}},
+			},
+		},
+		"^C, more output, then a command": {
+			text: []string{"'''console", "^C", "bye", "$ a", "'''"},
+			want: []block{{line: 1, interrupt: true, steps: []step{{line: 3, output: []string{"bye"}}, {line: 4, command: "a"}}}},
+		},
+		"^C alone": {
+			text: []string{"'''console", "^C", "'''"},
+			want: []block{{line: 1, interrupt: true}},
+		},
+		"shown only, with a reason": {
+			text: []string{"<!-- not run: needs a cloud -->", "'''console norun", "$ a", "'''"},
+			want: []block{{line: 2, norun: true, steps: []step{{line: 3, command: "a"}}}},
+		},
+		"in a folded answer": {
+			text: []string{"<details><summary>Answer</summary>", "", "'''console", "$ a", "'''", "", "</details>"},
+			want: []block{{line: 3, steps: []step{{line: 4, command: "a"}}}},
+		},
+		"in a list": {
+			text: []string{"1. x", "", "   '''console", "   $ a", "   b", "   '''"},
+			want: []block{{line: 3, steps: []step{{line: 4, command: "a", output: []string{"b"}}}}},
+		},
+		"other blocks are none": {
+			text: []string{"'''sh", "$ a", "'''", "    $ a"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			doc := readText(t, test.text...)
+			got, problems := consoleBlocks(doc)
+			wantProblems(t, problems)
+			if diff := gocmp.Diff(test.want, got, gocmp.AllowUnexported(block{}, step{}), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCommandsAreCounted(t *testing.T) {
+	root := repository(t, map[string]string{"README.md": markdownText(
+		"'''console", "$ a", "$ b", "'''", "'''console", "more", "'''", "<!-- not run: why -->", "'''console norun", "$ c", "'''",
+	)})
+	got, err := Commands(root, "README.md")
+	if err != nil || got != 2 {
+		t.Errorf("%d commands, %v; want 2", got, err)
+	}
+}
+
+func TestConsoleBlocksThatMakeNoSense(t *testing.T) {
+	tests := map[string]struct {
+		text []string
+		want string
+	}{
+		"an unknown word":          {text: []string{"'''console run", "$ a", "'''"}, want: `TEXT.md:1: console block: "run" means nothing here`},
+		"an exit status in words":  {text: []string{"'''console exit=one", "$ a", "'''"}, want: "exit=one is no exit status"},
+		"a terminal without name":  {text: []string{"'''console terminal=", "$ a", "'''"}, want: `"terminal=" means nothing here`},
+		"not run, without reason":  {text: []string{"'''console norun", "$ a", "'''"}, want: "norun needs its reason"},
+		"not run, an empty reason": {text: []string{"<!-- not run: -->", "'''console norun", "$ a", "'''"}, want: "norun needs its reason"},
+		"^C at the end":            {text: []string{"'''console", "$ a", "^C", "'''"}, want: "^C can only be a block's first line"},
+		"nothing":                  {text: []string{"text", "", "'''console", "'''"}, want: "TEXT.md:3: console block: there is nothing in it"},
+		"running, and no command":  {text: []string{"'''console running", "^C", "'''"}, want: "running needs a command"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			wantProblems(t, checkConsole(readText(t, test.text...)), test.want)
+		})
+	}
+}
+
+func readText(t *testing.T, lines ...string) *document {
+	t.Helper()
+	doc, err := readDocument(fstest.MapFS{"TEXT.md": {Data: []byte(markdownText(lines...))}}, "TEXT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}

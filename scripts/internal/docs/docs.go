@@ -1,0 +1,77 @@
+// Package docs keeps the repository's Markdown true: the code in it is taken from the source, its links and headings
+// hold, and the commands in it are run and give the output that is shown.
+//
+// This file says which files are meant, and puts the checks that need no command run together. What each check is
+// stands in source.go (code), links.go (links and headings) and console.go (commands); running commands is runner.go's.
+package docs
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+)
+
+var (
+	// responsible are the files that this package looks after; everything else is somebody else's text.
+	responsible = regexp.MustCompile(`^(README|(\d\d-[^/]+|scripts|\.github)/.+)\.md$`)
+	// chapterREADME are the texts that a reader goes through, which have a fixed shape.
+	chapterREADME = regexp.MustCompile(`^\d\d-[^/]+/README\.md$`)
+)
+
+// Problem is one thing to mend in a text.
+type Problem struct {
+	File    string // relative to the repository's root, with slashes
+	Line    int    // from 1
+	Message string // may have several lines
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+}
+
+// Files lists the Markdown files that are checked, relative to root and with slashes: README.md, and all under the
+// chapters, scripts and .github.
+func Files(root string) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == ".workshop"):
+			return fs.SkipDir
+		case !entry.IsDir() && responsible.MatchString(name):
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for Markdown files: %w", err)
+	}
+	return files, nil
+}
+
+// CheckText checks all that can be seen without running a command: code against its source, links and anchors, a
+// chapter's headings, and how console blocks are written. Files are relative to root, as Files returns them. An error
+// means that a file could not be read.
+func CheckText(root string, files ...string) ([]Problem, error) {
+	texts := library{fsys: os.DirFS(root), read: map[string]*document{}}
+	var all []Problem
+	for _, file := range files {
+		doc, err := texts.document(file)
+		if err != nil {
+			return nil, err
+		}
+		problems := slices.Concat(
+			checkCode(texts.fsys, doc),
+			checkLinks(texts, doc),
+			checkHeadings(doc),
+			checkConsole(doc),
+		)
+		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+		all = append(all, problems...)
+	}
+	return all, nil
+}

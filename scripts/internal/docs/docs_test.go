@@ -1,0 +1,97 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// repository makes a small repository of these files.
+func repository(t *testing.T, files map[string]string) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// markdownText joins lines; in them, ”' stands for a fence, which Go's raw strings can't hold.
+func markdownText(lines ...string) string {
+	return strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "'''", "```")
+}
+
+// wantProblems compares problems, one string each, with what they should contain, in order.
+func wantProblems(t *testing.T, got []Problem, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d problems, want %d: %v", len(got), len(want), got)
+	}
+	for i := range got {
+		if !strings.Contains(got[i].String(), want[i]) {
+			t.Errorf("problem %d is\n%s\nwhich does not contain\n%s", i, got[i], want[i])
+		}
+	}
+}
+
+func TestFilesAreThoseOfChaptersScriptsAndGitHub(t *testing.T) {
+	root := repository(t, map[string]string{
+		"README.md":                             "",
+		"NOTES.md":                              "nobody's",
+		"01-raw-watch/README.md":                "",
+		"01-raw-watch/main.go":                  "",
+		"01-raw-watch/exercises/1-get/hints.md": "",
+		"scripts/acceptance/MATRIX.md":          "",
+		".github/CONTRIBUTING.md":               "",
+		".workshop/01-raw-watch/README.md":      "",
+		"01-raw-watch/.workshop/README.md":      "",
+		".git/README.md":                        "",
+		"other/README.md":                       "",
+	})
+	got, err := Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		".github/CONTRIBUTING.md", "01-raw-watch/README.md", "01-raw-watch/exercises/1-get/hints.md", "README.md",
+		"scripts/acceptance/MATRIX.md",
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestProblemsComeInTheOrderOfTheText(t *testing.T) {
+	root := repository(t, map[string]string{"README.md": markdownText(
+		"'''console what", "$ true", "'''",
+		"[gone](gone.md)",
+		"", "<!-- code: gone.go -->",
+	)})
+	problems, err := CheckText(root, "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblems(t, problems, `README.md:1: console block: "what"`, `README.md:4: link "gone.md"`, "README.md:6: <!-- code: gone.go -->")
+}
+
+func TestAFileThatIsNotThereIsAnError(t *testing.T) {
+	root := t.TempDir()
+	if _, err := CheckText(root, "README.md"); err == nil {
+		t.Error("CheckText: no error")
+	}
+	if _, err := Write(root, "README.md"); err == nil {
+		t.Error("Write: no error")
+	}
+	if _, _, err := (&Runner{Root: root}).Run(t.Context(), "README.md"); err == nil {
+		t.Error("Run: no error")
+	}
+}

@@ -1,0 +1,87 @@
+package docs
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// chapter is a README with the headings of every chapter.
+func chapter() string {
+	return "## " + strings.Join(chapterHeadings, "\n\n## ")
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"to a file":                                   {text: "[x](../README.md)"},
+		"to a directory":                              {text: "[x](../scripts/) [y](..)"},
+		"from the repository's root":                  {text: "[x](/scripts/tool.go)"},
+		"to an image":                                 {text: "![x](a%20b.png)"},
+		"outside, which is not fetched":               {text: "[x](https://example.com/gone#x) <https://example.com> [m](mailto:a@example.com)"},
+		"by reference":                                {text: "[x][r]\n\n[r]: ../README.md"},
+		"to a line of source":                         {text: "[x](../scripts/tool.go#L10)"},
+		"to a heading of this file":                   {text: "# Run `it`: *now* & then\n\n[x](#run-it-now--then)"},
+		"to the second heading of that name":          {text: "# A_b\n# A_b\n[x](#a_b) [y](#a_b-1)"},
+		"to a heading with letters that aren't ASCII": {text: "# Über 410 …\n[x](#über-410-)"},
+		"to a heading of another file":                {text: "[x](../README.md#glossary)"},
+		"to a heading of a directory's README":        {text: "[x](..#glossary)"},
+		"to an anchor in HTML":                        {text: "<a id=\"here\"></a>\n\n[x](#here)"},
+		"in HTML":                                     {text: "<img src=\"a%20b.png\">\n\ntext <a href=\"../README.md\">x</a>"},
+		"what looks like a link in code is none":      {text: "`[x](gone)`\n\n'''\n[x](gone)\n'''"},
+
+		"to a file that is not there":                {text: "\n[x](gone.md)", want: []string{`01-x/TEXT.md:2: link "gone.md": there is no 01-x/gone.md`}},
+		"to an image that is not there":              {text: "![x](gone.png)", want: []string{"there is no 01-x/gone.png"}},
+		"in HTML to a file that is not there":        {text: "<img src=\"gone.png\">", want: []string{"there is no 01-x/gone.png"}},
+		"in a table to a file that is not there":     {text: "| a |\n| --- |\n| [x](gone.md) |", want: []string{"01-x/TEXT.md:3: "}},
+		"out of the repository":                      {text: "[x](../../etc)", want: []string{"../../etc is outside the repository"}},
+		"to a heading that is not there":             {text: "[x](#gone)", want: []string{"01-x/TEXT.md has no heading with the anchor #gone"}},
+		"to another file's heading that isn't there": {text: "[x](../README.md#gone)", want: []string{"README.md has no heading with the anchor #gone"}},
+		"nowhere":      {text: "[x]()", want: []string{"it leads nowhere"}},
+		"that is none": {text: "[x](%zz)", want: []string{"invalid URL escape"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			root := repository(t, map[string]string{
+				"01-x/TEXT.md":    markdownText(test.text),
+				"01-x/a b.png":    "",
+				"README.md":       "# Top\n\n## Glossary\n",
+				"scripts/tool.go": "",
+			})
+			problems, err := CheckText(root, "01-x/TEXT.md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantProblems(t, problems, test.want...)
+		})
+	}
+}
+
+func TestAChapterHasTheHeadingsOfAllChapters(t *testing.T) {
+	tests := map[string]struct {
+		headings []string
+		want     []string
+	}{
+		"all, in order":       {headings: chapterHeadings},
+		"none":                {want: []string{`01-x/README.md:2: the chapter's second-level heading "What you'll build" is missing`}},
+		"one is missing":      {headings: slices.Delete(slices.Clone(chapterHeadings), 1, 2), want: []string{`heading 2 is "Run it", not "How it works"`}},
+		"the last is missing": {headings: chapterHeadings[:7], want: []string{`"Where to read on" is missing`}},
+		"one is too much":     {headings: append(slices.Clone(chapterHeadings), "Thanks"), want: []string{`no heading "Thanks" after "Where to read on"`}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			text := []string{"# Chapter", ""}
+			for _, heading := range test.headings {
+				text = append(text, "## "+heading, "### free")
+			}
+			root := repository(t, map[string]string{"01-x/README.md": markdownText(text...)})
+			problems, err := CheckText(root, "01-x/README.md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantProblems(t, problems, test.want...)
+		})
+	}
+}

@@ -1,0 +1,243 @@
+package docs
+
+// This file keeps code in Markdown equal to the source. A marker directly before a fenced block says whose text it is:
+//
+//	<!-- code: main.go -->                       the whole file
+//	<!-- code: write.go#create,Client.update --> these top-level declarations, with their doc comments
+//
+// The path is relative to the Markdown file. A name that is declared in a group brings the whole group.
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	markdownast "github.com/yuin/goldmark/ast"
+)
+
+const markerStart = "<!-- code:"
+
+var (
+	marker = regexp.MustCompile(`^<!-- code: ([^\s#]+)(?:#(\S+))? -->$`)
+	fence  = regexp.MustCompile("^( *)(```+|~~~+) *(.*)$")
+	// languages are the info strings that GitHub highlights by; a file of another kind keeps what its author wrote.
+	languages = map[string]string{".go": "go", ".json": "json", ".sh": "sh", ".yaml": "yaml", ".yml": "yaml"}
+)
+
+// codeBlock is a marked block: lines[from:to] of the Markdown, from the opening fence to the last line of code.
+type codeBlock struct {
+	line     int // the marker's
+	marker   string
+	from, to int
+	want     []string // what these lines should be
+}
+
+// Write puts the source's present text into the marked blocks of these files, and returns the files that it changed.
+// What it can't mend, such as a marker that names no declaration, it leaves as it is and names in the error.
+func Write(root string, files ...string) (changed []string, err error) {
+	fsys := os.DirFS(root)
+	var unmended []error
+	for _, file := range files {
+		doc, err := readDocument(fsys, file)
+		if err != nil {
+			return changed, err
+		}
+		lines := splitLines(doc.source)
+		blocks, problems := codeBlocks(fsys, doc, lines)
+		for _, problem := range problems {
+			unmended = append(unmended, errors.New(problem.String()))
+		}
+		for _, block := range slices.Backward(blocks) { // from the end, so that line numbers stay true
+			lines = slices.Replace(lines, block.from, block.to, block.want...)
+		}
+		mended := strings.Join(lines, "\n")
+		if mended == string(doc.source) {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(mended), 0o644); err != nil {
+			return changed, fmt.Errorf("writing code into Markdown: %w", err)
+		}
+		changed = append(changed, file)
+	}
+	return changed, errors.Join(unmended...)
+}
+
+func checkCode(fsys fs.FS, doc *document) []Problem {
+	lines := splitLines(doc.source)
+	blocks, problems := codeBlocks(fsys, doc, lines)
+	for _, block := range blocks {
+		have, want := strings.Join(lines[block.from:block.to], "\n"), strings.Join(block.want, "\n")
+		if have != want {
+			problems = append(problems, doc.problem(block.line,
+				"the code differs from its source, %s; `workshop docs --write` mends it (- the text, + the source):\n%s",
+				block.marker, gocmp.Diff(have, want)))
+		}
+	}
+	return problems
+}
+
+// codeBlocks finds the marked blocks and says what should stand in them; what it can't say is a problem.
+func codeBlocks(fsys fs.FS, doc *document, lines []string) (blocks []codeBlock, problems []Problem) {
+	doc.each(func(n markdownast.Node) {
+		if html := doc.html(n); strings.Contains(html, markerStart) {
+			block, err := markedBlock(fsys, doc, lines, n, html)
+			if err != nil {
+				problems = append(problems, doc.problem(doc.line(n), "%s: %v", html, err))
+				return
+			}
+			blocks = append(blocks, block)
+		}
+		block, ok := n.(*markdownast.FencedCodeBlock)
+		if ok && string(block.Language(doc.source)) == "go" && chapterREADME.MatchString(doc.file) &&
+			!strings.Contains(doc.html(n.PreviousSibling()), markerStart) {
+			problems = append(problems, doc.problem(doc.line(n), "code in a README is extracted from the source: "+
+				"put `<!-- code: PATH#Name -->` before this block and run `workshop docs --write`"))
+		}
+	})
+	return blocks, problems
+}
+
+func markedBlock(fsys fs.FS, doc *document, lines []string, n markdownast.Node, html string) (codeBlock, error) {
+	parts := marker.FindStringSubmatch(html)
+	if parts == nil {
+		return codeBlock{}, fmt.Errorf("a marker is `<!-- code: PATH#Name,Type.Method -->`, alone on its line")
+	}
+	fenced, ok := n.NextSibling().(*markdownast.FencedCodeBlock)
+	if !ok {
+		return codeBlock{}, fmt.Errorf("no fenced code block follows this marker")
+	}
+	file, err := inRepository(fsys, doc.file, parts[1])
+	if err != nil {
+		return codeBlock{}, err
+	}
+	code, err := extract(fsys, file, parts[2])
+	if err != nil {
+		return codeBlock{}, err
+	}
+
+	from := doc.line(fenced) - 1
+	opening := fence.FindStringSubmatch(lines[from])
+	if opening == nil {
+		return codeBlock{}, fmt.Errorf("the block's fence should begin its line")
+	}
+	indent, ticks, info := opening[1], opening[2], opening[3]
+	if language, ok := languages[path.Ext(file)]; ok {
+		info = language
+	}
+	want := []string{indent + ticks + info}
+	for _, line := range splitLines([]byte(code)) {
+		if strings.HasPrefix(strings.TrimSpace(line), ticks) {
+			return codeBlock{}, fmt.Errorf("the source has a line that would close the block: "+
+				"give it a longer fence than %s, or another kind", ticks)
+		}
+		if line != "" {
+			line = indent + line
+		}
+		want = append(want, line)
+	}
+	to := from + 1 + fenced.Lines().Len()
+	return codeBlock{line: doc.line(n), marker: html, from: from, to: to, want: want}, nil
+}
+
+// extract is the text of a file, or of the declarations with these names (separated by commas), without a newline at
+// its end.
+func extract(fsys fs.FS, file, names string) (string, error) {
+	source, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return "", err
+	}
+	if names == "" {
+		return strings.TrimRight(string(source), "\n"), nil
+	}
+	if path.Ext(file) != ".go" {
+		return "", fmt.Errorf("declarations can be named in Go files only")
+	}
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, file, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return "", err
+	}
+
+	var found []ast.Decl
+	var texts []string
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(parsed.Decls, func(d ast.Decl) bool { return slices.Contains(declares(d), name) })
+		if i < 0 {
+			return "", fmt.Errorf("%s declares no %q at top level", file, name)
+		}
+		if decl := parsed.Decls[i]; !slices.Contains(found, decl) {
+			found = append(found, decl)
+			from, to := fset.Position(begin(decl)).Offset, fset.Position(decl.End()).Offset
+			rest, _, _ := strings.Cut(string(source[to:]), "\n") // a comment at the end of the line
+			texts = append(texts, string(source[from:to])+rest)
+		}
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+// begin is where a declaration's doc comment begins, or the declaration itself.
+func begin(decl ast.Decl) token.Pos {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Doc != nil {
+			return d.Doc.Pos()
+		}
+	case *ast.GenDecl:
+		if d.Doc != nil {
+			return d.Doc.Pos()
+		}
+	}
+	return decl.Pos()
+}
+
+// declares are the names that a marker can call a declaration by.
+func declares(decl ast.Decl) (names []string) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			return []string{d.Name.Name}
+		}
+		return []string{receiver(d.Recv.List[0].Type) + "." + d.Name.Name}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, s.Name.Name)
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					names = append(names, name.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// receiver is the name of a receiver's type, without its pointer and type parameters.
+func receiver(expr ast.Expr) string {
+	switch e := expr.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+func splitLines(text []byte) []string {
+	return strings.Split(string(text), "\n")
+}

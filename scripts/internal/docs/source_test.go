@@ -1,0 +1,188 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+const goSource = `package watch
+
+import "fmt"
+
+// Client talks.
+type Client struct{ name string } // one line
+
+// Get gets.
+func (c *Client) Get() string {
+	return c.name
+}
+
+// List lists,
+// generically.
+func (l List[T]) All() []T { return l }
+
+type List[T any] []T
+
+const (
+	// A is first.
+	A = iota
+	B
+)
+
+func Get() { fmt.Println("not the method") }
+`
+
+func TestCodeComesFromTheSource(t *testing.T) {
+	tests := map[string]struct {
+		text []string
+		want []string // after Write; nil if nothing is to be mended
+		left []string // problems that Write names and leaves
+	}{
+		"a function is not the method of that name": {
+			text: []string{"<!-- code: watch.go#Get -->", "'''go", "old", "'''", "after"},
+			want: []string{"<!-- code: watch.go#Get -->", "'''go", `func Get() { fmt.Println("not the method") }`, "'''", "after"},
+		},
+		"a method is called Type.Method, and its doc comment comes along": {
+			text: []string{"<!-- code: watch.go#Client.Get -->", "'''go", "'''"},
+			want: []string{"<!-- code: watch.go#Client.Get -->", "'''go", "// Get gets.", "func (c *Client) Get() string {", "\treturn c.name", "}", "'''"},
+		},
+		"several declarations stand in the marker's order, with a blank line between": {
+			text: []string{"<!-- code: watch.go#List,List.All,Client -->", "'''", "'''"},
+			want: []string{"<!-- code: watch.go#List,List.All,Client -->", "'''go",
+				"type List[T any] []T", "",
+				"// List lists,", "// generically.", "func (l List[T]) All() []T { return l }", "",
+				"// Client talks.", "type Client struct{ name string } // one line", "'''"},
+		},
+		"a name from a group brings the group, once": {
+			text: []string{"<!-- code: watch.go#A,B -->", "'''go", "'''"},
+			want: []string{"<!-- code: watch.go#A,B -->", "'''go", "const (", "\t// A is first.", "\tA = iota", "\tB", ")", "'''"},
+		},
+		"a whole file of another kind": {
+			text: []string{"<!-- code: deploy/foo.yaml -->", "'''text", "kind: Bar", "'''"},
+			want: []string{"<!-- code: deploy/foo.yaml -->", "'''yaml", "kind: Foo", "spec: {}", "'''"},
+		},
+		"two blocks, one of them in a list": {
+			text: []string{"<!-- code: deploy/foo.yaml -->", "'''yaml", "'''", "- item", "", "  <!-- code: watch.go#Client.Get -->", "  '''go", "  old", "", "  '''"},
+			want: []string{"<!-- code: deploy/foo.yaml -->", "'''yaml", "kind: Foo", "spec: {}", "'''", "- item", "", "  <!-- code: watch.go#Client.Get -->", "  '''go", "  // Get gets.", "  func (c *Client) Get() string {", "  \treturn c.name", "  }", "  '''"},
+		},
+		"a fence within the source needs another one outside": {
+			text: []string{"<!-- code: fenced.txt -->", "~~~", "'''", "x", "'''", "~~~"},
+			want: nil,
+		},
+		"a fence within the source is noticed": {
+			text: []string{"<!-- code: fenced.txt -->", "'''", "'''"},
+			left: []string{"01-x/TEXT.md:1: <!-- code: fenced.txt -->: the source has a line that would close the block"},
+		},
+		"a file that is not there": {
+			text: []string{"text", "", "<!-- code: gone.go -->", "'''go", "'''"},
+			left: []string{"01-x/TEXT.md:3: <!-- code: gone.go -->: there is no 01-x/gone.go"},
+		},
+		"a file outside the repository": {
+			text: []string{"<!-- code: ../../gone.go -->", "'''go", "'''"},
+			left: []string{"../../gone.go is outside the repository"},
+		},
+		"a declaration that is not there": {
+			text: []string{"<!-- code: watch.go#Client,Put -->", "'''go", "'''"},
+			left: []string{`01-x/watch.go declares no "Put" at top level`},
+		},
+		"a declaration in a file without any": {
+			text: []string{"<!-- code: deploy/foo.yaml#Foo -->", "'''yaml", "'''"},
+			left: []string{"declarations can be named in Go files only"},
+		},
+		"a Go file that does not parse": {
+			text: []string{"<!-- code: broken.go#Foo -->", "'''go", "'''"},
+			left: []string{"expected 'package'"},
+		},
+		"a marker without a block": {
+			text: []string{"<!-- code: watch.go -->", "text", "", "'''go", "'''"},
+			left: []string{"no fenced code block follows this marker"},
+		},
+		"a marker within a line": {
+			text: []string{"text <!-- code: watch.go -->", "'''go", "'''"},
+			left: []string{"no fenced code block follows this marker"},
+		},
+		"a marker that is none": {
+			text: []string{"<!-- code: watch.go # Get -->", "'''go", "'''"},
+			left: []string{"a marker is `<!-- code: PATH#Name,Type.Method -->`"},
+		},
+		"an unmarked block is free outside a chapter's README": {
+			text: []string{"'''go", "x := 1", "'''"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			root := repository(t, map[string]string{
+				"01-x/TEXT.md":         markdownText(test.text...),
+				"01-x/watch.go":        goSource,
+				"01-x/broken.go":       "func",
+				"01-x/fenced.txt":      markdownText("'''", "x", "'''"),
+				"01-x/deploy/foo.yaml": "kind: Foo\nspec: {}\n",
+			})
+			if test.want != nil {
+				problems, err := CheckText(root, "01-x/TEXT.md")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(problems) == 0 {
+					t.Error("no problem before Write")
+				}
+			}
+
+			changed, err := Write(root, "01-x/TEXT.md")
+			if (err != nil) != (test.left != nil) {
+				t.Errorf("Write: %v", err)
+			}
+			for _, problem := range test.left {
+				if err != nil && !strings.Contains(err.Error(), problem) {
+					t.Errorf("Write does not say %q, but: %v", problem, err)
+				}
+			}
+			if (len(changed) > 0) != (test.want != nil) {
+				t.Errorf("Write changed %v", changed)
+			}
+			want := test.want
+			if want == nil {
+				want = test.text
+			}
+			got, err := os.ReadFile(filepath.Join(root, "01-x", "TEXT.md"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(markdownText(want...), string(got)); diff != "" {
+				t.Error(diff)
+			}
+
+			problems, err := CheckText(root, "01-x/TEXT.md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantProblems(t, problems, test.left...)
+		})
+	}
+}
+
+func TestADifferenceNamesTheMarkerAndTheMend(t *testing.T) {
+	root := repository(t, map[string]string{
+		"README.md": markdownText("text", "", "<!-- code: foo.yaml -->", "'''yaml", "kind: Bar", "'''"),
+		"foo.yaml":  "kind: Foo\n",
+	})
+	problems, err := CheckText(root, "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblems(t, problems, "README.md:3: the code differs from its source, <!-- code: foo.yaml -->; `workshop docs --write` mends it")
+	wantProblems(t, problems, "kind: Foo")
+}
+
+func TestAChaptersREADMEHasNoUnmarkedGo(t *testing.T) {
+	root := repository(t, map[string]string{"01-x/README.md": markdownText("'''go", "x := 1", "'''", chapter())})
+	problems, err := CheckText(root, "01-x/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblems(t, problems, "01-x/README.md:1: code in a README is extracted from the source")
+}

@@ -1,0 +1,219 @@
+package docs
+
+// This file is one terminal: a bash that lives as long as the file's run, so that cd, export, functions and background
+// jobs last from command to command. It knows nothing of Markdown or of what output is right.
+//
+// The bash leads a session of its own, as it would in a terminal window; what it starts is found by that session. A
+// daemon that leaves the session (the workshop's cluster does) has asked to outlive its terminal, and does.
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	// pollInterval is how often a terminal is looked at: the processes in it aren't our children, so there is nothing
+	// else to wait on.
+	pollInterval = 20 * time.Millisecond
+	// grace is what processes get between SIGTERM and SIGKILL.
+	grace = 5 * time.Second
+)
+
+type terminal struct {
+	bash   *exec.Cmd
+	stdin  io.WriteCloser
+	output transcript    // of the present command, and what other jobs say meanwhile
+	gone   chan struct{} // closed when bash has ended
+
+	token string // the end of the present command's output; "" before the first command
+	seen  int    // lines of the present command that were already compared
+}
+
+// state is what a look at a terminal shows of the present command.
+type state struct {
+	lines  []string // complete lines only, until it has ended
+	ended  bool
+	status int // if it has ended
+}
+
+func openTerminal(dir string, env []string) (*terminal, error) {
+	t := &terminal{bash: exec.Command("bash", "--noprofile", "--norc"), gone: make(chan struct{})}
+	t.bash.Dir = dir
+	t.bash.Env = append(slices.Clip(env), "BASH_ENV=") // which a bash fed by a pipe would read
+	t.bash.Stdout, t.bash.Stderr = &t.output, &t.output
+	t.bash.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	t.bash.WaitDelay = time.Second // a job may hold the output open after bash has exited
+	var err error
+	if t.stdin, err = t.bash.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("opening a terminal: %w", err)
+	}
+	if signal.Ignored(unix.SIGINT) { // as in a script's background; what bash inherits so, ^C could never interrupt
+		signal.Notify(make(chan os.Signal, 1), unix.SIGINT)
+	}
+	if err := t.bash.Start(); err != nil {
+		return nil, fmt.Errorf("opening a terminal: %w", err)
+	}
+	// Where bash has a trap, a job that dies by SIGINT doesn't take bash along.
+	_, _ = io.WriteString(t.stdin, "trap : INT\n")
+	go func() {
+		defer close(t.gone)
+		_ = t.bash.Wait() // its status is in ProcessState
+	}()
+	return t, nil
+}
+
+// start types a command. The one before must have ended. What runs on until it is interrupted is a job of its own, as
+// everything is in an interactive bash: in a subshell, so that an interrupt ends loops and lists too, and in a process
+// group of its own, so that it reaches neither bash nor jobs in the background.
+func (t *terminal) start(command string, running bool) error {
+	status := t.look().status
+	t.seen, t.token = 0, rand.Text()
+	t.output.reset()
+	// eval, so that an unclosed quote can't swallow the next line; no stdin, so that a program can't either; and $? is
+	// the last command's, as the reader would see it.
+	quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
+	input := fmt.Sprintf("(exit %d); eval %s </dev/null\nprintf '%%s %%d\\n' %s $?\n", status, quoted, t.token)
+	if running {
+		input = fmt.Sprintf("set -m\n(set +m; (exit %d); eval %s </dev/null)\nprintf '%%s %%d\\n' %s $?\nset +m\n",
+			status, quoted, t.token)
+	}
+	if _, err := io.WriteString(t.stdin, input); err != nil {
+		return errors.New("the terminal's bash has ended")
+	}
+	return nil
+}
+
+func (t *terminal) look() state {
+	if t.token == "" {
+		return state{ended: true}
+	}
+	gone := false
+	select {
+	case <-t.gone: // before the output is read, which is complete then
+		gone = true
+	default:
+	}
+	text, after, found := strings.Cut(t.output.String(), t.token+" ")
+	number, _, ended := strings.Cut(after, "\n")
+	s := state{lines: strings.Split(text, "\n"), ended: ended || gone}
+	switch {
+	case found && ended:
+		s.status, _ = strconv.Atoi(number)
+	case gone:
+		s.status = t.bash.ProcessState.ExitCode()
+	}
+	if rest := len(s.lines) - 1; !s.ended || s.lines[rest] == "" {
+		s.lines = s.lines[:rest]
+	}
+	return s
+}
+
+// await looks until done says so, and returns what it saw last.
+func (t *terminal) await(ctx context.Context, timeout time.Duration, done func(state) bool) (state, error) {
+	var s state
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(context.Context) (bool, error) {
+		s = t.look()
+		return done(s), nil
+	})
+	return s, err
+}
+
+// interrupt does what ^C does to a running command: SIGINT, once, to its process group.
+func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
+	if s := t.look(); s.ended {
+		return fmt.Errorf("there is nothing to interrupt: the command had already ended, with exit status %d", s.status)
+	}
+	told := false
+	_, err := t.await(ctx, timeout, func(s state) bool {
+		if !told {
+			// Of bash's children, only the running command leads a group. There may be none yet.
+			jobs, _ := (&process.Process{Pid: int32(t.bash.Process.Pid)}).Children()
+			for _, job := range jobs {
+				told = unix.Kill(-int(job.Pid), unix.SIGINT) == nil || told
+			}
+		}
+		return s.ended
+	})
+	if err != nil {
+		return fmt.Errorf("the command still runs %v after SIGINT", timeout)
+	}
+	return nil
+}
+
+// close ends everything in the terminal, and returns when nothing is left.
+func (t *terminal) close() {
+	_ = t.stdin.Close()
+	kill(t.processes(), syscall.SIGTERM)
+	none := func(context.Context) (bool, error) { return len(t.processes()) == 0, nil }
+	ctx := context.Background() // also, and above all, when the run was cancelled
+	if wait.PollUntilContextTimeout(ctx, pollInterval, grace, true, none) != nil {
+		_ = wait.PollUntilContextTimeout(ctx, pollInterval, grace, true, func(ctx context.Context) (bool, error) {
+			kill(t.processes(), syscall.SIGKILL)
+			return none(ctx)
+		})
+	}
+	<-t.gone
+}
+
+// processes are those of the terminal's session that live, bash included.
+func (t *terminal) processes() (alive []int) {
+	pids, _ := process.Pids()
+	for _, pid := range pids {
+		if sid, err := unix.Getsid(int(pid)); err != nil || sid != t.bash.Process.Pid {
+			continue
+		}
+		// A zombie is past ending: its parent, or init, hasn't looked yet.
+		status, err := (&process.Process{Pid: pid}).Status()
+		if err == nil && !slices.Contains(status, process.Zombie) {
+			alive = append(alive, int(pid))
+		}
+	}
+	return alive
+}
+
+func kill(pids []int, sig syscall.Signal) {
+	for _, pid := range pids {
+		_ = unix.Kill(pid, sig) // it may have ended meanwhile
+	}
+}
+
+// transcript is a buffer that is written and read at the same time.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+func (t *transcript) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text.Reset()
+}
