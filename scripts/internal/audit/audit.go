@@ -1,0 +1,135 @@
+// Package audit reads the API server's audit log: who sent which request, and what the answer was. It is the one witness
+// of what a program really does; nothing in the program has to be trusted for it.
+package audit
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Request is one request that the API server has answered. Of a watch, which goes on, it tells that it has begun.
+type Request struct {
+	Verb      string // get, list, watch, create, update, patch, delete, deletecollection
+	URI       string
+	Namespace string
+	Resource  string // with its subresource, as in foos/status
+	Name      string
+	UserAgent string
+	Code      int32
+}
+
+// IsWrite tells whether the request could change something.
+func (r Request) IsWrite() bool {
+	return r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
+}
+
+// Client is the name of the program that sent the request: what its User-Agent begins with.
+func (r Request) Client() string {
+	name, _, _ := strings.Cut(r.UserAgent, "/")
+	return name
+}
+
+// Method is the HTTP method behind the verb.
+func (r Request) Method() string {
+	switch r.Verb {
+	case "create":
+		return "POST"
+	case "update":
+		return "PUT"
+	case "patch":
+		return "PATCH"
+	case "delete", "deletecollection":
+		return "DELETE"
+	}
+	return "GET"
+}
+
+// String shows the request as a line.
+func (r Request) String() string {
+	return fmt.Sprintf("%-6s %s  %d", r.Method(), r.URI, r.Code)
+}
+
+// Log is an audit log file. The zero offset is its beginning.
+type Log struct {
+	Path   string
+	offset int64
+}
+
+// SkipToEnd makes the next Requests return only what comes after now.
+func (l *Log) SkipToEnd() error {
+	info, err := os.Stat(l.Path)
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	l.offset = info.Size()
+	return nil
+}
+
+// Requests returns the requests by user that the log has gained since the last call; user "" means everybody.
+func (l *Log) Requests(user string) ([]Request, error) {
+	file, err := os.Open(l.Path)
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() < l.offset {
+		l.offset = 0 // the API server has begun a new file
+	}
+	if _, err := file.Seek(l.offset, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+
+	var requests []Request
+	reader := bufio.NewReaderSize(file, 1<<20)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return requests, nil // an unfinished line is read next time
+		}
+		if err != nil {
+			return nil, fmt.Errorf("audit log: %w", err)
+		}
+		l.offset += int64(len(line))
+		var event auditv1.Event
+		if err := json.Unmarshal(line, &event); err != nil {
+			return nil, fmt.Errorf("audit log %s: %w", l.Path, err)
+		}
+		if request, ok := requestOf(&event); ok && (user == "" || event.User.Username == user) {
+			requests = append(requests, request)
+		}
+	}
+}
+
+// requestOf counts each request once: a watch when it begins (or is refused), all others when they are done.
+func requestOf(event *auditv1.Event) (Request, bool) {
+	request := Request{Verb: event.Verb, URI: event.RequestURI, UserAgent: event.UserAgent}
+	if event.ResponseStatus != nil {
+		request.Code = event.ResponseStatus.Code
+	}
+	counts := event.Stage == auditv1.StageResponseComplete
+	if event.Verb == "watch" && request.Code < 400 {
+		counts = event.Stage == auditv1.StageResponseStarted
+	}
+	if !counts {
+		return Request{}, false
+	}
+	if ref := event.ObjectRef; ref != nil {
+		request.Namespace, request.Resource, request.Name = ref.Namespace, ref.Resource, ref.Name
+		if ref.Subresource != "" {
+			request.Resource += "/" + ref.Subresource
+		}
+	}
+	return request, true
+}
+
+// ServiceAccount is the user name of a ServiceAccount, as the log has it.
+func ServiceAccount(namespace, name string) string {
+	return strings.Join([]string{"system:serviceaccount", namespace, name}, ":")
+}

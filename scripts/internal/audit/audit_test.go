@@ -1,0 +1,140 @@
+package audit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Lines as the API server writes them, without what doesn't matter here.
+const (
+	created = `{"stage":"ResponseComplete","verb":"create","requestURI":"/apis/apps/v1/namespaces/a/deployments","user":{"username":"system:serviceaccount:a:foo"},"userAgent":"01-raw-watch/v0.0.0 (linux/amd64)","objectRef":{"resource":"deployments","namespace":"a","name":"x"},"responseStatus":{"code":201}}`
+	status  = `{"stage":"ResponseComplete","verb":"update","requestURI":"/foos/x/status","user":{"username":"system:serviceaccount:a:foo"},"objectRef":{"resource":"foos","subresource":"status","name":"x"},"responseStatus":{"code":200}}`
+	begun   = `{"stage":"ResponseStarted","verb":"watch","requestURI":"/pods?watch=true","user":{"username":"system:serviceaccount:a:foo"},"responseStatus":{"code":200}}`
+	ended   = `{"stage":"ResponseComplete","verb":"watch","requestURI":"/pods?watch=true","user":{"username":"system:serviceaccount:a:foo"},"responseStatus":{"code":200}}`
+	gone    = `{"stage":"ResponseComplete","verb":"watch","requestURI":"/pods?watch=true","user":{"username":"system:serviceaccount:a:foo"},"responseStatus":{"code":410}}`
+	others  = `{"stage":"ResponseComplete","verb":"get","requestURI":"/version","user":{"username":"admin"},"responseStatus":{"code":200}}`
+)
+
+func TestRequests(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		user  string
+		lines []string
+		want  []string
+	}{
+		"a request is shown with its HTTP method and its code": {
+			ServiceAccount("a", "foo"), []string{created}, []string{"POST   /apis/apps/v1/namespaces/a/deployments  201"},
+		},
+		"a watch is counted when it begins, and not again when it ends": {
+			ServiceAccount("a", "foo"), []string{begun, ended}, []string{"GET    /pods?watch=true  200"},
+		},
+		"a watch that is refused is counted too": {
+			ServiceAccount("a", "foo"), []string{gone}, []string{"GET    /pods?watch=true  410"},
+		},
+		"other people's requests are left out": {
+			ServiceAccount("a", "foo"), []string{others, created, others}, []string{"POST   /apis/apps/v1/namespaces/a/deployments  201"},
+		},
+		"no user means everybody": {
+			"", []string{others, created}, []string{"GET    /version  200", "POST   /apis/apps/v1/namespaces/a/deployments  201"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			log := Log{Path: write(t, strings.Join(test.lines, "\n")+"\n")}
+			requests, err := log.Requests(test.user)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, request := range requests {
+				got = append(got, request.String())
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRequestsKnowWhatTheyAreAbout(t *testing.T) {
+	log := Log{Path: write(t, created+"\n"+status+"\n"+begun+"\n")}
+	got, err := log.Requests("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Request{
+		{Verb: "create", URI: "/apis/apps/v1/namespaces/a/deployments", Namespace: "a", Resource: "deployments", Name: "x", UserAgent: "01-raw-watch/v0.0.0 (linux/amd64)", Code: 201},
+		{Verb: "update", URI: "/foos/x/status", Resource: "foos/status", Name: "x", Code: 200},
+		{Verb: "watch", URI: "/pods?watch=true", Code: 200},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !got[0].IsWrite() || !got[1].IsWrite() || got[2].IsWrite() {
+		t.Error("create and update are writes, watch isn't")
+	}
+	if client := got[0].Client(); client != "01-raw-watch" {
+		t.Errorf("the client is %q", client)
+	}
+}
+
+// A log is read while it is being written.
+func TestEachCallReturnsOnlyWhatIsNew(t *testing.T) {
+	path := write(t, created+"\n"+status[:20])
+	log := Log{Path: path}
+	count := func(want int, why string) {
+		t.Helper()
+		requests, err := log.Requests("")
+		if err != nil || len(requests) != want {
+			t.Fatalf("%s: got %d requests and error %v, want %d", why, len(requests), err, want)
+		}
+	}
+	count(1, "a line that isn't finished has to wait")
+	appendTo(t, path, status[20:]+"\n")
+	count(1, "it is finished now")
+	count(0, "nothing is new")
+	appendTo(t, path, created+"\n")
+	if err := log.SkipToEnd(); err != nil {
+		t.Fatal(err)
+	}
+	count(0, "the end was skipped to")
+	if err := os.WriteFile(path, []byte(created+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	count(1, "the API server has begun a new file")
+}
+
+func TestALogThatCannotBeReadIsAnError(t *testing.T) {
+	for sentence, path := range map[string]string{
+		"no such file": filepath.Join(t.TempDir(), "none"),
+		"not a log":    write(t, "hello\n"),
+	} {
+		log := Log{Path: path}
+		if _, err := log.Requests(""); err == nil {
+			t.Errorf("%s: no error", sentence)
+		}
+	}
+}
+
+func write(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func appendTo(t *testing.T, path, content string) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString(content); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,111 @@
+// Package checks holds what can be said of the repository by reading its files: what stands where, and that the modules
+// agree with each other. It runs no test and needs no cluster.
+package checks
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// All runs every check on the repository at root and returns what is wrong, a sentence each.
+func All(ctx context.Context, root string) ([]string, error) {
+	var problems []string
+	for _, check := range []func(context.Context, string) ([]string, error){topLevel, formatting, versions} {
+		found, err := check(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, found...)
+	}
+	return problems, nil
+}
+
+var allowedAtTop = regexp.MustCompile(`^(\..*|LICENSE|README\.md|go\.work|go\.work\.sum|scripts|0[1-7]-[a-z-]+)$`)
+
+// topLevel: nothing stands at the root but chapters, scripts, go.work, README, LICENSE and dotfiles.
+func topLevel(_ context.Context, root string) ([]string, error) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, err
+	}
+	var problems []string
+	for _, entry := range entries {
+		if !allowedAtTop.MatchString(entry.Name()) {
+			problems = append(problems, fmt.Sprintf("%s: doesn't belong at the top of the repository", entry.Name()))
+		}
+	}
+	return problems, nil
+}
+
+// formatting: gofmt would change nothing.
+func formatting(ctx context.Context, root string) ([]string, error) {
+	command := exec.CommandContext(ctx, "gofmt", "-l", ".")
+	command.Dir = root
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("gofmt: %w", err)
+	}
+	var problems []string
+	for file := range strings.Lines(string(output)) {
+		problems = append(problems, fmt.Sprintf("%s: gofmt would change it", strings.TrimSpace(file)))
+	}
+	return problems, nil
+}
+
+// versions: every module that two of ours need, they need in the same version, and all ask for the same Go. Otherwise
+// neighbouring chapters would differ in more than their lesson, and share no build cache.
+func versions(_ context.Context, root string) ([]string, error) {
+	modules, err := Modules(root)
+	if err != nil {
+		return nil, err
+	}
+	var problems []string
+	first := map[string]string{} // what → "version (go.mod)"
+	compare := func(module, what, version string) {
+		before, seen := first[what]
+		if !seen {
+			first[what] = version + " in " + module
+		} else if !strings.HasPrefix(before, version+" in ") {
+			problems = append(problems, fmt.Sprintf("%s/go.mod: %s %s, but %s", module, what, version, before))
+		}
+	}
+	for _, module := range modules {
+		path := filepath.Join(root, module, "go.mod")
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		file, err := modfile.Parse(path, content, nil)
+		if err != nil {
+			return nil, err
+		}
+		compare(module, "go", file.Go.Version)
+		for _, require := range file.Require {
+			compare(module, require.Mod.Path, require.Mod.Version)
+		}
+	}
+	return problems, nil
+}
+
+// Modules lists the folders of the modules in go.work, relative to root: the chapters and scripts.
+func Modules(root string) ([]string, error) {
+	all, err := chapters.All(root)
+	if err != nil {
+		return nil, err
+	}
+	var modules []string
+	for _, chapter := range all {
+		modules = append(modules, chapter.Name)
+	}
+	return slices.Concat(modules, []string{"scripts"}), nil
+}

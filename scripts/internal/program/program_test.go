@@ -1,0 +1,92 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+func TestBuild(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		source, wantErr string
+	}{
+		"a program that builds":                     {"package main\n\nfunc main() {}\n", ""},
+		"one that doesn't is shown with the reason": {"package main\n\nfunc main() { undefined() }\n", "undefined: undefined"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
+			for file, content := range map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": test.source} {
+				if err := os.WriteFile(filepath.Join(chapter.Dir, file), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			binary, err := Build(t.Context(), chapter, t.TempDir())
+			if test.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+					t.Errorf("error %v, want %q", err, test.wantErr)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(binary); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
+	client := fake.NewClientset()
+	for range 2 {
+		if err := Grant(t.Context(), client, "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bindings, err := client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(bindings.Items) != 1 {
+		t.Fatalf("bindings %v, error %v", bindings, err)
+	}
+	if subject := bindings.Items[0].Subjects[0]; subject.Namespace != "a" || subject.Name != ServiceAccount {
+		t.Errorf("bound to %+v", subject)
+	}
+	for range 2 {
+		if err := Revoke(t.Context(), client, "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWriteKubeconfig(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "serviceaccounts", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		return action.GetSubresource() == "token", &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{Token: "secret"}}, nil
+	})
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	cluster := &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}, BearerToken: "the administrator's"}
+	if err := WriteKubeconfig(t.Context(), client, cluster, "a", path); err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Host != cluster.Host || config.BearerToken != "secret" || string(config.CAData) != "ca" {
+		t.Errorf("the kubeconfig says %+v", config)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+	}
+}
