@@ -1,0 +1,474 @@
+// The promises B1 to B11, each while all goes well. A promise is kept when the API server shows it, by whatever means.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/program"
+)
+
+func TestContract(t *testing.T) {
+	promises := []struct {
+		name string
+		keep func(s *scenario)
+	}{
+		{"B1 create: a Foo gets its Deployment", create},
+		{"B1 create: within the write budget", budget},
+		{"B2 scale: a change of replicas reaches the Deployment", scale},
+		{"B3 status: follows the Deployment", status},
+		{"B4 drift: is put back", drift},
+		{"B4 drift: other people's fields are left alone", foreignFields},
+		{"B4 drift: a deleted Deployment is made again", recreate},
+		{"B5 rename: the new one is made, then the old one deleted", rename},
+		{"B5 rename: to a name that is taken, the old one stays", renameRefused},
+		{"B6 refusal: a Deployment that nobody owns", refuseUnowned},
+		{"B6 refusal: another Foo's Deployment", refuseOthers},
+		{"B6 refusal: an orphan of a Foo of the same name", refuseOrphan},
+		{"B6 refusal: a terminating Deployment is waited for", waitForTerminating},
+		{"B7 delete: the Deployment goes with its Foo", remove},
+		{"B7 delete: a Foo that is being deleted gets nothing", removeForeground},
+		{"B8 catch-up: what happened while the program was down", catchUp},
+		{"B9 quiet: events that change nothing cause no write", quiet},
+		{"B10 bad input: is refused by the server, by the field's name", badInput},
+		{"B10 bad input: permissions that are missing are waited for", forbidden},
+		{"B11 conflict: nothing of a concurrent writer is lost", conflict},
+	}
+	forEachChapter(t, func(t *testing.T, env *environment, chapter chapters.Chapter) {
+		for _, promise := range promises {
+			t.Run(promise.name, func(t *testing.T) {
+				t.Parallel()
+				s := newScenario(t, env, chapter)
+				promise.keep(s)
+				if s.operator != nil && s.operator.crashes() > 0 {
+					t.Errorf("the program has exited %d times", s.operator.crashes())
+				}
+			})
+		}
+	})
+}
+
+func create(s *scenario) {
+	s.start()
+	sample, err := os.ReadFile(s.chapter.Manifest("foo.yaml"))
+	s.must(err)
+	object := fooObject("", "", 0)
+	s.must(yaml.UnmarshalStrict(sample, &object.Object))
+	_, err = s.foos().Create(s.Context(), object, metav1.CreateOptions{})
+	s.must(err)
+
+	foo := s.becomesReady("example-foo")
+	deployment := s.getDeployment("example-foo")
+	labels := map[string]string{"app": "nginx", "controller": "example-foo"}
+	container := deployment.Spec.Template.Spec.Containers[0]
+	for what, ok := range map[string]bool{
+		"labels":            maps.Equal(deployment.Labels, labels),
+		"selector":          maps.Equal(deployment.Spec.Selector.MatchLabels, labels),
+		"template's labels": maps.Equal(deployment.Spec.Template.Labels, labels),
+		"replicas":          *deployment.Spec.Replicas == 1,
+		"image":             container.Image == "nginx:latest",
+		"pull policy":       container.ImagePullPolicy == corev1.PullIfNotPresent,
+		"controller":        metav1.IsControlledBy(deployment, foo),
+	} {
+		if !ok {
+			s.Errorf("wrong %s: %+v", what, deployment)
+		}
+	}
+}
+
+func budget(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	writes := s.writes()
+	var events int
+	for _, write := range writes {
+		if write.Resource == "events" {
+			events++
+		}
+	}
+	if len(writes)-events > 3 || events > 1 {
+		s.Errorf("at most 3 writes and 1 event are needed, but there were:\n%v", writes)
+	}
+}
+
+func scale(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	s.patchFoo("a", `{"spec":{"replicas":3}}`)
+	s.hasReplicas("a", 3)
+	s.becomesReady("a")
+
+	// kubectl scale foo/a
+	_, err := s.foos().Patch(s.Context(), "a", types.MergePatchType, []byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{}, "scale")
+	s.must(err)
+	s.hasReplicas("a", 2)
+	s.becomesReady("a")
+	object, err := s.foos().Get(s.Context(), "a", metav1.GetOptions{}, "scale")
+	s.must(err)
+	var current autoscalingv1.Scale
+	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &current))
+	if current.Spec.Replicas != 2 || current.Status.Replicas != 2 {
+		s.Errorf("the scale subresource shows %+v", current)
+	}
+}
+
+func status(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 2)
+	first := s.becomesReady("a")
+	s.writes()
+
+	// The Deployment loses its Pods, as the Foo says in turn.
+	s.patchFoo("a", `{"spec":{"replicas":3}}`)
+	last := s.becomesReady("a")
+	if last.Status.ObservedGeneration <= first.Status.ObservedGeneration {
+		s.Errorf("observedGeneration went from %d to %d", first.Status.ObservedGeneration, last.Status.ObservedGeneration)
+	}
+
+	// Each status differs from the one before: at most as many writes as there are Pods to wait for, and two for the
+	// condition.
+	var statusWrites int
+	for _, write := range s.writes() {
+		if write.Resource == "foos/status" {
+			statusWrites++
+		}
+	}
+	if statusWrites > 4 {
+		s.Errorf("%d writes of the status for a change from 2 to 3 replicas", statusWrites)
+	}
+}
+
+func drift(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 2)
+	s.becomesReady("a")
+	s.patchDeployment("a", `{"spec":{"replicas":5}}`)
+	s.hasReplicas("a", 2)
+
+	s.patchDeployment("a", `{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"nginx:broken"}]}}}}`)
+	s.eventually("the image is put back", func() error {
+		if image := s.getDeployment("a").Spec.Template.Spec.Containers[0].Image; image != "nginx:latest" {
+			return fmt.Errorf("it is %s", image)
+		}
+		return nil
+	})
+	s.becomesReady("a")
+}
+
+func foreignFields(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	s.patchDeployment("a", `{"metadata":{"annotations":{"team":"blue"},"labels":{"cost-center":"7"}},
+		"spec":{"replicas":4,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"sidecar","image":"example.com/sidecar:1"}]}}}}`)
+	s.hasReplicas("a", 1)
+	s.becomesReady("a")
+	deployment := s.getDeployment("a")
+	if deployment.Annotations["team"] != "blue" || deployment.Labels["cost-center"] != "7" ||
+		deployment.Spec.MinReadySeconds != 1 || len(deployment.Spec.Template.Spec.Containers) != 2 {
+		s.Errorf("something of someone else's is lost: %+v", deployment)
+	}
+}
+
+func recreate(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	former := s.getDeployment("a")
+	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.eventually("the Deployment is made again", func() error {
+		if deployment := s.getDeployment("a"); deployment == nil || deployment.UID == former.UID {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	s.becomesReady("a")
+}
+
+func rename(s *scenario) {
+	s.start()
+	s.createFoo("a", "old", 1)
+	s.becomesReady("a")
+	s.writes()
+	s.patchFoo("a", `{"spec":{"deploymentName":"new"}}`)
+	s.disappears("old")
+	s.becomesReady("a")
+	if s.getDeployment("new") == nil {
+		s.Error("there is no new Deployment")
+	}
+	writes := s.writes()
+	made := slices.IndexFunc(writes, func(r audit.Request) bool { return r.Resource == "deployments" && !strings.HasPrefix(r.Verb, "delete") })
+	gone := slices.IndexFunc(writes, func(r audit.Request) bool { return r.Resource == "deployments" && r.Verb == "delete" })
+	if made < 0 || gone < 0 || gone < made {
+		s.Errorf("the old one has to be deleted after the new one is made, but the writes were:\n%v", writes)
+	}
+}
+
+func renameRefused(s *scenario) {
+	s.start()
+	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
+	s.must(err)
+	s.createFoo("a", "old", 1)
+	s.becomesReady("a")
+	s.patchFoo("a", `{"spec":{"deploymentName":"taken"}}`)
+	s.becomesUnready("a", "ErrResourceExists")
+	if s.getDeployment("old") == nil {
+		s.Error("the old Deployment is gone, though there is no new one")
+	}
+
+	s.must(s.deployments().Delete(s.Context(), "taken", metav1.DeleteOptions{}))
+	s.becomesReady("a")
+	s.disappears("old")
+}
+
+func refuseUnowned(s *scenario) {
+	s.start()
+	foreign, err := s.deployments().Create(s.Context(), deploymentObject("a"), metav1.CreateOptions{})
+	s.must(err)
+	s.createFoo("a", "a", 1)
+	s.becomesUnready("a", "ErrResourceExists")
+	s.patchDeployment("a", `{"metadata":{"annotations":{"still":"mine"}}}`)
+	s.sentinel("later")
+	if now := s.getDeployment("a"); now.UID != foreign.UID || !equality.Semantic.DeepEqual(now.Spec, foreign.Spec) || len(now.OwnerReferences) > 0 {
+		s.Errorf("someone else's Deployment was touched: %+v", now)
+	}
+
+	// The name becomes free: the Foo takes it, with no further change to the Foo.
+	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.becomesReady("a")
+}
+
+func refuseOthers(s *scenario) {
+	s.start()
+	first := s.createFoo("first", "shared", 1)
+	s.becomesReady("first")
+	second := s.createFoo("second", "shared", 2)
+	s.becomesUnready("second", "ErrResourceExists")
+	if deployment := s.getDeployment("shared"); !metav1.IsControlledBy(deployment, first) || *deployment.Spec.Replicas != 1 {
+		s.Errorf("the first Foo's Deployment was touched: %+v", deployment)
+	}
+
+	s.must(s.foos().Delete(s.Context(), "first", metav1.DeleteOptions{}))
+	s.becomesReady("second")
+	if deployment := s.getDeployment("shared"); !metav1.IsControlledBy(deployment, second) {
+		s.Errorf("the second Foo has not taken over: %+v", deployment)
+	}
+}
+
+func refuseOrphan(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	orphan := metav1.DeletePropagationOrphan
+	s.must(s.foos().Delete(s.Context(), "a", metav1.DeleteOptions{PropagationPolicy: &orphan}))
+	s.eventually("the Foo is gone", func() error {
+		if _, err := s.foos().Get(s.Context(), "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("get: %v", err)
+		}
+		return nil
+	})
+	s.createFoo("a", "a", 3)
+	s.becomesUnready("a", "ErrResourceExists")
+	if deployment := s.getDeployment("a"); *deployment.Spec.Replicas != 1 {
+		s.Errorf("the orphan was touched: %+v", deployment)
+	}
+}
+
+func waitForTerminating(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	former := s.patchDeployment("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.becomesUnready("a", "Terminating")
+	s.patchFoo("a", `{"spec":{"replicas":2}}`)
+	s.sentinel("later")
+	if deployment := s.getDeployment("a"); *deployment.Spec.Replicas != 1 {
+		s.Errorf("a Deployment that is being deleted was scaled: %+v", deployment)
+	}
+	s.patchDeployment("a", `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/hold"]}}`)
+	s.becomesReady("a")
+	if deployment := s.getDeployment("a"); deployment.UID == former.UID || *deployment.Spec.Replicas != 2 {
+		s.Errorf("the Deployment was not made again: %+v", deployment)
+	}
+}
+
+func remove(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	s.must(s.foos().Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.disappears("a")
+	s.sentinel("later")
+	if s.getDeployment("a") != nil {
+		s.Error("the Deployment has come back")
+	}
+}
+
+func removeForeground(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	// A finalizer keeps the Foo in deletion for as long as the test looks.
+	s.patchFoo("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	s.becomesReady("a")
+	foreground := metav1.DeletePropagationForeground
+	s.must(s.foos().Delete(s.Context(), "a", metav1.DeleteOptions{PropagationPolicy: &foreground}))
+	s.disappears("a")
+	s.patchFoo("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+	s.sentinel("later")
+	if s.getDeployment("a") != nil {
+		s.Error("a Foo that is being deleted got its Deployment back")
+	}
+	s.patchFoo("a", `{"metadata":{"finalizers":null}}`)
+}
+
+func catchUp(s *scenario) {
+	s.start()
+	for _, name := range []string{"scaled", "renamed", "removed", "drifted", "untouched"} {
+		s.createFoo(name, name, 1)
+		s.becomesReady(name)
+	}
+	s.operator.stop()
+
+	s.createFoo("created", "created", 1)
+	s.patchFoo("scaled", `{"spec":{"replicas":2}}`)
+	s.patchFoo("renamed", `{"spec":{"deploymentName":"renamed-now"}}`)
+	s.must(s.foos().Delete(s.Context(), "removed", metav1.DeleteOptions{}))
+	s.patchDeployment("drifted", `{"spec":{"replicas":4}}`)
+	untouched := s.getDeployment("untouched")
+
+	s.start()
+	s.becomesReady("created")
+	s.hasReplicas("scaled", 2)
+	s.hasReplicas("drifted", 1)
+	s.disappears("renamed")
+	s.disappears("removed")
+	for _, name := range []string{"scaled", "renamed", "drifted"} {
+		s.becomesReady(name)
+	}
+	if s.getDeployment("renamed-now") == nil {
+		s.Error("the renamed Deployment is missing")
+	}
+	if now := s.getDeployment("untouched"); now.ResourceVersion != untouched.ResourceVersion {
+		s.Error("a Deployment that nobody changed was written")
+	}
+}
+
+func quiet(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	s.writes()
+
+	s.patchFoo("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
+	s.sentinel("later")
+	for _, write := range s.writes() {
+		if write.Name == "a" {
+			s.Errorf("a write that was not needed: %s", write)
+		}
+	}
+	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to do.
+	s.operator.stop()
+	s.start()
+	s.sentinel("later-still")
+	for _, write := range s.writes() {
+		if write.Name == "a" || write.Name == "later" {
+			s.Errorf("after a restart, a write that was not needed: %s", write)
+		}
+	}
+}
+
+func badInput(s *scenario) {
+	for sentence, test := range map[string]struct {
+		name, spec, want string
+	}{
+		"no spec":                             {"a", ``, "spec"},
+		"no deploymentName":                   {"a", `{"replicas":1}`, "spec.deploymentName"},
+		"an empty deploymentName":             {"a", `{"deploymentName":""}`, "spec.deploymentName"},
+		"a deploymentName that is no label":   {"a", `{"deploymentName":"A.b"}`, "spec.deploymentName"},
+		"a deploymentName of 64 characters":   {"a", `{"deploymentName":"` + strings.Repeat("a", 64) + `"}`, "spec.deploymentName"},
+		"0 replicas":                          {"a", `{"deploymentName":"a","replicas":0}`, "spec.replicas"},
+		"11 replicas":                         {"a", `{"deploymentName":"a","replicas":11}`, "spec.replicas"},
+		"replicas in words":                   {"a", `{"deploymentName":"a","replicas":"three"}`, "spec.replicas"},
+		"a name of 64 characters for the Foo": {strings.Repeat("a", 64), `{"deploymentName":"a"}`, "metadata.name"},
+	} {
+		object := fooObject(test.name, "", 0)
+		delete(object.Object, "spec")
+		if test.spec != "" {
+			var spec map[string]any
+			s.must(yaml.Unmarshal([]byte(test.spec), &spec))
+			object.Object["spec"] = spec
+		}
+		_, err := s.foos().Create(s.Context(), object, metav1.CreateOptions{})
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), test.want) {
+			s.Errorf("%s: want a refusal that names %s, got: %v", sentence, test.want, err)
+		}
+	}
+	// Replicas may be left out: then the server puts 1.
+	object := fooObject("a", "a", nil)
+	delete(object.Object["spec"].(map[string]any), "replicas")
+	_, err := s.foos().Create(s.Context(), object, metav1.CreateOptions{})
+	s.must(err)
+	if replicas := s.getFoo("a").Spec.Replicas; replicas != 1 {
+		s.Errorf("replicas left out became %d", replicas)
+	}
+}
+
+func forbidden(s *scenario) {
+	s.must(program.Revoke(s.Context(), s.client, s.namespace))
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.eventually("the program says that it may not", func() error {
+		if !s.operator.says("forbidden") {
+			return errors.New("not a word of it")
+		}
+		return nil
+	})
+	s.must(program.Grant(s.Context(), s.client, s.namespace))
+	s.becomesReady("a")
+}
+
+func conflict(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 1)
+	s.becomesReady("a")
+	const rounds = 30
+	for round := range rounds {
+		s.patchFoo("a", fmt.Sprintf(`{"spec":{"replicas":%d}}`, round%3+1))
+		s.must(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			deployment := s.getDeployment("a")
+			metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, fmt.Sprintf("round-%d", round), "kept")
+			_, err := s.deployments().Update(s.Context(), deployment, metav1.UpdateOptions{})
+			return err
+		}))
+	}
+	s.hasReplicas("a", (rounds-1)%3+1)
+	s.becomesReady("a")
+	annotations := s.getDeployment("a").Annotations
+	for round := range rounds {
+		if annotations[fmt.Sprintf("round-%d", round)] != "kept" {
+			s.Errorf("the annotation of round %d is lost", round)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+// What all tests share: the cluster, and the programs, built once.
+
+package acceptance
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/program"
+)
+
+var foosResource = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+
+// environment is one cluster and the chapters that are to be judged on it.
+type environment struct {
+	config   *rest.Config
+	client   kubernetes.Interface
+	dynamic  dynamic.Interface
+	kubectl  kubectl.Kubectl
+	auditLog string
+	chapters []chapters.Chapter
+	binaries map[string]string // by chapter name
+}
+
+// environmentOnce builds the programs the first time that a test asks for them.
+var environmentOnce = sync.OnceValues(newEnvironment)
+
+func testEnvironment(t *testing.T) *environment {
+	t.Helper()
+	if os.Getenv("TEST_KUBECONFIG") == "" {
+		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG and TEST_AUDIT_LOG")
+	}
+	env, err := environmentOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+func newEnvironment() (*environment, error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return nil, err
+	}
+	env := &environment{binaries: map[string]string{}, auditLog: os.Getenv("TEST_AUDIT_LOG")}
+	if env.auditLog == "" {
+		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: name the audit log file of the API server")
+	}
+	kubeconfig := os.Getenv("TEST_KUBECONFIG")
+	if env.config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
+		return nil, fmt.Errorf("TEST_KUBECONFIG: %w", err)
+	}
+	env.config.QPS = -1
+	if env.client, err = kubernetes.NewForConfig(env.config); err != nil {
+		return nil, err
+	}
+	if env.dynamic, err = dynamic.NewForConfig(env.config); err != nil {
+		return nil, err
+	}
+	env.kubectl = kubectl.Kubectl{Binary: "kubectl", Kubeconfig: kubeconfig}
+	if binary := os.Getenv("TEST_KUBECTL"); binary != "" {
+		env.kubectl.Binary = binary
+	}
+
+	var names []string
+	if list := os.Getenv("TEST_CHAPTERS"); list != "" {
+		names = strings.Split(list, ",")
+	}
+	if env.chapters, err = chapters.Find(root, names...); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	directory, err := os.MkdirTemp("", "acceptance-")
+	if err != nil {
+		return nil, err
+	}
+	removeAtExit = append(removeAtExit, directory)
+	for _, chapter := range env.chapters {
+		if env.binaries[chapter.Name], err = program.Build(ctx, chapter, directory); err != nil {
+			return nil, err
+		}
+	}
+	return env, nil
+}
+
+// removeAtExit are the folders that TestMain removes in the end.
+var removeAtExit []string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, directory := range removeAtExit {
+		os.RemoveAll(directory)
+	}
+	os.Exit(code)
+}
+
+// forEachChapter runs test for each chapter, one chapter after the other: each brings its own CRD and permissions.
+func forEachChapter(t *testing.T, test func(t *testing.T, env *environment, chapter chapters.Chapter)) {
+	env := testEnvironment(t)
+	for _, chapter := range env.chapters {
+		t.Run(chapter.Name, func(t *testing.T) {
+			if err := env.kubectl.ApplyChapter(t.Context(), chapter.Manifest("")); err != nil {
+				t.Fatal(err)
+			}
+			test(t, env, chapter)
+		})
+	}
+}

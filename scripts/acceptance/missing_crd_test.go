@@ -1,0 +1,43 @@
+// The promise that needs a cluster without the CRD: B10, a CRD that is missing at start is waited for.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+func TestMissingCRD(t *testing.T) {
+	forEachChapter(t, func(t *testing.T, env *environment, chapter chapters.Chapter) {
+		s := newScenario(t, env, chapter)
+		// Deleting a CRD deletes every object of its kind: only when there is none.
+		s.eventually("no Foo is left in the cluster", func() error {
+			foos, err := s.dynamic.Resource(foosResource).List(s.Context(), metav1.ListOptions{})
+			if err == nil && len(foos.Items) > 0 {
+				return fmt.Errorf("there are %d", len(foos.Items))
+			}
+			return err
+		})
+		_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", chapter.Manifest("crd.yaml"))
+		s.must(err)
+
+		s.start()
+		s.eventually("the program says what is missing", func() error {
+			if !s.operator.says("crd.yaml") {
+				return errors.New("not a word of it")
+			}
+			return nil
+		})
+		s.must(s.kubectl.ApplyCRD(s.Context(), chapter.Manifest("crd.yaml")))
+		s.createFoo("a", "a", 1)
+		s.becomesReady("a")
+		if crashes := s.operator.crashes(); crashes > 0 {
+			t.Errorf("the program has exited %d times", crashes)
+		}
+	})
+}
