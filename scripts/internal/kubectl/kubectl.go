@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Kubectl runs commands against one cluster.
@@ -38,14 +40,29 @@ func (k Kubectl) Run(ctx context.Context, args ...string) (string, error) {
 	return string(output), nil
 }
 
-// ApplyCRD applies the CRD in file and waits until the API server serves it: an object of its kind that is applied at once
-// would often be refused.
+// ApplyCRD applies the CRD in file and waits until objects of its kind can be made. Established, the condition that one
+// usually waits for, isn't quite that: for some moments more, requests may be answered 404, or 429 "storage is
+// (re)initializing".
 func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 	if _, err := k.Run(ctx, "apply", "--server-side", "-f", file); err != nil {
 		return err
 	}
-	_, err := k.Run(ctx, "wait", "--for", "condition=Established", "--timeout", "30s", "-f", file)
-	return err
+	if _, err := k.Run(ctx, "wait", "--for", "condition=Established", "--timeout", "30s", "-f", file); err != nil {
+		return err
+	}
+	name, err := k.Run(ctx, "get", "-f", file, "-o", "jsonpath={.spec.names.plural}.{.spec.group}")
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		_, last = k.Run(ctx, "get", name, "--all-namespaces")
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("CRD %s is established and can't be used: %w", name, last)
+	}
+	return nil
 }
 
 // ApplyChapter applies a chapter's CRD and permissions.

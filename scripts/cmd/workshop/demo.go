@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/demo"
+)
+
+func newDemoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo [CHAPTER]",
+		Short: "See an operator work: a narrated tour on a real API server",
+		Long: `Demo brings the cluster up, starts a chapter's program on it, and does to it what users and accidents do: create,
+scale, interfere, delete. After each step it shows the objects and the API requests that the program made. It exits
+with 0 only if every step held. Without a chapter it shows the first one.`,
+		Example: `  ./scripts/workshop demo
+  ./scripts/workshop demo 01`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			chapter, err := oneChapter(root, args)
+			if err != nil {
+				return err
+			}
+			c, err := ensureUp(command.Context())
+			if err != nil {
+				return err
+			}
+			tour := demo.Demo{Root: root, Bin: controlplane.New(root).Bin, Chapter: chapter, Cluster: c, Out: command.OutOrStdout()}
+			return tour.Run(command.Context())
+		},
+	}
+}
+
+// oneChapter returns the chapter that args name, or the first one.
+func oneChapter(root string, args []string) (chapters.Chapter, error) {
+	found, err := chapters.Find(root, args...)
+	if err != nil {
+		return chapters.Chapter{}, err
+	}
+	return found[0], nil
+}

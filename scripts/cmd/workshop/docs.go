@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/docs"
+)
+
+func newDocsCommand() *cobra.Command {
+	var check, write bool
+	command := &cobra.Command{
+		Use:   "docs --check|--write [CHAPTER...]",
+		Short: "Check the texts, or put the code in them in from the source",
+		Long: `With --write, the code in the texts is put there from the source. With --check, it is compared with the source, links and
+headings are checked, and the commands in the texts are run, each text on a fresh cluster, and what they print is
+compared with what is shown.`,
+		RunE: func(command *cobra.Command, args []string) error {
+			if write {
+				return writeDocs(command)
+			}
+			s, err := newSuite(command, args)
+			if err != nil {
+				return err
+			}
+			return s.Texts(command.Context())
+		},
+	}
+	command.Flags().BoolVar(&check, "check", false, "check the texts")
+	command.Flags().BoolVar(&write, "write", false, "put the code in from the source")
+	command.MarkFlagsOneRequired("check", "write")
+	command.MarkFlagsMutuallyExclusive("check", "write")
+	return command
+}
+
+func writeDocs(command *cobra.Command) error {
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	files, err := docs.Files(root)
+	if err != nil {
+		return err
+	}
+	changed, err := docs.Write(root, files...)
+	for _, file := range changed {
+		fmt.Fprintf(command.OutOrStdout(), "%s: written\n", file)
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/doctor"
+)
+
+func newDoctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what on this machine will get in the way, and the mend",
+		Long: `Doctor looks at everything on this machine that the workshop depends on, changes nothing, and says what will get
+in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			c, err := theCluster()
+			if err != nil {
+				return err
+			}
+			bad := 0
+			for _, f := range doctor.Examine(command.Context(), root, c) {
+				command.Printf("%s %s\n", f.State.Mark(), f.What)
+				if f.Mend != "" {
+					command.Printf("  %s\n", strings.ReplaceAll(f.Mend, "\n", "\n  "))
+				}
+				if f.State == doctor.Bad {
+					bad++
+				}
+			}
+			if bad > 0 {
+				fmt.Fprintf(command.OutOrStdout(), "\n%d to mend.\n", bad)
+				return errReported
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/problem"
+)
+
+func newKubeconfigCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "kubeconfig",
+		Short:   "Print the path of the cluster's kubeconfig",
+		Long:    `Kubeconfig prints the path of the administrator's kubeconfig, and nothing else.`,
+		Example: `  export KUBECONFIG="$(./scripts/workshop kubeconfig)"`,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			c, err := theCluster()
+			if err != nil {
+				return err
+			}
+			if !c.Exists() {
+				return notUp(c)
+			}
+			fmt.Fprintln(command.OutOrStdout(), c.Kubeconfig())
+			return nil
+		},
+	}
+}
+
+func notUp(c *cluster.Cluster) error {
+	return &problem.Problem{
+		What: fmt.Sprintf("cluster %q isn't up", c.Name),
+		Mend: "./scripts/workshop up",
+	}
+}

@@ -1,0 +1,91 @@
+// Command workshop is the course's command line. Each command has a file of its own here; the work is done by the
+// packages in scripts/internal. This file has what all commands share: signals, errors and exit codes.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// Exit codes.
+const (
+	exitFailed      = 1
+	exitWrongUsage  = 2
+	exitInterrupted = 130 // as a shell reports Ctrl-C
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// run runs one command line, reports its error if there is one, and returns the exit code.
+func run(ctx context.Context, args []string) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(os.Stdout) // cobra prints to stderr otherwise
+	understood := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
+
+	command, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "workshop: interrupted; run the same command again, it goes on from here")
+		return exitInterrupted
+	case !understood:
+		fmt.Fprintf(os.Stderr, "workshop: %v\nSee: %s --help\n", err, command.CommandPath())
+		return exitWrongUsage
+	case errors.Is(err, errReported):
+		return exitFailed
+	default:
+		fmt.Fprintln(os.Stderr, "workshop: "+problem.Format(err))
+		return exitFailed
+	}
+}
+
+// errReported ends a command with exit code 1 when its output has said all there is to say.
+var errReported = errors.New("already reported")
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "workshop",
+		Short: "Kubernetes operators, from the wire up",
+		Long: `Kubernetes operators, from the wire up: a real Kubernetes control plane on this machine, and the course's
+chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kube/config.`,
+		Example: `  ./scripts/workshop up                  # a cluster, in seconds (the first time: minutes)
+  ./scripts/workshop kubectl get nodes   # look at it
+  ./scripts/workshop down                # end it; its data stays`,
+		SilenceUsage:      true, // an error's sentence is enough
+		SilenceErrors:     true, // printed by run
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "./scripts/workshop"},
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.AddCommand(
+		newDemoCommand(),
+		newUpCommand(),
+		newDownCommand(),
+		newStatusCommand(),
+		newKubectlCommand(),
+		newKubeconfigCommand(),
+		newRunCommand(),
+		newTestCommand(),
+		newAuditCommand(),
+		newDocsCommand(),
+		newDoctorCommand(),
+	)
+	root.SetUsageTemplate(root.UsageTemplate() + `{{if not .HasParent}}
+WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop".
+{{end}}`)
+	return root
+}

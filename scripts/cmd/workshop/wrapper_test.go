@@ -1,0 +1,130 @@
+package main
+
+// scripts/workshop, the shell entry, tried in a repository of its own with a go command that does as it is told.
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakeGo "builds" a program that prints where it is and its arguments, or says $SAYS and fails.
+const fakeGo = `#!/bin/sh
+case "$1 $2" in
+"env GOVERSION") echo go1.20.1; exit ;;
+"env "*) echo "the value of $2"; exit ;;
+esac
+echo some/package >&2
+if [ -n "$SAYS" ]; then printf '%s\n' "$SAYS" >&2; exit 1; fi
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\necho "root: $WORKSHOP_ROOT"; printf "<%%s>" "$@"\n' > "$2" && chmod +x "$2"
+`
+
+// newRepository makes a folder with a blank in its name that has nothing but the entry, and a folder with a fake go and the
+// few tools that the entry needs, to be all of PATH: many systems have a real go beside those.
+func newRepository(t *testing.T) (root, goDir string) {
+	t.Helper()
+	script, err := os.ReadFile("../../workshop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, goDir = filepath.Join(dir, "a repository"), filepath.Join(dir, "go")
+	for path, content := range map[string]string{
+		filepath.Join(root, "scripts", "workshop"): string(script),
+		filepath.Join(root, "scripts", "go.mod"):   "module x\n\ngo 1.26.0\n",
+		filepath.Join(goDir, "go"):                 fakeGo,
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tool := range []string{"dirname", "readlink", "sed", "mkdir", "chmod"} {
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(goDir, tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root, goDir
+}
+
+// entry runs a file as a user would, from another folder.
+func entry(path, goDir, says string) (output string, err error) {
+	cmd := exec.Command(path, "one", "two words", "--flag=$x")
+	cmd.Env = []string{"PATH=" + goDir, "SAYS=" + says}
+	cmd.Dir = "/"
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestTheEntryBuildsAndRuns(t *testing.T) {
+	root, goDir := newRepository(t)
+	script := filepath.Join(root, "scripts", "workshop")
+	link := filepath.Join(goDir, "link")
+	relative := filepath.Join(goDir, "relative link")
+	for name, target := range map[string]string{link: script, relative: "link"} {
+		if err := os.Symlink(target, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{script, link, relative} {
+		out, err := entry(path, goDir, "")
+		if err != nil || !strings.Contains(out, "root: "+root+"\n<one><two words><--flag=$x>") {
+			t.Errorf("%s: %v\n%s", path, err, out)
+		}
+	}
+}
+
+func TestTheEntrySaysWhatIsWrong(t *testing.T) {
+	tests := map[string]struct {
+		says string // go's words; "": there is no go
+		want []string
+	}{
+		"no Go":         {"", []string{"Go is missing", "1.26.0 or newer from https://go.dev/dl/"}},
+		"an old Go":     {"go: go.mod requires go >= 1.26.0 (running go 1.20.1; GOTOOLCHAIN=local)", []string{"Go is too old: this is go1.20.1, 1.26.0", "https://go.dev/dl/"}},
+		"a full disk":   {"link: mapping output file failed: no space left on device", []string{"the disk is full", "the value of GOCACHE"}},
+		"no network":    {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be fetched", "the value of GOPROXY"}},
+		"a broken tool": {"./main.go:1:1: syntax error", []string{"go said: ./main.go:1:1: syntax error", "can't be built"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			root, goDir := newRepository(t)
+			if test.says == "" {
+				if err := os.Remove(filepath.Join(goDir, "go")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, test.says)
+			if err == nil {
+				t.Errorf("it succeeded")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q isn't in:\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+func TestTheEntryCantWrite(t *testing.T) {
+	root, goDir := newRepository(t)
+	if err := os.WriteFile(filepath.Join(root, ".workshop"), nil, 0o600); err != nil { // root ignores permissions, but not this
+		t.Fatal(err)
+	}
+	out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
+	if err == nil || !strings.Contains(out, "can't write to "+root) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

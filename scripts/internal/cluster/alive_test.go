@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+func TestAComponentThatEndsBreaksTheWaitOff(t *testing.T) {
+	tests := map[string]struct {
+		log  string
+		want string // in the sentence
+	}{
+		"its last error is shown, not what it said after": {
+			"I1121 03:21:22.1 fine\nE1121 03:21:22.2 broken\nI1121 03:21:22.3 bye\n",
+			"kube-apiserver of cluster \"test\" ended while the cluster started: it said: E1121 03:21:22.2 broken",
+		},
+		"etcd's way of saying so is known": {
+			`{"level":"fatal","msg":"write failed","error":"write /x: no space left on device"}` + "\n",
+			"since the disk is full",
+		},
+		"a silent end is told, too": {
+			"", "it said: ",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			if err := os.WriteFile(c.ComponentLog("kube-apiserver"), []byte(test.log), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := c.whileAlive(t.Context(), func(ctx context.Context) error {
+				// No process has pid 0.
+				if err := os.WriteFile(filepath.Join(c.kwok(), "pids", "kube-apiserver.pid"), []byte("0"), 0o600); err != nil {
+					t.Error(err)
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			var p *problem.Problem
+			if !errors.As(err, &p) || !strings.Contains(err.Error(), test.want) || p.Log != c.ComponentLog("kube-apiserver") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestWorkThatSucceedsIsNotDisturbed(t *testing.T) {
+	if err := newCluster(t).whileAlive(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLastErrorOfKwokctl(t *testing.T) {
+	tests := map[string]struct{ log, want string }{
+		"the last error counts": {
+			`{"level":"ERROR","msg":"first","err":"a"}` + "\n" + `{"level":"ERROR","msg":"Execute exit","err":"b"}` + "\n" + `{"level":"INFO","msg":"c"}`, "b",
+		},
+		"without one there is nothing to say": {`{"level":"INFO","msg":"c"}` + "\nnot JSON", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := lastError(test.log); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package cluster
+
+// The files that kwokctl and the cluster's users read.
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+//go:embed kwokctl.yaml
+var kwokctlConfig []byte
+
+//go:embed audit-policy.yaml
+var auditPolicy []byte
+
+// writeConfig writes what `kwokctl create cluster` reads, and returns the paths of its configuration and audit policy.
+func (c *Cluster) writeConfig() (config, policy string, err error) {
+	var content map[string]any
+	if err := sigsyaml.Unmarshal(kwokctlConfig, &content); err != nil {
+		return "", "", err
+	}
+	ports, err := freePorts(c.dir)
+	if err != nil {
+		return "", "", err
+	}
+	options := content["options"].(map[string]any)
+	for option, port := range ports {
+		options[option] = port
+	}
+	data, err := sigsyaml.Marshal(content)
+	if err != nil {
+		return "", "", err
+	}
+	config = filepath.Join(c.dir, "kwokctl.yaml")
+	policy = filepath.Join(c.dir, "audit-policy.yaml")
+	if err := os.WriteFile(config, data, 0o600); err != nil {
+		return "", "", err
+	}
+	return config, policy, os.WriteFile(policy, auditPolicy, 0o600)
+}
+
+// component is what kwokctl recorded about a program of the cluster.
+type component struct {
+	Name  string `json:"name"`
+	Ports []struct {
+		Port int `json:"port"`
+	} `json:"ports"`
+}
+
+// components reads kwokctl's record of the cluster.
+func (c *Cluster) components() ([]component, error) {
+	f, err := os.Open(filepath.Join(c.kwok(), "kwok.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var record struct {
+		Components []component `json:"components"`
+	}
+	// The file holds several documents; the cluster is the first.
+	if err := yaml.NewYAMLOrJSONDecoder(f, 4096).Decode(&record); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
+	}
+	return record.Components, nil
+}
+
+// ensureKubeconfig makes the user's kubeconfig of kwokctl's: named after the cluster, with certificates inside.
+func (c *Cluster) ensureKubeconfig() error {
+	if _, err := os.Stat(c.Kubeconfig()); err == nil {
+		return nil // others may be reading it
+	}
+	made, err := clientcmd.LoadFromFile(filepath.Join(c.kwok(), "kubeconfig.yaml"))
+	if err != nil {
+		return err
+	}
+	if err := clientcmdapi.FlattenConfig(made); err != nil {
+		return err
+	}
+	context := made.Contexts[made.CurrentContext]
+	if context == nil {
+		return fmt.Errorf("kwokctl's kubeconfig for cluster %q has no current context", c.Name)
+	}
+	return clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{c.Name: made.Clusters[context.Cluster]},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{c.Name: made.AuthInfos[context.AuthInfo]},
+		Contexts:       map[string]*clientcmdapi.Context{c.Name: {Cluster: c.Name, AuthInfo: c.Name}},
+		CurrentContext: c.Name,
+	}, c.Kubeconfig())
+}

@@ -1,0 +1,71 @@
+package cluster
+
+// kwokctl is run with an environment of its own: HOME is the cluster's folder, so that all state lies there and nobody's
+// ~/.kwok or ~/.kube is touched; PATH has our kubectl, which it would download otherwise.
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
+	log, err := os.OpenFile(c.kwokLog(), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	before, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "kwokctl"), append([]string{"--name", c.Name}, args...)...)
+	cmd.Dir = c.dir
+	cmd.Env = []string{"HOME=" + c.dir, "PATH=" + c.bin}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal's Ctrl-C is ours to handle
+	err = cmd.Run()
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	said := make([]byte, 64<<10)
+	n, _ := log.ReadAt(said, before.Size())
+	return c.kwokctlProblem(args, string(said[:n]), err)
+}
+
+func (c *Cluster) kwokctlProblem(args []string, said string, err error) error {
+	p := &problem.Problem{
+		What: fmt.Sprintf("kwokctl couldn't %s %s %q", args[0], args[1], c.Name),
+		Mend: "look at the log; \"./scripts/workshop down --purge\" starts afresh",
+		Log:  c.kwokLog(),
+		Err:  err,
+	}
+	if last := lastError(said); last != "" {
+		p.Err = fmt.Errorf("%s", last)
+	}
+	if what, mend, known := problem.Cause(said); known {
+		p.What, p.Mend = p.What+", since "+what, mend
+	}
+	return p
+}
+
+// lastError finds the last complaint among kwokctl's log lines, which are JSON.
+func lastError(log string) string {
+	lines := bytes.Split([]byte(log), []byte("\n"))
+	for i := len(lines) - 1; i >= 0; i-- {
+		var line struct{ Level, Msg, Err string }
+		if json.Unmarshal(lines[i], &line) != nil || line.Level != "ERROR" {
+			continue
+		}
+		return cmp.Or(line.Err, line.Msg)
+	}
+	return ""
+}

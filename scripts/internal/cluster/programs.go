@@ -1,0 +1,126 @@
+package cluster
+
+// Which processes are the cluster's. Pid files don't tell: after a reboot their numbers belong to others. What counts is
+// the executable that a process runs, and the name that kwokctl started it by, which has the cluster's folder in it.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+// binaries are the programs of a cluster's components, in the folder bin.
+func binaries() []string {
+	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
+}
+
+// program is a process of a cluster.
+type program struct {
+	component  string
+	home       string // kwokctl's folder of its cluster
+	pid        int32
+	executable string
+	replaced   bool // the executable isn't the one that is on disk now
+}
+
+// running finds the cluster's processes, by component.
+func (c *Cluster) running(ctx context.Context) (map[string]program, error) {
+	programs, err := findPrograms(ctx, c.bin)
+	found := map[string]program{}
+	for _, p := range programs {
+		if p.home == c.kwok() {
+			found[p.component] = p
+		}
+	}
+	return found, err
+}
+
+// findPrograms finds the processes of all clusters that are run by the programs in the folder bin.
+func findPrograms(ctx context.Context, bin string) (found []program, err error) {
+	pids, err := process.PidsWithContext(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	executables := executables(bin)
+	for _, pid := range pids {
+		if p, ok := identify(ctx, pid, executables); ok {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}
+
+// identify looks whether a process runs one of the executables, as kwokctl starts them: by the name HOME/bin/COMPONENT.
+func identify(ctx context.Context, pid int32, executables map[string]bool) (program, bool) {
+	executable, replaced, ok := executableOf(ctx, pid)
+	if !ok || !executables[executable] {
+		return program{}, false
+	}
+	args, err := (&process.Process{Pid: pid}).CmdlineSliceWithContext(ctx)
+	if err != nil || len(args) == 0 || filepath.Base(filepath.Dir(args[0])) != "bin" {
+		return program{}, false
+	}
+	return program{
+		component:  filepath.Base(args[0]),
+		home:       filepath.Dir(filepath.Dir(args[0])),
+		pid:        pid,
+		executable: executable,
+		replaced:   replaced,
+	}, true
+}
+
+// runs tells whether the process is still there.
+func (p program) runs(ctx context.Context) bool {
+	executable, _, ok := executableOf(ctx, p.pid)
+	return ok && executable == p.executable
+}
+
+// executableOf is the path of what a process runs. It isn't known of other users' processes, nor of the dead.
+func executableOf(ctx context.Context, pid int32) (path string, replaced, ok bool) {
+	path, err := (&process.Process{Pid: pid}).ExeWithContext(ctx)
+	if err != nil {
+		return "", false, false
+	}
+	path, replaced = strings.CutSuffix(path, " (deleted)") // Linux says so
+	return path, replaced, true
+}
+
+// executables lists the components' programs in the folder bin, where links lead.
+func executables(bin string) map[string]bool {
+	found := map[string]bool{}
+	for _, binary := range binaries() {
+		found[resolve(filepath.Join(bin, binary))] = true
+	}
+	return found
+}
+
+// writePIDFiles makes kwokctl's pid files agree with what runs: it takes any live process that one names for its own.
+func (c *Cluster) writePIDFiles(running map[string]program) error {
+	dir := filepath.Join(c.kwok(), "pids")
+	files, err := filepath.Glob(filepath.Join(dir, "*.pid"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if _, runs := running[strings.TrimSuffix(filepath.Base(file), ".pid")]; !runs {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+	}
+	for component, p := range running {
+		file, pid := filepath.Join(dir, component+".pid"), strconv.Itoa(int(p.pid))
+		if recorded, err := os.ReadFile(file); err == nil && string(recorded) == pid {
+			continue
+		}
+		if err := os.WriteFile(file, []byte(pid), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

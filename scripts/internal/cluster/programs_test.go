@@ -1,0 +1,72 @@
+package cluster
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// newCluster returns a cluster that was never made, with the folders that kwokctl would make.
+func newCluster(t *testing.T) *Cluster {
+	t.Helper()
+	root := t.TempDir()
+	c := New(root, filepath.Join(root, "bin"), "test")
+	for _, dir := range []string{"pids", "logs"} {
+		if err := os.MkdirAll(filepath.Join(c.kwok(), dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func TestPIDFilesAreMadeToAgreeWithWhatRuns(t *testing.T) {
+	us := strconv.Itoa(os.Getpid())
+	etcd := map[string]program{"etcd": {component: "etcd", pid: 42}}
+	tests := map[string]struct {
+		file    string // content of etcd.pid; "": there is none
+		running map[string]program
+		want    string
+	}{
+		"one that names another live process, this test, is dropped": {us, nil, ""},
+		"one that names another live process is put right":           {us, etcd, "42"},
+		"one of a process that is gone is dropped":                   {"42", nil, ""},
+		"one that is garbage is dropped":                             {"?", nil, ""},
+		"one that is right stays":                                    {"42", etcd, "42"},
+		"one that is missing is written":                             {"", etcd, "42"},
+		"none is written for what doesn't run":                       {"", nil, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			path := filepath.Join(c.kwok(), "pids", "etcd.pid")
+			if test.file != "" {
+				if err := os.WriteFile(path, []byte(test.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.writePIDFiles(test.running); err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := os.ReadFile(path); string(got) != test.want {
+				t.Errorf("etcd.pid: %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestThisTestIsNoProgramOfACluster(t *testing.T) {
+	c := newCluster(t)
+	running, err := c.running(t.Context())
+	if err != nil || len(running) != 0 {
+		t.Errorf("found %v, %v", running, err)
+	}
+	self, _, ok := executableOf(t.Context(), int32(os.Getpid()))
+	if !ok {
+		t.Fatal("this test's own executable isn't found")
+	}
+	// Even a process that runs the right executable must have been started as a component.
+	if p, ok := identify(t.Context(), int32(os.Getpid()), map[string]bool{self: true}); ok && p.home == c.kwok() {
+		t.Errorf("taken for %+v", p)
+	}
+}

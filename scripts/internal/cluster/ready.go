@@ -1,0 +1,121 @@
+package cluster
+
+// Waiting until a cluster can be used.
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+const (
+	pollEvery = 50 * time.Millisecond
+	readyIn   = 2 * time.Minute // on the slowest of machines; 3 s is usual
+)
+
+// client is for this package's own questions; each is answered within seconds, or asked again.
+func (c *Cluster) client() (kubernetes.Interface, error) {
+	config, err := c.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = 5 * time.Second
+	config.UserAgent = "workshop"
+	return kubernetes.NewForConfig(config)
+}
+
+// waitReady waits until a first `kubectl create` would work: the API server is ready, and the controllers have made the
+// default ServiceAccount, without which no Pod is admitted.
+func (c *Cluster) waitReady(ctx context.Context) error {
+	if err := c.ensureKubeconfig(); err != nil {
+		return err
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, pollEvery, readyIn, true, func(ctx context.Context) (bool, error) {
+		if last = c.isReady(ctx, client); last != nil {
+			return false, nil
+		}
+		_, last = client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
+		return last == nil, nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return &problem.Problem{
+			What: fmt.Sprintf("cluster %q runs, but isn't ready after %s", c.Name, readyIn),
+			Mend: "\"./scripts/workshop down\" and \"./scripts/workshop up\" start it anew, with its data",
+			Log:  c.ComponentLog("kube-apiserver"),
+			Err:  last,
+		}
+	}
+	return err
+}
+
+func (c *Cluster) isReady(ctx context.Context, client kubernetes.Interface) error {
+	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+}
+
+// bringUpNodes makes the wanted number of nodes, and waits until all are Ready.
+func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, error) {
+	client, err := c.client()
+	if err != nil {
+		return 0, err
+	}
+	nodes, ready, err := countNodes(ctx, client)
+	if err != nil {
+		return 0, err
+	}
+	want := options.Nodes
+	if want == 0 {
+		want = nodes
+	}
+	if want == 0 {
+		want = DefaultNodes
+	}
+	if nodes == want && ready == want {
+		return want, nil
+	}
+	options.Progress(fmt.Sprintf("waiting for %d nodes", want))
+	if nodes != want {
+		if err := c.kwokctl(ctx, "scale", "node", "--replicas", strconv.Itoa(want)); err != nil {
+			return 0, err
+		}
+	}
+	err = wait.PollUntilContextTimeout(ctx, pollEvery, readyIn, true, func(ctx context.Context) (bool, error) {
+		nodes, ready, err = countNodes(ctx, client)
+		return err == nil && nodes == want && ready == want, nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return 0, &problem.Problem{
+			What: fmt.Sprintf("of the %d nodes wanted, cluster %q has %d, %d of them Ready, after %s", want, c.Name, nodes, ready, readyIn),
+			Mend: "delete nodes that you made by hand, or start anew with \"./scripts/workshop down --purge\"",
+			Log:  c.ComponentLog("kwok-controller"),
+		}
+	}
+	return want, err
+}
+
+func countNodes(ctx context.Context, client kubernetes.Interface) (all, ready int, err error) {
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, 0, fmt.Errorf("counting nodes: %w", err)
+	}
+	for _, node := range list.Items {
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+				ready++
+			}
+		}
+	}
+	return len(list.Items), ready, nil
+}

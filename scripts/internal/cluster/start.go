@@ -1,0 +1,102 @@
+package cluster
+
+// How the components come to run: made anew, started again, or joined when somebody else has started them.
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+)
+
+// create makes the cluster, in place of whatever is there. Should it fail, nothing runs on; the logs stay.
+func (c *Cluster) create(ctx context.Context, running map[string]program) (err error) {
+	if err := end(ctx, maps.Values(running)); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(c.dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			ctx := context.WithoutCancel(ctx)
+			running, _ := c.running(ctx)
+			err = errors.Join(err, end(ctx, maps.Values(running)))
+		}
+	}()
+	config, policy, err := c.writeConfig()
+	if err != nil {
+		return err
+	}
+	err = c.whileAlive(ctx, func(ctx context.Context) error {
+		if err := c.kwokctl(ctx, "create", "cluster", "--config", config, "--runtime", "binary",
+			"--etcd-binary", filepath.Join(c.bin, "etcd"),
+			"--kube-apiserver-binary", filepath.Join(c.bin, "kube-apiserver"),
+			"--kube-controller-manager-binary", filepath.Join(c.bin, "kube-controller-manager"),
+			"--kube-scheduler-binary", filepath.Join(c.bin, "kube-scheduler"),
+			"--kwok-controller-binary", filepath.Join(c.bin, "kwok"),
+			"--kube-audit-policy", policy,
+			"--kubeconfig", ""); err != nil { // none to add to: see ensureKubeconfig
+			return err
+		}
+		return c.waitReady(ctx)
+	})
+	return c.startAgain(ctx, err)
+}
+
+// start starts the components that are down.
+func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
+	for _, p := range running {
+		if p.replaced { // the programs were built anew: all go together, as the versions should
+			if err := end(ctx, maps.Values(running)); err != nil {
+				return err
+			}
+			running = nil
+			break
+		}
+	}
+	if err := c.checkPorts(ctx, components, running); err != nil {
+		return err
+	}
+	return c.startAgain(ctx, c.startOnce(ctx, running))
+}
+
+func (c *Cluster) startOnce(ctx context.Context, running map[string]program) error {
+	if err := c.writePIDFiles(running); err != nil {
+		return err
+	}
+	return c.whileAlive(ctx, func(ctx context.Context) error {
+		if err := c.kwokctl(ctx, "start", "cluster"); err != nil {
+			return err
+		}
+		return c.waitReady(ctx)
+	})
+}
+
+// join waits for a cluster all of whose components run already.
+func (c *Cluster) join(ctx context.Context, running map[string]program) error {
+	if err := c.writePIDFiles(running); err != nil {
+		return err
+	}
+	return c.whileAlive(ctx, c.waitReady)
+}
+
+// startAgain starts a controller once more that gave up on an API server which was slow to start.
+func (c *Cluster) startAgain(ctx context.Context, err error) error {
+	for range 2 {
+		var ended *endedError
+		if ctx.Err() != nil || !errors.As(err, &ended) || ended.component == "etcd" || ended.component == "kube-apiserver" {
+			return err
+		}
+		running, err2 := c.running(ctx)
+		if err2 != nil {
+			return err2
+		}
+		err = c.startOnce(ctx, running)
+	}
+	return err
+}

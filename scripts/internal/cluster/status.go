@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+// Status is what a look at the cluster shows. Nothing is changed and nothing waited for.
+type Status struct {
+	Exists     bool   // it was made, be it up or down
+	Ready      bool   // every component runs, and the API server says that it is ready
+	Version    string // of the API server, while it answers
+	Nodes      int
+	NodesReady int
+	Components []ComponentStatus // empty unless Exists
+}
+
+// ComponentStatus is about one program of the cluster.
+type ComponentStatus struct {
+	Name    string
+	Running bool
+	PID     int
+	RSS     uint64 // resident memory, bytes
+	Port    int    // where it serves, on 127.0.0.1
+}
+
+// RSS is the resident memory of all components, in bytes.
+func (s Status) RSS() (sum uint64) {
+	for _, component := range s.Components {
+		sum += component.RSS
+	}
+	return sum
+}
+
+// Status looks at the cluster.
+func (c *Cluster) Status(ctx context.Context) (Status, error) {
+	if !c.Exists() {
+		return Status{}, nil
+	}
+	status := Status{Exists: true}
+	running, err := c.running(ctx)
+	if err != nil {
+		return status, err
+	}
+	components, err := c.components()
+	if err != nil {
+		return status, err
+	}
+	for _, component := range components {
+		s := ComponentStatus{Name: component.Name}
+		if ports := component.Ports; len(ports) > 0 {
+			s.Port = ports[len(ports)-1].Port // etcd's first is for other etcds
+		}
+		if p, runs := running[component.Name]; runs {
+			s.Running, s.PID = true, int(p.pid)
+			if memory, err := (&process.Process{Pid: p.pid}).MemoryInfoWithContext(ctx); err == nil {
+				s.RSS = memory.RSS
+			}
+		}
+		status.Components = append(status.Components, s)
+	}
+	c.ask(ctx, &status)
+	status.Ready = status.Ready && isWhole(running, components)
+	return status, nil
+}
+
+// ask fills in what only the API server knows. If it doesn't answer, that is the answer.
+func (c *Cluster) ask(ctx context.Context, status *Status) {
+	client, err := c.client()
+	if err != nil || c.isReady(ctx, client) != nil {
+		return
+	}
+	status.Ready = true
+	if version, err := client.Discovery().ServerVersion(); err == nil {
+		status.Version = version.GitVersion
+	}
+	status.Nodes, status.NodesReady, _ = countNodes(ctx, client)
+}

@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"example.com/operators/scripts/internal/lock"
+)
+
+// UpOptions say what Up should reach.
+type UpOptions struct {
+	Nodes    int          // simulated nodes; 0: as many as there are, or DefaultNodes in a new cluster
+	Progress func(string) // called with what Up is doing; may be nil
+}
+
+// Outcome is what Up had to do.
+type Outcome string
+
+const (
+	Created   Outcome = "created"
+	Started   Outcome = "started" // it was there; something of it was down
+	AlreadyUp Outcome = "already up"
+)
+
+// UpResult is what Up did.
+type UpResult struct {
+	Outcome Outcome
+	Nodes   int // all of them Ready
+	Elapsed time.Duration
+}
+
+// Up makes the cluster if there is none, starts what of it is down, and returns when it can be used: API server,
+// controllers and nodes are ready. Data is kept, but for a cluster that was never finished. It may be called at any time,
+// in any state, by several callers at once. Interrupted, it leaves a state that the next call copes with.
+func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
+	start := time.Now()
+	if options.Progress == nil {
+		options.Progress = func(string) {}
+	}
+	if err := c.check(); err != nil {
+		return UpResult{}, err
+	}
+	release, err := lock.Acquire(ctx, c.state, func(holder string) { options.Progress("waiting for " + holder) })
+	if err != nil {
+		return UpResult{}, err
+	}
+	defer release()
+
+	outcome, err := c.bringUp(ctx, options)
+	if err != nil {
+		return UpResult{}, err
+	}
+	nodes, err := c.bringUpNodes(ctx, options)
+	if err != nil {
+		return UpResult{}, err
+	}
+	if outcome == Created {
+		if err := os.WriteFile(c.madeFile(), []byte(c.dir), 0o600); err != nil {
+			return UpResult{}, err
+		}
+	}
+	return UpResult{Outcome: outcome, Nodes: nodes, Elapsed: time.Since(start)}, nil
+}
+
+// check refuses what can't work.
+func (c *Cluster) check() error {
+	return errors.Join(CheckName(c.Name), CheckPath(c.dir), CheckPath(c.bin))
+}
+
+// bringUp gets all components to run and the API server to answer.
+func (c *Cluster) bringUp(ctx context.Context, options UpOptions) (Outcome, error) {
+	running, err := c.running(ctx)
+	if err != nil {
+		return "", err
+	}
+	components, err := c.components()
+	switch {
+	case !c.Exists() || errors.Is(err, fs.ErrNotExist):
+		options.Progress("creating the cluster")
+		return Created, c.create(ctx, running)
+	case err != nil:
+		return "", err
+	case isWhole(running, components):
+		options.Progress("waiting for the API server")
+		return AlreadyUp, c.join(ctx, running)
+	default:
+		options.Progress("starting the cluster")
+		return Started, c.start(ctx, running, components)
+	}
+}
+
+// isWhole tells whether every component runs, and as the program that is built now.
+func isWhole(running map[string]program, components []component) bool {
+	for _, component := range components {
+		if p, runs := running[component.Name]; !runs || p.replaced {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,55 @@
+// Package controlplane builds the programs that a cluster consists of, etcd to kubectl, from the module in
+// scripts/controlplane. It leaves running them to package cluster.
+package controlplane
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// Component is one program of the control plane.
+type Component struct {
+	Name    string // of the binary
+	Package string // what it is built from
+}
+
+// Components lists all programs, in the order in which they are built.
+func Components() []Component {
+	return []Component{
+		{"etcd", "go.etcd.io/etcd/server/v3"},
+		{"kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"},
+		{"kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"},
+		{"kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"},
+		{"kubectl", "k8s.io/kubernetes/cmd/kubectl"},
+		{"kwok", "sigs.k8s.io/kwok/cmd/kwok"},
+		{"kwokctl", "sigs.k8s.io/kwok/cmd/kwokctl"},
+	}
+}
+
+// Builder builds the components of one repository.
+type Builder struct {
+	State  string // .workshop, whose lock is held during a build
+	Module string // the folder whose go.mod pins everything
+	Bin    string // where the binaries and their stamps go
+	Log    string // everything that go said during the last build
+}
+
+// New returns the builder for the repository at root.
+func New(root string) *Builder {
+	state := filepath.Join(root, ".workshop")
+	return &Builder{
+		State:  state,
+		Module: filepath.Join(root, "scripts", "controlplane"),
+		Bin:    filepath.Join(state, "bin"),
+		Log:    filepath.Join(state, "logs", "build.log"),
+	}
+}
+
+// Missing lists what isn't built yet, or was built for another go.mod.
+func (b *Builder) Missing() ([]Component, error) {
+	want, err := b.stamp()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(Components(), func(c Component) bool { return b.isBuilt(c, want) }), nil
+}

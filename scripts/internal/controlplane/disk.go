@@ -1,0 +1,80 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/shirou/gopsutil/v4/disk"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+const gib = 1 << 30
+
+// What a first build takes, in bytes, on the disk of Go's build cache and on that of .workshop, with some room for a
+// cluster. Where both are one disk, the first is enough.
+const (
+	NeededForCache  = 4 * gib
+	NeededForBinary = 1 * gib
+)
+
+// checkDisk looks before the build whether it will fit: to fail after minutes would be worse.
+func (b *Builder) checkDisk(ctx context.Context, missing int) error {
+	cache, err := GoBuildCache(ctx)
+	if err != nil {
+		return err
+	}
+	needed := uint64(NeededForCache)
+	if missing < len(Components()) {
+		needed = NeededForBinary // components share most packages: the bulk is compiled
+	}
+	return errors.Join(
+		checkFree(cache, needed, "free some space, or set GOCACHE to a folder on a disk that has more"),
+		checkFree(b.Bin, NeededForBinary, "free some space, or copy the repository to a disk that has more"),
+	)
+}
+
+func checkFree(dir string, needed uint64, mend string) error {
+	free, err := FreeDisk(dir)
+	if err != nil || free >= needed {
+		return err
+	}
+	return &problem.Problem{
+		What: fmt.Sprintf("building the control plane needs %d GiB on the disk of %s, which has %.1f GiB left", needed/gib, dir, float64(free)/gib),
+		Mend: mend,
+	}
+}
+
+// GoBuildCache is where go keeps what it has compiled.
+func GoBuildCache(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking go for its build cache: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// FreeDisk is how many bytes may be written below dir, which need not exist yet.
+func FreeDisk(dir string) (uint64, error) {
+	for {
+		_, err := os.Stat(dir)
+		if err == nil {
+			break
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return 0, err
+		}
+		dir = parent
+	}
+	usage, err := disk.Usage(dir)
+	if err != nil {
+		return 0, fmt.Errorf("looking for free space in %s: %w", dir, err)
+	}
+	return usage.Free, nil
+}

@@ -1,0 +1,42 @@
+package controlplane
+
+// A stamp beside each binary tells which go.mod it was built for. It is written last, so an interrupted build leaves
+// either a finished component or one that is built again.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// stamp is the content that all stamps should have now.
+func (b *Builder) stamp() (string, error) {
+	data, err := os.ReadFile(filepath.Join(b.Module, "go.mod"))
+	if err != nil {
+		return "", fmt.Errorf("reading what the control plane is built from: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (b *Builder) binary(c Component) string    { return filepath.Join(b.Bin, c.Name) }
+func (b *Builder) stampFile(c Component) string { return filepath.Join(b.Bin, "."+c.Name+".stamp") }
+
+func (b *Builder) isBuilt(c Component, want string) bool {
+	got, err := os.ReadFile(b.stampFile(c))
+	if err != nil || string(got) != want {
+		return false
+	}
+	info, err := os.Stat(b.binary(c))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// keep puts a freshly built binary in its place. A process that runs the old one isn't disturbed.
+func (b *Builder) keep(c Component, built, stamp string) error {
+	if err := os.Rename(built, b.binary(c)); err != nil {
+		return err
+	}
+	return os.WriteFile(b.stampFile(c), []byte(stamp), 0o600)
+}

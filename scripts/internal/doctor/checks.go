@@ -1,0 +1,167 @@
+package doctor
+
+import (
+	"fmt"
+	"go/version"
+	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/problem"
+)
+
+const gib = 1 << 30
+
+func checkGo(m machine) Finding {
+	const mend = "install it from https://go.dev/dl/"
+	switch got := m.goEnv["GOVERSION"]; {
+	case m.goEnv == nil && strings.Contains(m.goError, "executable file not found"):
+		return bad("there is no go command in PATH", mend)
+	case m.goEnv == nil:
+		return bad("the go command fails: "+m.goError, mend)
+	case version.Compare(got, "go"+m.goNeeded) >= 0:
+		return ok(fmt.Sprintf("Go is %s (%s or newer is needed)", got, m.goNeeded))
+	case m.env("GOTOOLCHAIN") == "local" || m.goEnv["GOPROXY"] == "off":
+		return bad(fmt.Sprintf("Go is %s, %s is needed, and it may not fetch that itself", got, m.goNeeded), mend)
+	default:
+		return warn(fmt.Sprintf("Go is %s, and will fetch the %s that is needed", got, m.goNeeded), "without a network: "+mend)
+	}
+}
+
+func checkGit(m machine) Finding {
+	if m.has("git") {
+		return ok("git is there")
+	}
+	return warn("there is no git command: diffs between your work and the course's can't be shown", "install git")
+}
+
+func checkCompiler(m machine) Finding {
+	cc, _, _ := strings.Cut(m.goEnv["CC"], " ")
+	if cc == "" {
+		cc = "cc"
+	}
+	if m.has(cc) && m.goEnv["CGO_ENABLED"] != "0" {
+		return ok("a C compiler is there, for the race detector")
+	}
+	return warn("there is no C compiler that Go may use: tests run without the race detector, all else works", "install gcc or clang; CGO_ENABLED mustn't be 0")
+}
+
+func checkFolder(m machine) Finding {
+	if m.writable != nil {
+		return bad(fmt.Sprintf("can't write to %s/.workshop: %v", m.root, m.writable), "copy the repository to a folder that you can write to")
+	}
+	return ok(m.root + "/.workshop can be written to")
+}
+
+func checkPath(m machine) Finding {
+	return fromError(cluster.CheckPath(m.root), "the repository's path is fine")
+}
+
+func checkDisk(m machine) Finding {
+	for _, d := range m.disks {
+		if d.free < d.needed {
+			return bad(fmt.Sprintf("the disk of %s has %.1f GiB left, %d GiB are needed %s", d.dir, float64(d.free)/gib, d.needed/gib, d.purpose),
+				"free some space; GOCACHE may point to another disk")
+		}
+	}
+	return ok("there is enough free disk")
+}
+
+func checkMemory(m machine) Finding {
+	what := fmt.Sprintf("%.1f GiB of memory are available", float64(m.memory)/gib)
+	const mend = "close other programs: a cluster takes 0.6 GiB, building the control plane up to 2 GiB"
+	switch {
+	case m.memory >= 2*gib, m.clusterUp && m.memory >= gib:
+		return ok(what)
+	case m.memory >= gib:
+		return warn(what+", 2 are advisable", mend)
+	default:
+		return bad(what+", 2 are needed", mend)
+	}
+}
+
+func checkFlags(m machine) Finding {
+	flags := m.goEnv["GOFLAGS"]
+	for _, breaks := range []string{"-mod=vendor", "-mod=mod", "-modfile"} {
+		if strings.Contains(flags, breaks) {
+			return bad(fmt.Sprintf("GOFLAGS is %q: with %s go refuses the workspace that the chapters are in", flags, breaks), "unset GOFLAGS; go env -u GOFLAGS")
+		}
+	}
+	return ok("GOFLAGS don't get in the way")
+}
+
+func checkProxy(m machine) Finding {
+	proxy := m.goEnv["GOPROXY"]
+	switch {
+	case proxy != "off":
+		return ok("Go may fetch modules (GOPROXY=" + proxy + ")")
+	case m.built:
+		return warn("GOPROXY is off: Go may not fetch modules that it doesn't have yet", "unset GOPROXY; go env -u GOPROXY")
+	default:
+		return bad("GOPROXY is off, and the control plane isn't built yet: Go may not fetch what it is made of", "unset GOPROXY; go env -u GOPROXY")
+	}
+}
+
+func checkWorkspace(m machine) Finding {
+	if m.goEnv["GOWORK"] == "off" {
+		return warn("GOWORK is off: \"go run ./01-raw-watch\" at the root doesn't work", "unset GOWORK, or go into a chapter's folder first")
+	}
+	return ok("go.work is used")
+}
+
+func checkHTTPProxy(m machine) Finding {
+	either := func(name string) string {
+		if value := m.env(name); value != "" {
+			return value
+		}
+		return m.env(strings.ToLower(name))
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		if either(name) != "" && !strings.Contains(either("NO_PROXY"), "127.0.0.1") {
+			return warn(name+" is set and NO_PROXY doesn't name 127.0.0.1: curl will ask the proxy for the cluster (Go programs won't)", "export NO_PROXY=127.0.0.1,localhost")
+		}
+	}
+	return ok("no HTTP proxy stands before the cluster")
+}
+
+func checkPorts(m machine) Finding {
+	return fromError(m.ports, "nobody else has the cluster's ports")
+}
+
+func checkClock(m machine) Finding {
+	const mend = "set the clock"
+	switch {
+	case m.now.Year() < 2026:
+		return bad(fmt.Sprintf("the clock says %s: certificates of the module proxy aren't valid yet", m.now.Format(time.DateOnly)), mend)
+	case m.clusterMade.After(m.now.Add(time.Minute)):
+		return bad("the clock was set back since the cluster was made: its certificates aren't valid yet", mend+", or make a new cluster: ./scripts/workshop down --purge")
+	default:
+		return ok("the clock is plausible")
+	}
+}
+
+func checkDocker(m machine) Finding {
+	if m.has("docker") {
+		return ok("docker is there; only real containers need it")
+	}
+	return ok("there is no docker, which only real containers need")
+}
+
+func checkInotify(m machine) Finding {
+	if m.instances > 0 && m.instances < 512 {
+		return ok(fmt.Sprintf("inotify allows %d instances: enough here; kind with several nodes wants 512 (sysctl fs.inotify.max_user_instances)", m.instances))
+	}
+	return ok("file watching isn't limited too much")
+}
+
+// fromError makes a finding of a check that another package does.
+func fromError(err error, good string) Finding {
+	if err == nil {
+		return ok(good)
+	}
+	f := bad(err.Error(), "")
+	if p, isProblem := err.(*problem.Problem); isProblem {
+		f.Mend = p.Mend
+	}
+	return f
+}

@@ -1,0 +1,166 @@
+package doctor
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// healthy is a machine on which nothing gets in the way.
+func healthy() machine {
+	return machine{
+		root:      "/home/me/operators",
+		goEnv:     map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://proxy.golang.org,direct", "CC": "gcc", "CGO_ENABLED": "1"},
+		goNeeded:  "1.26.0",
+		env:       func(string) string { return "" },
+		has:       func(string) bool { return true },
+		disks:     []disk{{"/home/me/operators", 50 * gib, gib, "for data"}},
+		memory:    8 * gib,
+		now:       time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC),
+		instances: 1024,
+	}
+}
+
+func TestNothingIsWrongWithAHealthyMachine(t *testing.T) {
+	for _, check := range checks() {
+		if f := check(healthy()); f.State != OK || f.Mend != "" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	env := func(variables ...string) func(string) string {
+		return func(name string) string {
+			for i := 0; i < len(variables); i += 2 {
+				if variables[i] == name {
+					return variables[i+1]
+				}
+			}
+			return ""
+		}
+	}
+	tests := map[string]struct {
+		change func(*machine)
+		check  func(machine) Finding
+		state  State
+		says   string
+	}{
+		"no Go": {
+			func(m *machine) { m.goEnv, m.goError = nil, `exec: "go": executable file not found in $PATH` },
+			checkGo, Bad, "no go command",
+		},
+		"a go command that fails": {
+			func(m *machine) { m.goEnv, m.goError = nil, "broken" },
+			checkGo, Bad, "broken",
+		},
+		"an old Go that fetches a new one": {
+			func(m *machine) { m.goEnv["GOVERSION"] = "go1.24.1" },
+			checkGo, Warn, "go1.24.1",
+		},
+		"an old Go that may not fetch a new one": {
+			func(m *machine) { m.goEnv["GOVERSION"] = "go1.24.1"; m.env = env("GOTOOLCHAIN", "local") },
+			checkGo, Bad, "1.26.0",
+		},
+		"no git": {
+			func(m *machine) { m.has = func(p string) bool { return p != "git" } },
+			checkGit, Warn, "git",
+		},
+		"no C compiler": {
+			func(m *machine) { m.has = func(p string) bool { return p != "gcc" } },
+			checkCompiler, Warn, "race detector",
+		},
+		"a C compiler that Go may not use": {
+			func(m *machine) { m.goEnv["CGO_ENABLED"] = "0" },
+			checkCompiler, Warn, "race detector",
+		},
+		"a folder that is read-only": {
+			func(m *machine) { m.writable = errors.New("read-only file system") },
+			checkFolder, Bad, "read-only",
+		},
+		"a path with a colon": {
+			func(m *machine) { m.root = "/a:b" },
+			checkPath, Bad, "':'",
+		},
+		"a disk that is nearly full": {
+			func(m *machine) { m.disks = append(m.disks, disk{"/cache", 3 * gib, 4 * gib, "to build"}) },
+			checkDisk, Bad, "/cache has 3.0 GiB left, 4 GiB are needed to build",
+		},
+		"little memory": {
+			func(m *machine) { m.memory = 3 * gib / 2 },
+			checkMemory, Warn, "1.5 GiB",
+		},
+		"little memory, since the cluster has it already": {
+			func(m *machine) { m.memory = 3 * gib / 2; m.clusterUp = true },
+			checkMemory, OK, "1.5 GiB",
+		},
+		"no memory": {
+			func(m *machine) { m.memory = gib / 2 },
+			checkMemory, Bad, "0.5 GiB",
+		},
+		"vendoring by default": {
+			func(m *machine) { m.goEnv["GOFLAGS"] = "-mod=vendor" },
+			checkFlags, Bad, "-mod=vendor",
+		},
+		"harmless flags": {
+			func(m *machine) { m.goEnv["GOFLAGS"] = "-buildvcs=false" },
+			checkFlags, OK, "",
+		},
+		"no module proxy, before the build": {
+			func(m *machine) { m.goEnv["GOPROXY"] = "off" },
+			checkProxy, Bad, "isn't built",
+		},
+		"no module proxy, after the build": {
+			func(m *machine) { m.goEnv["GOPROXY"] = "off"; m.built = true },
+			checkProxy, Warn, "off",
+		},
+		"no workspace": {
+			func(m *machine) { m.goEnv["GOWORK"] = "off" },
+			checkWorkspace, Warn, "GOWORK",
+		},
+		"an HTTP proxy for everything": {
+			func(m *machine) { m.env = env("https_proxy", "http://proxy:3128", "no_proxy", "corp") },
+			checkHTTPProxy, Warn, "HTTPS_PROXY",
+		},
+		"an HTTP proxy, but not for loopback": {
+			func(m *machine) { m.env = env("HTTPS_PROXY", "http://proxy:3128", "NO_PROXY", "localhost,127.0.0.1") },
+			checkHTTPProxy, OK, "",
+		},
+		"a port that is taken": {
+			func(m *machine) { m.ports = &problem.Problem{What: "port 1 is taken", Mend: "end it"} },
+			checkPorts, Bad, "port 1",
+		},
+		"a clock from the factory": {
+			func(m *machine) { m.now = time.Unix(0, 0) },
+			checkClock, Bad, "1970-01-01",
+		},
+		"a clock that went back": {
+			func(m *machine) { m.clusterMade = m.now.Add(time.Hour) },
+			checkClock, Bad, "set back",
+		},
+		"no docker, which hardly matters": {
+			func(m *machine) { m.has = func(p string) bool { return p != "docker" } },
+			checkDocker, OK, "no docker",
+		},
+		"few inotify instances, which hardly matters": {
+			func(m *machine) { m.instances = 128 },
+			checkInotify, OK, "128",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := healthy()
+			test.change(&m)
+			f := test.check(m)
+			if f.State != test.state || !strings.Contains(f.What, test.says) {
+				t.Errorf("got %q (%s), want something with %q (%s)", f.What, f.State.Mark(), test.says, test.state.Mark())
+			}
+			if (f.Mend == "") != (f.State == OK) {
+				t.Errorf("mend of %q: %q", f.What, f.Mend)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package doctor
+
+// What the checks look at, gathered in one place, so that they can be tested on machines that don't exist.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/mem"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/controlplane"
+)
+
+type machine struct {
+	root        string
+	goEnv       map[string]string // what `go env` says in scripts/; nil: go can't be run
+	goError     string            // why not
+	goNeeded    string            // scripts/go.mod's go line
+	env         func(string) string
+	has         func(program string) bool
+	writable    error // of .workshop
+	built       bool  // the control plane is
+	clusterUp   bool  // all of it runs
+	disks       []disk
+	memory      uint64 // available, bytes
+	ports       error
+	now         time.Time
+	clusterMade time.Time // zero: there is none
+	instances   int       // of inotify that a user may have; 0: not Linux
+}
+
+// disk is where a folder lies that will grow.
+type disk struct {
+	dir          string
+	free, needed uint64 // bytes
+	purpose      string
+}
+
+func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
+	m := machine{
+		root:     root,
+		env:      os.Getenv,
+		has:      func(program string) bool { _, err := exec.LookPath(program); return err == nil },
+		writable: tryWriting(filepath.Join(root, ".workshop")),
+		ports:    c.CheckPorts(ctx),
+		now:      time.Now(),
+	}
+	m.askGo(ctx)
+	missing, err := controlplane.New(root).Missing()
+	m.built = err == nil && len(missing) == 0
+	m.addDisk(root, controlplane.NeededForBinary, "for the control plane and the cluster's data")
+	if !m.built {
+		m.addDisk(m.goEnv["GOCACHE"], controlplane.NeededForCache, "to build the control plane")
+	}
+	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil {
+		m.memory = memory.Available
+	}
+	if info, err := os.Stat(c.Kubeconfig()); err == nil {
+		m.clusterMade = info.ModTime()
+	}
+	if status, err := c.Status(ctx); err == nil {
+		m.clusterUp = status.Ready
+	}
+	if runtime.GOOS == "linux" {
+		m.instances = readNumber("/proc/sys/fs/inotify/max_user_instances")
+	}
+	return m
+}
+
+func (m *machine) addDisk(dir string, needed uint64, purpose string) {
+	if free, err := controlplane.FreeDisk(dir); err == nil {
+		m.disks = append(m.disks, disk{dir, free, needed, purpose})
+	}
+}
+
+// askGo asks the go command that is in PATH, without letting it fetch another one.
+func (m *machine) askGo(ctx context.Context) {
+	data, _ := os.ReadFile(filepath.Join(m.root, "scripts", "go.mod"))
+	for line := range strings.Lines(string(data)) {
+		if needed, found := strings.CutPrefix(strings.TrimSpace(line), "go "); found {
+			m.goNeeded = needed
+		}
+	}
+	cmd := exec.CommandContext(ctx, "go", "env", "-json")
+	cmd.Dir = m.root
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local")
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &m.goEnv)
+	}
+	if err != nil {
+		m.goEnv, m.goError = nil, err.Error()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			m.goError = strings.TrimSpace(string(exit.Stderr))
+		}
+	}
+}
+
+func tryWriting(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "doctor")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func readNumber(path string) int {
+	data, _ := os.ReadFile(path)
+	n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
+	return n
+}

@@ -1,0 +1,58 @@
+package problem
+
+import "strings"
+
+// Cause finds a well-known cause in what another program printed, and names its mend. It looks for phrases of the
+// operating system and of the go command; what it doesn't know, it leaves to the log.
+func Cause(output string) (what, mend string, known bool) {
+	for _, c := range causes() {
+		for _, phrase := range c.phrases {
+			if strings.Contains(output, phrase) {
+				return c.what, c.mend, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+type cause struct {
+	phrases    []string
+	what, mend string
+}
+
+// causes are tried in order. A full disk comes first, since it makes other things fail as well.
+func causes() []cause {
+	return []cause{{
+		phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
+		what:    "the disk is full",
+		mend:    "free some space (\"go clean -cache\" empties Go's build cache, which may lie on another disk than this folder), then run the same command again",
+	}, {
+		phrases: []string{"read-only file system"},
+		what:    "a folder that must be written to is read-only",
+		mend:    "copy the repository to a folder that you can write to",
+	}, {
+		phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
+		what:    "this Go is too old",
+		mend:    "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
+	}, {
+		phrases: []string{"module lookup disabled"},
+		what:    "Go isn't allowed to fetch modules (GOPROXY=off)",
+		mend:    "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
+	}, {
+		phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
+		what:    "the Go modules couldn't be fetched",
+		mend:    "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
+	}, {
+		phrases: []string{"checksum mismatch"},
+		what:    "a fetched module isn't the one that go.sum names",
+		mend:    "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",
+	}, {
+		phrases: []string{"signal: killed", "cannot allocate memory", "out of memory"},
+		what:    "the machine ran out of memory",
+		mend:    "close other programs (2 GiB free are needed), then run the same command again",
+	}, {
+		phrases: []string{"permission denied"},
+		what:    "a file may not be read or written",
+		mend:    "check who owns this folder and Go's caches (a former run as root?)",
+	}}
+}

@@ -1,0 +1,59 @@
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+	"testing"
+)
+
+func TestFormat(t *testing.T) {
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"a plain error is one line": {
+			errors.New("no"), "no",
+		},
+		"a problem shows mend and log, wrapped or not": {
+			fmt.Errorf("up: %w", &Problem{What: "port 1 is taken", Mend: "end it", Log: "/x.log"}),
+			"up: port 1 is taken\n  what to do: end it\n  log: /x.log",
+		},
+		"what the system refuses has a mend": {
+			&fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.EROFS},
+			"mkdir /x: read-only file system\n  what to do: copy the repository to a folder that you can write to",
+		},
+		"what lies beneath is shown": {
+			&Problem{What: "a", Err: errors.New("b")}, "a: b",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Format(test.err); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestCause(t *testing.T) {
+	tests := map[string]string{
+		"/usr/local/go/pkg/tool/link: mapping output file failed: no space left on device":                                                  "the disk is full",
+		`go: k8s.io/api@v0.36.3: Get "https://proxy.golang.org/k8s.io/api/@v/v0.36.3.mod": dial tcp: lookup proxy.golang.org: no such host`: "the Go modules couldn't be fetched",
+		"go: sigs.k8s.io/kwok@v0.8.0: module lookup disabled by GOPROXY=off":                                                                "Go isn't allowed to fetch modules (GOPROXY=off)",
+		"go: go.mod requires go >= 1.26.0 (running go 1.24.1; GOTOOLCHAIN=local)":                                                           "this Go is too old",
+		"go: download go1.26.0 for linux/amd64: toolchain not available":                                                                    "this Go is too old",
+		"invalid go version '1.26.0': must match format 1.23":                                                                               "this Go is too old",
+		"k8s.io/kubernetes/pkg/generated/openapi: compile: signal: killed":                                                                  "the machine ran out of memory",
+		"mkdir /w/.workshop: read-only file system":                                                                                         "a folder that must be written to is read-only",
+		"open /root/.cache/go-build/00/x: permission denied":                                                                                "a file may not be read or written",
+		"write: no space left on device; dial tcp 1.2.3.4: connect: connection refused":                                                     "the disk is full",
+		"./x.go:1:1: syntax error": "",
+	}
+	for output, want := range tests {
+		if got, mend, known := Cause(output); got != want || known != (want != "") || known != (mend != "") {
+			t.Errorf("%q: got %q (mend %q), want %q", output, got, mend, want)
+		}
+	}
+}

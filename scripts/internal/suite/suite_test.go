@@ -1,0 +1,78 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/ui"
+)
+
+func TestTheRaceDetectorIsLeftOutOnlyWhereThatIsSaid(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		compiler, ci string
+		wantRace     bool
+		wantErr      bool
+	}{
+		"a C compiler is there":            {"sh", "", true, false}, // any program will do
+		"none is there":                    {"no-such-compiler", "", false, false},
+		"none is there, and CI insists":    {"no-such-compiler", "true", false, true},
+		"one with flags of its own, in CI": {"sh -m64", "true", true, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Setenv("CC", test.compiler)
+			t.Setenv("CI", test.ci)
+			s := &Suite{UI: ui.New(os.Stderr)}
+			err := s.findRace(t.Context())
+			if (err != nil) != test.wantErr || (len(s.race) > 0) != test.wantRace {
+				t.Errorf("error %v, arguments %v", err, s.race)
+			}
+		})
+	}
+}
+
+func TestWhichTextsBelongToARun(t *testing.T) {
+	root := t.TempDir()
+	for _, file := range []string{"README.md", "01-a/README.md", "02-b/README.md", "scripts/more.md"} {
+		path := filepath.Join(root, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := &Suite{Root: root, Chapters: []chapters.Chapter{{Name: "02-b"}}}
+	if files, err := one.textFiles(); err != nil || !slices.Equal(files, []string{"02-b/README.md"}) {
+		t.Errorf("a chapter's run has %v, error %v", files, err)
+	}
+	all := &Suite{Root: root, Everything: true}
+	if files, err := all.textFiles(); err != nil || len(files) != 4 {
+		t.Errorf("a full run has %v, error %v", files, err)
+	}
+}
+
+// A text's commands must not act on the user's cluster, whatever the environment of the test run says.
+func TestTextsRunOnTheirOwnCluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/the/users")
+	s := &Suite{Root: t.TempDir(), Bin: "/bin/dir"}
+	c := cluster.New(s.Root, s.Bin, docsClusterName)
+	last := map[string]string{}
+	for _, variable := range s.readersEnvironment(c) {
+		for i := range variable {
+			if variable[i] == '=' {
+				last[variable[:i]] = variable[i+1:]
+				break
+			}
+		}
+	}
+	if last["KUBECONFIG"] != c.Kubeconfig() || last["WORKSHOP_CLUSTER"] != docsClusterName {
+		t.Errorf("KUBECONFIG=%s, WORKSHOP_CLUSTER=%s", last["KUBECONFIG"], last["WORKSHOP_CLUSTER"])
+	}
+	if path := filepath.SplitList(last["PATH"]); path[0] != s.Bin {
+		t.Errorf("the workshop's kubectl isn't first in PATH: %v", path)
+	}
+}

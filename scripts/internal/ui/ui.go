@@ -1,0 +1,40 @@
+// Package ui shows what the workshop is doing: on a terminal one line that moves, elsewhere a plain line now and then.
+// It writes progress only; results are printed by the commands themselves.
+package ui
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/fatih/color"
+	"golang.org/x/term"
+)
+
+// UI writes progress to one file, as a rule stderr.
+type UI struct {
+	out   io.Writer
+	width func() int // of the terminal, in characters; nil: out is no terminal
+	good  *color.Color
+	bad   *color.Color
+}
+
+// New looks at what out is: a terminal gets moving lines and, unless NO_COLOR is set, colour.
+func New(out *os.File) *UI {
+	u := &UI{out: out, good: color.New(color.FgGreen), bad: color.New(color.FgRed)}
+	colour := (*color.Color).DisableColor
+	if term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb" {
+		u.width = func() int { w, _, _ := term.GetSize(int(out.Fd())); return w }
+		if os.Getenv("NO_COLOR") == "" {
+			colour = (*color.Color).EnableColor
+		}
+	}
+	colour(u.good)
+	colour(u.bad)
+	return u
+}
+
+// Say prints a line. It must not be called while a step runs: Step.Note is for that.
+func (u *UI) Say(format string, args ...any) {
+	fmt.Fprintf(u.out, format+"\n", args...)
+}
