@@ -61,7 +61,9 @@ func (c *controller) handleObject(ctx context.Context, event wire.Event) {
 	deployment := &event.Object
 	foos, err := c.listFoos(ctx, deployment.Namespace, deployment.Name)
 	if err != nil {
-		klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
+		if ctx.Err() == nil {
+			klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
+		}
 		return
 	}
 	var names []string
@@ -87,7 +89,7 @@ func isFoo(owner *metav1.OwnerReference) bool {
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	err := c.syncHandler(ctx, key)
 	switch {
-	case apierrors.IsConflict(err):
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		klog.V(2).InfoS("Someone else wrote first", "foo", key, "err", err)
 	case err != nil && ctx.Err() == nil:
 		klog.ErrorS(err, "Lost an event: nothing will try again", "foo", key)

@@ -5,12 +5,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"k8s.io/client-go/rest"
@@ -63,13 +63,12 @@ func loadConfig(path string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	switch {
-	case clientcmd.IsEmptyConfig(err) && path == "":
-		return nil, errors.New("no kubeconfig found: set KUBECONFIG, or name the file with --kubeconfig")
-	case clientcmd.IsEmptyConfig(err):
-		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it empty, or without a current-context?", path)
-	case err != nil:
-		return nil, fmt.Errorf("kubeconfig: %w", err)
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)
 	}
 	return config, nil
 }

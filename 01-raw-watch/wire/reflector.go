@@ -23,6 +23,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
+// longestDelay bounds the Retry-After that a server, or whatever stands before it, may ask for.
+const longestDelay = time.Minute
+
 // Event says that an object was seen for the first time (watch.Added), is different from before (watch.Modified), or is
 // gone (watch.Deleted; Object is then its last known state). It carries metadata only: an event is a hint that something
 // happened, and who acts on it reads what is true by then.
@@ -78,7 +81,7 @@ func (r *Reflector) Run(ctx context.Context, events chan<- Event) {
 		delay := backoff.Step()
 		if err != nil {
 			if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-				delay = max(delay, time.Duration(seconds)*time.Second)
+				delay = max(delay, min(time.Duration(seconds)*time.Second, longestDelay))
 			}
 			r.complain(err)
 		}

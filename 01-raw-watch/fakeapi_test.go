@@ -1,0 +1,160 @@
+// An API server in memory: enough of one to run the controller against. It keeps what the real one keeps (resourceVersions,
+// UIDs, a status that only its own endpoint writes) and refuses what the real one refuses. It runs no other controllers:
+// no Pod comes up and no garbage is collected unless a test says so.
+
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// fakeAPI is the server's handler. The history is the truth, as in etcd: the resourceVersion N means "after the first N
+// events".
+type fakeAPI struct {
+	mu       sync.Mutex
+	objects  map[string]*unstructured.Unstructured // by path
+	history  []change
+	news     chan struct{} // closed, and replaced, when the history grows
+	requests []request
+	before   map[request]func() *apierrors.StatusError
+}
+
+// request is a verb, as in a role's rules, and what it was used on, such as "deployments/web".
+type request struct{ verb, on string }
+
+type change struct {
+	path   string
+	Type   watch.EventType            `json:"type"`
+	Object *unstructured.Unstructured `json:"object"`
+}
+
+func newFakeAPI() *fakeAPI {
+	return &fakeAPI{
+		objects: map[string]*unstructured.Unstructured{},
+		news:    make(chan struct{}),
+		before:  map[request]func() *apierrors.StatusError{},
+	}
+}
+
+// beforeNext has do called before the next such request is acted on. An error that it returns is the answer.
+func (a *fakeAPI) beforeNext(verb, on string, do func() *apierrors.StatusError) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.before[request{verb, on}] = do
+}
+
+func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	asked := request{verbOf(r), resourceOf(r.URL.Path)}
+	a.mu.Lock()
+	a.requests = append(a.requests, asked)
+	before := a.before[asked]
+	delete(a.before, asked)
+	a.mu.Unlock()
+
+	var answer any
+	var err *apierrors.StatusError
+	if before != nil {
+		err = before()
+	}
+	switch {
+	case err != nil:
+	case asked.verb == "watch":
+		a.watch(w, r)
+		return
+	case asked.verb == "list":
+		answer = a.list(r.URL.Path, r.URL.Query())
+	case asked.verb == "get":
+		answer, err = a.get(r.URL.Path)
+	default:
+		answer, err = a.write(r)
+	}
+	if err != nil {
+		err.ErrStatus.Kind = "Status"
+		w.WriteHeader(int(err.ErrStatus.Code))
+		answer = err.ErrStatus
+	}
+	json.NewEncoder(w).Encode(answer)
+}
+
+// verbOf returns the verb that RBAC knows a request by.
+func verbOf(r *http.Request) string {
+	switch {
+	case r.URL.Query().Has("watch"):
+		return "watch"
+	case r.Method == http.MethodGet && !strings.Contains(resourceOf(r.URL.Path), "/"):
+		return "list"
+	}
+	return map[string]string{"GET": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}[r.Method]
+}
+
+// resourceOf returns what stands behind /apis/GROUP/VERSION and, where there is one, /namespaces/NAMESPACE.
+func resourceOf(path string) string {
+	return strings.SplitN(namespace.ReplaceAllString(path, ""), "/", 5)[4]
+}
+
+var namespace = regexp.MustCompile(`/namespaces/[^/]+`)
+
+func (a *fakeAPI) get(path string) (*unstructured.Unstructured, *apierrors.StatusError) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if object := a.objects[path]; object != nil {
+		return object, nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{}, path)
+}
+
+func (a *fakeAPI) list(collection string, query url.Values) *unstructured.UnstructuredList {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	byLabel, _ := labels.Parse(query.Get("labelSelector"))
+	byField, _ := fields.ParseSelector(query.Get("fieldSelector"))
+	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+	list.SetResourceVersion(strconv.Itoa(len(a.history)))
+	for path, object := range a.objects {
+		name, _, _ := unstructured.NestedString(object.Object, "spec", "deploymentName")
+		if in(collection, path) && byLabel.Matches(labels.Set(object.GetLabels())) && byField.Matches(fields.Set{"spec.deploymentName": name}) {
+			list.Items = append(list.Items, *object)
+		}
+	}
+	return list
+}
+
+// in tells whether an object is in a collection, which may be that of its namespace or that of all.
+func in(collection, object string) bool {
+	namespaced := path.Dir(object)
+	return collection == namespaced || collection == namespace.ReplaceAllString(namespaced, "")
+}
+
+func (a *fakeAPI) watch(w http.ResponseWriter, r *http.Request) {
+	for sent, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion")); ; {
+		a.mu.Lock()
+		news, changes := a.news, a.history[sent:]
+		a.mu.Unlock()
+		for _, change := range changes {
+			if in(r.URL.Path, change.path) {
+				json.NewEncoder(w).Encode(change)
+			}
+			sent++
+		}
+		w.(http.Flusher).Flush()
+		select {
+		case <-news:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}

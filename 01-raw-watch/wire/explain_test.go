@@ -1,0 +1,105 @@
+// What a Reflector says about failures: once each, with the mend.
+
+package wire
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+func TestExplain(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		want   []string
+	}{
+		"the CRD is missing: the answer is no Status, but text": {
+			answer: say(http.StatusNotFound, "404 page not found\n"),
+			want:   []string{"/apis/example.com/v1/foos", "manifests/crd.yaml"},
+		},
+		"no permission": {
+			answer: fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden)),
+			want:   []string{"it is Forbidden", "manifests/rbac.yaml"},
+		},
+		"the credentials are refused, or have expired": {
+			answer: fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized)),
+			want:   []string{"it is Unauthorized", "renew the kubeconfig"},
+		},
+		"a server in trouble": {
+			answer: say(http.StatusServiceUnavailable, ""),
+			want:   []string{"currently unable to handle the request"},
+		},
+		"anything else stands for itself": {
+			answer: fail(internalError),
+			want:   []string{"it is InternalError"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := clientOf(t, "", test.answer)
+			err := client.Do(t.Context(), http.MethodGet, "/apis/example.com/v1/foos", nil, nil, nil)
+			got := explain("/apis/example.com/v1/foos", err)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q doesn't mention %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+// A kubeconfig that points at nothing.
+func TestExplainNoServer(t *testing.T) {
+	server := httptest.NewServer(nil)
+	server.Close()
+	client, err := NewClient(&rest.Config{Host: server.URL}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	err = client.Do(t.Context(), http.MethodGet, "/api/v1/pods", nil, nil, nil)
+
+	got := explain("/api/v1/pods", err)
+	if !strings.Contains(got, server.URL) || !strings.Contains(got, "refused") {
+		t.Errorf("%q doesn't say that the connection to %s was refused", got, server.URL)
+	}
+}
+
+// What the log says of a CRD that isn't there for a while, of missing permissions, refused credentials and a dead watch:
+// each trouble once, and when it is over. History that is gone is no trouble.
+func TestComplain(t *testing.T) {
+	var log bytes.Buffer
+	defer klog.CaptureState().Restore()
+	klog.LogToStderr(false)
+	klog.SetOutput(&log)
+
+	synctest.Test(t, func(t *testing.T) {
+		noCRD := say(http.StatusNotFound, "")
+		forbidden := fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden))
+		expiredToken := fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized))
+		server := play(t,
+			noCRD, noCRD, noCRD, forbidden, forbidden, list(10), stream(),
+			expiredToken, expiredToken, stream(quiet), stream(),
+			fail(expired), list(90), stream())
+		server.follow(t, NewReflector(server.client, "/apis/example.com/v1/foos"))
+	})
+	klog.Flush()
+
+	for text, want := range map[string]int{
+		"Waiting": 4, "crd.yaml": 1, "rbac.yaml": 1, "renew the kubeconfig": 1, "nothing heard for 1m30s": 1,
+		"Going on": 3,
+	} {
+		if got := strings.Count(log.String(), text); got != want {
+			t.Errorf("%q is logged %d times, want %d", text, got, want)
+		}
+	}
+	if t.Failed() {
+		t.Log(log.String())
+	}
+}
