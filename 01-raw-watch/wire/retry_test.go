@@ -46,6 +46,22 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// Whoever stands before a server may ask for any delay. A day's would be a day of deafness.
+func TestRetryAfterHasABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := play(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "86400")
+			http.Error(w, "Come back tomorrow.", http.StatusServiceUnavailable)
+		})
+
+		server.follow(t, NewReflector(server.client, "/api/v1/pods"))
+
+		if got := server.waited(0, 1); got != longestDelay {
+			t.Errorf("asked again after %v, want %v", got, longestDelay)
+		}
+	})
+}
+
 // However a server fails, it is asked about every ten seconds in the long run: often enough to notice that it is well
 // again, too seldom to hurt it.
 func TestNoFailureMakesAHotLoop(t *testing.T) {
