@@ -1,5 +1,5 @@
-// The reads. Each asks the API server, each time: that is simple, always fresh, and dear. Chapter 02 deletes this file
-// and reads from a cache.
+// The reads. Each asks the API server, each time: that is simple, always fresh, and dear. Chapter 02 has the same reads, and
+// asks a cache.
 
 package main
 
@@ -38,9 +38,9 @@ func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*v1a
 
 // listFoos returns the Foos that ask for a Deployment of that name. The CRD makes the field selectable, so the server
 // filters.
-func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]v1alpha1.Foo, error) {
+func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
 	query := url.Values{"fieldSelector": {"spec.deploymentName=" + deploymentName}}
-	var list v1alpha1.FooList
+	var list struct{ Items []*v1alpha1.Foo }
 	err := c.client.Do(ctx, http.MethodGet, foosPath(namespace), query, nil, &list)
 	return list.Items, err
 }
@@ -52,9 +52,9 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 
 // listDeployments returns the Deployments that carry foo's label. The label is for finding: anyone can set it, so the
 // caller asks the owner reference whose they are.
-func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]appsv1.Deployment, error) {
+func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	query := url.Values{"labelSelector": {controllerLabel + "=" + foo.Name}}
-	var list appsv1.DeploymentList
+	var list struct{ Items []*appsv1.Deployment }
 	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), query, nil, &list)
 	return list.Items, err
 }

@@ -92,8 +92,7 @@ func (c *controller) deleteFormer(ctx context.Context, foo *v1alpha1.Foo) error 
 	if err != nil {
 		return fmt.Errorf("list the Deployments of the Foo: %w", err)
 	}
-	for i := range deployments {
-		former := &deployments[i]
+	for _, former := range deployments {
 		if former.Name == foo.Spec.DeploymentName || !controls(foo, former) {
 			continue
 		}
