@@ -1,5 +1,7 @@
 package main
 
+// workshop doctor: prints what package doctor found.
+
 import (
 	"fmt"
 	"strings"

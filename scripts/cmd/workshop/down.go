@@ -1,5 +1,7 @@
 package main
 
+// workshop down: end the cluster, or with --purge everything that the workshop has made.
+
 import (
 	"os"
 

@@ -1,5 +1,7 @@
 package main
 
+// workshop kubeconfig: a path to export, for any other program.
+
 import (
 	"fmt"
 

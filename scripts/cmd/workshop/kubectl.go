@@ -1,5 +1,7 @@
 package main
 
+// workshop kubectl: the pinned kubectl, on the workshop's cluster alone.
+
 import (
 	"cmp"
 	"context"

@@ -1,5 +1,7 @@
 package main
 
+// workshop up: make the cluster or start what of it is down, and say how to use it.
+
 import (
 	"fmt"
 	"time"

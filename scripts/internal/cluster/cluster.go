@@ -97,10 +97,10 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPath says whether kwokctl can work below a path. It takes paths of binaries for URLs ("#", "%", "?"), looks for
-// kubectl in PATH (":"), and hands lists of paths to the components (",").
+// CheckPath says whether kwokctl can work below a path. It takes paths of binaries for URLs (hence no "#", "%" or control
+// characters) and paths of configurations for lists (no "," or quotes), and looks for kubectl in PATH (no ":").
 func CheckPath(path string) error {
-	const awkward = "#%?:,\n"
+	const awkward = "#%,:\"\t\n"
 	if i := strings.IndexAny(path, awkward); i >= 0 {
 		return &problem.Problem{
 			What: fmt.Sprintf("the path %s has a %q in it, which the cluster's tools can't cope with", path, path[i]),

@@ -1,5 +1,7 @@
 package cluster
 
+// Ending clusters, with or without their data. How processes are ended is in end.go.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package cluster
 
+// Ports: chosen when a cluster is made, kept from then on, and therefore sometimes taken by somebody else.
+
 import (
 	"context"
 	"errors"

@@ -5,7 +5,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,6 +40,17 @@ func (c *Cluster) running(ctx context.Context) (map[string]program, error) {
 		}
 	}
 	return found, err
+}
+
+// Strays are processes of clusters whose folder is gone: removed or moved by hand, while they ran. Purge ends them.
+func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
+	programs, err := findPrograms(ctx, c.bin)
+	for _, p := range programs {
+		if _, err := os.Stat(p.home); errors.Is(err, fs.ErrNotExist) {
+			pids = append(pids, int(p.pid))
+		}
+	}
+	return pids, err
 }
 
 // findPrograms finds the processes of all clusters that are run by the programs in the folder bin.

@@ -1,5 +1,7 @@
 package cluster
 
+// A look at the cluster, for people.
+
 import (
 	"context"
 
@@ -38,7 +40,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	if !c.Exists() {
 		return Status{}, nil
 	}
-	status := Status{Exists: true}
+	status := Status{Exists: true, Ready: true}
 	running, err := c.running(ctx)
 	if err != nil {
 		return status, err
@@ -52,16 +54,17 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		if ports := component.Ports; len(ports) > 0 {
 			s.Port = ports[len(ports)-1].Port // etcd's first is for other etcds
 		}
-		if p, runs := running[component.Name]; runs {
+		p, runs := running[component.Name]
+		if runs {
 			s.Running, s.PID = true, int(p.pid)
 			if memory, err := (&process.Process{Pid: p.pid}).MemoryInfoWithContext(ctx); err == nil {
 				s.RSS = memory.RSS
 			}
 		}
+		status.Ready = status.Ready && runs
 		status.Components = append(status.Components, s)
 	}
 	c.ask(ctx, &status)
-	status.Ready = status.Ready && isWhole(running, components)
 	return status, nil
 }
 
@@ -69,9 +72,9 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 func (c *Cluster) ask(ctx context.Context, status *Status) {
 	client, err := c.client()
 	if err != nil || c.isReady(ctx, client) != nil {
+		status.Ready = false
 		return
 	}
-	status.Ready = true
 	if version, err := client.Discovery().ServerVersion(); err == nil {
 		status.Version = version.GitVersion
 	}

@@ -1,5 +1,8 @@
 package cluster
 
+// Up, the entry to everything: what state the cluster is in, and which way leads to a ready one. The ways are in
+// start.go.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package controlplane
 
+// What a build says about itself, and how that is read from go's output as it comes.
+
 import (
 	"bytes"
 	"fmt"

@@ -1,5 +1,7 @@
 package doctor
 
+// The checks: each looks at one thing of the machine, and says one sentence about it.
+
 import (
 	"fmt"
 	"go/version"
@@ -126,6 +128,13 @@ func checkHTTPProxy(m machine) Finding {
 
 func checkPorts(m machine) Finding {
 	return fromError(m.ports, "nobody else has the cluster's ports")
+}
+
+func checkStrays(m machine) Finding {
+	if len(m.strays) == 0 {
+		return ok("no processes are left of clusters that are gone")
+	}
+	return warn(fmt.Sprintf("processes are left of a cluster whose folder is gone (pids %v)", m.strays), "./scripts/workshop down --purge")
 }
 
 func checkClock(m machine) Finding {

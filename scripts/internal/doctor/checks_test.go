@@ -133,6 +133,10 @@ func TestChecks(t *testing.T) {
 			func(m *machine) { m.ports = &problem.Problem{What: "port 1 is taken", Mend: "end it"} },
 			checkPorts, Bad, "port 1",
 		},
+		"processes of a cluster that was moved": {
+			func(m *machine) { m.strays = []int{42} },
+			checkStrays, Warn, "[42]",
+		},
 		"a clock from the factory": {
 			func(m *machine) { m.now = time.Unix(0, 0) },
 			checkClock, Bad, "1970-01-01",

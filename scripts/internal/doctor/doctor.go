@@ -45,7 +45,7 @@ func checks() []func(machine) Finding {
 		checkGo, checkGit, checkCompiler,
 		checkFolder, checkPath, checkDisk, checkMemory,
 		checkFlags, checkProxy, checkWorkspace, checkHTTPProxy,
-		checkPorts, checkClock,
+		checkPorts, checkStrays, checkClock,
 		checkDocker, checkInotify,
 	}
 }

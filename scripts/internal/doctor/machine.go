@@ -33,6 +33,7 @@ type machine struct {
 	disks       []disk
 	memory      uint64 // available, bytes
 	ports       error
+	strays      []int // pids
 	now         time.Time
 	clusterMade time.Time // zero: there is none
 	instances   int       // of inotify that a user may have; 0: not Linux
@@ -54,6 +55,7 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 		ports:    c.CheckPorts(ctx),
 		now:      time.Now(),
 	}
+	m.strays, _ = c.Strays(ctx)
 	m.askGo(ctx)
 	missing, err := controlplane.New(root).Missing()
 	m.built = err == nil && len(missing) == 0

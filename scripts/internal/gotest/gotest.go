@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Counts are numbers of tests, subtests included.
+// Counts are numbers of tests, subtests included. A package that fails by itself, or doesn't build, counts as a failed test.
 type Counts struct {
 	Passed, Failed, Skipped int
 }
@@ -93,12 +93,14 @@ func parse(lines io.Reader, progress func(string)) (Result, error) {
 		case e.Action == "output" || e.Action == "build-output":
 			printed[key] = append(printed[key], e.Output)
 		case e.Action == "build-fail":
+			result.Failed++
 			record("doesn't build", key)
 		case e.Action == "run":
 			progress(e.Test)
 		case e.Test == "" && e.Action == "fail":
 			// A package fails because a test did, or by itself: in TestMain, by a panic, a leak, a race.
-			if !slices.ContainsFunc(result.Problems, func(p string) bool { return strings.HasPrefix(p, e.Package+" ") }) {
+			if !slices.ContainsFunc(result.Problems, func(p string) bool { return strings.HasPrefix(p, e.Package) }) {
+				result.Failed++
 				record("failed", key)
 			}
 		case e.Test == "":

@@ -32,11 +32,12 @@ func TestRun(t *testing.T) {
 		},
 		"a test file that doesn't build is a problem": {
 			source:  "func TestA(t *testing.T) { undefined() }",
+			want:    Counts{Failed: 1},
 			problem: "undefined: undefined",
 		},
 		"a package that fails outside its tests is a problem": {
 			source:  "func TestA(t *testing.T) {}\nfunc TestMain(m *testing.M) { m.Run(); println(`a leak`); os.Exit(1) }\nvar _ = os.Exit",
-			want:    Counts{Passed: 1},
+			want:    Counts{Passed: 1, Failed: 1},
 			problem: "a leak",
 		},
 		"a run without a test is an error": {

@@ -1,5 +1,7 @@
 package problem
 
+// Well-known causes of trouble, found in other programs' words.
+
 import "strings"
 
 // Cause finds a well-known cause in what another program printed, and names its mend. It looks for phrases of the

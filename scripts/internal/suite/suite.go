@@ -36,7 +36,6 @@ type Suite struct {
 	Everything bool
 
 	counts gotest.Counts
-	failed bool
 	race   []string // arguments to go test
 }
 
@@ -53,7 +52,7 @@ func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
 	if ctx.Err() != nil {
 		return s.counts, ctx.Err()
 	}
-	if s.failed || s.counts.Failed+s.counts.Skipped > 0 {
+	if s.counts.Failed+s.counts.Skipped > 0 {
 		return s.counts, errors.New("not all is green: the reasons stand above")
 	}
 	return s.counts, nil
@@ -65,9 +64,12 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 		return false
 	}
 	step := s.UI.Start(what)
+	before := s.counts
 	summary, err := part(ctx, step)
 	if err != nil {
-		s.failed = true
+		if s.counts.Failed+s.counts.Skipped == before.Failed+before.Skipped {
+			s.counts.Failed++ // no test has failed: the step itself has
+		}
 		step.Fail()
 		if ctx.Err() == nil {
 			s.UI.Say("%s", problem.Format(err))
@@ -222,7 +224,7 @@ func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
 
 func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {
 	if _, err := c.Down(context.WithoutCancel(ctx), true, func(string) {}); err != nil {
-		s.failed = true
+		s.counts.Failed++
 		s.UI.Say("%s", problem.Format(err))
 	}
 }

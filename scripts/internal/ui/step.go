@@ -1,5 +1,7 @@
 package ui
 
+// A step under way: the line that moves, or the plain lines in its stead.
+
 import (
 	"fmt"
 	"strings"
@@ -118,10 +120,10 @@ func (s *Step) text() string {
 	return fmt.Sprintf("%s (%s)", strings.Join(parts, ": "), s.elapsed())
 }
 
-func (s *Step) elapsed() time.Duration {
+func (s *Step) elapsed() string {
 	d := time.Since(s.start)
 	if d < 10*time.Second {
-		return d.Round(100 * time.Millisecond)
+		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
-	return d.Round(time.Second)
+	return d.Round(time.Second).String()
 }

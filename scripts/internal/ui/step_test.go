@@ -22,10 +22,10 @@ func TestAPlainStep(t *testing.T) {
 		want  string
 	}{
 		"says only its end when it is short": {
-			time.Second, "✓ built (1s)\n",
+			time.Second, "✓ built (1.0s)\n",
 		},
 		"says that it is alive when it is long": {
-			20 * time.Second, "building: 1 of 7 (2s)\nbuilding: 1 of 7 (17s)\n✓ built (20s)\n",
+			20 * time.Second, "building: 1 of 7 (2.0s)\nbuilding: 1 of 7 (17s)\n✓ built (20s)\n",
 		},
 	}
 	for name, test := range tests {
