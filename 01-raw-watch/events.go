@@ -55,27 +55,36 @@ func (c *controller) handleFoo(ctx context.Context, event wire.Event) {
 	}
 }
 
-// handleObject acts on the Foos that a change of a Deployment may concern: the one that controls it, and those that want
-// its name and may have it now, or no longer.
+// handleObject acts on the Foos that a change of a Deployment may concern.
 func (c *controller) handleObject(ctx context.Context, event wire.Event) {
 	deployment := &event.Object
-	foos, err := c.listFoos(ctx, deployment.Namespace, deployment.Name)
+	keys, err := c.foosOf(ctx, deployment)
+	if err != nil && ctx.Err() == nil {
+		klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
+	}
+	for _, key := range keys {
+		c.handle(ctx, key)
+	}
+}
+
+// foosOf returns the keys of the Foos that a change of deployment may concern: the one that controls it, and those that want
+// its name and may have it now, or no longer.
+func (c *controller) foosOf(ctx context.Context, deployment metav1.Object) ([]types.NamespacedName, error) {
+	foos, err := c.listFoos(ctx, deployment.GetNamespace(), deployment.GetName())
 	if err != nil {
-		if ctx.Err() == nil {
-			klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
-		}
-		return
+		return nil, err
 	}
-	var names []string
+	var keys []types.NamespacedName
 	for _, foo := range foos {
-		names = append(names, foo.Name)
+		keys = append(keys, types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name})
 	}
-	if owner := metav1.GetControllerOf(deployment); owner != nil && isFoo(owner) && !slices.Contains(names, owner.Name) {
-		names = append(names, owner.Name)
+	if owner := metav1.GetControllerOf(deployment); owner != nil && isFoo(owner) {
+		key := types.NamespacedName{Namespace: deployment.GetNamespace(), Name: owner.Name}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
 	}
-	for _, name := range names {
-		c.handle(ctx, types.NamespacedName{Namespace: deployment.Namespace, Name: name})
-	}
+	return keys, nil
 }
 
 // isFoo tells whether an owner reference names a Foo of our group, and not somebody else's kind of the same name.

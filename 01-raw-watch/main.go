@@ -21,9 +21,10 @@ import (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
-	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
-	trace := flag.Bool("trace", false, "print each request and each event to standard output")
+	var o options
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
+	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
+	flag.BoolVar(&o.trace, "trace", false, "print each request and each event to standard output")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
@@ -31,29 +32,37 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *kubeconfig, *namespace, *trace); err != nil {
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "01-raw-watch:", err)
 		os.Exit(1)
 	}
 }
 
+// options are what the flags say.
+type options struct {
+	kubeconfig, namespace string
+	trace                 bool
+}
+
 // run runs the controller until ctx ends.
-func run(ctx context.Context, kubeconfig, namespace string, trace bool) error {
-	config, err := loadConfig(kubeconfig)
+func run(ctx context.Context, o options) error {
+	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
 	var traceTo io.Writer
-	if trace {
+	if o.trace {
 		traceTo = os.Stdout
 	}
 	client, err := wire.NewClient(config, traceTo)
 	if err != nil {
 		return err
 	}
-	klog.InfoS("Starting", "server", config.Host, "namespace", namespace)
-	newController(client, namespace).run(ctx)
-	klog.InfoS("Stopped")
+	controller := newController(client, o.namespace)
+
+	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
+	defer klog.InfoS("Stopped")
+	controller.run(ctx)
 	return nil
 }
 

@@ -1,6 +1,5 @@
-// How writes leave: POST, PUT and DELETE. Each carries what it assumes (a resourceVersion or a UID), so that the API
-// server refuses it with 409 Conflict if that is no longer true. Nothing is retried: whoever made it untrue has caused
-// an event, and that does the work.
+// How writes leave: POST, PUT and DELETE. Each carries what it assumes (a resourceVersion or a
+// UID), so that the API server refuses it with 409 Conflict if that is no longer true: whoever made it untrue wins.
 
 package main
 

@@ -81,6 +81,7 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
 		newRunCommand(),
 		newTestCommand(),
 		newAuditCommand(),
+		newDiffCommand(),
 		newDocsCommand(),
 		newDoctorCommand(),
 	)

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"example.com/operators/scripts/internal/chapterdiff"
+	"example.com/operators/scripts/internal/chapters"
+)
+
+func newDiffCommand() *cobra.Command {
+	var stat bool
+	var options chapterdiff.Options
+	command := &cobra.Command{
+		Use:   "diff A B | diff --stat all",
+		Short: "See what one chapter changes in another: the lesson first",
+		Long: `Diff shows what changes from chapter A to chapter B, in the order in which it is best read: the lesson's file, the other
+files that changed, what is gone, and at last what is new. Where a chapter says its own name, as in import paths, that
+is no difference. Left out are go.mod, texts, generated code, and, unless you ask for them, tests, exercises, the lines
+of what is gone, and programs that only one of the two has.`,
+		Example: `  ./scripts/workshop diff 01 02
+  ./scripts/workshop diff 02 03 --stat
+  ./scripts/workshop diff --stat all`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 || stat && len(args) == 1 && args[0] == "all" {
+				return nil
+			}
+			return errors.New(`diff needs two chapters, such as "diff 01 02" (or "diff --stat all": the sizes of all)`)
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				all, err := chapters.All(root)
+				if err != nil {
+					return err
+				}
+				return chapterdiff.Budgets(command.OutOrStdout(), all)
+			}
+			found, err := chapters.Find(root, args...)
+			if err != nil {
+				return err
+			}
+			diff, err := chapterdiff.Compare(found[0], found[1], options)
+			if err != nil {
+				return err
+			}
+			if stat {
+				return diff.Stat(command.OutOrStdout())
+			}
+			return diff.Print(command.OutOrStdout(), coloured(os.Stdout))
+		},
+	}
+	command.Flags().BoolVar(&stat, "stat", false, "count the lines instead of showing them")
+	command.Flags().BoolVar(&options.Tests, "tests", false, "tests and their data as well")
+	command.Flags().BoolVar(&options.Exercises, "exercises", false, "exercises as well")
+	command.Flags().BoolVar(&options.All, "all", false, "the lines of what is gone, and of programs that only one chapter has, as well")
+	return command
+}
+
+// coloured tells whether out is a terminal whose user wants colour.
+func coloured(out *os.File) bool {
+	return term.IsTerminal(int(out.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}

@@ -1,0 +1,343 @@
+package chapterdiff
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// newChapter writes a chapter with these files.
+func newChapter(t *testing.T, name string, files map[string]string) chapters.Chapter {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	for file, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return chapters.Chapter{Name: name, Dir: dir}
+}
+
+// compareFiles is the diff of chapter 01-a, which has the files of a, to 02-b, which has those of b.
+func compareFiles(t *testing.T, a, b map[string]string, options Options) Diff {
+	t.Helper()
+	diff, err := Compare(newChapter(t, "01-a", a), newChapter(t, "02-b", b), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return diff
+}
+
+func printed(t *testing.T, diff Diff, colour bool) string {
+	t.Helper()
+	var out strings.Builder
+	if err := diff.Print(&out, colour); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+const (
+	eventsA = `// How events arrive.
+
+package main
+
+import (
+	"fmt"
+
+	"example.com/operators/01-a/wire"
+)
+
+// run runs.
+func run() {
+	wire.Watch()
+}
+
+// stop stops.
+func stop() {
+	fmt.Println("stopped")
+}
+`
+	eventsB = `// How events arrive.
+
+package main
+
+import (
+	"fmt"
+
+	"example.com/operators/02-b/cache"
+)
+
+// run runs.
+func run() {
+	cache.Start()
+	cache.Wait()
+}
+
+// stop stops.
+func stop() {
+	fmt.Println("stopped")
+}
+`
+	desired = `package main
+
+import "example.com/operators/NAME/pkg/apis"
+
+// core is pure.
+var core = apis.Foo{}
+`
+)
+
+func TestADiffReadsWell(t *testing.T) {
+	diff := compareFiles(t,
+		map[string]string{
+			"go.mod":         "module example.com/operators/01-a\n",
+			"README.md":      "# One\n",
+			"main.go":        "package main\n\nfunc main() { run() }\n",
+			"events.go":      eventsA,
+			"events_test.go": "package main\n",
+			"desired.go":     strings.ReplaceAll(desired, "NAME", "01-a"),
+			"wire/wire.go":   "package wire\n\n// Watch watches.\nfunc Watch() {}\n",
+			"watch/main.go":  "package main\n\nfunc main() {}\n",
+		},
+		map[string]string{
+			"go.mod":                     "module example.com/operators/02-b\n",
+			"README.md":                  "# Two\n",
+			"main.go":                    "package main\n\nfunc main() { run(); stop() }\n",
+			"events.go":                  eventsB,
+			"desired.go":                 strings.ReplaceAll(desired, "NAME", "02-b"),
+			"cache/cache.go":             "package cache\n\nfunc Start() {}\n",
+			"pkg/generated/clientset.go": "package generated\n",
+		}, Options{})
+	want := `From 01-a (-) to 02-b (+): 9 lines to read.
+The same in both: desired.go.
+
+events.go, the lesson: 5 lines changed (2 removed, 3 added)
+@@ -5,12 +5,13 @@ run
+ import (
+ 	"fmt"
+ 
+-	"example.com/operators/01-a/wire"
++	"example.com/operators/02-b/cache"
+ )
+ 
+ // run runs.
+ func run() {
+-	wire.Watch()
++	cache.Start()
++	cache.Wait()
+ }
+ 
+ // stop stops.
+
+main.go: 2 lines changed (1 removed, 1 added)
+@@ -1,3 +1,3 @@ main
+ package main
+ 
+-func main() { run() }
++func main() { run(); stop() }
+
+wire/wire.go: gone (3 lines)
+watch/main.go: gone, a program of its own (2 lines)
+
+cache/cache.go: new (2 lines)
+@@ -0,0 +1,3 @@
++package cache
++
++func Start() {}
+
+Not shown: 2 files only named above (--all); 1 file of tests (--tests); 1 file that a generator wrote.
+`
+	if got := printed(t, diff, false); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// Each case is two chapters that are alike but for one file.
+func TestWhatIsShownOfAFile(t *testing.T) {
+	const goMain = "package main\n"
+	tests := map[string]struct {
+		a, b    map[string]string
+		options Options
+		want    []string // lines of the output
+		not     []string // none of its lines contains it
+	}{
+		"of a changed one, in how far": {
+			a: map[string]string{"x.go": goMain}, b: map[string]string{"x.go": goMain + "\nvar x int\n"},
+			want: []string{"x.go: 1 line changed (0 removed, 1 added)"},
+		},
+		"of one that only says its chapter's name, nothing": {
+			a:    map[string]string{"main.go": "// Command 01-a runs.\npackage main\n"},
+			b:    map[string]string{"main.go": "// Command 02-b runs.\npackage main\n"},
+			want: []string{"The same in both: main.go."}, not: []string{"@@"},
+		},
+		"of other line ends and a missing last one, nothing": {
+			a: map[string]string{"x.go": "package main\r\n\r\nvar x int"}, b: map[string]string{"x.go": "package main\n\nvar x int\n"},
+			want: []string{"The same in both: x.go."},
+		},
+		"of blank lines, that they are all": {
+			a: map[string]string{"x.go": "package x\nvar x int\n"}, b: map[string]string{"x.go": "package x\n\nvar x int\n"},
+			want: []string{"x.go: only blank lines changed"},
+		},
+		"of one that doesn't parse, all but names": {
+			a: map[string]string{"x.go": "package main\n\nfunc {\n"}, b: map[string]string{"x.go": "package main\n\nfunc {{\n"},
+			want: []string{"@@ -1,3 +1,3 @@", "-func {", "+func {{"},
+		},
+		"of a literal without an end, all but names": {
+			a: map[string]string{"x.go": "package main\n\nvar x = `\n"}, b: map[string]string{"x.go": "package main\n\nvar y = `\n"},
+			want: []string{"@@ -1,3 +1,3 @@"},
+		},
+		"of one that is gone, its length": {
+			a: map[string]string{"x.go": goMain}, want: []string{"x.go: gone (1 line)"}, not: []string{"@@", "-package"},
+		},
+		"of one that is gone, all if asked for": {
+			a: map[string]string{"x.go": goMain}, options: Options{All: true}, want: []string{"x.go: gone (1 line)", "-package main"},
+		},
+		"of a generated one, nothing": {
+			b:    map[string]string{"x.go": "// Code generated by hand. DO NOT EDIT.\npackage main\n"},
+			want: []string{"Not shown: 1 file that a generator wrote."}, not: []string{"x.go", "@@"},
+		},
+		"of one that a generator writes now, that it does": {
+			a:    map[string]string{"manifests/crd.yaml": "a: 1\nb: 2\n"},
+			b:    map[string]string{"manifests/crd.yaml": "  controller-gen.kubebuilder.io/version: v1\n"},
+			want: []string{"manifests/crd.yaml: written by a generator now (2 lines by hand before)"}, not: []string{"@@"},
+		},
+		"of one that was generated, all": {
+			a:    map[string]string{"x.go": "// Code generated by x. DO NOT EDIT.\npackage main\n"},
+			b:    map[string]string{"x.go": goMain},
+			want: []string{"x.go: new (1 line)", "+package main"},
+		},
+		"of a test, that there is one": {
+			b:    map[string]string{"x_test.go": goMain, "testdata/x.yaml": "a: 1\n"},
+			want: []string{"Not shown: 2 files of tests (--tests)."}, not: []string{"x_test.go"},
+		},
+		"of a test, all if asked for": {
+			b: map[string]string{"x_test.go": goMain}, options: Options{Tests: true}, want: []string{"x_test.go: new (1 line)"},
+		},
+		"of an exercise, that there is one": {
+			b:    map[string]string{"exercises/1-x/exercise.go": goMain},
+			want: []string{"Not shown: 1 file of exercises (--exercises)."}, not: []string{"exercise.go"},
+		},
+		"of an exercise, all if asked for": {
+			b:       map[string]string{"exercises/1-x/README.md": "Do.\n"},
+			options: Options{Exercises: true}, want: []string{"exercises/1-x/README.md: new (1 line)", "+Do."},
+		},
+		"of a new warm-up, that it is one": {
+			b:    map[string]string{"imageswap/main.go": goMain},
+			want: []string{"imageswap/main.go: new, a program of its own (1 line)"}, not: []string{"@@"},
+		},
+		"of one that moved to kubebuilder's layout, what changed": {
+			a: map[string]string{"main.go": goMain}, b: map[string]string{"cmd/main.go": goMain + "\nvar x int\n"},
+			want: []string{"main.go → cmd/main.go: 1 line changed (0 removed, 1 added)"},
+		},
+		"of one in kubebuilder's layout, nothing else if the other is there too": {
+			a: map[string]string{"main.go": goMain}, b: map[string]string{"main.go": goMain, "cmd/main.go": goMain},
+			want: []string{"The same in both: main.go.", "cmd/main.go: new (1 line)"},
+		},
+		"of modules, texts, programs and what is hidden, nothing": {
+			a:   map[string]string{"go.mod": "module a\n", "README.md": "a\n"},
+			b:   map[string]string{"go.sum": "b\n", "README.md": "b\n", "02-b": "\x7fELF\x00\n", ".idea/x.go": goMain, ".x": "x\n"},
+			not: []string{"go.", "README", "02-b:", "x", "Not shown"},
+		},
+		"of many changed declarations, the first ones' names": {
+			a:    map[string]string{"x.go": "package x\n\nvar (\n\ta = 1\n\tb = 1\n)\n\ntype c int\n\n// d is.\nfunc d() {}\n"},
+			b:    map[string]string{"x.go": "package x\n\nvar (\n\ta = 2\n\tb = 2\n)\n\ntype c string\n\n// d was.\nfunc d() {}\n"},
+			want: []string{"@@ -1,11 +1,11 @@ a, b, c and 1 more"},
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			got := printed(t, compareFiles(t, withAFile(test.a), withAFile(test.b), test.options), false)
+			lines := strings.Split(got, "\n")[1:]
+			for _, want := range test.want {
+				if !slices.ContainsFunc(lines, func(line string) bool { return line == want }) {
+					t.Errorf("no line %q in:\n%s", want, got)
+				}
+			}
+			for _, not := range test.not {
+				if slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, not) }) {
+					t.Errorf("%q stands in:\n%s", not, got)
+				}
+			}
+		})
+	}
+}
+
+// withAFile adds a file, since a folder without any isn't a chapter.
+func withAFile(files map[string]string) map[string]string {
+	with := maps.Clone(files)
+	if with == nil {
+		with = map[string]string{}
+	}
+	with["go.sum"] = ""
+	return with
+}
+
+func TestReadingOrder(t *testing.T) {
+	goFile := func(lines int) string { return "package main\n\nvar x int\n" + strings.Repeat("\nvar y int\n", lines) }
+	notes := func(lines int) string { return "package main\n\nvar x int\n" + strings.Repeat("\n// Why.\n", lines) }
+	tests := map[string]struct {
+		a, b map[string]string
+		want []string
+	}{
+		"the file that changed most is the lesson, then the skeleton's order": {
+			a:    map[string]string{"main.go": goFile(0), "write.go": goFile(0), "events.go": goFile(0), "other.go": goFile(0)},
+			b:    map[string]string{"main.go": goFile(2), "write.go": goFile(3), "events.go": goFile(2), "other.go": goFile(9)},
+			want: []string{"write.go, the lesson", "events.go", "main.go", "other.go"},
+		},
+		"wiring is never the lesson, and comments don't make one": {
+			a:    map[string]string{"main.go": goFile(0), "events.go": goFile(0), "reconcile.go": goFile(0)},
+			b:    map[string]string{"main.go": goFile(9), "events.go": notes(5), "reconcile.go": goFile(1)},
+			want: []string{"reconcile.go, the lesson", "events.go", "main.go"},
+		},
+		"of two that changed as much, the lesson is the one that is read first": {
+			a:    map[string]string{"write.go": goFile(0), "events.go": goFile(0)},
+			b:    map[string]string{"write.go": goFile(1), "events.go": goFile(1)},
+			want: []string{"events.go, the lesson", "write.go"},
+		},
+		"what is gone comes after what changed, and what is new last": {
+			a:    map[string]string{"main.go": goFile(0), "events.go": goFile(0), "a.yaml": "a: 1\n"},
+			b:    map[string]string{"main.go": goFile(1), "queue.go": goFile(0), "leader.go": goFile(0), "b.go": goFile(0), "a.yaml": "a: 2\n"},
+			want: []string{"main.go", "a.yaml", "events.go", "queue.go", "leader.go", "b.go"},
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			var got []string
+			for _, pair := range compareFiles(t, test.a, test.b, Options{}).pairs {
+				heading, _, _ := strings.Cut(pair.words(), ":")
+				got = append(got, heading)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestColour(t *testing.T) {
+	files := map[string]string{"x.go": "package x\n\nvar a int\n"}
+	other := map[string]string{"x.go": "package x\n\nvar b int\n"}
+	got := printed(t, compareFiles(t, files, other, Options{}), true)
+	for _, want := range []string{"\x1b[31m-var a int\x1b[0m\n", "\x1b[32m+var b int\x1b[0m\n", "\n package x\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+}
+
+func TestAChapterIsNotComparedWithItself(t *testing.T) {
+	chapter := newChapter(t, "01-a", map[string]string{"main.go": "package main\n"})
+	if _, err := Compare(chapter, chapter, Options{}); err == nil || !strings.Contains(err.Error(), "01-a compared with itself") {
+		t.Errorf("got %v", err)
+	}
+}

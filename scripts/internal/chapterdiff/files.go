@@ -1,0 +1,119 @@
+package chapterdiff
+
+// This file reads a chapter's files and says of what kind each is.
+
+import (
+	"bytes"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// kind is what a file is to the reader, in the order in which kinds are shown.
+type kind int
+
+const (
+	kindCode      kind = iota // handwritten Go of the chapter's program
+	kindProgram               // handwritten Go of another program in the chapter: a warm-up
+	kindTest                  // tests and their data
+	kindManifest              // manifests, and whatever else is no Go and no text
+	kindExercise              // all of an exercise, its text and tests too
+	kindText                  // READMEs: counted, not shown
+	kindGenerated             // what a generator wrote: neither shown nor compared
+)
+
+// file is one file of a chapter.
+type file struct {
+	path  string // relative to the chapter, with slashes
+	kind  kind
+	text  string // ends with a newline, unless it is empty
+	lines []string
+	sorts []lineSort // of each line
+}
+
+var (
+	// moduleFile are files that say nothing of the lesson.
+	moduleFile = regexp.MustCompile(`(^|/)go\.(mod|sum)$`)
+	testFile   = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
+	// generatedMark is how Go marks generated code (https://go.dev/s/generatedcode), and what controller-gen puts into
+	// the manifests that it writes.
+	generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$|^\s+controller-gen\.kubebuilder\.io/version:`)
+)
+
+// readFiles reads all files of a chapter but go.mod and go.sum, hidden ones and those that aren't text.
+func readFiles(chapter chapters.Chapter) ([]file, error) {
+	var files []file
+	fsys := os.DirFS(chapter.Dir)
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || moduleFile.MatchString(name):
+			return nil
+		}
+		content, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
+			return nil // a program that someone built here, a picture
+		}
+		files = append(files, newFile(name, string(content)))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the files of %s: %w", chapter.Name, err)
+	}
+	return files, nil
+}
+
+func newFile(name, content string) file {
+	content = strings.ReplaceAll(content, "\r\n", "\n")
+	if content != "" && !strings.HasSuffix(content, "\n") {
+		content += "\n"
+	}
+	lines := slices.Collect(strings.Lines(content))
+	return file{path: name, kind: kindOf(name, content), text: content, lines: lines, sorts: sortLines(name, content, lines)}
+}
+
+func kindOf(name, content string) kind {
+	switch {
+	case strings.HasPrefix(name, "exercises/"):
+		return kindExercise
+	case strings.HasPrefix(name, "pkg/generated/"), generatedMark.MatchString(content):
+		return kindGenerated
+	case testFile.MatchString(name):
+		return kindTest
+	case path.Ext(name) == ".md":
+		return kindText
+	case path.Ext(name) != ".go":
+		return kindManifest
+	case isProgram(name, content):
+		return kindProgram
+	}
+	return kindCode
+}
+
+// isProgram tells whether a Go file belongs to a program of its own: package main in another folder than those where
+// the chapters' programs are.
+func isProgram(name, content string) bool {
+	if dir := path.Dir(name); dir == "." || dir == "cmd" {
+		return false
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), name, content, parser.PackageClauseOnly)
+	return err == nil && parsed.Name.Name == "main"
+}

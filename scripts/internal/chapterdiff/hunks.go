@@ -1,0 +1,81 @@
+package chapterdiff
+
+// This file finds the lines in which two files differ.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// hunk is a run of lines around some that differ, with three lines of context.
+type hunk struct {
+	header string   // as unified diffs have it: @@ -1,2 +3,4 @@
+	names  []string // the declarations that the differing lines belong to
+	lines  []line
+}
+
+// line is one line of a hunk.
+type line struct {
+	mark byte // '-': in a only, '+': in b only, ' ': in both
+	text string
+	sort lineSort
+}
+
+// compare compares two files, of which one may be nil: not there. A chapter's own name, as in its module path, is the
+// same as the other's; in what is shown each line is as it stands in its chapter.
+//
+// The diff is an anchored one (the library is the Go project's internal/diff, published): it holds on to lines that are
+// unique in both files, and doesn't take the closing brace of one function for that of another. The price is that it isn't
+// always the shortest.
+func compare(a, b *file, chapterA, chapterB string) []hunk {
+	if a == nil {
+		a = &file{}
+	}
+	if b == nil {
+		b = &file{}
+	}
+	ownersA, ownersB := owners(a), owners(b)
+	renamed := strings.ReplaceAll(a.text, chapterA, chapterB)
+	unified := diff.Diff("a", []byte(renamed), "b", []byte(b.text))
+
+	var hunks []hunk
+	var inA, inB int // the lines, from 0, that come next
+	for text := range strings.Lines(string(unified)) {
+		if strings.HasPrefix(text, "@@") {
+			var countA, countB int
+			if _, err := fmt.Sscanf(text, "@@ -%d,%d +%d,%d @@", &inA, &countA, &inB, &countB); err != nil {
+				panic(fmt.Sprintf("the diff library wrote %q: %v", text, err)) // can't happen: its format is fixed
+			}
+			inA, inB = max(inA-1, 0), max(inB-1, 0)
+			hunks = append(hunks, hunk{header: strings.TrimSuffix(text, "\n")})
+			continue
+		}
+		if len(hunks) == 0 {
+			continue // the names of the files
+		}
+		h := &hunks[len(hunks)-1]
+		switch text[0] {
+		case '-':
+			h.lines = append(h.lines, line{'-', a.lines[inA], a.sorts[inA]})
+			h.addName(ownersA, inA)
+			inA++
+		case '+':
+			h.lines = append(h.lines, line{'+', b.lines[inB], b.sorts[inB]})
+			h.addName(ownersB, inB)
+			inB++
+		default:
+			h.lines = append(h.lines, line{' ', b.lines[inB], b.sorts[inB]})
+			inA, inB = inA+1, inB+1
+		}
+	}
+	return hunks
+}
+
+func (h *hunk) addName(owners []string, line int) {
+	if name := owners[line]; name != "" && !slices.Contains(h.names, name) {
+		h.names = append(h.names, name)
+	}
+}

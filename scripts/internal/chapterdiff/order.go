@@ -1,0 +1,157 @@
+package chapterdiff
+
+// This file says which files of two chapters mean the same, and in which order a reader wants them.
+
+import (
+	"cmp"
+	"slices"
+)
+
+// skeleton is the order in which the files that all chapters have are read, when the lesson has been.
+func skeleton() []string {
+	return []string{
+		"events.go", "queue.go", "leader.go", "read.go", "write.go", "reconcile.go", "desired.go", "main.go",
+		"pkg/apis/samplecontroller/v1alpha1/types.go",
+	}
+}
+
+// neverTheLesson are files in which much changes and little is learned: flags, wiring, fields.
+func neverTheLesson() []string {
+	return []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"}
+}
+
+// counterparts are the names that files of the skeleton have in kubebuilder's layout, from chapter 06 on.
+func counterparts() map[string]string {
+	return map[string]string{
+		"api/v1alpha1/foo_types.go":             "pkg/apis/samplecontroller/v1alpha1/types.go",
+		"cmd/main.go":                           "main.go",
+		"internal/controller/desired.go":        "desired.go",
+		"internal/controller/foo_controller.go": "reconcile.go",
+	}
+}
+
+// state is what became of a file, in the order in which files are shown.
+type state int
+
+const (
+	stateSame state = iota
+	stateChanged
+	stateGone // in A only
+	stateNew  // in B only
+)
+
+// pair is a file in both chapters, or in one of them.
+type pair struct {
+	name           string // the one that all chapters use
+	a, b           *file  // nil: not there
+	nowGenerated   bool   // b is nil since a generator writes it now
+	lesson         bool
+	hunks          []hunk
+	removed, added tally
+}
+
+func (p pair) state() state {
+	switch {
+	case p.b == nil:
+		return stateGone
+	case p.a == nil:
+		return stateNew
+	case len(p.hunks) > 0:
+		return stateChanged
+	}
+	return stateSame
+}
+
+func (p pair) kind() kind {
+	if p.b != nil {
+		return p.b.kind
+	}
+	return p.a.kind
+}
+
+// pairUp pairs files of the same name. A generated one is as good as not there, unless the other is generated too.
+func pairUp(filesA, filesB []file) []pair {
+	byName := map[string]*pair{}
+	pairOf := func(name string) *pair {
+		if byName[name] == nil {
+			byName[name] = &pair{name: name}
+		}
+		return byName[name]
+	}
+	for name, f := range byCommonName(filesA) {
+		pairOf(name).a = f
+	}
+	for name, f := range byCommonName(filesB) {
+		pairOf(name).b = f
+	}
+
+	var pairs []pair
+	for _, p := range byName {
+		if p.a != nil && p.b != nil && p.a.kind != p.b.kind {
+			switch kindGenerated {
+			case p.a.kind:
+				p.a = nil
+			case p.b.kind:
+				p.b, p.nowGenerated = nil, true
+			}
+		}
+		pairs = append(pairs, *p)
+	}
+	return pairs
+}
+
+// byCommonName finds a chapter's files by the names that all chapters use: the skeleton's, else their own.
+func byCommonName(files []file) map[string]*file {
+	named := map[string]*file{}
+	for i := range files {
+		named[files[i].path] = &files[i]
+	}
+	for theirs, common := range counterparts() {
+		if f := named[theirs]; f != nil && named[common] == nil {
+			delete(named, theirs)
+			named[common] = f
+		}
+	}
+	return named
+}
+
+// inReadingOrder marks the lesson's file, then sorts: what changed, the lesson first, then what is gone, then what is new.
+func inReadingOrder(pairs []pair) {
+	if lesson := findLesson(pairs); lesson != nil {
+		lesson.lesson = true
+	}
+	rank := func(p pair) int {
+		switch i := slices.Index(skeleton(), p.name); {
+		case p.lesson:
+			return -1
+		case i >= 0:
+			return i
+		}
+		return len(skeleton())
+	}
+	slices.SortFunc(pairs, func(p, q pair) int {
+		return cmp.Or(
+			cmp.Compare(p.state(), q.state()),
+			cmp.Compare(p.kind(), q.kind()),
+			cmp.Compare(rank(p), rank(q)),
+			cmp.Compare(p.name, q.name),
+		)
+	})
+}
+
+// findLesson finds the file of the skeleton that both chapters have and whose code changed most, comments apart; nil if
+// there is none.
+func findLesson(pairs []pair) *pair {
+	var lesson *pair
+	most := 0
+	for _, name := range skeleton() {
+		i := slices.IndexFunc(pairs, func(p pair) bool { return p.name == name && p.state() == stateChanged })
+		if i < 0 || slices.Contains(neverTheLesson(), name) {
+			continue
+		}
+		if lines := pairs[i].added.code + pairs[i].removed.code; lines > most {
+			lesson, most = &pairs[i], lines
+		}
+	}
+	return lesson
+}
