@@ -51,6 +51,24 @@ func (c *cluster) sync(foo string) error {
 	return c.syncHandler(c.t.Context(), types.NamespacedName{Namespace: "default", Name: foo})
 }
 
+// settle is what the controller does for an event of that Foo and for those that its own writes cause, until there is nothing
+// left to do. It returns the writes. More rounds than kinds of write would be a circle.
+func (c *cluster) settle(foo string) (writes []string) {
+	c.t.Helper()
+	for range 4 {
+		if err := c.sync(foo); err != nil {
+			c.t.Fatal(err)
+		}
+		round := c.written()
+		if len(round) == 0 {
+			return writes
+		}
+		writes = append(writes, round...)
+	}
+	c.t.Fatalf("it goes on writing: %q", writes)
+	return nil
+}
+
 // put makes objects be as given, whatever was there before.
 func (c *cluster) put(objects ...metav1.Object) {
 	for _, object := range objects {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -86,7 +85,10 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stale, err := c.createDeployment(t.Context(), desiredDeployment(foo))
+	if err := c.createDeployment(t.Context(), desiredDeployment(foo)); err != nil {
+		t.Fatal(err)
+	}
+	stale, err := c.getDeployment(t.Context(), c.namespace, "web")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	another.UID = "another"
 
 	for name, err := range map[string]error{
-		"an update of a Deployment that somebody has annotated since": c.update(stale, desiredDeployment(foo)),
+		"an update of a Deployment that somebody has annotated since": c.updateDeployment(t.Context(), stale, desiredDeployment(foo)),
 		"a status of a Foo that has been scaled since":                c.updateFooStatus(t.Context(), foo, desiredStatus(foo, stale, now)),
 		"the deletion of a Deployment of another UID":                 c.deleteDeployment(t.Context(), another),
 	} {
@@ -111,18 +113,13 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 			t.Errorf("%s: got the error %v, want a conflict", name, err)
 		}
 	}
-	if _, err := c.createDeployment(t.Context(), desiredDeployment(foo)); !apierrors.IsAlreadyExists(err) {
+	if err := c.createDeployment(t.Context(), desiredDeployment(foo)); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("a second Deployment of the name: got the error %v, want that it exists already", err)
 	}
 	web, err := c.getDeployment(t.Context(), c.namespace, "web")
 	if err != nil || web.Annotations["team"] != "blue" {
 		t.Errorf("somebody's annotation is lost: %v, %v", web.Annotations, err)
 	}
-}
-
-func (c *realCluster) update(observed, desired *appsv1.Deployment) error {
-	_, err := c.updateDeployment(c.t.Context(), observed, desired)
-	return err
 }
 
 // A Foo that makes no sense never reaches the controller: the server refuses it and names the field.

@@ -32,9 +32,9 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		return nil
 	}
 
-	// 2. The Deployment that it names.
+	// 2. The Deployment that it names. A write to it comes back as an event, and brings us here again for the rest.
 	deployment, err := c.syncDeployment(ctx, foo)
-	if err != nil {
+	if err != nil || deployment == nil {
 		return err
 	}
 
@@ -57,18 +57,17 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	return nil
 }
 
-// syncDeployment returns the Deployment that foo names, made or changed as foo wants it if it is foo's to change.
+// syncDeployment returns the Deployment that foo names, or nil if it has just made or changed it.
 func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
 	desired := desiredDeployment(foo)
 	observed, err := c.getDeployment(ctx, foo.Namespace, foo.Spec.DeploymentName)
 	switch {
 	case apierrors.IsNotFound(err):
 		klog.InfoS("Creating", "deployment", klog.KObj(desired), "foo", klog.KObj(foo))
-		created, err := c.createDeployment(ctx, desired)
-		if err != nil {
+		if err := c.createDeployment(ctx, desired); err != nil {
 			return nil, fmt.Errorf("create Deployment %s: %w", desired.Name, err)
 		}
-		return created, nil
+		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment %s: %w", desired.Name, err)
 	case !controls(foo, observed):
@@ -79,11 +78,10 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 		return observed, nil
 	}
 	klog.InfoS("Updating", "deployment", klog.KObj(desired), "foo", klog.KObj(foo))
-	updated, err := c.updateDeployment(ctx, observed, desired)
-	if err != nil {
+	if err := c.updateDeployment(ctx, observed, desired); err != nil {
 		return nil, fmt.Errorf("update Deployment %s: %w", desired.Name, err)
 	}
-	return updated, nil
+	return nil, nil
 }
 
 // deleteFormer deletes the Deployments that foo controls under another name than the one it wants now.

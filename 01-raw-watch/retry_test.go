@@ -24,7 +24,7 @@ func TestNothingIsRetried(t *testing.T) {
 		verb, on   string   // the write that is answered 500
 		wantWrites []string // of the event: the failed one is the last
 		want       []string // Deployments after it
-		wantLater  []string // and after another event
+		wantLater  []string // and after another event, and those that its writes cause
 	}{
 		"a Deployment is not created": {
 			given: []metav1.Object{foo},
@@ -47,16 +47,16 @@ func TestNothingIsRetried(t *testing.T) {
 			wantLater:  []string{"new: 3 × nginx:latest"},
 		},
 		"the old Deployment of a rename is not deleted": {
-			given: []metav1.Object{renamed, deploymentOf(foo)},
+			given: []metav1.Object{renamed, deploymentOf(foo), deploymentOf(renamed)},
 			verb:  "delete", on: "deployments/web",
-			wantWrites: []string{"create deployments", "delete deployments/web"},
+			wantWrites: []string{"delete deployments/web"},
 			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 			wantLater:  []string{"new: 3 × nginx:latest"},
 		},
 		"the status is not written": {
-			given: []metav1.Object{foo},
+			given: []metav1.Object{foo, deploymentOf(foo)},
 			verb:  "update", on: "foos/example/status",
-			wantWrites: []string{"create deployments", "update foos/example/status"},
+			wantWrites: []string{"update foos/example/status"},
 			want:       []string{"web: 3 × nginx:latest"},
 			wantLater:  []string{"web: 3 × nginx:latest"},
 		},
@@ -77,6 +77,7 @@ func TestNothingIsRetried(t *testing.T) {
 			}
 
 			c.handleFoo(t.Context(), eventOf(watch.Modified, foo))
+			c.settle("example")
 
 			if diff := cmp.Diff(test.wantLater, c.deployments()); diff != "" {
 				t.Errorf("Deployments after another event (-want +got):\n%s", diff)

@@ -15,17 +15,15 @@ import (
 )
 
 // createDeployment assumes that there is none of that name: otherwise the server answers 409, reason AlreadyExists.
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
-	created := &appsv1.Deployment{}
-	return created, c.client.Do(ctx, http.MethodPost, deploymentsPath(desired.Namespace), nil, desired, created)
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
+	return c.client.Do(ctx, http.MethodPost, deploymentsPath(desired.Namespace), nil, desired, nil)
 }
 
 // updateDeployment sends all of observed, with what desired sets put over it. The resourceVersion in it is the
 // assumption: had someone else written meanwhile, this PUT would undo their change, so the server refuses it.
-func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
+func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) error {
 	merged := merge(observed, desired)
-	updated := &appsv1.Deployment{}
-	return updated, c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, updated)
+	return c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, nil)
 }
 
 // merge returns observed with what desired sets put over it, and all else left as it is.

@@ -20,7 +20,7 @@ func TestAStaleUpdateIsRefused(t *testing.T) {
 	read := c.deployment("web")
 	c.put(deploymentOf(foo, scaledTo(1), annotated))
 
-	_, err := c.updateDeployment(t.Context(), read, desiredDeployment(foo))
+	err := c.updateDeployment(t.Context(), read, desiredDeployment(foo))
 
 	if !apierrors.IsConflict(err) {
 		t.Errorf("got the error %v, want a conflict", err)
@@ -55,7 +55,7 @@ func TestStaleWritesAreRefused(t *testing.T) {
 			wantInTheEnd:    []string{"web: 3 × nginx:latest (team blue)"},
 		},
 		"a Foo is changed while its status is being written": {
-			given: []metav1.Object{foo},
+			given: []metav1.Object{foo, deploymentOf(foo)},
 			verb:  "update", on: "foos/example/status",
 			put:             aFoo("example", "web", 5),
 			wantRefusal:     apierrors.IsConflict,
@@ -71,7 +71,7 @@ func TestStaleWritesAreRefused(t *testing.T) {
 			wantInTheEnd:    []string{"web: 1 × nginx:latest"},
 		},
 		"a name is taken over while a former Deployment is being deleted": {
-			given: []metav1.Object{renamed, deploymentOf(foo)},
+			given: []metav1.Object{renamed, deploymentOf(foo), deploymentOf(renamed)},
 			verb:  "delete", on: "deployments/web",
 			put:             anothersWeb,
 			wantRefusal:     apierrors.IsConflict,
@@ -106,7 +106,7 @@ func TestStaleWritesAreRefused(t *testing.T) {
 // A former Deployment that somebody else deletes first is gone, as it should be: that is no failure.
 func TestDeletingWhatIsGone(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
-	c := newCluster(t, renamed, deploymentOf(foo))
+	c := newCluster(t, renamed, deploymentOf(foo), deploymentOf(renamed))
 	c.beforeNext("delete", "deployments/web", func() *apierrors.StatusError {
 		c.remove(deploymentOf(foo))
 		return nil

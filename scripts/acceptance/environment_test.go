@@ -39,7 +39,7 @@ type environment struct {
 // environmentOnce builds the programs the first time that a test asks for them.
 var environmentOnce = sync.OnceValues(newEnvironment)
 
-func testEnvironment(t *testing.T) *environment {
+func testEnvironment(t testing.TB) *environment {
 	t.Helper()
 	if os.Getenv("TEST_KUBECONFIG") == "" {
 		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG and TEST_AUDIT_LOG")
@@ -109,10 +109,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// forEachChapter runs test for each chapter, one chapter after the other: each brings its own CRD and permissions.
-func forEachChapter(t *testing.T, test func(t *testing.T, env *environment, chapter chapters.Chapter)) {
+// forEachChapter runs test for each chapter from that number on, one chapter after the other: each brings its own CRD and
+// permissions.
+func forEachChapter(t *testing.T, from string, test func(t *testing.T, env *environment, chapter chapters.Chapter)) {
 	env := testEnvironment(t)
 	for _, chapter := range env.chapters {
+		if chapter.Number() < from {
+			continue
+		}
 		t.Run(chapter.Name, func(t *testing.T) {
 			if err := env.kubectl.ApplyChapter(t.Context(), chapter.Manifest("")); err != nil {
 				t.Fatal(err)

@@ -27,7 +27,7 @@ type operator struct {
 
 // start starts the operator. It is stopped at the end of the test, at the latest; if the test has failed, what it said is
 // logged.
-func start(t *testing.T, binary string, args ...string) *operator {
+func start(t testing.TB, binary string, args ...string) *operator {
 	t.Helper()
 	o := &operator{binary: binary, args: args, done: make(chan struct{})}
 	if err := o.launch(); err != nil {

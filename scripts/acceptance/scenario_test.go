@@ -28,11 +28,11 @@ import (
 )
 
 // patience bounds every wait. It is long since a loaded machine is slow, and costs nothing when all is well.
-const patience = 60 * time.Second
+const patience = 120 * time.Second
 
 // scenario is a namespace with an operator in it.
 type scenario struct {
-	*testing.T
+	testing.TB
 	*environment
 	chapter    chapters.Chapter
 	namespace  string
@@ -42,9 +42,9 @@ type scenario struct {
 }
 
 // newScenario makes a namespace and permissions. The operator isn't started yet.
-func newScenario(t *testing.T, env *environment, chapter chapters.Chapter) *scenario {
+func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scenario {
 	t.Helper()
-	s := &scenario{T: t, environment: env, chapter: chapter, log: audit.Log{Path: env.auditLog}}
+	s := &scenario{TB: t, environment: env, chapter: chapter, log: audit.Log{Path: env.auditLog}}
 	s.must(s.log.SkipToEnd())
 	namespace, err := env.client.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "acceptance-"}}, metav1.CreateOptions{})
@@ -74,7 +74,7 @@ func newScenario(t *testing.T, env *environment, chapter chapters.Chapter) *scen
 // start starts the operator.
 func (s *scenario) start() *scenario {
 	s.Helper()
-	s.operator = start(s.T, s.binaries[s.chapter.Name], "--kubeconfig", s.kubeconfig, "--namespace", s.namespace)
+	s.operator = start(s.TB, s.binaries[s.chapter.Name], "--kubeconfig", s.kubeconfig, "--namespace", s.namespace)
 	return s
 }
 

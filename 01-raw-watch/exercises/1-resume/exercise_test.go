@@ -1,0 +1,118 @@
+//go:build check || solution
+
+// What Follow promises. Each case is the answer to a watch that was started from resourceVersion 5.
+//
+// As given, it keeps the first three and breaks the others. `workshop test` holds this exercise to that:
+//
+// fails: TestFollow/a bookmark is a point to go on from, and no change
+// says: it reported [ADDED a BOOKMARK ]
+//
+// fails: TestFollow/410 in the stream: nothing to go on from, list again
+// says: the error is <nil>, want ErrRelist
+//
+// fails: TestFollow/410 with the older reason, Gone, means the same
+// says: the error is <nil>, want ErrRelist
+//
+// fails: TestFollow/any other error in the stream: go on from the last point
+// says: the next watch would start from "", want "7"
+//
+// fails: TestFollow/an answer that is cut in the middle of an object: go on from the last whole one
+// says: the next watch would start from "", want "7"
+
+package resume
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+func TestFollow(t *testing.T) {
+	const relist, another = "ErrRelist", "another error"
+	for sentence, test := range map[string]struct {
+		answer       []string
+		wantReported []string
+		wantFrom     string
+		wantErr      string // "": none
+	}{
+		"an answer that ends at once: go on from where it began": {
+			wantFrom: "5",
+		},
+		"each change moves the point on": {
+			answer:       []string{event("ADDED", "a", 6), event("MODIFIED", "a", 7)},
+			wantReported: []string{"ADDED a", "MODIFIED a"},
+			wantFrom:     "7",
+		},
+		"a deletion is a change like any other": {
+			answer:       []string{event("ADDED", "a", 6), event("DELETED", "a", 8)},
+			wantReported: []string{"ADDED a", "DELETED a"},
+			wantFrom:     "8",
+		},
+		"a bookmark is a point to go on from, and no change": {
+			answer:       []string{event("ADDED", "a", 6), event("BOOKMARK", "", 100)},
+			wantReported: []string{"ADDED a"},
+			wantFrom:     "100",
+		},
+		"410 in the stream: nothing to go on from, list again": {
+			answer:       []string{event("ADDED", "a", 6), failure(410, "Expired")},
+			wantReported: []string{"ADDED a"},
+			wantErr:      relist,
+		},
+		"410 with the older reason, Gone, means the same": {
+			answer:  []string{failure(410, "Gone")},
+			wantErr: relist,
+		},
+		"any other error in the stream: go on from the last point": {
+			answer:       []string{event("ADDED", "a", 7), failure(500, "InternalError")},
+			wantReported: []string{"ADDED a"},
+			wantFrom:     "7",
+			wantErr:      another,
+		},
+		"an answer that is cut in the middle of an object: go on from the last whole one": {
+			answer:       []string{event("ADDED", "a", 7), event("ADDED", "b", 8)[:40]},
+			wantReported: []string{"ADDED a"},
+			wantFrom:     "7",
+			wantErr:      another,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var reported []string
+			from, err := Follow(strings.NewReader(strings.Join(test.answer, "\n")), "5", func(eventType watch.EventType, object metav1.PartialObjectMetadata) {
+				reported = append(reported, fmt.Sprintf("%s %s", eventType, object.Name))
+			})
+
+			if !slices.Equal(reported, test.wantReported) {
+				t.Errorf("it reported %v, want %v", reported, test.wantReported)
+			}
+			switch isRelist := errors.Is(err, ErrRelist); {
+			case test.wantErr == relist && !isRelist:
+				t.Errorf("the error is %v, want ErrRelist", err)
+			case test.wantErr == another && (err == nil || isRelist):
+				t.Errorf("the error is %v, want one that says what happened", err)
+			case test.wantErr == "" && err != nil:
+				t.Errorf("the error is %v, want none: this watch ended as each does some time", err)
+			}
+			if from != test.wantFrom {
+				t.Errorf("the next watch would start from %q, want %q", from, test.wantFrom)
+			}
+		})
+	}
+}
+
+// event is one event, as it comes over the wire.
+func event(eventType, name string, resourceVersion int) string {
+	return fmt.Sprintf(`{"type":%q,"object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"resourceVersion":"%d"}}}`,
+		eventType, name, resourceVersion)
+}
+
+// failure is an ERROR event. What it carries is no Pod, but what a status code would say, had the headers not been sent
+// long ago.
+func failure(code int, reason string) string {
+	return fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":%q,"code":%d}}`,
+		reason, code)
+}

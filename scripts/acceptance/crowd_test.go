@@ -1,0 +1,165 @@
+// Three hundred Foos at once: how many writes they cost, and how long they take. From chapter 03 on, since 01 and 02 work on
+// one Foo at a time and lose what fails.
+
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+const crowd = 300
+
+// TestCrowd holds the write budget: at most 3 writes and 1 event for each Foo until all is available, and none after that, a
+// resync included.
+func TestCrowd(t *testing.T) {
+	forEachChapter(t, "03", func(t *testing.T, env *environment, chapter chapters.Chapter) {
+		s := newScenario(t, env, chapter)
+		s.createCrowd()
+		s.operator = start(s.TB, s.binaries[s.chapter.Name], "--kubeconfig", s.kubeconfig, "--namespace", s.namespace, "--resync", "1s")
+		s.crowdBecomesReady()
+
+		writes, refused := map[string]int{}, 0
+		total := 0
+		for _, write := range s.writes() {
+			switch {
+			case write.Code >= 400:
+				refused++ // has changed nothing: the price of a cache that lags behind
+			case write.Resource == "events":
+				total++
+			default:
+				writes[write.Name]++
+			}
+		}
+		for name, count := range writes {
+			if count > 3 {
+				t.Errorf("Foo %s and its Deployment took %d writes", name, count)
+			}
+		}
+		if total > crowd {
+			t.Errorf("%d events for %d Foos", total, crowd)
+		}
+		t.Logf("%d Foos: %d writes to the first of them, %d events, %d writes refused", crowd, writes[crowdName(0)], total, refused)
+
+		// A Foo made now is ready only after the resyncs that were due have been worked off.
+		s.sentinel("sentinel")
+		for _, write := range s.writes() {
+			if write.Name != "sentinel" && write.Resource != "events" {
+				t.Errorf("a write though all had settled: %s", write)
+			}
+		}
+	})
+}
+
+// BenchmarkCrowd measures the time from a program's start until the last of the Deployments is made, beside that of bare
+// concurrent POSTs of the same Deployments.
+//
+//	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… go test ./acceptance -run '^$' -bench Crowd -benchtime 3x
+func BenchmarkCrowd(b *testing.B) {
+	env := testEnvironment(b)
+	b.Run("bare POSTs", func(b *testing.B) {
+		for range b.N {
+			b.StopTimer()
+			s := newScenario(b, env, env.chapters[0])
+			b.StartTimer()
+			s.postCrowd()
+		}
+	})
+	for _, chapter := range env.chapters {
+		b.Run(chapter.Name, func(b *testing.B) {
+			if err := env.kubectl.ApplyChapter(b.Context(), chapter.Manifest("")); err != nil {
+				b.Fatal(err)
+			}
+			for range b.N {
+				b.StopTimer()
+				s := newScenario(b, env, chapter)
+				s.createCrowd()
+				b.StartTimer()
+				s.start()
+				s.crowdHasDeployments()
+				b.StopTimer()
+				s.operator.stop()
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+func crowdName(i int) string { return fmt.Sprintf("foo-%03d", i) }
+
+// createCrowd makes the Foos.
+func (s *scenario) createCrowd() {
+	s.Helper()
+	for i := range crowd {
+		_, err := s.foos().Create(s.Context(), fooObject(crowdName(i), crowdName(i), int64(1)), metav1.CreateOptions{})
+		s.must(err)
+	}
+}
+
+// postCrowd makes the Deployments that the Foos would get, four at a time, as many as a program has workers.
+func (s *scenario) postCrowd() {
+	s.Helper()
+	client := kubernetes.NewForConfigOrDie(s.config)
+	results := make(chan error, crowd)
+	limit := make(chan struct{}, 4)
+	for i := range crowd {
+		go func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			_, err := client.AppsV1().Deployments(s.namespace).Create(s.Context(), deploymentObject(crowdName(i)), metav1.CreateOptions{})
+			results <- err
+		}()
+	}
+	for range crowd {
+		s.must(<-results)
+	}
+}
+
+// crowdHasDeployments watches until there is a Deployment for each Foo.
+func (s *scenario) crowdHasDeployments() {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), 5*time.Minute)
+	defer cancel()
+	watch, err := s.deployments().Watch(ctx, metav1.ListOptions{})
+	s.must(err)
+	defer watch.Stop()
+	seen := map[string]bool{}
+	for event := range watch.ResultChan() {
+		if object, ok := event.Object.(metav1.Object); ok {
+			seen[object.GetName()] = true
+		}
+		if len(seen) == crowd {
+			return
+		}
+	}
+	s.Fatalf("only %d Deployments", len(seen))
+}
+
+// crowdBecomesReady waits until every Foo is ready.
+func (s *scenario) crowdBecomesReady() {
+	s.Helper()
+	s.eventually("every Foo is ready", func() error {
+		list, err := s.foos().List(s.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		waiting := 0
+		for i := range list.Items {
+			if ready := s.decode(&list.Items[i]).ready(); ready == nil || ready.Status != metav1.ConditionTrue {
+				waiting++
+			}
+		}
+		if waiting > 0 {
+			return errors.New(fmt.Sprint(waiting, " are not"))
+		}
+		return nil
+	})
+}
