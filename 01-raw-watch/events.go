@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,13 +20,22 @@ import (
 
 // controller makes for each Foo the Deployment that it asks for.
 type controller struct {
-	client    *wire.Client
-	namespace string
+	client *wire.Client
+
+	fooReflector        *wire.Reflector
+	deploymentReflector *wire.Reflector
 }
 
-// newController returns a controller of the Foos in namespace; "" means all namespaces.
-func newController(client *wire.Client, namespace string) *controller {
-	return &controller{client: client, namespace: namespace}
+// newController returns a controller of the Foos in namespace; "" means all namespaces. A watch that says nothing for as long
+// as silence is taken for dead.
+func newController(client *wire.Client, namespace string, silence time.Duration) *controller {
+	c := &controller{
+		client:              client,
+		fooReflector:        wire.NewReflector(client, foosPath(namespace)),
+		deploymentReflector: wire.NewReflector(client, deploymentsPath(namespace)),
+	}
+	c.fooReflector.Silence, c.deploymentReflector.Silence = silence, silence
+	return c
 }
 
 // run acts on events, one at a time, until ctx ends.
@@ -33,8 +43,8 @@ func (c *controller) run(ctx context.Context) {
 	var reflectors sync.WaitGroup
 	defer reflectors.Wait()
 	foos, deployments := make(chan wire.Event), make(chan wire.Event)
-	reflectors.Go(func() { wire.NewReflector(c.client, foosPath(c.namespace)).Run(ctx, foos) })
-	reflectors.Go(func() { wire.NewReflector(c.client, deploymentsPath(c.namespace)).Run(ctx, deployments) })
+	reflectors.Go(func() { c.fooReflector.Run(ctx, foos) })
+	reflectors.Go(func() { c.deploymentReflector.Run(ctx, deployments) })
 	for {
 		select {
 		case <-ctx.Done():

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -24,6 +25,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
+	flag.DurationVar(&o.silence, "silence", 90*time.Second, "give up a watch that has said nothing for so long; a live one sends a bookmark every minute")
 	flag.BoolVar(&o.trace, "trace", false, "print each request and each event to standard output")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
@@ -41,6 +43,7 @@ func main() {
 // options are what the flags say.
 type options struct {
 	kubeconfig, namespace string
+	silence               time.Duration
 	trace                 bool
 }
 
@@ -58,7 +61,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	controller := newController(client, o.namespace)
+	controller := newController(client, o.namespace, o.silence)
 
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
 	defer klog.InfoS("Stopped")

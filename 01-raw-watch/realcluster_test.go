@@ -24,7 +24,8 @@ import (
 // realCluster is a controller that acts on a namespace of a real server. It isn't running yet.
 type realCluster struct {
 	*controller
-	t *testing.T
+	t         *testing.T
+	namespace string
 }
 
 func newRealCluster(t *testing.T) *realCluster {
@@ -59,7 +60,7 @@ func newRealCluster(t *testing.T) *realCluster {
 			t.Error(err)
 		}
 	})
-	return &realCluster{newController(client, namespace.Name), t}
+	return &realCluster{newController(client, namespace.Name, time.Minute), t, namespace.Name}
 }
 
 // start runs the controller until the test ends.

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMissingCRD(t *testing.T) {
-	forEachChapter(t, "01", func(t *testing.T, env *environment, chapter chapters.Chapter) {
+	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
 		s := newScenario(t, env, chapter)
 		// Deleting a CRD deletes every object of its kind: only when there is none.
 		s.eventually("no Foo is left in the cluster", func() error {

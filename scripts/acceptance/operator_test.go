@@ -4,6 +4,7 @@ package acceptance
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 // operator runs a program, and starts it again when it exits, as a Pod would be: leaving is a legitimate answer to trouble.
 type operator struct {
 	binary string
+	env    []string // beside this process's
 	args   []string
 	output lockedBuffer
 
@@ -27,9 +29,9 @@ type operator struct {
 
 // start starts the operator. It is stopped at the end of the test, at the latest; if the test has failed, what it said is
 // logged.
-func start(t testing.TB, binary string, args ...string) *operator {
+func start(t testing.TB, binary string, env []string, args ...string) *operator {
 	t.Helper()
-	o := &operator{binary: binary, args: args, done: make(chan struct{})}
+	o := &operator{binary: binary, env: env, args: args, done: make(chan struct{})}
 	if err := o.launch(); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +52,7 @@ func (o *operator) launch() error {
 		return nil
 	}
 	o.process = exec.Command(o.binary, o.args...)
+	o.process.Env = append(os.Environ(), o.env...)
 	o.process.Stdout, o.process.Stderr = &o.output, &o.output
 	return o.process.Start()
 }
@@ -86,6 +89,22 @@ func (o *operator) stop() {
 		o.process.Process.Kill()
 		<-o.done
 	}
+}
+
+// kill kills the process, which is then started again.
+func (o *operator) kill() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.process.Process.Kill()
+}
+
+// destroy kills the process for good.
+func (o *operator) destroy() {
+	o.mutex.Lock()
+	o.stopped = true
+	o.process.Process.Kill()
+	o.mutex.Unlock()
+	<-o.done
 }
 
 // crashes returns how often the process has exited without being told to.

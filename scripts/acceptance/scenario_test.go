@@ -36,7 +36,8 @@ type scenario struct {
 	*environment
 	chapter    chapters.Chapter
 	namespace  string
-	kubeconfig string // the operator's
+	kubeconfig string   // the operator's
+	env, flags []string // the operator's, beside the usual ones
 	operator   *operator
 	log        audit.Log
 }
@@ -74,7 +75,8 @@ func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scen
 // start starts the operator.
 func (s *scenario) start() *scenario {
 	s.Helper()
-	s.operator = start(s.TB, s.binaries[s.chapter.Name], "--kubeconfig", s.kubeconfig, "--namespace", s.namespace)
+	args := append([]string{"--kubeconfig", s.kubeconfig, "--namespace", s.namespace}, s.flags...)
+	s.operator = start(s.TB, s.binaries[s.chapter.Name], s.env, args...)
 	return s
 }
 

@@ -17,6 +17,7 @@ import (
 	"example.com/operators/scripts/internal/checks"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
@@ -163,6 +164,7 @@ func (s *Suite) tests(ctx context.Context) {
 		"TEST_AUDIT_LOG=" + c.AuditLog(),
 		"TEST_KUBECTL=" + kubectl.Binary,
 		"TEST_CHAPTERS=" + strings.Join(names, ","),
+		"TEST_CLUSTER=" + c.Name,
 		"WORKSHOP_TEST_BIN=" + s.Bin,
 	}
 
@@ -173,6 +175,19 @@ func (s *Suite) tests(ctx context.Context) {
 				return "", err
 			}
 			return s.goTest(ctx, step, chapter.Name, env, "./...")
+		}) && green
+	}
+	for _, chapter := range s.Chapters {
+		green = s.step(ctx, chapter.Name+": exercises fail as given, and pass as solved", func(ctx context.Context, step *ui.Step) (string, error) {
+			proof, err := exercises.Prove(ctx, exercises.ProofOptions{
+				Root: s.Root, Chapter: chapter, Args: s.race, Env: env,
+				Progress: func(test string) { step.Update("%s", test) },
+			})
+			s.counts = s.counts.Plus(proof.Counts)
+			if err == nil && len(proof.Problems) > 0 {
+				err = errors.New(strings.Join(proof.Problems, "\n"))
+			}
+			return fmt.Sprintf("%d exercises", proof.Exercises), err
 		}) && green
 	}
 	if s.Everything {

@@ -1,0 +1,51 @@
+// Command imageswap keeps the image of every Deployment in a namespace at one value, which stands in the ConfigMap
+// "imageswap", key "image". It is the smallest controller on informers: read it before the Foo controller.
+//
+//	kubectl create configmap imageswap --from-literal image=nginx:1.29
+//	go run ./02-informers/imageswap --namespace default
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig file")
+	namespace := flag.String("namespace", "", "the namespace to act on; there is no default, since this changes every Deployment in it")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := start(ctx, *kubeconfig, *namespace); err != nil {
+		fmt.Fprintln(os.Stderr, "imageswap:", err)
+		os.Exit(1)
+	}
+}
+
+func start(ctx context.Context, kubeconfig, namespace string) error {
+	if namespace == "" {
+		return errors.New("which namespace? Name it with --namespace")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	klog.InfoS("Starting", "server", config.Host, "namespace", namespace)
+	newSwapper(client, namespace).run(ctx)
+	return nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+const namespace = "a"
+
+func deployment(name, image string) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "main", Image: image}, {Name: "sidecar", Image: "other:1"}},
+		}}},
+	}
+}
+
+func configMap(data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: configMapName}, Data: data}
+}
+
+func TestSwap(t *testing.T) {
+	conflict := apierrors.NewConflict(appsv1.Resource("deployments"), "x", errors.New("someone else wrote first"))
+	for sentence, test := range map[string]struct {
+		configMap   *corev1.ConfigMap // nil: there is none
+		image       string            // before
+		failures    []error           // answers to the first updates
+		want        string
+		wantUpdates int
+		wantErr     bool
+	}{
+		"another image is swapped":                       {configMap(map[string]string{"image": "new"}), "old", nil, "new", 1, false},
+		"the right image is left alone":                  {configMap(map[string]string{"image": "new"}), "new", nil, "new", 0, false},
+		"without a ConfigMap, nothing is touched":        {nil, "old", nil, "old", 0, false},
+		"without the key, nothing is touched":            {configMap(map[string]string{"images": "new"}), "old", nil, "old", 0, false},
+		"a conflict is tried again on the latest object": {configMap(map[string]string{"image": "new"}), "old", []error{conflict}, "new", 2, false},
+		"another error is not tried again":               {configMap(map[string]string{"image": "new"}), "old", []error{errors.New("no")}, "old", 1, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			before := deployment("x", test.image)
+			client := fake.NewClientset(before.DeepCopy())
+			updates := 0
+			client.PrependReactor("update", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+				updates++
+				if updates <= len(test.failures) {
+					return true, nil, test.failures[updates-1]
+				}
+				return false, nil, nil
+			})
+			s := newSwapper(client, namespace)
+			if test.configMap != nil {
+				// The cache is filled by hand: no informer runs.
+				if err := s.factory.Core().V1().ConfigMaps().Informer().GetIndexer().Add(test.configMap); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			cached := before.DeepCopy()
+			if err := s.swap(t.Context(), cached); (err != nil) != test.wantErr {
+				t.Fatalf("error %v, want one: %v", err, test.wantErr)
+			}
+
+			after, err := client.AppsV1().Deployments(namespace).Get(t.Context(), "x", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			containers := after.Spec.Template.Spec.Containers
+			if containers[0].Image != test.want || containers[1].Image != "other:1" || updates != test.wantUpdates {
+				t.Errorf("images %s and %s after %d updates, want %s after %d", containers[0].Image, containers[1].Image, updates, test.want, test.wantUpdates)
+			}
+			if cached.Spec.Template.Spec.Containers[0].Image != test.image {
+				t.Error("the object from the cache was changed")
+			}
+		})
+	}
+}
+
+// The author's own question: what if the value isn't there yet? Then it comes later, as an event.
+func TestAValueThatComesLaterReachesEveryDeployment(t *testing.T) {
+	client := fake.NewClientset(deployment("x", "old"), deployment("y", "old"))
+	// The fake has a gap that the real server hasn't: what is made between its List and its Watch is never reported. So
+	// wait for the watch.
+	watching := make(chan struct{})
+	client.PrependWatchReactor("configmaps", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		stream, err := client.Tracker().Watch(action.GetResource(), action.GetNamespace())
+		close(watching)
+		return true, stream, err
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	s := newSwapper(client, namespace)
+	go func() { defer close(ended); s.run(ctx) }()
+	defer func() { stop(); <-ended }()
+	<-watching
+	if _, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, configMap(map[string]string{"image": "new"}), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"x", "y"} {
+		err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+			d, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+			return err == nil && d.Spec.Template.Spec.Containers[0].Image == "new", err
+		})
+		if err != nil {
+			t.Errorf("Deployment %s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// The controller on a real API server: what the fake clientset can't show. Real Pods' numbers, real conflicts, real garbage
+// collection. What the server refuses of bad Foos is the CRD's, and chapter 01's to test.
+
+package main
+
+import (
+	"context"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const example = `
+apiVersion: samplecontroller.k8s.io/v1alpha1
+kind: Foo
+metadata: {name: example}
+spec: {deploymentName: web, replicas: 2}
+`
+
+func TestIntegrationLifeOfAFoo(t *testing.T) {
+	c := newRealCluster(t)
+	c.start()
+	hasReplicas := func(replicas int32) func(context.Context) bool {
+		return func(ctx context.Context) bool {
+			web, err := c.deployment(ctx, "web")
+			return err == nil && *web.Spec.Replicas == replicas && web.Status.AvailableReplicas == replicas
+		}
+	}
+	isGone := func(name string) func(context.Context) bool {
+		return func(ctx context.Context) bool {
+			_, err := c.deployment(ctx, name)
+			return apierrors.IsNotFound(err)
+		}
+	}
+
+	c.create(example)
+	c.eventually("a new Foo becomes ready", c.isReady(2))
+
+	c.change(`{"replicas":3}`)
+	c.eventually("a scaled Foo becomes ready", c.isReady(3))
+
+	c.changeByHand("web", `{"spec":{"replicas":1}}`)
+	c.eventually("a Deployment that was scaled by hand is put back", hasReplicas(3))
+
+	c.change(`{"deploymentName":"new"}`)
+	c.eventually("the old Deployment is gone once the Foo is renamed", isGone("web"))
+	c.eventually("and the new one is there", c.isReady(3))
+
+	if err := c.users.Delete(t.Context(), "example", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.eventually("the garbage collector deletes the Deployment", isGone("new"))
+}
+
+// What the fake clientset lets through, a server refuses: see write_test.go for what the controller sends.
+func TestIntegrationStaleWritesAreRefused(t *testing.T) {
+	c := newRealCluster(t)
+	c.create(example)
+	foo, err := c.foo(t.Context())
+	must(t, err)
+	must(t, c.createDeployment(t.Context(), desiredDeployment(foo)))
+	stale, err := c.deployment(t.Context(), "web")
+	must(t, err)
+	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
+	c.change(`{"replicas":5}`)
+	another := stale.DeepCopy()
+	another.UID = "another"
+
+	for name, err := range map[string]error{
+		"an update of a Deployment that somebody has annotated since": c.updateDeployment(t.Context(), stale, desiredDeployment(foo)),
+		"a status of a Foo that has been scaled since":                c.updateFooStatus(t.Context(), foo, desiredStatus(foo, stale, now)),
+		"the deletion of a Deployment of another UID":                 c.deleteDeployment(t.Context(), another),
+	} {
+		if !apierrors.IsConflict(err) {
+			t.Errorf("%s: got the error %v, want a conflict", name, err)
+		}
+	}
+	if err := c.createDeployment(t.Context(), desiredDeployment(foo)); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("a second Deployment of the name: got the error %v, want that it exists already", err)
+	}
+	web, err := c.deployment(t.Context(), "web")
+	if err != nil || web.Annotations["team"] != "blue" {
+		t.Errorf("somebody's annotation is lost: %v, %v", web.Annotations, err)
+	}
+}

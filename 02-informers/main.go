@@ -1,0 +1,89 @@
+// Command 02-informers is the controller for Foos on client-go's informers. Read it in the order in which data flows:
+// events.go (how events arrive), reconcile.go (what is done about a Foo), desired.go (what a Foo wants), read.go and
+// write.go (the requests). main.go only reads the flags and starts it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"example.com/operators/02-informers/pkg/client"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
+	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
+	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: never)")
+	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logFlags)
+	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "02-informers:", err)
+		os.Exit(1)
+	}
+}
+
+// options are what the flags say.
+type options struct {
+	kubeconfig, namespace string
+	resync                time.Duration
+}
+
+// run runs the controller until ctx ends.
+func run(ctx context.Context, o options) error {
+	config, err := loadConfig(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	foos, err := client.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("client for Deployments: %w", err)
+	}
+	controller, err := newController(foos, kube, o.namespace, o.resync)
+	if err != nil {
+		return err
+	}
+
+	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
+	defer klog.InfoS("Stopped")
+	controller.run(ctx)
+	return nil
+}
+
+// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
+// ~/.kube/config), else in the Pod that this program runs in.
+func loadConfig(path string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)
+	}
+	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	return config, nil
+}

@@ -1,0 +1,49 @@
+// Package v1alpha1 holds the Go types of the Foo resource. The schema that the API server enforces is the CRD in
+// manifests/crd.yaml; these types only say how its JSON looks from Go. The folder's long name is the one that
+// code generators expect: chapter 04 runs them on it.
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// SchemeGroupVersion is the API group and version of Foo, as in its apiVersion field.
+var SchemeGroupVersion = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
+
+// Foo asks for one Deployment.
+type Foo struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what the user wants. Only users write it.
+	Spec FooSpec `json:"spec"`
+	// Status is what the controller saw. Only the controller writes it.
+	Status FooStatus `json:"status,omitempty"`
+}
+
+// FooSpec is the desired state of a Foo.
+type FooSpec struct {
+	// DeploymentName is the name of the Deployment, in the Foo's namespace: a DNS-1123 label.
+	DeploymentName string `json:"deploymentName"`
+	// Replicas is the wanted number of Pods, 1 to 10. The API server sets 1 where it is missing.
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+// FooStatus is the observed state of a Foo.
+type FooStatus struct {
+	// AvailableReplicas is the number of Pods that the Deployment reports as available.
+	AvailableReplicas int32 `json:"availableReplicas"`
+	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions has one entry, of the type Ready.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// FooList is what the API server answers to a list of Foos.
+type FooList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Foo `json:"items"`
+}

@@ -1,0 +1,147 @@
+// The pure core: what a Foo wants, whether a Deployment is so, and what the Foo's status should say. Nothing here reads a
+// cluster, a clock or a flag, so it can be tested with plain values. It is the same in every chapter; what changes from
+// chapter to chapter is how events arrive and how writes leave.
+
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// Reasons of the condition Ready. ErrResourceExists is also the reason of the event that chapters 03 on record.
+const (
+	conditionReady    = "Ready"
+	reasonAvailable   = "Available"
+	reasonProgressing = "Progressing"
+	reasonTerminating = "Terminating"
+	errResourceExists = "ErrResourceExists"
+)
+
+const (
+	containerName   = "nginx"
+	containerImage  = "nginx:latest"
+	controllerLabel = "controller" // its value is the Foo's name
+)
+
+// desiredDeployment returns the Deployment that foo wants, with those fields only that the controller sets: whatever is
+// empty here is left to the API server's defaults and to others.
+func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
+	labels := map[string]string{"app": "nginx", controllerLabel: foo.Name}
+	return &appsv1.Deployment{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      foo.Spec.DeploymentName,
+			Namespace: foo.Namespace,
+			Labels:    labels,
+			// The owner reference does two jobs: the garbage collector deletes the Deployment after its Foo, and the
+			// UID in it tells whose Deployment this is. A name can be used again; a UID can't.
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo")),
+			},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: foo.Spec.Replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					Containers: []corev1.Container{{
+						Name:            containerName,
+						Image:           containerImage,
+						ImagePullPolicy: corev1.PullIfNotPresent,
+					}},
+				},
+			},
+		},
+	}
+}
+
+// upToDate tells whether observed has what desired sets. Fields that desired doesn't set are someone else's: an
+// annotation of kubectl's, a sidecar that an admission webhook added, a default.
+func upToDate(observed, desired *appsv1.Deployment) bool {
+	return hasLabels(observed.Labels, desired.Labels) &&
+		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
+		replicasOf(observed) == replicasOf(desired) &&
+		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
+}
+
+// hasLabels tells whether every label in want stands in labels.
+func hasLabels(labels, want map[string]string) bool {
+	for key, value := range want {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// hasContainer tells whether a container of want's name is there and has want's image and pull policy.
+func hasContainer(containers []corev1.Container, want corev1.Container) bool {
+	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
+		return container.Name == want.Name &&
+			container.Image == want.Image &&
+			container.ImagePullPolicy == want.ImagePullPolicy
+	})
+}
+
+// replicasOf reads spec.replicas, for which nil means 1.
+func replicasOf(deployment *appsv1.Deployment) int32 {
+	if deployment.Spec.Replicas == nil {
+		return 1
+	}
+	return *deployment.Spec.Replicas
+}
+
+// controls tells whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
+func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
+	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
+}
+
+// desiredStatus returns what foo's status should say of the Deployment of its name, at the time now. Where it would say
+// what it says already, the result equals foo.Status, times included: then there is nothing to write.
+func desiredStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) v1alpha1.FooStatus {
+	ready := metav1.Condition{
+		Type:               conditionReady,
+		Status:             metav1.ConditionFalse,
+		ObservedGeneration: foo.Generation,
+		LastTransitionTime: now,
+	}
+	status := v1alpha1.FooStatus{
+		ObservedGeneration: foo.Generation,
+		Conditions:         slices.Clone(foo.Status.Conditions),
+	}
+	want, available := replicasOf(deployment), deployment.Status.AvailableReplicas
+	switch {
+	case !metav1.IsControlledBy(deployment, foo):
+		ready.Reason = errResourceExists
+		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
+	case !deployment.DeletionTimestamp.IsZero():
+		ready.Reason = reasonTerminating
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be made again", deployment.Name)
+	default:
+		status.AvailableReplicas = available
+		ready.Reason = reasonProgressing
+		ready.Message = fmt.Sprintf("%d of %d replicas of Deployment %q are available", available, want, deployment.Name)
+		if rolledOut(deployment) {
+			ready.Status = metav1.ConditionTrue
+			ready.Reason = reasonAvailable
+		}
+	}
+	meta.SetStatusCondition(&status.Conditions, ready)
+	return status
+}
+
+// rolledOut tells whether the Deployment controller has seen the latest spec and all that it asks for is there.
+func rolledOut(deployment *appsv1.Deployment) bool {
+	want, status := replicasOf(deployment), deployment.Status
+	return status.ObservedGeneration >= deployment.Generation &&
+		status.Replicas == want && status.UpdatedReplicas == want && status.AvailableReplicas == want
+}

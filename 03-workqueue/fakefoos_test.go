@@ -1,0 +1,77 @@
+// A stand-in for pkg/client, made of the same parts as client-go's fake clientset: an object tracker that keeps Foos, and a
+// Fake that records requests and lets a test answer them otherwise. Chapter 04 generates it.
+
+package main
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
+	clienttesting "k8s.io/client-go/testing"
+
+	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+)
+
+var (
+	foosResource = v1alpha1.SchemeGroupVersion.WithResource("foos")
+	fooKind      = v1alpha1.SchemeGroupVersion.WithKind("Foo")
+)
+
+type fakeFoos struct {
+	clienttesting.Fake
+	tracker clienttesting.ObjectTracker
+	// onUpdate, if set, is called before each update of a status. An error that it returns is the answer.
+	onUpdate func(ctx context.Context, foo *v1alpha1.Foo) error
+}
+
+func newFakeFoos() *fakeFoos {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+	f := &fakeFoos{tracker: clienttesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())}
+	f.AddReactor("*", "*", clienttesting.ObjectReaction(f.tracker))
+	f.AddWatchReactor("*", f.watch)
+	return f
+}
+
+func (f *fakeFoos) List(_ context.Context, namespace string, options metav1.ListOptions) (*v1alpha1.FooList, error) {
+	list, err := f.Invokes(clienttesting.NewListActionWithOptions(foosResource, fooKind, namespace, options), nil)
+	if err != nil {
+		return nil, err
+	}
+	return list.(*v1alpha1.FooList), nil
+}
+
+func (f *fakeFoos) Watch(_ context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error) {
+	return f.InvokesWatch(clienttesting.NewWatchActionWithOptions(foosResource, namespace, options))
+}
+
+// watch answers as an API server does to sendInitialEvents=true, which is how an informer asks: first all that is there, then
+// a bookmark that says that this was all, then what changes.
+func (f *fakeFoos) watch(action clienttesting.Action) (handled bool, stream watch.Interface, err error) {
+	stream, err = f.tracker.Watch(foosResource, action.GetNamespace(), action.(clienttesting.WatchActionImpl).ListOptions)
+	if err != nil {
+		return true, nil, err
+	}
+	thatWasAll := &v1alpha1.Foo{}
+	thatWasAll.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	stream.(*watch.RaceFreeFakeWatcher).Action(watch.Bookmark, thatWasAll)
+	return true, stream, nil
+}
+
+func (f *fakeFoos) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo) (*v1alpha1.Foo, error) {
+	if f.onUpdate != nil {
+		if err := f.onUpdate(ctx, foo); err != nil {
+			return nil, err
+		}
+	}
+	updated, err := f.Invokes(clienttesting.NewUpdateSubresourceAction(foosResource, "status", foo.Namespace, foo), nil)
+	if err != nil {
+		return nil, err
+	}
+	return updated.(*v1alpha1.Foo), nil
+}

@@ -1,0 +1,171 @@
+// What the client asks, and what it makes of the answers.
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+)
+
+const (
+	allFoos = "/apis/samplecontroller.k8s.io/v1alpha1/foos"
+	ourFoos = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos"
+)
+
+var foo = &v1alpha1.Foo{
+	TypeMeta:   metav1.TypeMeta{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo"},
+	ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", ResourceVersion: "7"},
+	Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
+	Status:     v1alpha1.FooStatus{AvailableReplicas: 2},
+}
+
+// decoded is how an object is compared that the client has decoded: its Go type says what it is, so apiVersion and kind are gone.
+var decoded = cmpopts.IgnoreTypes(metav1.TypeMeta{})
+
+func TestReads(t *testing.T) {
+	list := &v1alpha1.FooList{
+		TypeMeta: metav1.TypeMeta{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "FooList"},
+		ListMeta: metav1.ListMeta{ResourceVersion: "42"},
+		Items:    []v1alpha1.Foo{*foo},
+	}
+	for name, test := range map[string]struct {
+		read   func(ctx context.Context, c *Client) (any, error)
+		want   string // the request
+		answer []any
+		result any
+	}{
+		"a list of all namespaces": {
+			read: func(ctx context.Context, c *Client) (any, error) {
+				return c.List(ctx, "", metav1.ListOptions{})
+			},
+			want:   "GET " + allFoos,
+			answer: []any{list},
+			result: list,
+		},
+		"a list of one namespace, a page of it": {
+			read: func(ctx context.Context, c *Client) (any, error) {
+				return c.List(ctx, "default", metav1.ListOptions{Limit: 500, ResourceVersion: "0"})
+			},
+			want:   "GET " + ourFoos + "?limit=500&resourceVersion=0",
+			answer: []any{list},
+			result: list,
+		},
+		"a watch, as an informer asks for it": {
+			read: func(ctx context.Context, c *Client) (any, error) {
+				stream, err := c.Watch(ctx, "default", metav1.ListOptions{
+					SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true,
+				})
+				if err != nil {
+					return nil, err
+				}
+				defer stream.Stop()
+				return []watch.Event{<-stream.ResultChan(), <-stream.ResultChan()}, nil
+			},
+			want: "GET " + ourFoos + "?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true",
+			answer: []any{
+				map[string]any{"type": "ADDED", "object": foo},
+				map[string]any{"type": "DELETED", "object": foo},
+			},
+			result: []watch.Event{{Type: watch.Added, Object: foo}, {Type: watch.Deleted, Object: foo}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got string
+			c := newClient(t, func(w http.ResponseWriter, r *http.Request) {
+				got = r.Method + " " + r.URL.String()
+				send(w, http.StatusOK, test.answer...)
+			})
+
+			result, err := test.read(t.Context(), c)
+
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.result, result, decoded); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A status goes to its own endpoint, with the whole Foo around it: the resourceVersion in that is what a conflict is judged by.
+func TestUpdateStatus(t *testing.T) {
+	stored := foo.DeepCopy()
+	stored.ResourceVersion = "8"
+	var request string
+	var sent v1alpha1.Foo
+	c := newClient(t, func(w http.ResponseWriter, r *http.Request) {
+		request = r.Method + " " + r.URL.String()
+		json.NewDecoder(r.Body).Decode(&sent)
+		send(w, http.StatusOK, stored)
+	})
+
+	inCache := foo.DeepCopy()
+	inCache.TypeMeta = metav1.TypeMeta{} // see decoded; what is sent has it nevertheless
+	got, err := c.UpdateStatus(t.Context(), inCache)
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "PUT " + ourFoos + "/example/status"; request != want {
+		t.Errorf("request %s, want %s", request, want)
+	}
+	if diff := cmp.Diff(foo, &sent); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(stored, got, decoded); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+}
+
+// What the server refuses it says why, in a Status: the caller can ask which error it is.
+func TestErrors(t *testing.T) {
+	refusal := apierrors.NewConflict(v1alpha1.Resource("foos"), "example", errors.New("it has changed")).ErrStatus
+	refusal.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	c := newClient(t, func(w http.ResponseWriter, r *http.Request) { send(w, int(refusal.Code), refusal) })
+
+	_, listErr := c.List(t.Context(), "", metav1.ListOptions{})
+	_, watchErr := c.Watch(t.Context(), "", metav1.ListOptions{})
+	_, updateErr := c.UpdateStatus(t.Context(), foo)
+
+	for verb, err := range map[string]error{"list": listErr, "watch": watchErr, "update": updateErr} {
+		if !apierrors.IsConflict(err) {
+			t.Errorf("%s: got the error %v, want a conflict", verb, err)
+		}
+	}
+}
+
+// newClient returns a client of a server that answers so.
+func newClient(t *testing.T, answer http.HandlerFunc) *Client {
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	c, err := NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func send(w http.ResponseWriter, code int, objects ...any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	for _, object := range objects {
+		json.NewEncoder(w).Encode(object)
+	}
+}

@@ -1,0 +1,181 @@
+// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/03-workqueue/pkg/client"
+)
+
+// realCluster is a controller that acts on a namespace of a real server. It isn't running yet.
+type realCluster struct {
+	*controller
+	namespace string
+	users     dynamic.ResourceInterface // Foos as users write them: the controller's own client can't
+	t         *testing.T
+}
+
+func newRealCluster(t *testing.T) *realCluster {
+	kubeconfig := os.Getenv("TEST_KUBECONFIG")
+	if kubeconfig == "" {
+		t.Skip("set TEST_KUBECONFIG, for example to $(./scripts/workshop kubeconfig)")
+	}
+	config, err := loadConfig(kubeconfig)
+	must(t, err)
+	transport, err := rest.TransportFor(config) // the one that the clients will have
+	must(t, err)
+	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(transport) })
+	kube, err := kubernetes.NewForConfig(config)
+	must(t, err)
+	users, err := dynamic.NewForConfig(config)
+	must(t, err)
+	foos, err := client.NewForConfig(config)
+	must(t, err)
+	if _, err := foos.List(t.Context(), "", metav1.ListOptions{}); apierrors.IsNotFound(err) {
+		t.Fatal("the cluster has no Foos: kubectl apply -f manifests/crd.yaml")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	namespaces := kube.CoreV1().Namespaces()
+	namespace, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "workqueue-"}}, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := namespaces.Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	controller, err := newController(foos, kube, record.NewFakeRecorder(100), namespace.Name, 0)
+	must(t, err)
+	t.Cleanup(controller.queue.ShutDown)
+	return &realCluster{controller, namespace.Name, users.Resource(foosResource).Namespace(namespace.Name), t}
+}
+
+// start runs the controller until the test ends.
+func (c *realCluster) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.run(ctx, 2)
+	}()
+	c.t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+}
+
+// startCopy runs the whole program, one of several copies. What it returns stops it, and returns when it has ended.
+func (c *realCluster) startCopy() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		ended <- run(ctx, options{
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, workers: 2, leaderElect: true,
+			election: leaderElection{c.namespace, 15 * time.Second, 10 * time.Second, time.Second},
+		})
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			c.t.Error(err)
+		}
+	})
+	c.t.Cleanup(stop)
+	return stop
+}
+
+// leader returns who holds the Lease, or "" if nobody does.
+func (c *realCluster) leader(ctx context.Context) string {
+	lease, err := c.client.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
+	if err != nil || lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// create makes a Foo that is written in YAML.
+func (c *realCluster) create(text string) {
+	c.t.Helper()
+	var foo unstructured.Unstructured
+	must(c.t, yaml.Unmarshal([]byte(text), &foo.Object))
+	_, err := c.users.Create(c.t.Context(), &foo, metav1.CreateOptions{})
+	must(c.t, err)
+}
+
+// change changes the spec of the Foo named example, as kubectl patch does.
+func (c *realCluster) change(spec string) {
+	c.t.Helper()
+	_, err := c.users.Patch(c.t.Context(), "example", types.MergePatchType, []byte(`{"spec":`+spec+`}`), metav1.PatchOptions{})
+	must(c.t, err)
+}
+
+// changeByHand changes a Deployment.
+func (c *realCluster) changeByHand(deployment, patch string) {
+	c.t.Helper()
+	_, err := c.client.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	must(c.t, err)
+}
+
+// foo returns the Foo named example.
+func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
+	list, err := c.foos.List(ctx, c.namespace, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if len(list.Items) != 1 {
+		return nil, fmt.Errorf("%d Foos, want one", len(list.Items))
+	}
+	return &list.Items[0], nil
+}
+
+func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
+	return c.client.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+// isReady says whether the Foo is, with so many replicas.
+func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		foo, err := c.foo(ctx)
+		return err == nil && foo.Status.AvailableReplicas == replicas && foo.Status.ObservedGeneration == foo.Generation &&
+			meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
+	}
+}
+
+// eventually waits until something holds, and fails if that takes too long.
+func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
+	c.t.Helper()
+	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+	if err != nil {
+		c.t.Fatalf("not so after a minute: %s", what)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,271 @@
+// The promises under faults. For each fault and chapter there is one scenario: Foos that have settled, then an upheaval while
+// the fault strikes, and in the end every promise is judged. What a chapter is declared not to hold is asserted as well,
+// where that is deterministic: see matrix_test.go.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/faultproxy"
+)
+
+// faulty is a scenario whose operator speaks to the API server through a proxy that makes faults.
+type faulty struct {
+	*scenario
+	proxy *faultproxy.Proxy
+}
+
+// newFaulty makes the scenario. The operator isn't started yet.
+func newFaulty(t *testing.T, env *environment, chapter chapters.Chapter) *faulty {
+	t.Helper()
+	s := newScenario(t, env, chapter)
+	proxy, err := faultproxy.Start(env.config)
+	s.must(err)
+	t.Cleanup(proxy.Close)
+	direct := s.kubeconfig
+	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	s.must(proxy.Kubeconfig(direct, s.kubeconfig))
+	// Pings that find out a frozen connection within seconds; the defaults take about 40.
+	s.env = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
+	if chapter.Number() == "01" {
+		s.flags = []string{"--silence", "3s"}
+	}
+	return &faulty{s, proxy}
+}
+
+// settle makes the Foos that the upheaval is about, and waits until all is quiet.
+func (f *faulty) settle() {
+	f.Helper()
+	f.start()
+	_, err := f.deployments().Create(f.Context(), deploymentObject("refused"), metav1.CreateOptions{})
+	f.must(err)
+	for _, name := range []string{"scaled", "drifted", "lost", "renamed", "removed", "quiet"} {
+		f.createFoo(name, name, 1)
+	}
+	f.createFoo("refused", "refused", 1)
+	for _, name := range []string{"scaled", "drifted", "lost", "renamed", "removed", "quiet"} {
+		f.becomesReady(name)
+	}
+	f.becomesUnready("refused", "ErrResourceExists")
+	f.rests()
+	f.writes()
+}
+
+// rests waits until the operator has worked off what it knows of: it sends nothing any more.
+func (f *faulty) rests() {
+	f.Helper()
+	before := -1
+	f.eventually("the operator rests", func() error {
+		sent := len(f.proxy.Requests())
+		if sent != before {
+			before = sent
+			<-time.After(300 * time.Millisecond)
+			return errors.New("it is at work")
+		}
+		return nil
+	})
+}
+
+// upheaval is what happens to them: by users, and by accident.
+func (f *faulty) upheaval() {
+	f.Helper()
+	f.createFoo("created", "created", 1)
+	f.patchFoo("scaled", `{"spec":{"replicas":2}}`)
+	f.patchDeployment("drifted", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":3}}`)
+	f.must(f.deployments().Delete(f.Context(), "lost", metav1.DeleteOptions{}))
+	f.patchFoo("renamed", `{"spec":{"deploymentName":"renamed-now"}}`)
+	f.must(f.deployments().Delete(f.Context(), "refused", metav1.DeleteOptions{}))
+	f.must(f.foos().Delete(f.Context(), "removed", metav1.DeleteOptions{}))
+}
+
+// judgement is how each promise shows after the upheaval.
+func judgement() []struct {
+	promise string
+	judge   func(s *scenario)
+} {
+	return []struct {
+		promise string
+		judge   func(s *scenario)
+	}{
+		{"B1 create", func(s *scenario) { s.becomesReady("created") }},
+		{"B2 scale", func(s *scenario) { s.hasReplicas("scaled", 2) }},
+		{"B3 status", func(s *scenario) { s.becomesReady("scaled") }},
+		{"B4 drift", func(s *scenario) {
+			s.hasReplicas("drifted", 1)
+			s.becomesReady("lost")
+		}},
+		{"B5 rename", func(s *scenario) {
+			s.disappears("renamed")
+			s.becomesReady("renamed")
+		}},
+		{"B6 refusal", func(s *scenario) { s.becomesReady("refused") }},
+		{"B7 delete", func(s *scenario) { s.disappears("removed") }},
+		{"B8 catch-up, B9 quiet", func(s *scenario) {
+			s.sentinel("sentinel")
+			for _, write := range s.writes() {
+				if write.Name == "quiet" && write.Code < 400 {
+					s.Errorf("a write that was not needed: %s", write)
+				}
+			}
+		}},
+		{"B11 conflict", func(s *scenario) {
+			if team := s.getDeployment("drifted").Annotations["team"]; team != "blue" {
+				s.Errorf("an annotation of somebody's is lost: %q", team)
+			}
+		}},
+	}
+}
+
+// judge judges every promise, each as a subtest.
+func (f *faulty) judge(t *testing.T) {
+	for _, j := range judgement() {
+		t.Run(j.promise, func(t *testing.T) {
+			judged := *f.scenario
+			judged.TB = t
+			j.judge(&judged)
+		})
+	}
+}
+
+// fault is one column of the matrix.
+type fault struct {
+	name, what string
+	// strike makes the fault happen around the upheaval, which it has to call.
+	strike func(f *faulty)
+}
+
+// hits waits until a fault has really hit something.
+func (f *faulty) hits(fault *faultproxy.Fault, times int) {
+	f.Helper()
+	f.eventually(fmt.Sprintf("%s hits %d times", fault, times), func() error {
+		if fault.Hits() < times {
+			return errors.New(fault.String())
+		}
+		return nil
+	})
+}
+
+// faults are those that strike one operator; F3 and F7 have tests of their own.
+func faults() []fault {
+	failWrites := func(code int) func(*faulty) {
+		return func(f *faulty) {
+			failing := f.proxy.FailWrites(5, code)
+			f.upheaval()
+			f.hits(failing, 5)
+		}
+	}
+	return []fault{
+		{"F1", "every watch connection cut, again and again", func(f *faulty) {
+			if f.chapter.Number() >= "03" {
+				cutting := f.proxy.KeepCutting(2)
+				f.upheaval()
+				f.hits(cutting, 4)
+				cutting.Stop()
+				return
+			}
+			// HTTP/2 puts all requests on one connection: a cut takes those in flight with it, and 01 and 02 lose what fails.
+			// So only what comes by the watches may be on its way.
+			for range 3 {
+				f.rests()
+				f.eventually("watches are open, and cut", func() error {
+					if f.proxy.CutWatches().Hits() == 0 {
+						return errors.New("none is open")
+					}
+					return nil
+				})
+			}
+			f.upheaval()
+		}},
+		{"F2", "410 Gone, as a response and as an event", func(f *faulty) {
+			f.hits(f.proxy.GoneAsResponse(), 2)
+			f.upheaval()
+			f.eventually("a watch is open again, and gets the event", func() error {
+				if f.proxy.GoneAsEvent().Hits() == 0 {
+					return errors.New("none is")
+				}
+				return nil
+			})
+		}},
+		{"F4a", "writes answered 500", failWrites(http.StatusInternalServerError)},
+		{"F4b", "writes answered 429", failWrites(http.StatusTooManyRequests)},
+		{"F4c", "writes answered with a conflict that there isn't", failWrites(http.StatusConflict)},
+		{"F5", "the program killed between two of its writes", func(f *faulty) {
+			for range 2 {
+				killing := f.proxy.AfterWrite(2, func(audit.Request) { f.operator.kill() })
+				if f.operator.crashes() == 0 {
+					f.upheaval()
+				}
+				f.hits(killing, 1)
+			}
+		}},
+		{"F6a", "a frozen connection", func(f *faulty) {
+			f.hits(f.proxy.Freeze(), 1)
+			f.upheaval()
+		}},
+		{"F6b", "watches that say nothing any more", func(f *faulty) {
+			f.hits(f.proxy.Silence(), 2)
+			f.upheaval()
+		}},
+		{"F8", "forbidden for a while", func(f *faulty) {
+			forbidding := f.proxy.Forbid(faultproxy.Resource("deployments"), faultproxy.Verb("create", "update", "delete"))
+			f.upheaval()
+			f.hits(forbidding, 3)
+			forbidding.Stop()
+		}},
+	}
+}
+
+func TestFaults(t *testing.T) {
+	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
+		for _, fault := range faults() {
+			if !holds(chapter, fault.name) {
+				continue // declared in the matrix, and asserted in TestWhatIsNotHeld
+			}
+			t.Run(fault.name+" "+fault.what, func(t *testing.T) {
+				t.Parallel()
+				f := newFaulty(t, env, chapter)
+				f.settle()
+				fault.strike(f)
+				f.judge(t)
+			})
+		}
+	})
+}
+
+// TestWhatIsNotHeld shows that a write which fails is lost in the chapters that don't try again: a later Foo is served while
+// the earlier one still waits.
+func TestWhatIsNotHeld(t *testing.T) {
+	codes := map[string]int{"F4a": http.StatusInternalServerError, "F4b": http.StatusTooManyRequests, "F4c": http.StatusConflict, "F8": http.StatusForbidden}
+	loses := func(chapter chapters.Chapter) bool { return !holds(chapter, "F4a") }
+	forEachChapter(t, loses, func(t *testing.T, env *environment, chapter chapters.Chapter) {
+		for _, fault := range faults() {
+			code, shown := codes[fault.name]
+			if holds(chapter, fault.name) || !shown {
+				continue
+			}
+			t.Run(fault.name+" "+fault.what, func(t *testing.T) {
+				t.Parallel()
+				f := newFaulty(t, env, chapter)
+				f.start()
+				f.sentinel("ready")
+				failing := f.proxy.FailWrites(1, code, faultproxy.Resource("deployments"), faultproxy.Verb("create"))
+				f.createFoo("unlucky", "unlucky", 1)
+				f.hits(failing, 1)
+				f.sentinel("later")
+				if f.getDeployment("unlucky") != nil {
+					t.Error("the failed write was made up for: the matrix is wrong")
+				}
+			})
+		}
+	})
+}

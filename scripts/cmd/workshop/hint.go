@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+func newHintCommand() *cobra.Command {
+	var all bool
+	command := &cobra.Command{
+		Use:   "hint CHAPTER/K",
+		Short: "Show the next hint for an exercise",
+		Long: `Hint shows one hint more each time: first a nudge, then an approach, then nearly the answer. It remembers how many you
+have seen.`,
+		Example: `  ./scripts/workshop hint 01/1`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			exercise, err := exercises.FindOne(root, args[0])
+			if err != nil {
+				return err
+			}
+			return exercises.ShowHint(command.Context(), root, exercise, all, command.OutOrStdout(), coloured(os.Stdout))
+		},
+	}
+	command.Flags().BoolVar(&all, "all", false, "show all of them")
+	return command
+}

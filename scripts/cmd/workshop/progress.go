@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+func newProgressCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "progress",
+		Short: "Show which exercises you have passed",
+		Long:  `Progress lists all exercises: which are passed, as of their last check, and how many hints you have seen.`,
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			root, all, err := findExercises(nil)
+			if err != nil {
+				return err
+			}
+			progress, err := exercises.ReadProgress(root)
+			if err != nil {
+				return err
+			}
+			overview := exercises.NewOverview(all, progress)
+			if asJSON {
+				return overview.JSON(command.OutOrStdout())
+			}
+			return overview.Print(command.OutOrStdout(), coloured(os.Stdout))
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "as JSON, for other programs")
+	return command
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+func newResetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reset CHAPTER/K",
+		Short: "Put an exercise back as it was given; yours is kept",
+		Long: `Reset puts exercise.go back as git has it. Your own is kept in .workshop/kept. Hints stay seen, and the exercise has to be
+passed again.`,
+		Example: `  ./scripts/workshop reset 01/1`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			exercise, err := exercises.FindOne(root, args[0])
+			if err != nil {
+				return err
+			}
+			file := exercise.Path("exercise.go")
+			change, err := exercises.Reset(command.Context(), root, exercise, time.Now())
+			if err != nil {
+				return err
+			}
+			switch {
+			case change.Kept != "":
+				command.Printf("%s is as it was given. Yours is kept: %s\n", file, change.Kept)
+			case change.Restored:
+				command.Printf("%s was missing and is there again, as it was given.\n", file)
+			default:
+				command.Printf("%s is as it was given already.\n", file)
+			}
+			return nil
+		},
+	}
+}

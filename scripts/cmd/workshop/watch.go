@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+func newWatchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch [CHAPTER[/K]]",
+		Short: "Check an exercise whenever you save it",
+		Long: `Watch checks an exercise, and again each time that you save it. It begins with the one that you name, or with the first,
+in all chapters or in one, that isn't passed. Keys: h shows a hint, l lists all exercises, n goes on to the next one
+that isn't passed, c checks again, q quits.`,
+		Example: `  ./scripts/workshop watch
+  ./scripts/workshop watch 01/1`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			root, found, err := findExercises(args)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				command.Println(nothingOpen(found))
+				return nil
+			}
+			start, open, err := firstOpen(root, found)
+			if err != nil {
+				return err
+			}
+			if !open {
+				start = found[0]
+			}
+			if len(found) == 1 { // that one first, and then all others
+				if found, err = exercises.All(root); err != nil {
+					return err
+				}
+			}
+			terminal, err := exercises.OpenTerminal(os.Stdin, os.Stdout, coloured(os.Stdout))
+			if err != nil {
+				return err
+			}
+			return exercises.Watch{
+				Checker:   exercises.Checker{Root: root, Env: clusterForTests},
+				Terminal:  terminal,
+				Exercises: found,
+				Start:     start,
+			}.Run(command.Context())
+		},
+	}
+}

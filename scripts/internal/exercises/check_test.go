@@ -1,0 +1,135 @@
+package exercises
+
+// What a learner is shown. Each case is a real go test of what they may have written.
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCheckSays(t *testing.T) {
+	const (
+		head  = "//go:build !solution\n\npackage sum\n\n"
+		file  = "01-a/exercises/1-sum/exercise.go"
+		asked = "      what is asked: 01-a/exercises/1-sum/exercise_test.go:"
+	)
+	for sentence, test := range map[string]struct {
+		files map[string]string
+		limit time.Duration
+		want  string
+	}{
+		"what holds, what doesn't, and where to look": {
+			want: "✗ 01/1 Sums: 1 of 2 tests passed (0.0s)\n\n" +
+				"  ✓ nothing added is no change\n" +
+				"  ✗ one and one is two\n" +
+				"      the sum is 1, want 2\n" +
+				"      the test calls Add: " + file + ":6\n" +
+				asked + "13\n",
+		},
+		"that all holds": {
+			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n"},
+			want: "✓ 01/1 Sums: passed (0.0s)\n\n" +
+				"  ✓ nothing added is no change\n" +
+				"  ✓ one and one is two\n",
+		},
+		"what the compiler says, with paths from the root": {
+			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return c }\n"},
+			want:  "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  " + file + ":5:33: undefined: c\n",
+		},
+		"that the test needs the names that were given": {
+			files: map[string]string{"exercise.go": head + "func Plus(a, b int) int { return a + b }\n"},
+			want: "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  01-a/exercises/1-sum/exercise_test.go:16:14: undefined: Add\n\n" +
+				"  The test uses what exercise.go declared as it was given: keep those names and types.\n",
+		},
+		"what vet says": {
+			files: map[string]string{"exercise.go": head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%s\", a)\n\treturn a + b\n}\n"},
+			want:  "✗ 01/1 Sums: go vet finds a mistake (0.0s)\n\n  " + file + ":8:14: fmt.Printf format %s has arg a of wrong type int\n",
+		},
+		"where it panicked": {
+			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tvar sums map[int]int\n\tsums[a] = b\n\treturn a\n}\n", "exercise_test.go": oneTest},
+			want: "✗ 01/1 Sums: 0 of 1 test passed (0.0s)\n\n" +
+				"  ✗ one and one\n" +
+				"      it panicked: assignment to entry in nil map\n" +
+				"      in Add: " + file + ":7\n" +
+				asked + "8\n",
+		},
+		"where it panicked, in another goroutine": {
+			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\tgo func() {\n\t\tsum <- a / (b - b)\n\t}()\n\treturn <-sum\n}\n"},
+			want:  "it panicked: runtime error: integer divide by zero\n      in Add: " + file + ":8\n",
+		},
+		"where it hangs": {
+			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\treturn <-sum\n}\n"},
+			limit: time.Second,
+			want:  "it didn't end within 1s, and was ended\n      in Add (waiting: chan receive): " + file + ":7\n",
+		},
+		"what ended the program": {
+			files: map[string]string{"exercise.go": head + "import \"log\"\n\nfunc Add(a, b int) int {\n\tlog.SetFlags(0)\n\tlog.Fatal(`oh`)\n\treturn 0\n}\n"},
+			want:  "      printed: oh\n      it ended the whole run: something in it calls os.Exit or log.Fatal\n      the test calls Add: " + file + ":7\n",
+		},
+		"what failed outside the tests": {
+			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n\nfunc init() { panic(`early`) }\n"},
+			want:  "✗ 01/1 Sums: it fails before its first test (0.0s)\n\n  ✗ outside the tests\n      it panicked: early\n      in init: " + file + ":7\n",
+		},
+		"what the learner printed, and lines of one message together": {
+			files: map[string]string{
+				"exercise.go":      head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Println(`here`, a)\n\treturn a\n}\n",
+				"exercise_test.go": strings.Replace(testOfSum, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
+			},
+			want: "  ✗ one and one is two\n      printed: here 1\n      the sum is 1\n      want 2\n",
+		},
+		"why a test was left out, and that this is no failure": {
+			files: map[string]string{"exercise_test.go": strings.Replace(testOfSum, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},
+			want:  "✓ 01/1 Sums: passed (0.0s)\n\n  ✓ nothing added is no change\n  - one and one is two: not checked\n      there is no cluster\n",
+		},
+		"that nothing was checked": {
+			files: map[string]string{"exercise_test.go": ""},
+			want:  "✗ 01/1 Sums: no test was run (0.0s)\n\n  Nothing was checked: is 01-a/exercises/1-sum/exercise_test.go still as it was given?\n",
+		},
+		"a test without a sentence of its own, in words": {
+			files: map[string]string{"exercise_test.go": "//go:build check || solution\n\npackage sum\n\nimport \"testing\"\n\nfunc TestOneAndOneIsTwo(t *testing.T) { equal(t, 2, sum(1, 1)) }\n\nfunc sum(a, b int) int { return Add(a, b) }\n\nfunc equal(t *testing.T, want, got int) {\n\tt.Helper()\n\tif got != want {\n\t\tt.Errorf(`got %d, want %d`, got, want)\n\t}\n}\n"},
+			want:  "  ✗ one and one is two\n      got 1, want 2\n      the test calls Add: " + file + ":6\n      what is asked: 01-a/exercises/1-sum/exercise_test.go:7\n",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root := t.TempDir()
+			e := writeSum(t, root, "01-a", "1-sum", test.files)
+			verdict, err := Checker{Root: root, Limit: test.limit}.Check(t.Context(), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict.Took = 0
+			var page strings.Builder
+			if err := verdict.Print(&page, false); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(page.String(), test.want) {
+				t.Errorf("it says\n%s\nwant\n%s", page.String(), test.want)
+			}
+			progress, err := ReadProgress(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.HasPrefix(page.String(), "✓"); progress.Of(e).Passing != want {
+				t.Errorf("remembered as passing: %v, want %v", !want, want)
+			}
+		})
+	}
+}
+
+// oneTest has a subtest in a subtest, and one that comes after.
+const oneTest = `//go:build check || solution
+
+package sum
+
+import "testing"
+
+func TestAdd(t *testing.T) {
+	t.Run("one and one", func(t *testing.T) {
+		if Add(1, 1) != 2 {
+			t.Error("it isn't two")
+		}
+	})
+	t.Run("the others", func(t *testing.T) { Add(1, 2) })
+}
+`

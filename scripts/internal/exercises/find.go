@@ -1,0 +1,99 @@
+package exercises
+
+// Which exercise a user means.
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/problem"
+)
+
+const listThem = `"./scripts/workshop progress" lists all exercises`
+
+// Find returns the exercises that a name means: all for none (""), a chapter's (1, 01, 01-raw-watch), or one. One is named
+// by chapter and number (1/2, 01/2), or as its folder or a file in it is (01-raw-watch/exercises/2-slug/exercise.go).
+func Find(root, name string) ([]Exercise, error) {
+	if name == "" {
+		return All(root)
+	}
+	parts := partsOf(root, name)
+	found, err := chapters.Find(root, parts[0])
+	if err != nil {
+		return nil, &problem.Problem{What: err.Error(), Mend: "name an exercise by chapter and number, such as 01/2; " + listThem}
+	}
+	all, err := In(found[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) == 0:
+		return nil, &problem.Problem{What: fmt.Sprintf("chapter %s has no exercises", found[0].Name), Mend: listThem}
+	case len(parts) == 1:
+		return all, nil
+	}
+	for _, exercise := range all {
+		if parts[1] == exercise.Folder || parts[1] == strconv.Itoa(exercise.Number) || parts[1] == fmt.Sprintf("%02d", exercise.Number) {
+			return []Exercise{exercise}, nil
+		}
+	}
+	return nil, &problem.Problem{
+		What: fmt.Sprintf("there is no exercise %q; chapter %s has %s", name, found[0].Number(), namesOf(all)),
+		Mend: listThem,
+	}
+}
+
+// FindOne is Find for commands that are about one exercise.
+func FindOne(root, name string) (Exercise, error) {
+	found, err := Find(root, name)
+	if err != nil {
+		return Exercise{}, err
+	}
+	if len(partsOf(root, name)) == 1 {
+		return Exercise{}, &problem.Problem{
+			What: fmt.Sprintf("%q is a chapter; which of its exercises?", name),
+			Mend: "one of " + namesOf(found),
+		}
+	}
+	return found[0], nil
+}
+
+// partsOf splits a name into the chapter's and, if there is one, the exercise's.
+func partsOf(root, name string) []string {
+	if filepath.IsAbs(name) {
+		if relative, err := filepath.Rel(root, name); err == nil {
+			name = relative
+		}
+	}
+	parts := strings.Split(strings.Trim(strings.TrimPrefix(filepath.ToSlash(name), "./"), "/"), "/")
+	if len(parts) > 1 && parts[1] == folder {
+		parts = slices.Delete(parts, 1, 2)
+	}
+	return parts[:min(2, len(parts))]
+}
+
+func namesOf(exercises []Exercise) string {
+	var names []string
+	for _, exercise := range exercises {
+		names = append(names, exercise.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// FirstOpen is the first exercise that isn't passed yet. There is none if all are.
+func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bool) {
+	i := slices.IndexFunc(exercises, func(e Exercise) bool { return !progress.Of(e).Passing })
+	if i < 0 {
+		return Exercise{}, false
+	}
+	return exercises[i], true
+}
+
+// NextOpen is the first exercise after another that isn't passed yet or, if there is none, before it.
+func NextOpen(exercises []Exercise, after Exercise, progress Progress) (open Exercise, found bool) {
+	at := 1 + slices.IndexFunc(exercises, func(e Exercise) bool { return key(e) == key(after) })
+	return FirstOpen(slices.Concat(exercises[at:], exercises[:max(0, at-1)]), progress)
+}

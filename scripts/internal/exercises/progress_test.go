@@ -1,0 +1,151 @@
+package exercises
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+func TestProgressThatCantBeReadIsLeftAlone(t *testing.T) {
+	for sentence, test := range map[string]struct{ content, want string }{
+		"no JSON":        {`{"version": 1, "exercises`, "is damaged"},
+		"empty":          {``, "is damaged"},
+		"something else": {`{"a": 1}`, "is damaged"},
+		"another form":   {`{"version": 1, "exercises": []}`, "is damaged"},
+		"a newer one":    {`{"version": 2, "exercises": []}`, "was written by a newer workshop (form 2; this one knows 1)"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root := t.TempDir()
+			e := writeSum(t, root, "01-a", "1-sum", nil)
+			path := filepath.Join(root, ".workshop", "progress.json")
+			write(t, path, test.content)
+			_, err := ReadProgress(root)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(problem.Format(err), "what to do: ") {
+				t.Errorf("error %v, want %q and a mend", err, test.want)
+			}
+			if err := UpdateProgress(t.Context(), root, e, func(r *Record) { r.Passing = true }); err == nil {
+				t.Error("it was changed")
+			}
+			if now := read(t, path); now != test.content {
+				t.Errorf("the file is now %q", now)
+			}
+		})
+	}
+}
+
+// A watch in one terminal, and hints in others.
+func TestProgressWrittenByManyAtOnce(t *testing.T) {
+	root := t.TempDir()
+	e := writeSum(t, root, "01-a", "1-sum", nil)
+	const writers = 20
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			if err := UpdateProgress(t.Context(), root, e, func(r *Record) { r.Hints++ }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	progress, err := ReadProgress(root)
+	if err != nil || progress.Of(e).Hints != writers {
+		t.Errorf("%d of %d were kept, error %v", progress.Of(e).Hints, writers, err)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, ".workshop"))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, error %v", entries, err)
+	}
+}
+
+func TestPassing(t *testing.T) {
+	root := t.TempDir()
+	e := writeSum(t, root, "01-a", "1-sum", nil)
+	check := func(source string) Record {
+		t.Helper()
+		write(t, e.File("exercise.go"), source)
+		if _, err := (Checker{Root: root}).Check(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		progress, err := ReadProgress(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return progress.Of(e)
+	}
+	solved := strings.Replace(solvedSum, "solution", "!solution", 1)
+	if r := check(givenSum); r.Passing || r.Passed != nil {
+		t.Errorf("as given: %+v", r)
+	}
+	first := check(solved)
+	if !first.Passing || first.Passed == nil {
+		t.Errorf("solved: %+v", first)
+	}
+	if r := check(givenSum); r.Passing || r.Passed == nil || !r.Passed.Equal(*first.Passed) {
+		t.Errorf("broken again: %+v, want that it isn't passing, and that it was once", r)
+	}
+}
+
+func TestOverview(t *testing.T) {
+	root := t.TempDir()
+	one := writeSum(t, root, "01-a", "1-one", nil)
+	writeSum(t, root, "01-a", "2-two", map[string]string{"README.md": ""})
+	writeSum(t, root, "01-a", "10-ten", nil)
+	writeSum(t, root, "02-b", "1-one", nil)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := UpdateProgress(t.Context(), root, one, func(r *Record) { *r = Record{Passing: true, Passed: &at, Hints: 2} }); err != nil {
+		t.Fatal(err)
+	}
+	all, err := All(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	progress, err := ReadProgress(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open, found := FirstOpen(all, progress); !found || open.Name() != "01/2" {
+		t.Errorf("the first open one is %s", open.Name())
+	}
+	overview := NewOverview(all, progress)
+	var page strings.Builder
+	if err := overview.Print(&page, false); err != nil {
+		t.Fatal(err)
+	}
+	want := `01-a: 1 of 3 passed (33 %)
+  ✓ 01/1   Sums   5 min  2 hints
+  · 01/2   2-two
+  · 01/10  Sums   5 min
+
+02-b: 0 of 1 passed (0 %)
+  · 02/1  Sums  5 min
+
+In all: 1 of 4 passed (25 %)
+`
+	if page.String() != want {
+		t.Errorf("it shows\n%s\nwant\n%s", page.String(), want)
+	}
+	page.Reset()
+	if err := overview.JSON(&page); err != nil {
+		t.Fatal(err)
+	}
+	var decoded struct {
+		Percent  int
+		Chapters []struct {
+			Chapter   string
+			Exercises []ExerciseOverview
+		}
+	}
+	if err := json.Unmarshal([]byte(page.String()), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	first := decoded.Chapters[0].Exercises[0]
+	if decoded.Percent != 25 || decoded.Chapters[1].Chapter != "02-b" || first.Name != "01/1" || first.Path != "01-a/exercises/1-one" || !first.Passed || !first.FirstPassed.Equal(at) {
+		t.Errorf("decoded %+v", decoded)
+	}
+}

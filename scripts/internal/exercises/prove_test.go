@@ -1,0 +1,178 @@
+package exercises
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// Every kind of defect, each in an exercise of its own, and what the proof says of it. One run judges all.
+func TestProveFinds(t *testing.T) {
+	solved := strings.Replace(solvedSum, "solution", "!solution", 1)
+	root := t.TempDir()
+	defects := map[string]struct {
+		folder string
+		files  map[string]string
+		want   string // after the exercise's path; "": nothing
+	}{
+		"nothing in a good one": {
+			"1-good", nil, "",
+		},
+		"one that passes as given": {
+			"2-passes", map[string]string{"exercise.go": solved + "// YOUR WORK: none\n"},
+			": it passes as given: there is nothing to do",
+		},
+		"one that doesn't compile as given": {
+			"3-broken", map[string]string{"exercise.go": givenSum + "func Sub() { nothing }\n"},
+			": as given, it doesn't compile:\n01-a/exercises/3-broken/exercise.go:10:14: undefined: nothing",
+		},
+		"one that fails for another reason": {
+			"4-reason", map[string]string{"exercise.go": strings.Replace(givenSum, "return a", "return a * 9", 1), "exercise_test.go": strings.Replace(testOfSum, "{1, 0, 1}", "{0, 0, 0}", 1)},
+			": as given, TestAdd/one_and_one_is_two fails for another reason than \"the sum is 1, want 2\":\nthe sum is 9, want 2",
+		},
+		"a failure that isn't announced": {
+			"5-more", map[string]string{"exercise.go": strings.Replace(givenSum, "return a", "return 1", 1), "exercise_test.go": strings.Replace(testOfSum, "{1, 0, 1}", "{7, 0, 7}", 1)},
+			": as given, TestAdd/nothing_added_is_no_change fails, of which exercise_test.go says nothing:\nthe sum is 1, want 7",
+		},
+		"an announced failure that doesn't come": {
+			"6-fewer", map[string]string{"exercise_test.go": strings.Replace(testOfSum, "// fails: ", "// fails: TestAdd/nothing added is no change\n// says: the sum is\n//\n// fails: ", 1)},
+			": as given, TestAdd/nothing_added_is_no_change should fail, and doesn't",
+		},
+		"one that doesn't say what fails": {
+			"7-silent", map[string]string{"exercise_test.go": strings.Replace(testOfSum, "// says:", "// it says:", 1)},
+			"/exercise_test.go: it doesn't say what fails as given",
+		},
+		"a solution that fails": {
+			"8-wrong", map[string]string{"solution.go": strings.Replace(solvedSum, "a + b", "a - b", 1)},
+			"/solution.go: TestAdd/one_and_one_is_two fails:\nthe sum is 0, want 2",
+		},
+		"a solution that doesn't compile": {
+			"9-worse", map[string]string{"solution.go": strings.Replace(solvedSum, "a + b", "c", 1)},
+			"/solution.go: it doesn't compile:\n",
+		},
+		"a test that is skipped": {
+			"10-skips", map[string]string{"exercise_test.go": strings.Replace(testOfSum, "if got", "if test.b == 0 {\n\t\t\t\tt.Skip(`no`)\n\t\t\t}\n\t\t\tif got", 1)},
+			"/solution.go: TestAdd/nothing_added_is_no_change was skipped:\nno",
+		},
+		"hints that aren't three": {
+			"11-hints", map[string]string{"hints.md": "## A nudge\n\na\n"},
+			"/hints.md: its second-level headings are",
+		},
+		"a README without its time": {
+			"12-time", map[string]string{"README.md": "# 12: Sums\n"},
+			`/README.md: it has no line "Minutes: N"`,
+		},
+		"a README with another's number": {
+			"13-number", map[string]string{"README.md": "# 12: Sums\n\nMinutes: 5\n"},
+			`/README.md: its first line isn't "# 13: Title"`,
+		},
+		"a solution with another tag": {
+			"14-tag", map[string]string{"solution.go": strings.Replace(solvedSum, "solution", "solution || never", 1)},
+			`/solution.go: its first line isn't "//go:build solution"`,
+		},
+		"a place to work that isn't marked": {
+			"15-mark", map[string]string{"exercise.go": strings.Replace(givenSum, "YOUR WORK: ", "", 1)},
+			`/exercise.go: no place is marked "YOUR WORK"`,
+		},
+		"nothing in one that panics as given, and says so": {
+			"16-panic", map[string]string{
+				"exercise.go":      strings.Replace(givenSum, "return a", "panic(`YOUR WORK`)", 1),
+				"exercise_test.go": "//go:build check || solution\n\n// fails: TestAdd\n// says: it panicked: YOUR WORK\n\npackage sum\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n",
+			}, "",
+		},
+	}
+	for _, defect := range defects {
+		writeSum(t, root, "01-a", defect.folder, defect.files)
+	}
+	writeSum(t, root, "01-a", "18-gap", nil)
+	write(t, filepath.Join(root, "01-a", "exercises", "Notes", "README.md"), "not an exercise")
+
+	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := func(folder string) (problems []string) {
+		for _, problem := range proof.Problems {
+			if rest, ok := strings.CutPrefix(problem, "01-a/exercises/"+folder); ok {
+				problems = append(problems, rest)
+			}
+		}
+		return problems
+	}
+	for sentence, defect := range defects {
+		t.Run(sentence, func(t *testing.T) {
+			problems := about(defect.folder)
+			if defect.want == "" && len(problems) > 0 || defect.want != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0], defect.want)) {
+				t.Errorf("found %q, want one that begins with %q", problems, defect.want)
+			}
+		})
+	}
+	if got := about("18-gap"); !slices.Equal(got, []string{": exercise 17 of the chapter should have the number 17"}) {
+		t.Errorf("a gap in the numbers: found %q", got)
+	}
+	if got := about("Notes"); len(got) != 1 {
+		t.Errorf("a folder that is no exercise: found %q", got)
+	}
+	if proof.Exercises != 17 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
+		t.Errorf("%d exercises, counts %+v, %d problems", proof.Exercises, proof.Counts, len(proof.Problems))
+	}
+}
+
+// Learners change whatever they like; maintainers write new exercises. The one must not fail, the other must be judged.
+func TestProveJudgesWhatIsCommitted(t *testing.T) {
+	root := t.TempDir()
+	chapter := chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}
+	one := writeSum(t, root, "01-a", "1-one", nil)
+	two := writeSum(t, root, "01-a", "2-two", nil)
+	write(t, filepath.Join(chapter.Dir, "shared", "shared.go"), "package shared\n")
+	prove := func(o ProofOptions) Proof {
+		t.Helper()
+		o.Root, o.Chapter = root, chapter
+		proof, err := Prove(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(root, ".workshop", "prove", "01-a")); err == nil {
+			t.Error("it leaves its copy behind")
+		}
+		return proof
+	}
+	if !commit(t, root) {
+		return
+	}
+
+	write(t, one.File("exercise.go"), "package sum // a learner at work")
+	write(t, two.File("exercise_test.go"), "package sum // and one who goes further")
+	if err := os.Remove(two.File("hints.md")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(chapter.Dir, "shared", "shared.go"), "broken")
+	proof := prove(ProofOptions{})
+	if len(proof.Problems) > 0 || proof.Passed != 2*(1+2) {
+		t.Errorf("a learner's work: counts %+v, problems %q", proof.Counts, proof.Problems)
+	}
+	if want := []string{"01/2 is judged as committed; what was changed here since: exercise_test.go, hints.md"}; !slices.Equal(proof.Notes, want) {
+		t.Errorf("notes %q, want %q", proof.Notes, want)
+	}
+
+	writeSum(t, root, "01-a", "3-new", map[string]string{"hints.md": ""})
+	if proof := prove(ProofOptions{}); proof.Exercises != 3 || len(proof.Problems) != 1 || !strings.Contains(proof.Problems[0], "read the hints of 01/3") {
+		t.Errorf("a new exercise: %d exercises, problems %q", proof.Exercises, proof.Problems)
+	}
+	if proof := prove(ProofOptions{AsTheyAre: true}); proof.Exercises != 3 || len(proof.Problems) < 4 {
+		t.Errorf("as they are: %d exercises, problems %q", proof.Exercises, proof.Problems)
+	}
+}
+
+func TestProveAChapterWithoutExercises(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "01-a", "go.mod"), "module example.com/a\n\ngo 1.26\n")
+	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
+	if err != nil || proof.Exercises != 0 || len(proof.Problems) > 0 {
+		t.Errorf("%+v, error %v", proof, err)
+	}
+}

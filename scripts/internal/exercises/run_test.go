@@ -1,0 +1,91 @@
+package exercises
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// A test that is broken off in the middle must not go on in the background: it would be one more for each save.
+func TestNothingGoesOnAfterwards(t *testing.T) {
+	root := t.TempDir()
+	pipe := filepath.Join(root, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := writeSum(t, root, "01-a", "1-sum", map[string]string{
+		// It ignores being told to end, and holds the pipe open for as long as it lives.
+		"exercise.go": "//go:build !solution\n\npackage sum\n\nimport (\n\t\"os\"\n\t\"os/signal\"\n)\n\n" +
+			"func Add(a, b int) int {\n\tsignal.Ignore(os.Interrupt)\n\t_, _ = os.OpenFile(os.Getenv(\"PIPE\"), os.O_WRONLY, 0)\n\tselect {}\n}\n",
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := Checker{Root: root, Env: func(context.Context) []string { return []string{"PIPE=" + pipe} }}.Check(ctx, e)
+		ended <- err
+	}()
+	reader, err := os.Open(pipe) // as soon as the test has opened it
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was cancelled", err)
+	}
+	if _, err := io.ReadAll(reader); err != nil { // until the test is gone
+		t.Error(err)
+	}
+	if progress, err := ReadProgress(root); err != nil || len(progress.Exercises) > 0 {
+		t.Errorf("remembered %v, error %v", progress, err)
+	}
+}
+
+func TestWhatGoTestRefuses(t *testing.T) {
+	root := t.TempDir()
+	e := writeSum(t, root, "01-a", "1-sum", nil)
+	write(t, root+"/01-a/go.mod", "module example.com/01-a\n\ngo 1.26\n\nnonsense\n")
+	_, err := Checker{Root: root}.Check(t.Context(), e)
+	if err == nil || !strings.Contains(problem.Format(err), "go test can't run: go: errors parsing go.mod") {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(e.File("exercise.go")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Checker{Root: root}.Check(t.Context(), e)
+	if err == nil || !strings.Contains(problem.Format(err), "what to do: ./scripts/workshop reset 01/1") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAnEndlessOutputIsCut(t *testing.T) {
+	var c clip
+	for range 100_000 {
+		c.add("again and again\n")
+	}
+	c.add("panic: at last\n")
+	if out := c.String(); len(out) > 8*clipped || !strings.HasPrefix(out, "again") || !strings.HasSuffix(out, "panic: at last\n") || !strings.Contains(out, "(much more)") {
+		t.Errorf("%d bytes: %.100s … %s", len(out), out, out[len(out)-100:])
+	}
+}
+
+func TestFunctionName(t *testing.T) {
+	for qualified, want := range map[string]string{
+		"example.com/a/exercises/1-b.Follow":            "Follow",
+		"example.com/a/exercises/1-b.Follow.func1.2":    "Follow",
+		"example.com/a/exercises/1-b.(*Watch).Get":      "Watch.Get",
+		"example.com/a/exercises/1-b.Follow-range1":     "Follow",
+		"example.com/a/exercises/1-b.init.0":            "init",
+		"example.com/a/exercises/1-b.(*Watch).Get.func": "Watch.Get.func",
+	} {
+		if got := functionName(qualified); got != want {
+			t.Errorf("%s: got %s, want %s", qualified, got, want)
+		}
+	}
+}

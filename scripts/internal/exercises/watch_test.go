@@ -1,0 +1,291 @@
+package exercises
+
+// Watch mode, with a pipe for a keyboard and a buffer for a screen. The tests wait for what comes up on the screen, never for
+// a time.
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// screen is what is written, and lets a test wait for it.
+type screen struct {
+	t       *testing.T
+	mu      sync.Mutex
+	written sync.Cond
+	text    string
+	seen    int // up to here the test has waited for it
+	late    bool
+}
+
+// tooLong is when a test that waits has failed.
+const tooLong = time.Minute
+
+func newScreen(t *testing.T) *screen {
+	s := &screen{t: t}
+	s.written.L = &s.mu
+	timer := time.AfterFunc(tooLong, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.late = true
+		s.written.Broadcast()
+	})
+	t.Cleanup(func() { timer.Stop() })
+	return s
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text += string(p)
+	s.written.Broadcast()
+	return len(p), nil
+}
+
+// waitFor waits until words come up, after those that were waited for before.
+func (s *screen) waitFor(words string) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		if i := strings.Index(s.text[s.seen:], words); i >= 0 {
+			s.seen += i + len(words)
+			return
+		}
+		if s.late {
+			s.t.Fatalf("%q never came up after\n%s\nonly\n%s", words, s.text[:s.seen], s.text[s.seen:])
+		}
+		s.written.Wait()
+	}
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text
+}
+
+// watching is a Watch that runs.
+type watching struct {
+	*screen
+	keys   *io.PipeWriter
+	end    context.CancelFunc
+	ended  chan error
+	closed chan struct{} // when the terminal was put back
+}
+
+func watch(t *testing.T, root string, checker Checker, withKeys bool) *watching {
+	t.Helper()
+	all, err := All(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &watching{screen: newScreen(t), end: cancel, ended: make(chan error, 1), closed: make(chan struct{})}
+	terminal := Terminal{Out: w.screen, Close: func() { close(w.closed) }}
+	if withKeys {
+		terminal.Keys, w.keys = io.Pipe()
+	}
+	checker.Root = root
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				w.ended <- errPanicked
+			}
+		}()
+		w.ended <- Watch{Checker: checker, Terminal: terminal, Exercises: all, Start: all[0]}.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-w.closed
+	})
+	return w
+}
+
+var errPanicked = context.DeadlineExceeded // any error will do
+
+func (w *watching) press(key string) {
+	w.t.Helper()
+	if _, err := w.keys.Write([]byte(key)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// save puts another file in the place of exercise.go, as many editors do: so there is no moment at which half of it is there.
+func save(t *testing.T, e Exercise, content string) {
+	t.Helper()
+	write(t, e.File("4913"), content)
+	if err := os.Rename(e.File("4913"), e.File("exercise.go")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const keysLine = "h hint   l list   n next   c check again   q quit\n"
+
+var solvedByLearner = strings.Replace(solvedSum, "solution", "!solution", 1)
+
+func TestWatchFromFailureToTheNext(t *testing.T) {
+	root := t.TempDir()
+	one := writeSum(t, root, "01-a", "1-one", nil)
+	two := writeSum(t, root, "01-a", "2-two", nil)
+	w := watch(t, root, Checker{}, true)
+	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
+	w.waitFor(keysLine)
+
+	w.press("h")
+	w.waitFor("Hint 1 of 3: A nudge\n\nRead it.")
+	w.press("x\x1b[A") // nothing: a letter, an arrow
+	w.press("l")
+	w.waitFor("· 01/1  Sums  5 min  1 hint\n  · 01/2  Sums  5 min\n")
+
+	// Saved as vim does it: the old file is renamed, a new one put in its place, the old one deleted. Beside it lies what a
+	// killed editor has left.
+	write(t, one.File(".exercise.go.swp"), "binary")
+	write(t, one.File(".#exercise.go"), "nothing to compile")
+	write(t, one.File("exercise.go~"), "nothing to compile")
+	if err := os.Rename(one.File("exercise.go"), one.File("exercise.go~")); err != nil {
+		t.Fatal(err)
+	}
+	save(t, one, solvedByLearner)
+	if err := os.Remove(one.File("exercise.go~")); err != nil {
+		t.Fatal(err)
+	}
+	w.waitFor("✓ 01/1 Sums: passed")
+	w.waitFor("Well done. To compare: ./scripts/workshop solution 01/1\nThe next: 01/2 Sums, 01-a/exercises/2-two/README.md\n")
+	w.waitFor(keysLine)
+
+	w.press("n")
+	w.waitFor("Checking 01-a/exercises/2-two/exercise.go …")
+	w.waitFor("✗ 01/2 Sums")
+	w.waitFor("The task: 01-a/exercises/2-two/README.md\nA hint: ./scripts/workshop hint 01/2\n")
+	w.waitFor(keysLine)
+
+	save(t, two, solvedByLearner)
+	w.waitFor("✓ 01/2 Sums: passed")
+	w.waitFor("No other exercise is left to do.")
+	w.waitFor(keysLine)
+	w.press("n")
+	w.waitFor("No other exercise is left to do.")
+	w.press("c")
+	w.waitFor("✓ 01/2 Sums: passed")
+	w.waitFor(keysLine)
+	w.press("q")
+	if err := <-w.ended; err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(w.String(), "Checking "); n != 5 {
+		t.Errorf("%d checks, want 5: as it began, a save, the next one, a save, c:\n%s", n, w)
+	}
+}
+
+func TestWatchEnds(t *testing.T) {
+	for sentence, end := range map[string]func(*watching){
+		"with q":                       func(w *watching) { w.press("q") },
+		"with Ctrl-C, which is a key":  func(w *watching) { w.press("\x03") },
+		"with Ctrl-D":                  func(w *watching) { w.press("\x04") },
+		"with its terminal":            func(w *watching) { _ = w.keys.Close() },
+		"with a signal, or the caller": func(w *watching) { w.end() },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root := t.TempDir()
+			writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
+			w := watch(t, root, Checker{}, true)
+			w.waitFor("Checking ") // which would take its time
+			end(w)
+			if err := <-w.ended; err != nil {
+				t.Error(err)
+			}
+			<-w.closed // the terminal is as it was
+		})
+	}
+}
+
+func TestWatchWithoutATerminal(t *testing.T) {
+	root := t.TempDir()
+	one := writeSum(t, root, "01-a", "1-one", nil)
+	w := watch(t, root, Checker{}, false)
+	w.waitFor("✗ 01/1 Sums")
+	w.waitFor("Waiting for the next save. Ctrl-C ends this.")
+	save(t, one, solvedByLearner)
+	w.waitFor("✓ 01/1 Sums: passed")
+	w.end()
+	if err := <-w.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestASaveBreaksOffTheCheckUnderWay(t *testing.T) {
+	root := t.TempDir()
+	one := writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
+	w := watch(t, root, Checker{Limit: 10 * tooLong}, true)
+	w.waitFor("Checking ")
+	save(t, one, solvedByLearner)
+	w.waitFor("✓ 01/1 Sums: passed")
+	if strings.Contains(w.String(), "✗") {
+		t.Errorf("the check that was broken off has been shown:\n%s", w)
+	}
+}
+
+func TestAPanicPutsTheTerminalBack(t *testing.T) {
+	root := t.TempDir()
+	writeSum(t, root, "01-a", "1-one", nil)
+	w := watch(t, root, Checker{Env: func(context.Context) []string { panic("a bug") }}, true)
+	<-w.closed
+	if err := <-w.ended; err != errPanicked {
+		t.Errorf("ended with %v, want a panic", err)
+	}
+}
+
+func TestProgressThatCantBeReadDoesntEndTheWatch(t *testing.T) {
+	root := t.TempDir()
+	writeSum(t, root, "01-a", "1-one", nil)
+	write(t, filepath.Join(root, ".workshop", "progress.json"), "damaged")
+	w := watch(t, root, Checker{}, true)
+	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
+	w.waitFor("is damaged, and is left alone")
+	for _, key := range []string{"h", "l", "n"} {
+		w.press(key)
+		w.waitFor("is damaged, and is left alone")
+	}
+}
+
+func TestWhatIsASave(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		event fsnotify.Event
+		want  bool
+	}{
+		"a write":                     {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Write}, true},
+		"a file put in its place":     {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Create}, true},
+		"a file beside it":            {fsnotify.Event{Name: "/a/helpers.go", Op: fsnotify.Create}, true},
+		"other permissions":           {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Chmod}, false},
+		"vim's swap file":             {fsnotify.Event{Name: "/a/.exercise.go.swp", Op: fsnotify.Write}, false},
+		"vim's trial file":            {fsnotify.Event{Name: "/a/4913", Op: fsnotify.Create}, false},
+		"a backup":                    {fsnotify.Event{Name: "/a/exercise.go~", Op: fsnotify.Create}, false},
+		"emacs' lock":                 {fsnotify.Event{Name: "/a/.#exercise.go", Op: fsnotify.Create}, false},
+		"emacs' recovery":             {fsnotify.Event{Name: "/a/#exercise.go#", Op: fsnotify.Write}, false},
+		"an IDE's temporary file":     {fsnotify.Event{Name: "/a/exercise.go___jb_tmp___", Op: fsnotify.Write}, false},
+		"a text that is read, not go": {fsnotify.Event{Name: "/a/README.md", Op: fsnotify.Write}, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s, err := newSaves()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			s.take(test.event)
+			if got := s.quiet.Stop(); got != test.want {
+				t.Errorf("counts: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+const hangingSum = "//go:build !solution\n\npackage sum\n\nfunc Add(a, b int) int { select {} }\n"

@@ -1,0 +1,178 @@
+// The TCP connections under it all, on either side: known, so that they can be closed or frozen whatever TLS and HTTP/2
+// above them are about.
+
+package faultproxy
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"sync"
+)
+
+// connections are the open connections of one side.
+type connections struct {
+	mutex  sync.Mutex
+	open   map[*connection]struct{}
+	closed bool
+}
+
+func newConnections() *connections {
+	return &connections{open: map[*connection]struct{}{}}
+}
+
+// add takes a connection in. If all is closed already, so is the new one.
+func (c *connections) add(plain net.Conn) *connection {
+	added := &connection{Conn: plain, set: c, gone: make(chan struct{})}
+	c.mutex.Lock()
+	closed := c.closed
+	c.open[added] = struct{}{}
+	c.mutex.Unlock()
+	if closed {
+		added.Close()
+	}
+	return added
+}
+
+// all returns the connections that are open now.
+func (c *connections) all() []*connection {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	var all []*connection
+	for open := range c.open {
+		all = append(all, open)
+	}
+	return all
+}
+
+// close closes all connections, and those to come.
+func (c *connections) close() {
+	c.mutex.Lock()
+	c.closed = true
+	c.mutex.Unlock()
+	for _, open := range c.all() {
+		open.Close()
+	}
+}
+
+// dial opens a connection.
+func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	plain, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return c.add(plain), nil
+}
+
+// listener returns a listener whose connections are in the set.
+func (c *connections) listener(plain net.Listener) net.Listener { return accepting{plain, c} }
+
+type accepting struct {
+	net.Listener
+	set *connections
+}
+
+func (a accepting) Accept() (net.Conn, error) {
+	plain, err := a.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return a.set.add(plain), nil
+}
+
+// connection is a TCP connection that can be frozen: bytes then go neither in nor out, and nobody is told. What has come in
+// stays with us, the end of the connection included.
+type connection struct {
+	net.Conn
+	set     *connections
+	closing sync.Once
+	gone    chan struct{} // closed with the connection
+
+	mutex  sync.Mutex
+	thawed chan struct{} // nil while bytes may pass; closed when they may again
+}
+
+func (c *connection) Read(buffer []byte) (int, error) {
+	n, err := c.Conn.Read(buffer)
+	if !c.pass() {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (c *connection) Write(buffer []byte) (int, error) {
+	if !c.pass() {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(buffer)
+}
+
+// Close closes the connection at once. Closed under TLS, as here, it ends for the other side without a farewell.
+func (c *connection) Close() error {
+	var err error
+	c.closing.Do(func() {
+		c.set.mutex.Lock()
+		delete(c.set.open, c)
+		c.set.mutex.Unlock()
+		close(c.gone)
+		err = c.Conn.Close()
+	})
+	return err
+}
+
+func (c *connection) isOpen() bool {
+	select {
+	case <-c.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// pass waits while the connection is frozen. It returns false if the connection is closed by then.
+func (c *connection) pass() bool {
+	for {
+		c.mutex.Lock()
+		thawed := c.thawed
+		c.mutex.Unlock()
+		if thawed == nil {
+			return true
+		}
+		select {
+		case <-thawed:
+		case <-c.gone:
+			return false
+		}
+	}
+}
+
+// freeze stops all bytes. It returns false if they were stopped already.
+func (c *connection) freeze() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.thawed != nil {
+		return false
+	}
+	c.thawed = make(chan struct{})
+	return true
+}
+
+func (c *connection) thaw() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.thawed != nil {
+		close(c.thawed)
+		c.thawed = nil
+	}
+}
+
+type connectionKey struct{}
+
+// withConnection tells the requests on a connection which one it is.
+func withConnection(ctx context.Context, encrypted net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, encrypted.(*tls.Conn).NetConn())
+}
+
+func connectionOf(ctx context.Context) *connection {
+	return ctx.Value(connectionKey{}).(*connection)
+}

@@ -1,0 +1,147 @@
+package faultproxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+	"testing"
+)
+
+func TestCutWatches(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	if hits := proxy.CutWatches().Hits(); hits != 0 {
+		t.Errorf("%d watches cut, and there is none", hits)
+	}
+	watches := []*clientWatch{openWatch(t, client, proxy), openWatch(t, client, proxy)}
+	if hits := proxy.CutWatches().Hits(); hits != 2 {
+		t.Errorf("%d watches cut, want 2", hits)
+	}
+	if hits := proxy.CutWatches().Hits(); hits != 0 {
+		t.Errorf("%d watches cut a second time", hits)
+	}
+	for _, watch := range watches {
+		endsEarly(t, watch)
+		server := receive(t, "the server's end of the watch", api.watches)
+		receive(t, "the server hears of it", server.ended)
+	}
+	openWatch(t, client, proxy)
+	send(t, client, proxy, "GET "+foosPath)
+}
+
+func TestKeepCutting(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		after  int
+		query  string
+		events []string
+	}{
+		"after two events":         {2, "", []string{"1", "2"}},
+		"initial ones don't count": {1, "sendInitialEvents=true", []string{"1", "2", `{"k8s.io/initial-events-end":"true"}`, "3"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			api, proxy, config := setup(t)
+			client := httpClient(t, config)
+			watch := openWatch(t, client, proxy, test.query)
+			receive(t, "a watch", api.watches)
+			fault := proxy.KeepCutting(test.after)
+			endsEarly(t, watch)
+			for round := range 2 {
+				watch := openWatch(t, client, proxy, test.query)
+				server := receive(t, "a watch", api.watches)
+				for _, event := range test.events {
+					server.events <- event + "\n"
+					if got := receive(t, "an event", watch.lines); got != event {
+						t.Errorf("got %s, want %s", got, event)
+					}
+				}
+				if fault.Hits() != 1+round {
+					t.Error("too soon: ", fault)
+				}
+				server.events <- "one too many\n"
+				waitFor(t, fault, 1+round+1)
+				endsEarly(t, watch)
+			}
+
+			watch = openWatch(t, client, proxy)
+			server := receive(t, "a watch", api.watches)
+			fault.Stop()
+			for range 5 {
+				server.events <- "more\n"
+				receive(t, "an event", watch.lines)
+			}
+			if fault.Hits() != 3 {
+				t.Error(fault)
+			}
+		})
+	}
+}
+
+// endsEarly waits until the client sees that its connection is gone, and no further event.
+func endsEarly(t *testing.T, watch *clientWatch) {
+	t.Helper()
+	if err := receive(t, "the watch ends", watch.end); !isCut(err) || len(watch.lines) > 0 {
+		t.Errorf("it ended with %v after %d more events, want a connection that is gone", err, len(watch.lines))
+	}
+}
+
+// isCut tells whether a client's connection was closed under it. What it sees depends on what was under way.
+func isCut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// Cut at once, a client may not even hear that its watch has begun.
+func TestKeepCuttingAtOnce(t *testing.T) {
+	_, proxy, config := setup(t)
+	client := httpClient(t, config)
+	fault := proxy.KeepCutting(0)
+	for round := range 3 {
+		try(t, client, proxy, "GET "+foosPath+"?watch=true")
+		waitFor(t, fault, round+1)
+	}
+}
+
+func TestFreeze(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	watch := openWatch(t, client, proxy)
+	server := receive(t, "a watch", api.watches)
+
+	fault := proxy.Freeze()
+	if fault.Hits() != 1 {
+		t.Errorf("%d connections are frozen, want 1", fault.Hits())
+	}
+	if again := proxy.Freeze().Hits(); again != 0 {
+		t.Errorf("%d connections were frozen a second time", again)
+	}
+	server.events <- "event\n"
+	// client-go asks for a sign of life and gets none. Until then a request on this connection has no answer; once the
+	// connection is given up, a new one works.
+	if err := receive(t, "the client notices", watch.end); err == nil || len(watch.lines) > 0 {
+		t.Errorf("the watch ended with %v after %d events", err, len(watch.lines))
+	}
+	send(t, client, proxy, "GET "+foosPath)
+	if open := len(proxy.clients.all()); open != 2 {
+		t.Errorf("%d connections, want the frozen one and the new one", open)
+	}
+	fault.Stop()
+	fault.Stop()
+	receive(t, "the server hears that the frozen watch is given up", server.ended)
+	eventually(t, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
+}
+
+func TestAFrozenConnectionGoesOnAfterwards(t *testing.T) {
+	api, proxy, config := setup(t)
+	watch := openWatch(t, httpClient(t, config), proxy)
+	server := receive(t, "a watch", api.watches)
+	fault := proxy.Freeze()
+	for i := range 3 {
+		server.events <- fmt.Sprintf("%d\n", i)
+	}
+	fault.Stop()
+	for i := range 3 {
+		if got := receive(t, "an event", watch.lines); got != fmt.Sprint(i) {
+			t.Errorf("got %s, want %d", got, i)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package faultproxy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+var foosResource = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+
+func foos(t *testing.T, config *rest.Config) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Resource(foosResource).Namespace("a")
+}
+
+func TestResetWatches(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	watch := openWatch(t, client, proxy)
+	receive(t, "a watch", api.watches)
+	before := proxy.clients.all()
+	if hits := proxy.ResetWatches(Resource("deployments")).Hits(); hits != 0 {
+		t.Errorf("%d watches hit that weren't meant", hits)
+	}
+	if hits := proxy.ResetWatches(Resource("foos")).Hits(); hits != 1 {
+		t.Errorf("%d hits, want 1", hits)
+	}
+	isReset(t, watch)
+	send(t, client, proxy, "GET "+foosPath)
+	if after := proxy.clients.all(); len(after) != 1 || after[0] != before[0] {
+		t.Errorf("the connection was %v, and is %v", before, after)
+	}
+}
+
+func TestKeepResetting(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	watch := openWatch(t, client, proxy)
+	receive(t, "a watch", api.watches)
+	before := proxy.clients.all()
+	fault := proxy.KeepResetting(1, Resource("foos"))
+	isReset(t, watch)
+	for range 2 {
+		watch = openWatch(t, client, proxy)
+		server := receive(t, "a watch", api.watches)
+		server.events <- "event\n"
+		receive(t, "an event", watch.lines)
+		server.events <- "one too many\n"
+		isReset(t, watch)
+	}
+	if after := proxy.clients.all(); fault.Hits() != 3 || len(after) != 1 || after[0] != before[0] {
+		t.Errorf("%v; the connection was %v, and is %v", fault, before, after)
+	}
+}
+
+// isReset waits until the client sees that the stream is reset, and no further event.
+func isReset(t *testing.T, watch *clientWatch) {
+	t.Helper()
+	err := receive(t, "the watch ends", watch.end)
+	if err == nil || !strings.Contains(err.Error(), "INTERNAL_ERROR; received from peer") || len(watch.lines) > 0 {
+		t.Errorf("it ended with %v after %d more events, want a reset stream", err, len(watch.lines))
+	}
+}
+
+func TestGoneAsEvent(t *testing.T) {
+	api, proxy, config := setup(t)
+	follow, err := foos(t, config).Watch(t.Context(), metav1.ListOptions{ResourceVersion: "10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := receive(t, "a watch", api.watches)
+	if hits := proxy.GoneAsEvent().Hits(); hits != 1 {
+		t.Errorf("%d hits, want 1", hits)
+	}
+	event := receive(t, "an event", follow.ResultChan())
+	if err := apierrors.FromObject(event.Object); event.Type != apiwatch.Error || !apierrors.IsResourceExpired(err) || err.Error() != "too old resource version: 10" {
+		t.Errorf("got %s: %v", event.Type, err)
+	}
+	if _, more := <-follow.ResultChan(); more {
+		t.Error("the watch goes on")
+	}
+	receive(t, "the server hears of it", server.ended)
+}
+
+func TestGoneAsResponse(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	follow, err := foos(t, config).Watch(t.Context(), metav1.ListOptions{ResourceVersion: "10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	receive(t, "a watch", api.watches)
+	fault := proxy.GoneAsResponse()
+	if event, more := <-follow.ResultChan(); more {
+		t.Errorf("the watch says %v before it ends", event)
+	}
+
+	for _, test := range []struct {
+		request string
+		want    int
+	}{
+		{"GET " + foosPath + "?resourceVersion=10", 200},
+		{"GET " + foosPath + "?watch=true&resourceVersion=10", 410},
+	} {
+		if got := try(t, client, proxy, test.request); got != test.want {
+			t.Errorf("%s: %d, want %d", test.request, got, test.want)
+		}
+	}
+	if hits := fault.Hits(); hits != 1 {
+		t.Errorf("%d hits, want 1", hits)
+	}
+	if _, err := foos(t, config).Watch(t.Context(), metav1.ListOptions{ResourceVersion: "10"}); err != nil {
+		t.Errorf("the next watch: %v", err)
+	}
+}
+
+// What a client does that knows no resourceVersion any more, or wants the objects anew, isn't answered 410.
+func TestGoneIsForThoseWhoNameAResourceVersion(t *testing.T) {
+	api, proxy, config := setup(t)
+	resource := foos(t, config)
+	begin := func(options metav1.ListOptions) error {
+		_, err := resource.Watch(t.Context(), options)
+		return err
+	}
+	if err := begin(metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, "a watch", api.watches)
+	proxy.GoneAsResponse()
+	var got []bool
+	for _, version := range []string{"", "0", "10", "11"} {
+		got = append(got, apierrors.IsResourceExpired(begin(metav1.ListOptions{ResourceVersion: version})))
+	}
+	if diff := cmp.Diff([]bool{false, false, true, false}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSilence(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	deaf := openWatch(t, client, proxy)
+	ofDeaf := receive(t, "a watch", api.watches)
+	fault := proxy.Silence()
+	if fault.Hits() != 1 || proxy.Silence().Hits() != 0 {
+		t.Error("there is one watch to silence, once")
+	}
+	receive(t, "the server hears that nobody listens", ofDeaf.ended)
+
+	fine := openWatch(t, client, proxy)
+	ofFine := receive(t, "a watch", api.watches)
+	for range 3 {
+		ofFine.events <- "event\n"
+		receive(t, "an event", fine.lines)
+	}
+	send(t, client, proxy, "GET "+foosPath)
+	if len(deaf.lines)+len(deaf.end) > 0 || len(proxy.clients.all()) != 1 || proxy.Watches() != 2 {
+		t.Error("the silent watch has said something, or lost its connection")
+	}
+
+	fault.Stop()
+	fault.Stop()
+	if err := receive(t, "the silence ends", deaf.end); err != nil {
+		t.Errorf("the watch ended with %v, want an ordinary end", err)
+	}
+}
+
+func TestAClientMayLeaveASilentWatch(t *testing.T) {
+	api, proxy, config := setup(t)
+	watch := openWatch(t, httpClient(t, config), proxy)
+	receive(t, "a watch", api.watches)
+	proxy.Silence()
+	watch.Close()
+	eventually(t, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
+}

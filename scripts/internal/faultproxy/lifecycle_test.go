@@ -1,0 +1,89 @@
+// The beginning and the end of a proxy, and that anything may happen in between.
+
+package faultproxy
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+func TestCloseEndsEverything(t *testing.T) {
+	api, proxy, config := setup(t)
+	var watches []*clientWatch
+	for _, fault := range []func(){
+		func() { proxy.Freeze() },
+		func() { proxy.Silence() },
+		func() {},
+	} {
+		own := rest.CopyConfig(config)
+		own.Dial = (&net.Dialer{Timeout: patience}).DialContext // a transport of its own, hence a connection of its own
+		watches = append(watches, openWatch(t, httpClient(t, own), proxy))
+		receive(t, "a watch", api.watches)
+		fault()
+	}
+	if open := len(proxy.clients.all()); open != 3 {
+		t.Fatalf("%d connections, want 3", open)
+	}
+
+	proxy.Close()
+	proxy.Close()
+	if len(proxy.clients.all())+len(proxy.servers.all())+proxy.Watches() > 0 {
+		t.Error("something is still open")
+	}
+	eventually(t, "nothing still runs", leftover)
+	for _, watch := range watches {
+		receive(t, "the watch ends", watch.end)
+	}
+	if _, err := net.Dial("tcp", strings.TrimPrefix(proxy.Address(), "https://")); err == nil {
+		t.Error("it still listens")
+	}
+}
+
+// Faults come from one goroutine while the program's requests come from others: -race has something to look at.
+func TestFaultsMayBeMadeAtAnyTime(t *testing.T) {
+	_, proxy, config := setup(t)
+	client := httpClient(t, config)
+	var program sync.WaitGroup
+	enough := make(chan struct{})
+	for range 3 {
+		program.Go(func() {
+			for {
+				select {
+				case <-enough:
+					return
+				default:
+					try(t, client, proxy, "PATCH "+foosPath+"/x")
+					try(t, client, proxy, "GET "+foosPath+"?watch=true&resourceVersion=1")
+				}
+			}
+		})
+	}
+	for range 10 {
+		for _, recipe := range Recipes() {
+			recipe.Apply(proxy).Stop()
+			try(t, client, proxy, "PATCH "+foosPath+"/x") // so that the others get on
+		}
+		proxy.KeepResetting(0).Stop()
+		proxy.LoseAnswers(1)
+		proxy.Requests()
+	}
+	close(enough)
+	proxy.Close()
+	program.Wait()
+}
+
+func TestStartNeedsAnAddress(t *testing.T) {
+	for sentence, target := range map[string]*rest.Config{
+		"an address that is none": {Host: "127.0.0.1:port:1"},
+		"a CA that is none":       {Host: "https://127.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/nowhere"}},
+	} {
+		if proxy, err := Start(target); err == nil {
+			proxy.Close()
+			t.Errorf("%s: no error", sentence)
+		}
+	}
+}

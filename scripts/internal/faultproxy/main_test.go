@@ -1,0 +1,91 @@
+// What all tests share: the environment, an end that leaves nothing behind, and waiting that has a bound.
+
+package faultproxy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// patience is how long anything may take. It costs nothing while all is well.
+const patience = 30 * time.Second
+
+func TestMain(m *testing.M) {
+	// With these, a client that hears nothing for a second asks whether the server is there, and gives up after another
+	// one. They are read when a client is made.
+	os.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
+	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
+	code := m.Run()
+	deadline := time.Now().Add(patience)
+	for leftover() != nil && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	if err := leftover(); err != nil && code == 0 {
+		fmt.Println("all proxies are closed, but", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// ours is what the stack of a goroutine shows that a proxy needs: its own work, or net/http's on one of its connections.
+var ours = regexp.MustCompile(`faultproxy\.(\(\*(Proxy|watch|connection|connections)\)|accepting)`)
+
+// leftover complains if a goroutine of a proxy is there. A closed one has none, but for what net/http is just leaving.
+func leftover() error {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	if ours.Match(stacks) {
+		return fmt.Errorf("there is still\n%s", stacks)
+	}
+	return nil
+}
+
+// receive returns what comes next over the channel.
+func receive[T any](t *testing.T, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case value := <-from:
+		return value
+	case <-time.After(patience):
+		t.Fatalf("%s: nothing after %v", what, patience)
+		panic("not reached")
+	}
+}
+
+// eventually waits until check finds nothing to complain about.
+func eventually(t *testing.T, sentence string, check func() error) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		complaint := check()
+		if complaint == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%s: still not so after %v: %v", sentence, patience, complaint)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// waitFor waits until the fault has hit so often.
+func waitFor(t *testing.T, fault *Fault, hits int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := fault.Wait(ctx, hits); err != nil {
+		t.Fatal(err)
+	}
+}
+func number(got, want int) error {
+	if got != want {
+		return fmt.Errorf("got %d, want %d", got, want)
+	}
+	return nil
+}

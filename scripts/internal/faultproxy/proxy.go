@@ -1,0 +1,137 @@
+// Package faultproxy stands between one program and a Kubernetes API server, and makes on command what goes wrong between
+// the two in a real cluster: watches that are cut, 410 Gone, writes that fail, connections that freeze. It is the instrument
+// that shows what a controller survives.
+//
+// The program gets a kubeconfig that points here (kubeconfig.go). The way of one request is in exchange.go, of a watch in
+// watch.go, of bytes in connections.go. Every fault is a method of Proxy: on connections (faults_connections.go), on watches
+// (faults_watches.go), and on single requests (faults_requests.go). All of them may be called at any time, by anybody, and
+// return a Fault, which counts its hits and can be stopped. recipes.go lists them by name.
+//
+// Leases and Events are spared where a single request is meant, so that a leader isn't deposed by a fault that was meant
+// for its work; a connection that is cut or frozen takes all with it.
+package faultproxy
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"example.com/operators/scripts/internal/audit"
+)
+
+// Proxy is a running proxy.
+type Proxy struct {
+	ca       []byte
+	listener net.Listener
+	forward  *httputil.ReverseProxy
+	clients  *connections // from the program
+	servers  *connections // to the API server
+
+	serving sync.WaitGroup // the accept loop and the goroutine of each connection
+	closing sync.Once
+
+	mutex    sync.Mutex
+	closed   bool
+	handlers sync.WaitGroup // Add only under mutex, while not closed
+	rules    []*rule
+	watches  map[*watch]struct{} // those that have begun and not ended
+	requests []audit.Request
+}
+
+// Start starts a proxy for the API server of target, on a free port of 127.0.0.1. Of target only the address and the CA are
+// used: whoever connects brings credentials of their own, and has to be one who sends them in a header (a bearer token).
+func Start(target *rest.Config) (*Proxy, error) {
+	server, _, err := rest.DefaultServerUrlFor(target)
+	if err != nil {
+		return nil, fmt.Errorf("address of the API server %q: %w", target.Host, err)
+	}
+	trust, err := rest.TLSConfigFor(rest.AnonymousClientConfig(target))
+	if err != nil {
+		return nil, fmt.Errorf("CA of the API server %s: %w", target.Host, err)
+	}
+	certificate, ca, err := selfSigned()
+	if err != nil {
+		return nil, fmt.Errorf("certificate for the fault proxy: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("fault proxy: %w", err)
+	}
+
+	p := &Proxy{
+		ca:      ca,
+		clients: newConnections(),
+		servers: newConnections(),
+		watches: map[*watch]struct{}{},
+	}
+	p.listener = p.clients.listener(listener)
+	p.forward = p.newForward(server, trust)
+	p.serve(certificate)
+	return p, nil
+}
+
+// newForward makes what carries requests to the server and answers back.
+func (p *Proxy) newForward(server *url.URL, trust *tls.Config) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) },
+		Transport: &http.Transport{
+			DialContext:        p.servers.dial,
+			TLSClientConfig:    trust,
+			ForceAttemptHTTP2:  true,
+			DisableCompression: true, // what the client accepts is for the client to say
+		},
+		FlushInterval:  -1, // an event is passed on when it comes
+		ModifyResponse: p.answered,
+		// A server that can't be reached is a dead one, and the dead send no 502: the exchange is cut.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:     log.New(io.Discard, "", 0), // failing is what it is here for
+	}
+}
+
+// serve begins to accept connections. Like a real API server it speaks HTTP/2, or HTTP/1.1 to those who prefer it.
+func (p *Proxy) serve(certificate tls.Certificate) {
+	server := &http.Server{
+		Handler:     http.HandlerFunc(p.handle),
+		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}},
+		ConnContext: withConnection,
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				p.serving.Add(1)
+			case http.StateClosed, http.StateHijacked:
+				p.serving.Done()
+			}
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	p.serving.Go(func() { server.ServeTLS(p.listener, "", "") })
+}
+
+// Address is the proxy's URL.
+func (p *Proxy) Address() string { return "https://" + p.listener.Addr().String() }
+
+// CAData is the certificate, in PEM, by which clients know the proxy.
+func (p *Proxy) CAData() []byte { return p.ca }
+
+// Close ends all connections, also frozen ones, and returns when nothing of the proxy is left running. It may be called
+// twice.
+func (p *Proxy) Close() {
+	p.closing.Do(func() {
+		p.mutex.Lock()
+		p.closed = true
+		p.mutex.Unlock()
+		p.listener.Close()
+		p.clients.close()
+		p.serving.Wait()
+		p.handlers.Wait()
+		p.servers.close()
+	})
+}

@@ -1,0 +1,180 @@
+package faultproxy
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/operators/scripts/internal/audit"
+)
+
+func TestARequestPassesUnchanged(t *testing.T) {
+	for sentence, protocol := range map[string]string{
+		"over HTTP/2":   "HTTP/2.0",
+		"over HTTP/1.1": "HTTP/1.1",
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			api, proxy, config := setup(t)
+			config.UserAgent = "test/1"
+			if protocol == "HTTP/1.1" {
+				config.NextProtos = []string{"http/1.1"}
+			}
+			answer, err := httpClient(t, config).Post(proxy.Address()+foosPath+"?dryRun=All", "application/json", strings.NewReader(`{"metadata":{"name":"x"}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			body, err := io.ReadAll(answer.Body)
+			if err != nil || answer.Proto != protocol || answer.StatusCode != http.StatusOK || string(body) != `{"metadata":{"name":"x"}}` {
+				t.Errorf("the answer came by %s: %s %s, error %v", answer.Proto, answer.Status, body, err)
+			}
+
+			request := receive(t, "the request", api.requests)
+			got := []string{request.Proto, request.Method, request.RequestURI, request.Host, request.Header.Get("Authorization"), request.UserAgent()}
+			want := []string{"HTTP/2.0", "POST", foosPath + "?dryRun=All", strings.TrimPrefix(api.URL, "https://"), "Bearer " + token, "test/1"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			wantCounted := []audit.Request{{
+				Verb: "create", URI: foosPath + "?dryRun=All", Namespace: "a", Resource: "foos", Name: "x", UserAgent: "test/1", Code: 200,
+			}}
+			if diff := cmp.Diff(wantCounted, proxy.Requests()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWritesAreCountedWithoutLeasesAndEvents(t *testing.T) {
+	_, proxy, config := setup(t)
+	client := httpClient(t, config)
+	for _, request := range []string{
+		"GET " + foosPath,
+		"PUT " + foosPath + "/x/status",
+		"PATCH /apis/coordination.k8s.io/v1/namespaces/a/leases/x",
+		"POST /api/v1/namespaces/a/events",
+		"POST /apis/events.k8s.io/v1/namespaces/a/events",
+		"POST /apis/example.com/v1/namespaces/a/events",
+		"POST /version",
+	} {
+		send(t, client, proxy, request)
+	}
+	var got []string
+	for _, write := range proxy.Writes() {
+		got = append(got, write.Verb+" "+write.Resource)
+	}
+	if diff := cmp.Diff([]string{"update foos/status", "create events"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(proxy.Requests()) != 7 {
+		t.Errorf("all requests: %v", proxy.Requests())
+	}
+}
+
+// Each event is sent only when the one before has arrived: a proxy that collects them would wait for ever.
+func TestEventsArriveAtOnce(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := openWatch(t, httpClient(t, config), proxy)
+	server := receive(t, "a watch", api.watches)
+	for i := range 3 {
+		event := fmt.Sprintf(`{"type":"ADDED","object":{"n":%d}}`, i)
+		server.events <- event + "\n"
+		if got := receive(t, "the event", client.lines); got != event {
+			t.Errorf("got %s, want %s", got, event)
+		}
+	}
+	close(server.events)
+	if err := receive(t, "the end", client.end); err != nil {
+		t.Errorf("the server has ended the watch, but the client sees: %v", err)
+	}
+	eventually(t, "no watch is open", func() error { return number(proxy.Watches(), 0) })
+}
+
+func TestAClientThatLeavesKeepsItsConnection(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	watch := openWatch(t, client, proxy)
+	server := receive(t, "a watch", api.watches)
+	watch.Close()
+	receive(t, "the server hears of it", server.ended)
+	before := proxy.clients.all()
+	send(t, client, proxy, "GET "+foosPath)
+	if after := proxy.clients.all(); len(after) != 1 || after[0] != before[0] {
+		t.Errorf("the connection was %v, and is %v", before, after)
+	}
+}
+
+func TestADeadServerIsDeadThroughTheProxyToo(t *testing.T) {
+	api, proxy, config := setup(t)
+	client := httpClient(t, config)
+	watch := openWatch(t, client, proxy)
+	receive(t, "a watch", api.watches)
+
+	api.Listener.Close()
+	api.CloseClientConnections()
+	endsEarly(t, watch)
+	if answer, err := client.Get(proxy.Address() + foosPath); err == nil {
+		t.Errorf("the dead server answers %s", answer.Status)
+	}
+
+	listener, err := net.Listen("tcp", api.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	revived := &http.Server{Handler: api.Config.Handler, TLSConfig: api.TLS}
+	go revived.ServeTLS(listener, "", "")
+	defer revived.Close()
+	send(t, client, proxy, "GET "+foosPath)
+}
+
+// API servers are asked for a sign of life by HTTP/2's PING. On a connection where nothing else is said, what the client
+// reads are the answers.
+func TestPingsAreAnswered(t *testing.T) {
+	api, proxy, _ := setup(t)
+	trust := x509.NewCertPool()
+	trust.AppendCertsFromPEM(proxy.CAData())
+	counted := &countingConn{}
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: trust},
+		ForceAttemptHTTP2: true,
+		HTTP2:             &http.HTTP2Config{SendPingTimeout: 10 * time.Millisecond, PingTimeout: patience},
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			var err error
+			counted.Conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
+			return counted, err
+		},
+	}}
+	watch := openWatch(t, client, proxy)
+	receive(t, "a watch", api.watches)
+	before := counted.reads.Load()
+	eventually(t, "five pings are answered", func() error {
+		if now := counted.reads.Load(); now < before+5 {
+			return fmt.Errorf("%d reads", now-before)
+		}
+		return nil
+	})
+	if len(watch.lines)+len(watch.end) > 0 {
+		t.Error("the watch was meant to be quiet")
+	}
+}
+
+type countingConn struct {
+	net.Conn
+	reads atomic.Int64
+}
+
+func (c *countingConn) Read(buffer []byte) (int, error) {
+	n, err := c.Conn.Read(buffer)
+	c.reads.Add(1)
+	return n, err
+}

@@ -1,0 +1,130 @@
+// A real cluster for the integration test, and an informer on it that goes through the proxy.
+
+package faultproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/operators/scripts/internal/program"
+)
+
+// realCluster is a namespace of a real cluster, and a ServiceAccount that may change what is in it.
+type realCluster struct {
+	config     *rest.Config
+	client     kubernetes.Interface
+	namespace  string
+	kubeconfig string // the ServiceAccount's
+}
+
+func newRealCluster(t *testing.T) *realCluster {
+	if os.Getenv("TEST_KUBECONFIG") == "" {
+		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG")
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("TEST_KUBECONFIG"))
+	must(err)
+	client, err := kubernetes.NewForConfig(config)
+	must(err)
+	namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "faultproxy-"}}, metav1.CreateOptions{})
+	must(err)
+	t.Cleanup(func() {
+		must(client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}))
+	})
+	_, err = client.CoreV1().ServiceAccounts(namespace.Name).Create(t.Context(),
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: program.ServiceAccount}}, metav1.CreateOptions{})
+	must(err)
+	_, err = client.RbacV1().RoleBindings(namespace.Name).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "edit"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace.Name, Name: program.ServiceAccount}},
+	}, metav1.CreateOptions{})
+	must(err)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(program.WriteKubeconfig(t.Context(), client, config, namespace.Name, path))
+	return &realCluster{config, client, namespace.Name, path}
+}
+
+// create makes a ConfigMap, past the proxy.
+func (c *realCluster) create(t *testing.T, name string) {
+	t.Helper()
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := c.client.CoreV1().ConfigMaps(c.namespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// informer follows the ConfigMaps through the proxy.
+type informer struct {
+	client kubernetes.Interface
+	store  cache.Store
+}
+
+// listFirst makes a reflector list and watch, in two requests, as all did before Kubernetes 1.35.
+type listFirst struct{ *cache.ListWatch }
+
+func (listFirst) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (c *realCluster) follow(t *testing.T, proxy *Proxy, mediaType string, streamed bool) *informer {
+	t.Helper()
+	config := through(t, proxy, c.kubeconfig)
+	config.ContentType = mediaType
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listWatch := cache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", c.namespace, fields.Everything())
+	var source cache.ListerWatcher = listWatch
+	if !streamed {
+		source = listFirst{listWatch}
+	}
+	shared := cache.NewSharedInformer(source, &corev1.ConfigMap{}, 0)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		shared.RunWithContext(ctx)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+	eventually(t, "the informer is in step", func() error {
+		if !shared.HasSynced() {
+			return errors.New("it isn't synced")
+		}
+		return number(proxy.Watches(), 1)
+	})
+	return &informer{client, shared.GetStore()}
+}
+
+// knows waits until the informer has seen a ConfigMap.
+func (i *informer) knows(t *testing.T, name string) {
+	t.Helper()
+	eventually(t, "the informer knows "+name, func() error {
+		if !slices.ContainsFunc(i.store.List(), func(object any) bool { return object.(*corev1.ConfigMap).Name == name }) {
+			return fmt.Errorf("it knows %d others", len(i.store.ListKeys()))
+		}
+		return nil
+	})
+}

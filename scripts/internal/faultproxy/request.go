@@ -1,0 +1,103 @@
+// What a request is about, in the terms of the API: read from its URL as the API server itself does, and from its body where
+// the URL doesn't say it.
+
+package faultproxy
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+
+	"example.com/operators/scripts/internal/audit"
+)
+
+var apiPaths = request.RequestInfoFactory{
+	APIPrefixes:          sets.NewString("api", "apis"),
+	GrouplessAPIPrefixes: sets.NewString("api"),
+}
+
+// parse reads what a request asks for.
+func parse(r *http.Request) *exchange {
+	info, err := apiPaths.NewRequestInfo(r)
+	if err != nil {
+		info = &request.RequestInfo{Verb: strings.ToLower(r.Method)} // the server will say what is wrong with it
+	}
+	x := &exchange{group: info.APIGroup, user: userOf(r.Header.Get("Authorization")), Request: audit.Request{
+		Verb:      info.Verb,
+		URI:       r.RequestURI,
+		Namespace: info.Namespace,
+		Resource:  info.Resource,
+		Name:      info.Name,
+		UserAgent: r.UserAgent(),
+	}}
+	if info.Subresource != "" {
+		x.Resource += "/" + info.Subresource
+	}
+	if x.Verb == "create" && x.Name == "" {
+		x.Name = nameInBody(r)
+	}
+	return x
+}
+
+// nameInBody returns the name of the object that a request brings. The body can be read again afterwards.
+func nameInBody(r *http.Request) string {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // r.Body repeats err, if there is one
+	if err != nil {
+		return ""
+	}
+	var object metav1.PartialObjectMetadata
+	if raw, found := bytes.CutPrefix(body, []byte("k8s\x00")); found { // protobuf's envelope
+		var envelope runtime.Unknown
+		if envelope.Unmarshal(raw) != nil || object.Unmarshal(envelope.Raw) != nil {
+			return ""
+		}
+	} else if json.Unmarshal(body, &object) != nil {
+		return ""
+	}
+	return object.Name
+}
+
+// groupResource names the resource as errors do, without its subresource.
+func (x *exchange) groupResource() schema.GroupResource {
+	resource, _, _ := strings.Cut(x.Resource, "/")
+	return schema.GroupResource{Group: x.group, Resource: resource}
+}
+
+// userOf returns whom a ServiceAccount's token names. Nothing is verified: that is the server's business.
+func userOf(authorization string) string {
+	token := strings.Split(strings.TrimPrefix(authorization, "Bearer "), ".")
+	var claims struct {
+		Subject string `json:"sub"`
+	}
+	if len(token) == 3 {
+		if payload, err := base64.RawURLEncoding.DecodeString(token[1]); err == nil {
+			_ = json.Unmarshal(payload, &claims) // another kind of token: nobody
+		}
+	}
+	return claims.Subject
+}
+
+// spared tells whether single-request faults leave a request alone: a Lease or an Event.
+func spared(r audit.Request) bool {
+	resource, _, _ := strings.Cut(r.Resource, "/")
+	switch resource {
+	case "leases":
+		return strings.HasPrefix(r.URI, "/apis/coordination.k8s.io/")
+	case "events":
+		return strings.HasPrefix(r.URI, "/api/v1/") || strings.HasPrefix(r.URI, "/apis/events.k8s.io/")
+	}
+	return false
+}
+
+// isWrite tells whether a request counts as a write.
+func isWrite(r audit.Request) bool { return r.Resource != "" && r.IsWrite() && !spared(r) }

@@ -1,0 +1,181 @@
+// A watch on its way through the proxy: passed on event by event, so that a fault strikes between two events and never in
+// the middle of one. How events are told apart is in events.go.
+
+package faultproxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/audit"
+)
+
+// Why a watch ends before the server or the client ends it: the cause with which a fault ends the exchange.
+var (
+	errCut   = errors.New("the fault proxy cuts the connection")
+	errReset = errors.New("the fault proxy resets the stream")
+	errGone  = errors.New("the fault proxy sends 410 as an event")
+	errEnd   = errors.New("the fault proxy ends the watch as the server would")
+)
+
+// silence is a cause as well, though the client sees no end, until it is over.
+type silence struct{ over chan struct{} }
+
+func (*silence) Error() string { return "the fault proxy silences the watch" }
+
+// watch is the body of the server's answer to a watch, as the client gets to read it.
+type watch struct {
+	*exchange
+	proxy     *Proxy
+	body      io.ReadCloser
+	stream    *bufio.Reader
+	mediaType string
+	event     []byte // what is left of the present one
+	last      bool   // no other comes after it
+	initial   bool   // the events are of objects that were there before the watch
+	passed    int    // events that came after those
+}
+
+// follow takes in a watch that the server has accepted.
+func (p *Proxy) follow(x *exchange, response *http.Response) *watch {
+	w := &watch{exchange: x, proxy: p, body: response.Body, stream: bufio.NewReader(response.Body)}
+	w.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
+	w.initial = query(x.Request).Get("sendInitialEvents") == "true"
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.watches[w] = struct{}{}
+	return w
+}
+
+// Watches returns how many watches are open: those that the server has accepted, and that have not ended since. Silenced
+// ones count, and so do those on a frozen connection, even if the client has left it.
+func (p *Proxy) Watches() int {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return len(p.watches)
+}
+
+// open returns the open watches that match.
+func (p *Proxy) open(matches []Match) []*watch {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	var open []*watch
+	for w := range p.watches {
+		if matchesAll(w.Request, matches) {
+			open = append(open, w)
+		}
+	}
+	return open
+}
+
+// interrupt ends a watch for that reason. It returns false if the watch has ended, or was interrupted, before.
+func (w *watch) interrupt(reason error) bool {
+	w.proxy.mutex.Lock()
+	defer w.proxy.mutex.Unlock()
+	if w.ctx.Err() != nil {
+		return false
+	}
+	w.end(reason)
+	return true
+}
+
+func (w *watch) Close() error {
+	w.proxy.mutex.Lock()
+	delete(w.proxy.watches, w)
+	w.proxy.mutex.Unlock()
+	return w.body.Close()
+}
+
+func (w *watch) Read(buffer []byte) (int, error) {
+	if len(w.event) == 0 {
+		if w.last {
+			return 0, io.EOF
+		}
+		var err error
+		if w.event, err = w.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(buffer, w.event)
+	w.event = w.event[n:]
+	return n, nil
+}
+
+// next returns the next event for the client: the server's, or what a fault makes of it.
+func (w *watch) next() ([]byte, error) {
+	if w.meetsDoom(0) {
+		return nil, w.doom.reason
+	}
+	event, err := readEvent(w.stream, w.mediaType)
+	if cause := context.Cause(w.ctx); cause != nil {
+		return w.interrupted(cause)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case w.initial:
+		w.initial = !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey)) // on the bookmark that ends them
+	case w.meetsDoom(w.passed):
+		return nil, w.doom.reason
+	default:
+		w.passed++
+	}
+	return event, nil
+}
+
+// meetsDoom ends the watch if a fault wants it to end after so many events, and tells whether it did.
+func (w *watch) meetsDoom(passed int) bool {
+	if w.doom == nil || w.doom.after != passed || w.doom.isOver() {
+		return false
+	}
+	w.interrupt(w.doom.reason)
+	w.doom.hit()
+	return true
+}
+
+// interrupted returns what comes instead of the server's events.
+func (w *watch) interrupted(cause error) ([]byte, error) {
+	switch cause {
+	case errEnd:
+		return nil, io.EOF
+	case errGone:
+		w.last = true
+		return errorEvent(w.mediaType, statusOf(expired(w.exchange)))
+	}
+	if quiet, ok := cause.(*silence); ok {
+		select {
+		case <-quiet.over:
+			return nil, io.EOF
+		case <-w.client.Done():
+		}
+	}
+	return nil, cause
+}
+
+// resourceVersion returns the point in history at which a watch is to begin, or nothing if the server may choose.
+func resourceVersion(r audit.Request) string {
+	if version := query(r).Get("resourceVersion"); version != "0" {
+		return version
+	}
+	return ""
+}
+
+func path(r audit.Request) string {
+	path, _, _ := strings.Cut(r.URI, "?")
+	return path
+}
+
+func query(r audit.Request) url.Values {
+	_, query, _ := strings.Cut(r.URI, "?")
+	values, _ := url.ParseQuery(query) // what can't be read is left out
+	return values
+}
