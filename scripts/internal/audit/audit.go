@@ -4,6 +4,7 @@ package audit
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,19 +57,32 @@ func (r Request) String() string {
 	return fmt.Sprintf("%-6s %s  %d", r.Method(), r.URI, r.Code)
 }
 
+// longestLine is more than a request's line, at level Metadata, ever takes.
+const longestLine = 1 << 20
+
 // Log is an audit log file. The zero offset is its beginning.
 type Log struct {
 	Path   string
 	offset int64
 }
 
-// SkipToEnd makes the next Requests return only what comes after now.
+// SkipToEnd makes the next Requests return only what comes after now. A line that is just being written comes after.
 func (l *Log) SkipToEnd() error {
-	info, err := os.Stat(l.Path)
+	file, err := os.Open(l.Path)
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
-	l.offset = info.Size()
+	defer file.Close()
+	end, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	begin := max(0, end-longestLine)
+	tail := make([]byte, end-begin)
+	if _, err := file.ReadAt(tail, begin); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	l.offset = begin + int64(bytes.LastIndexByte(tail, '\n')) + 1
 	return nil
 }
 

@@ -100,6 +100,12 @@ func TestEachCallReturnsOnlyWhatIsNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	count(0, "the end was skipped to")
+	appendTo(t, path, created+"\n"+created[:50])
+	if err := log.SkipToEnd(); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, path, created[50:]+"\n")
+	count(1, "a line that was being written when the end was skipped to comes whole")
 	if err := os.WriteFile(path, []byte(created+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
