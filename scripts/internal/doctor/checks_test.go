@@ -13,7 +13,7 @@ import (
 func healthy() machine {
 	return machine{
 		root:      "/home/me/operators",
-		goEnv:     map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://proxy.golang.org,direct", "CC": "gcc", "CGO_ENABLED": "1"},
+		goEnv:     map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://modules.example.com,direct", "CC": "gcc", "CGO_ENABLED": "1"},
 		goNeeded:  "1.26.0",
 		env:       func(string) string { return "" },
 		has:       func(string) bool { return true },

@@ -40,7 +40,7 @@ func TestFormat(t *testing.T) {
 func TestCause(t *testing.T) {
 	tests := map[string]string{
 		"link: mapping output file failed: no space left on device":                                                                         "the disk is full",
-		`go: k8s.io/api@v0.36.3: Get "https://proxy.golang.org/k8s.io/api/@v/v0.36.3.mod": dial tcp: lookup proxy.golang.org: no such host`: "the Go modules couldn't be fetched",
+		`go: k8s.io/api@v0.36.3: Get "https://modules.example.com/k8s.io/api/@v/v0.36.3.mod": dial tcp: lookup modules.example.com: no such host`: "the Go modules couldn't be fetched",
 		"go: sigs.k8s.io/kwok@v0.8.0: module lookup disabled by GOPROXY=off":                                                                "Go isn't allowed to fetch modules (GOPROXY=off)",
 		"go: go.mod requires go >= 1.26.0 (running go 1.24.1; GOTOOLCHAIN=local)":                                                           "this Go is too old",
 		"go: download go1.26.0 for linux/amd64: toolchain not available":                                                                    "this Go is too old",
