@@ -17,7 +17,7 @@ import (
 func notHeld() map[string]map[string]string {
 	const lost = "a write that fails is lost until something else happens to the Foo"
 	const deaf = "client-go has no deadline for a watch that is silent (not asserted: it stays deaf for minutes)"
-	const two = "there is no leader election: two copies disturb, and don't harm, each other"
+	const two = "there is no leader election: two copies work at once (not asserted)"
 	return map[string]map[string]string{
 		"01": {"F4a": lost, "F4b": lost, "F4c": lost, "F7": two, "F8": lost},
 		"02": {"F4a": lost, "F4c": lost, "F6b": deaf, "F7": two, "F8": lost},
