@@ -39,16 +39,16 @@ func TestFormat(t *testing.T) {
 
 func TestCause(t *testing.T) {
 	tests := map[string]string{
-		"link: mapping output file failed: no space left on device":                                                                         "the disk is full",
+		"link: mapping output file failed: no space left on device":                                                                               "the disk is full",
 		`go: k8s.io/api@v0.36.3: Get "https://modules.example.com/k8s.io/api/@v/v0.36.3.mod": dial tcp: lookup modules.example.com: no such host`: "the Go modules couldn't be fetched",
-		"go: sigs.k8s.io/kwok@v0.8.0: module lookup disabled by GOPROXY=off":                                                                "Go isn't allowed to fetch modules (GOPROXY=off)",
-		"go: go.mod requires go >= 1.26.0 (running go 1.24.1; GOTOOLCHAIN=local)":                                                           "this Go is too old",
-		"go: download go1.26.0 for linux/amd64: toolchain not available":                                                                    "this Go is too old",
-		"invalid go version '1.26.0': must match format 1.23":                                                                               "this Go is too old",
-		"k8s.io/kubernetes/pkg/generated/openapi: compile: signal: killed":                                                                  "the machine ran out of memory",
-		"mkdir /w/.workshop: read-only file system":                                                                                         "a folder that must be written to is read-only",
-		"open /home/me/.cache/go-build/00/x: permission denied":                                                                             "a file may not be read or written",
-		"write: no space left on device; dial tcp 1.2.3.4: connect: connection refused":                                                     "the disk is full",
+		"go: sigs.k8s.io/kwok@v0.8.0: module lookup disabled by GOPROXY=off":                                                                      "Go isn't allowed to fetch modules (GOPROXY=off)",
+		"go: go.mod requires go >= 1.26.0 (running go 1.24.1; GOTOOLCHAIN=local)":                                                                 "this Go is too old",
+		"go: download go1.26.0 for linux/amd64: toolchain not available":                                                                          "this Go is too old",
+		"invalid go version '1.26.0': must match format 1.23":                                                                                     "this Go is too old",
+		"k8s.io/kubernetes/pkg/generated/openapi: compile: signal: killed":                                                                        "the machine ran out of memory",
+		"mkdir /w/.workshop: read-only file system":                                                                                               "a folder that must be written to is read-only",
+		"open /home/me/.cache/go-build/00/x: permission denied":                                                                                   "a file may not be read or written",
+		"write: no space left on device; dial tcp 1.2.3.4: connect: connection refused":                                                           "the disk is full",
 		"./x.go:1:1: syntax error": "",
 	}
 	for output, want := range tests {
