@@ -49,6 +49,9 @@ type options struct {
 
 // run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
+	if o.silence <= 0 {
+		return fmt.Errorf("--silence %v: it must be more than the minute between two bookmarks", o.silence)
+	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err

@@ -86,21 +86,6 @@ func newController(foos fooClient, kube kubernetes.Interface, namespace string, 
 
 // run acts on events until ctx ends.
 func (c *controller) run(ctx context.Context) {
-	var informers sync.WaitGroup
-	defer informers.Wait()
-
-	// The cache of Deployments first: a Foo's handler that found it empty would make what is there already.
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
-	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced) {
-		return
-	}
-	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
-	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced) {
-		return
-	}
-	klog.InfoS("Caches are synced")
-
-	// A handler that comes late is told of everything that is in the cache, as if it had just been added.
 	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(foo any) { c.handleFoo(ctx, foo) },
 		UpdateFunc: func(_, foo any) { c.handleFoo(ctx, foo) },
@@ -115,6 +100,19 @@ func (c *controller) run(ctx context.Context) {
 		},
 		DeleteFunc: func(deployment any) { c.handleObject(ctx, deployment) },
 	})
+
+	var informers sync.WaitGroup
+	defer informers.Wait()
+	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	// The cache of Deployments first: a Foo's handler that found it empty would make what is there already.
+	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced) {
+		return
+	}
+	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced) {
+		return
+	}
+	klog.InfoS("Caches are synced")
 	<-ctx.Done()
 }
 

@@ -109,9 +109,7 @@ func TestAResyncMends(t *testing.T) {
 			t.Errorf("Deployments before a resync: %q, want none", got)
 		}
 
-		// The first one comes late: run adds the handlers when the informers' clocks tick already, and a handler waits for
-		// the first tick that is a whole period after its own beginning.
-		time.Sleep(every + 2*time.Minute)
+		time.Sleep(2 * time.Minute)
 		if diff := cmp.Diff([]string{"web: 3 × nginx:latest"}, c.deployments()); diff != "" {
 			t.Errorf("Deployments after a resync (-want +got):\n%s", diff)
 		}
@@ -133,7 +131,7 @@ func TestAResyncLooksAtEachFooOnce(t *testing.T) {
 		defer stop()
 
 		atStart := looks.Load() // for the Foo, and for its Deployment
-		time.Sleep(2 * every)
+		time.Sleep(every)
 		synctest.Wait()
 		if got := looks.Load() - atStart; got != 1 {
 			t.Errorf("%d looks at the Foo by one resync, want 1", got)

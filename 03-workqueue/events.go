@@ -88,23 +88,8 @@ func newController(foos fooClient, kube kubernetes.Interface, recorder record.Ev
 	return c, nil
 }
 
-// run acts on events, with so many workers at once, until ctx ends and the work under way is done.
-func (c *controller) run(ctx context.Context, workers int) {
-	var informers sync.WaitGroup
-	defer informers.Wait()
-
-	// The cache of Deployments first: a Foo's worker that found it empty would make what is there already.
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
-	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced) {
-		return
-	}
-	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
-	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced) {
-		return
-	}
-	klog.InfoS("Caches are synced")
-
-	// A handler that comes late is told of everything that is in the cache, as if it had just been added.
+// run acts on events, with so many workers at once, until ctx ends and the work under way is done, or leading ends.
+func (c *controller) run(ctx, leading context.Context, workers int) {
 	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    c.enqueueFoo,
 		UpdateFunc: func(_, foo any) { c.enqueueFoo(foo) },
@@ -119,7 +104,17 @@ func (c *controller) run(ctx context.Context, workers int) {
 		},
 		DeleteFunc: c.handleObject,
 	})
-	c.runWorkers(ctx, workers)
+
+	var informers sync.WaitGroup
+	defer informers.Wait()
+	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
+	// Both caches, before the first key is taken: a worker that found one empty would make what is there already.
+	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced, c.fooInformer.HasSynced) {
+		return
+	}
+	klog.InfoS("Caches are synced")
+	c.runWorkers(ctx, leading, workers)
 }
 
 // enqueueFoo queues the key of a Foo that was added or changed. For a deleted one there is nothing to do: its Deployment

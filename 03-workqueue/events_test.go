@@ -142,7 +142,7 @@ func TestAResyncQueuesEachFooOnce(t *testing.T) {
 		defer stop()
 
 		atStart := counting.adds.Load() // for the Foo, and for its Deployment
-		time.Sleep(2 * every)           // the first one comes late: run adds the handlers when the informers' clocks tick already
+		time.Sleep(every)
 		synctest.Wait()
 		if got := counting.adds.Load() - atStart; got != 1 {
 			t.Errorf("one resync has added the key %d times, want 1", got)

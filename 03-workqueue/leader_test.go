@@ -14,9 +14,9 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
+	typedcoordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
 var testElection = leaderElection{
@@ -77,29 +77,42 @@ func TestTheWorkIsFinishedBeforeTheLeaseIsGivenBack(t *testing.T) {
 
 // A leader that can't renew its lease must stop before the lease runs out, since then another begins.
 func TestALostLeaseEndsTheWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		kube := fake.NewSimpleClientset()
-		var cut atomic.Bool
-		kube.PrependReactor("update", "leases", func(clienttesting.Action) (handled bool, answer runtime.Object, err error) {
-			return cut.Load(), nil, errors.New("the connection is cut")
+	for sentence, test := range map[string]struct {
+		cut       func(*lossyKube)
+		finishing bool // it has been told to stop, and is finishing what was under way
+	}{
+		"the lease's updates fail":                          {cut: func(k *lossyKube) { k.failing.Store(true) }},
+		"the connection is frozen":                          {cut: func(k *lossyKube) { k.frozen.Store(true) }},
+		"it is lost while the work is finished":             {cut: func(k *lossyKube) { k.failing.Store(true) }, finishing: true},
+		"the connection freezes while the work is finished": {cut: func(k *lossyKube) { k.frozen.Store(true) }, finishing: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kube := &lossyKube{Interface: fake.NewSimpleClientset()}
+				leader := startCandidate(t, kube)
+				leader.finishing = time.Hour
+				time.Sleep(time.Minute)
+				if test.finishing {
+					go leader.stop()
+					time.Sleep(time.Minute)
+				}
+
+				test.cut(kube)
+				cut := time.Now()
+				<-leader.ended
+
+				if took := time.Since(cut); took > testElection.leaseDuration {
+					t.Errorf("the work ended %v after the lease could no longer be renewed, and it is good for %v", took, testElection.leaseDuration)
+				}
+				if !leader.lost {
+					t.Error("the work wasn't told that the lease is lost")
+				}
+				if !errors.Is(leader.err, errLostLease) {
+					t.Errorf("lead returned %v, want that the lease is lost", leader.err)
+				}
+			})
 		})
-		leader := startCandidate(t, kube)
-		time.Sleep(time.Minute)
-
-		cut.Store(true)
-		lost := time.Now()
-		<-leader.ended
-
-		if took := time.Since(lost); took > testElection.leaseDuration {
-			t.Errorf("the work ended %v after the lease could no longer be renewed, and it is good for %v", took, testElection.leaseDuration)
-		}
-		if !errors.Is(leader.cause, errLostLease) {
-			t.Errorf("the work ended because of %v, want the lost lease", leader.cause)
-		}
-		if !errors.Is(leader.err, errLostLease) {
-			t.Errorf("lead returned %v, want that the lease is lost", leader.err)
-		}
-	})
+	}
 }
 
 // Told to stop before it ever led, it ends, and has done nothing.
@@ -112,14 +125,14 @@ func TestStoppingWhileWaitingToLead(t *testing.T) {
 		stopped := time.Now()
 		waiting.stop()
 
-		if took := time.Since(stopped); took != 0 || waiting.err != nil || waiting.cause != nil {
-			t.Errorf("it ended after %v, with the error %v; its work ended because of %v, want that there was none", took, waiting.err, waiting.cause)
+		if took := time.Since(stopped); took != 0 || waiting.err != nil || waiting.worked {
+			t.Errorf("it ended after %v, with the error %v, and it worked: %v; want at once, none, and false", took, waiting.err, waiting.worked)
 		}
 		leader.stop()
 	})
 }
 
-// candidate is a copy of the program whose work is to wait until its context ends, and then a little longer.
+// candidate is a copy of the program whose work is to wait until it is told to stop, and then a little longer.
 type candidate struct {
 	finishing time.Duration
 	stop      func() // returns when lead has returned
@@ -128,11 +141,12 @@ type candidate struct {
 
 	// Known once ended is closed.
 	err            error  // what lead has returned
-	cause          error  // why the work's context ended; nil if there was no work
+	worked         bool   // at all
+	lost           bool   // the work was told that the lease is lost
 	holderAtTheEnd string // of the lease, when the work was finished
 }
 
-func startCandidate(t *testing.T, kube *fake.Clientset) *candidate {
+func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &candidate{ended: make(chan struct{})}
 	c.stop = func() {
@@ -141,24 +155,77 @@ func startCandidate(t *testing.T, kube *fake.Clientset) *candidate {
 	}
 	go func() {
 		defer close(c.ended)
-		c.err = testElection.lead(ctx, kube, func(ctx context.Context) {
+		c.err = testElection.lead(ctx, kube, func(ctx, leading context.Context) {
+			c.worked = true
 			c.working.Store(true)
 			defer c.working.Store(false)
 			<-ctx.Done()
-			c.cause = context.Cause(ctx)
-			time.Sleep(c.finishing)
-			c.holderAtTheEnd = holderOf(t, kube)
+			select {
+			case <-leading.Done():
+				c.lost = true
+			case <-time.After(c.finishing):
+				c.holderAtTheEnd = holderOf(t, kube)
+			}
 		})
 	}()
 	synctest.Wait() // it leads, or waits to lead
 	return c
 }
 
-func holderOf(t *testing.T, kube *fake.Clientset) string {
-	lease, err := kube.Tracker().Get(coordinationv1.SchemeGroupVersion.WithResource("leases"), testElection.namespace, leaseName, metav1.GetOptions{})
+func holderOf(t *testing.T, kube kubernetes.Interface) string {
+	lease, err := kube.CoordinationV1().Leases(testElection.namespace).Get(context.Background(), leaseName, metav1.GetOptions{})
 	if err != nil {
 		t.Error(err)
 		return ""
 	}
-	return *lease.(*coordinationv1.Lease).Spec.HolderIdentity
+	return *lease.Spec.HolderIdentity
+}
+
+// lossyKube is a client whose requests for Leases can be made to fail, or never to be answered.
+type lossyKube struct {
+	kubernetes.Interface
+	failing, frozen atomic.Bool
+}
+
+func (k *lossyKube) CoordinationV1() typedcoordinationv1.CoordinationV1Interface {
+	return lossyGroup{k.Interface.CoordinationV1(), k}
+}
+
+type lossyGroup struct {
+	typedcoordinationv1.CoordinationV1Interface
+	kube *lossyKube
+}
+
+func (g lossyGroup) Leases(namespace string) typedcoordinationv1.LeaseInterface {
+	return lossyLeases{g.CoordinationV1Interface.Leases(namespace), g.kube}
+}
+
+type lossyLeases struct {
+	typedcoordinationv1.LeaseInterface
+	kube *lossyKube
+}
+
+func (l lossyLeases) Get(ctx context.Context, name string, options metav1.GetOptions) (*coordinationv1.Lease, error) {
+	if err := l.kube.loss(ctx); err != nil {
+		return nil, err
+	}
+	return l.LeaseInterface.Get(ctx, name, options)
+}
+
+func (l lossyLeases) Update(ctx context.Context, lease *coordinationv1.Lease, options metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	if err := l.kube.loss(ctx); err != nil {
+		return nil, err
+	}
+	return l.LeaseInterface.Update(ctx, lease, options)
+}
+
+func (k *lossyKube) loss(ctx context.Context) error {
+	if k.frozen.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if k.failing.Load() {
+		return errors.New("the connection is cut")
+	}
+	return nil
 }

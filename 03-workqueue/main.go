@@ -31,6 +31,7 @@ func main() {
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
 	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: never)")
+	flag.DurationVar(&o.silence, "silence", 90*time.Second, "give up a watch that has said nothing for so long; a live one sends a bookmark every minute")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos may be worked on at once")
 	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this copy leads: needed when several run")
 	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease")
@@ -53,7 +54,7 @@ func main() {
 // options are what the flags say.
 type options struct {
 	kubeconfig, namespace string
-	resync                time.Duration
+	resync, silence       time.Duration
 	workers               int
 	leaderElect           bool
 	election              leaderElection
@@ -64,10 +65,14 @@ func run(ctx context.Context, o options) error {
 	if o.workers < 1 {
 		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
 	}
+	if o.silence <= 0 {
+		return fmt.Errorf("--silence %v: it must be more than the minute between two bookmarks", o.silence)
+	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
+	limitSilence(config, o.silence)
 	foos, err := client.NewForConfig(config)
 	if err != nil {
 		return err
@@ -88,11 +93,11 @@ func run(ctx context.Context, o options) error {
 
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
 	defer klog.InfoS("Stopped")
-	work := func(ctx context.Context) { controller.run(ctx, o.workers) }
+	work := func(ctx, leading context.Context) { controller.run(ctx, leading, o.workers) }
 	if o.leaderElect {
 		return o.election.lead(ctx, kube, work)
 	}
-	work(ctx)
+	work(ctx, context.WithoutCancel(ctx)) // alone, it always leads
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -119,10 +120,18 @@ func TestLoadConfigSetsNoLimit(t *testing.T) {
 	}
 }
 
-func TestRunRefusesToRunWithoutWorkers(t *testing.T) {
-	err := run(t.Context(), options{workers: 0})
-
-	if err == nil || !strings.Contains(err.Error(), "--workers 0: at least one is needed") {
-		t.Errorf("got the error %v, want that one worker is needed", err)
+func TestRunRefuses(t *testing.T) {
+	for flag, test := range map[string]struct {
+		options options
+		want    string
+	}{
+		"no workers": {options{silence: time.Minute}, "--workers 0: at least one is needed"},
+		"no silence": {options{workers: 1}, "--silence 0s: it must be more than the minute between two bookmarks"},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			if err := run(t.Context(), test.options); err == nil || err.Error() != test.want {
+				t.Errorf("got the error %v, want %q", err, test.want)
+			}
+		})
 	}
 }

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -21,9 +20,6 @@ const (
 	drainTimeout    = 20 * time.Second // how long work that is under way may take once the program is told to stop
 )
 
-// errLostLease is the cause of a context that ended because another copy may lead now.
-var errLostLease = errors.New("the lease is lost")
-
 // newQueue returns the queue. Its limiter slows down failing keys, each by itself; it puts no limit on all of them
 // together, as client-go's default does (10 a second): the API server protects itself.
 func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
@@ -32,19 +28,16 @@ func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "foos"})
 }
 
-// runWorkers runs so many workers until ctx ends, then lets them finish what is in the queue, within bounds. If the lease is
-// lost, they stop at once: another copy may be at work already.
-func (c *controller) runWorkers(ctx context.Context, workers int) {
-	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+// runWorkers runs so many workers until ctx ends, then lets them finish what is in the queue, within bounds. When leading ends,
+// they stop at once: another copy may be at work already.
+func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
+	work, stop := context.WithCancel(leading)
 	defer stop()
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() { c.runWorker(work) })
 	}
 	<-ctx.Done()
-	if errors.Is(context.Cause(ctx), errLostLease) {
-		stop()
-	}
 	timeout := time.AfterFunc(drainTimeout, stop)
 	defer timeout.Stop()
 	c.queue.ShutDown()

@@ -44,7 +44,7 @@ func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
 			<-finish
 			return nil
 		})
-		stop := c.startWorkers(4)
+		stop, _ := c.startWorkers(4)
 
 		synctest.Wait()
 		if len(begun) != 2 {
@@ -63,7 +63,7 @@ func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
 		if len(begun) != 1 || <-begun != "0" {
 			t.Errorf("the key that was added meanwhile is lost")
 		}
-		stop(nil)
+		stop()
 	})
 }
 
@@ -77,11 +77,11 @@ func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
 			}
 			return errDiskFull
 		})
-		stop := c.startWorkers(2)
+		stop, _ := c.startWorkers(2)
 		time.Sleep(time.Hour)
 		c.enqueueFoo(aFoo("0", "", 1)) // it has succeeded by then; now it fails again
 		time.Sleep(time.Hour)
-		stop(nil)
+		stop()
 
 		var pauses []time.Duration
 		for i, at := range times[1:] {
@@ -111,27 +111,27 @@ func TestManyFailingKeysComeBackAtOnce(t *testing.T) {
 			succeeded.Add(1)
 			return nil
 		})
-		stop := c.startWorkers(4)
+		stop, _ := c.startWorkers(4)
 
 		time.Sleep(shortestBackoff)
 		synctest.Wait()
 		if got := succeeded.Load(); got != 300 {
 			t.Errorf("%d of 300 keys have come back after the shortest backoff", got)
 		}
-		stop(nil)
+		stop()
 	})
 }
 
 func TestStopping(t *testing.T) {
 	for name, test := range map[string]struct {
 		takes    time.Duration // the work on each of three keys, one after the other
-		cause    error
+		loseIn   time.Duration // from the stop until the lease is lost; 0: it isn't
 		want     time.Duration // from the stop to the end of the last worker
 		wantDone int32
 	}{
-		"what is in the queue is finished":                {5 * time.Second, nil, 15 * time.Second, 3},
-		"work that takes too long is given up":            {15 * time.Second, nil, drainTimeout, 1},
-		"once the lease is lost, all is given up at once": {5 * time.Second, errLostLease, 0, 0},
+		"what is in the queue is finished":                 {5 * time.Second, 0, 15 * time.Second, 3},
+		"work that takes too long is given up":             {15 * time.Second, 0, drainTimeout, 1},
+		"once the lease is lost, the rest is given up too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -145,11 +145,14 @@ func TestStopping(t *testing.T) {
 						return ctx.Err()
 					}
 				})
-				stop := c.startWorkers(1)
+				stop, loseLease := c.startWorkers(1)
 				synctest.Wait()
 
 				stopped := time.Now()
-				stop(test.cause)
+				if test.loseIn > 0 {
+					time.AfterFunc(test.loseIn, loseLease)
+				}
+				stop()
 
 				if got := time.Since(stopped); got != test.want {
 					t.Errorf("it took %v to stop, want %v", got, test.want)
@@ -212,18 +215,20 @@ func newWork(t *testing.T, foos int, work func(ctx context.Context, foo *v1alpha
 	return c
 }
 
-// startWorkers starts so many workers. What it returns stops them, for a cause, and returns when they have ended.
-func (c *cluster) startWorkers(workers int) (stop func(cause error)) {
-	ctx, cancel := context.WithCancelCause(c.t.Context())
+// startWorkers starts so many workers. stop tells them to stop, and returns when they have.
+func (c *cluster) startWorkers(workers int) (stop, loseLease func()) {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	leading, loseLease := context.WithCancel(context.WithoutCancel(c.t.Context()))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		c.runWorkers(ctx, workers)
+		c.runWorkers(ctx, leading, workers)
 	}()
-	return func(cause error) {
-		cancel(cause)
+	return func() {
+		cancel()
 		<-ended
-	}
+		loseLease()
+	}, loseLease
 }
 
 // queued takes out of the queue what is in it.

@@ -78,7 +78,7 @@ func (c *realCluster) start() {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		c.run(ctx, 2)
+		c.run(ctx, context.WithoutCancel(ctx), 2)
 	}()
 	c.t.Cleanup(func() {
 		cancel()
@@ -92,7 +92,7 @@ func (c *realCluster) startCopy() (stop func()) {
 	ended := make(chan error)
 	go func() {
 		ended <- run(ctx, options{
-			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, workers: 2, leaderElect: true,
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, silence: time.Minute, workers: 2, leaderElect: true,
 			election: leaderElection{c.namespace, 15 * time.Second, 10 * time.Second, time.Second},
 		})
 	}()

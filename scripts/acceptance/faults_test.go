@@ -37,9 +37,6 @@ func newFaulty(t *testing.T, env *environment, chapter chapters.Chapter) *faulty
 	s.must(proxy.Kubeconfig(direct, s.kubeconfig))
 	// Pings that find out a frozen connection within seconds; the defaults take about 40.
 	s.env = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
-	if chapter.Number() == "01" {
-		s.flags = []string{"--silence", "3s"}
-	}
 	return &faulty{s, proxy}
 }
 
@@ -234,6 +231,9 @@ func TestFaults(t *testing.T) {
 			t.Run(fault.name+" "+fault.what, func(t *testing.T) {
 				t.Parallel()
 				f := newFaulty(t, env, chapter)
+				if fault.name == "F6b" {
+					f.flags = []string{"--silence", "3s"} // the default is 90
+				}
 				f.settle()
 				fault.strike(f)
 				f.judge(t)

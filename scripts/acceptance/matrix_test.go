@@ -21,7 +21,6 @@ func notHeld() map[string]map[string]string {
 	return map[string]map[string]string{
 		"01": {"F4a": lost, "F4b": lost, "F4c": lost, "F7": two, "F8": lost},
 		"02": {"F4a": lost, "F4c": lost, "F6b": deaf, "F7": two, "F8": lost},
-		"03": {"F6b": deaf},
 	}
 }
 
