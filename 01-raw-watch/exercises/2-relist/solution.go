@@ -1,0 +1,57 @@
+//go:build solution
+
+// Package relist is about what was missed while no watch was open.
+package relist
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Relist reports what happened while no watch was open: how listed, which is all that is there now, differs from known,
+// which is all that was reported before and not deleted since.
+//
+// What differs is reported once: as ADDED or MODIFIED with the object as it is now, as DELETED with the object as it
+// was last known. An object with the same name and another UID is another object: the old one was deleted, the new one
+// added. All deletions are reported before all else.
+//
+// Of two resourceVersions it matters only whether they are the same, not which is greater.
+//
+// At the end, known is what was listed, so the same list once more reports nothing.
+func Relist(
+	known map[types.NamespacedName]metav1.PartialObjectMetadata,
+	listed []metav1.PartialObjectMetadata,
+	report func(watch.EventType, metav1.PartialObjectMetadata),
+) {
+	// 1. What is known and not listed is gone. So is what is listed with another UID: forgetting it here makes its
+	// successor a new object below.
+	listedUIDs := make(map[types.NamespacedName]types.UID, len(listed))
+	for _, object := range listed {
+		listedUIDs[keyOf(&object)] = object.UID
+	}
+	for key, old := range known {
+		if uid, found := listedUIDs[key]; !found || uid != old.UID {
+			report(watch.Deleted, old)
+			delete(known, key) // Go allows that while it goes through the map
+		}
+	}
+
+	// 2. What is listed and not known is new. What is known at another resourceVersion has changed.
+	for _, object := range listed {
+		key := keyOf(&object)
+		old, found := known[key]
+		switch {
+		case !found:
+			report(watch.Added, object)
+		case old.ResourceVersion != object.ResourceVersion:
+			report(watch.Modified, object)
+		}
+		known[key] = object
+	}
+}
+
+// keyOf is under which key an object is known.
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}

@@ -1,0 +1,256 @@
+//go:build check || solution
+
+// What Update promises. Each case is a Deployment on the server and one that is desired.
+//
+// As given, it keeps the first promise and the last one. `workshop test` holds this exercise to that:
+//
+// fails: TestUpdate/what others have set stays
+// says: metadata.annotations.team is gone, want "blue"
+//
+// fails: TestUpdate/if all is so already, nothing is written
+// says: it sent 1 PUT, want 0
+//
+// fails: TestUpdate/what others have set is no reason to write
+// says: it sent 1 PUT, want 0
+//
+// fails: TestUpdate/if only the replicas differ, what others have set stays
+// says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
+//
+// fails: TestUpdate/if only the image differs, what others have set stays
+// says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
+//
+// fails: TestUpdate/our container was taken out: it is put back beside theirs
+// says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
+//
+// fails: TestUpdateSecond/someone else writes first: theirs stands, and the conflict is the error
+// says: the error is <nil>, want the server's conflict
+//
+// fails: TestUpdateSecond/called again after the conflict: both changes are in
+// says: metadata.annotations.team is gone, want "red"
+
+package lostupdate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestUpdate(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		stored, desired, want *appsv1.Deployment
+		wantPuts              int
+		wantErr               func(error) bool // nil: none
+	}{
+		"other replicas and another image": {
+			stored:   onServer(1, "web:1"),
+			desired:  desired(3, "web:2"),
+			want:     onServer(3, "web:2"),
+			wantPuts: 1,
+		},
+		"what others have set stays": {
+			stored:   onServer(1, "web:1", others),
+			desired:  desired(3, "web:2"),
+			want:     onServer(3, "web:2", others),
+			wantPuts: 1,
+		},
+		"if all is so already, nothing is written": {
+			stored:  onServer(3, "web:2"),
+			desired: desired(3, "web:2"),
+			want:    onServer(3, "web:2"),
+		},
+		"what others have set is no reason to write": {
+			stored:  onServer(3, "web:2", others),
+			desired: desired(3, "web:2"),
+			want:    onServer(3, "web:2", others),
+		},
+		"if only the replicas differ, what others have set stays": {
+			stored:   onServer(1, "web:2", others),
+			desired:  desired(3, "web:2"),
+			want:     onServer(3, "web:2", others),
+			wantPuts: 1,
+		},
+		"if only the image differs, what others have set stays": {
+			stored:   onServer(3, "web:1", others),
+			desired:  desired(3, "web:2"),
+			want:     onServer(3, "web:2", others),
+			wantPuts: 1,
+		},
+		"our container was taken out: it is put back beside theirs": {
+			stored:   onServer(3, "web:2", onlyProxy),
+			desired:  desired(3, "web:2"),
+			want:     onServer(3, "web:2", proxyFirst),
+			wantPuts: 1,
+		},
+		"there is no such Deployment: none is made, and that is the error": {
+			desired: desired(3, "web:2"),
+			wantErr: apierrors.IsNotFound,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			server, client := start(t, test.stored)
+
+			err := Update(t.Context(), client, test.desired)
+
+			switch {
+			case test.wantErr == nil && err != nil:
+				t.Errorf("the error is %v, want none", err)
+			case test.wantErr != nil && !test.wantErr(err):
+				t.Errorf("the error is %v, want the server's refusal", err)
+			}
+			if test.wantErr == nil && server.puts != test.wantPuts {
+				t.Errorf("it sent %s, want %d", puts(server.puts), test.wantPuts)
+			}
+			compare(t, test.want, server.stored)
+		})
+	}
+}
+
+// Two have read the same Deployment, and the other one writes first.
+func TestUpdateSecond(t *testing.T) {
+	theirs := func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "red"} }
+
+	t.Run("someone else writes first: theirs stands, and the conflict is the error", func(t *testing.T) {
+		server, client := start(t, onServer(1, "web:1", others))
+		server.meanwhile = theirs
+
+		err := Update(t.Context(), client, desired(3, "web:2"))
+
+		if !apierrors.IsConflict(err) {
+			t.Errorf("the error is %v, want the server's conflict", err)
+		}
+		if server.puts != 1 {
+			t.Errorf("it sent %s, want 1: to try again is the caller's business", puts(server.puts))
+		}
+		compare(t, onServer(1, "web:1", others, theirs), server.stored)
+	})
+
+	t.Run("called again after the conflict: both changes are in", func(t *testing.T) {
+		server, client := start(t, onServer(1, "web:1", others))
+		server.meanwhile = theirs
+
+		Update(t.Context(), client, desired(3, "web:2"))
+		if err := Update(t.Context(), client, desired(3, "web:2")); err != nil {
+			t.Errorf("the second time, the error is %v, want none", err)
+		}
+
+		compare(t, onServer(3, "web:2", others, theirs), server.stored)
+	})
+}
+
+// desired is what a controller makes: what it sets, and nothing else.
+func desired(replicas int32, image string) *appsv1.Deployment {
+	labels := map[string]string{"app": "web"}
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: image}}},
+			},
+		},
+	}
+}
+
+// onServer is such a Deployment as the server has it.
+func onServer(replicas int32, image string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	deployment := desired(replicas, image)
+	deployment.UID, deployment.ResourceVersion = "uid-1", "100"
+	for _, change := range changes {
+		change(deployment)
+	}
+	return deployment
+}
+
+// others is what other people and the server's defaults have put into it: around our container, and into it too.
+func others(d *appsv1.Deployment) {
+	d.Annotations = map[string]string{"team": "blue"}
+	d.Spec.RevisionHistoryLimit = new(int32(10))
+	d.Spec.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullAlways
+	d.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "LOG", Value: "debug"}}
+	proxyFirst(d)
+}
+
+// proxyFirst is a sidecar that stands before our container.
+func proxyFirst(d *appsv1.Deployment) {
+	pod := &d.Spec.Template.Spec
+	pod.Containers = append([]corev1.Container{{Name: "proxy", Image: "proxy:7"}}, pod.Containers...)
+}
+
+// onlyProxy is somebody's sidecar, without our container.
+func onlyProxy(d *appsv1.Deployment) {
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "proxy", Image: "proxy:7"}}
+}
+
+func puts(n int) string {
+	if n == 1 {
+		return "1 PUT"
+	}
+	return fmt.Sprintf("%d PUTs", n)
+}
+
+// compare says in which fields what the server has differs from what it should have.
+func compare(t *testing.T, want, got *appsv1.Deployment) {
+	t.Helper()
+	wantFields, gotFields := fields(want), fields(got)
+	all := maps.Clone(wantFields)
+	maps.Copy(all, gotFields)
+	for _, field := range slices.Sorted(maps.Keys(all)) {
+		want, wanted := wantFields[field]
+		switch got, found := gotFields[field]; {
+		case !found:
+			t.Errorf("%s is gone, want %s", field, want)
+		case !wanted:
+			t.Errorf("%s is %s, want none", field, got)
+		case got != want:
+			t.Errorf("%s is %s, want %s", field, got, want)
+		}
+	}
+}
+
+// fields are all fields of a Deployment that have a value, by path, but for the resourceVersion.
+func fields(deployment *appsv1.Deployment) map[string]string {
+	found := map[string]string{}
+	if deployment == nil {
+		return found
+	}
+	encoded, _ := json.Marshal(deployment)
+	var decoded map[string]any
+	json.Unmarshal(encoded, &decoded)
+	collect(found, "", decoded)
+	delete(found, "metadata.resourceVersion")
+	return found
+}
+
+func collect(found map[string]string, path string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, inner := range value {
+			collect(found, strings.TrimPrefix(path+"."+key, "."), inner)
+		}
+	case []any:
+		for i, inner := range value {
+			index := fmt.Sprint(i)
+			if object, ok := inner.(map[string]any); ok && object["name"] != nil {
+				index = fmt.Sprint(object["name"])
+				delete(object, "name")
+			}
+			collect(found, path+"["+index+"]", inner)
+		}
+	case string:
+		found[path] = fmt.Sprintf("%q", value)
+	default:
+		found[path] = fmt.Sprint(value)
+	}
+}

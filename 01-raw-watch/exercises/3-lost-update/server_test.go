@@ -1,0 +1,121 @@
+//go:build check || solution
+
+// A server that has one Deployment, or none. It takes GET and PUT as an API server does: a PUT is the whole object, so what
+// isn't in it is gone. It is refused if it says another resourceVersion than the object has, but not if it says none.
+
+package lostupdate
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strconv"
+	"sync"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"example.com/operators/01-raw-watch/wire"
+)
+
+var deployments = schema.GroupResource{Group: "apps", Resource: "deployments"}
+
+type server struct {
+	mu     sync.Mutex
+	stored *appsv1.Deployment
+	puts   int // those that were refused, too
+	// meanwhile is what someone else changes before the next PUT arrives; nil: nothing.
+	meanwhile func(*appsv1.Deployment)
+}
+
+// start runs a server that has this Deployment (nil: none), and returns it with a client for it.
+func start(t *testing.T, stored *appsv1.Deployment) (*server, *wire.Client) {
+	t.Helper()
+	s := &server{stored: stored}
+	listening := httptest.NewServer(s)
+	t.Cleanup(listening.Close)
+	client, err := wire.NewClient(&rest.Config{Host: listening.URL, WrapTransport: bounded(t)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, client
+}
+
+// bounded ends the test of what tries for ever: in the goroutine that sends, so nothing goes on.
+func bounded(t *testing.T) func(http.RoundTripper) http.RoundTripper {
+	const bound = 20
+	return func(next http.RoundTripper) http.RoundTripper {
+		sent := 0
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if sent++; sent > bound {
+				t.Fatalf("it has sent %d requests and goes on: does it try for ever?", bound)
+			}
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer, err := s.answer(r)
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		err.ErrStatus.Kind = "Status"
+		w.WriteHeader(int(err.ErrStatus.Code))
+		json.NewEncoder(w).Encode(err.ErrStatus)
+		return
+	}
+	json.NewEncoder(w).Encode(answer)
+}
+
+func (s *server) answer(r *http.Request) (*appsv1.Deployment, *apierrors.StatusError) {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodPut:
+		return nil, apierrors.NewMethodNotSupported(deployments, r.Method)
+	case s.stored == nil || r.URL.Path != pathOf(s.stored):
+		return nil, apierrors.NewNotFound(deployments, path.Base(r.URL.Path))
+	case r.Method == http.MethodGet:
+		return s.stored, nil
+	}
+	s.puts++
+	if change := s.meanwhile; change != nil {
+		s.meanwhile = nil
+		theirs := s.stored.DeepCopy()
+		change(theirs)
+		s.commit(theirs)
+	}
+	return s.put(r)
+}
+
+func (s *server) put(r *http.Request) (*appsv1.Deployment, *apierrors.StatusError) {
+	sent, old := &appsv1.Deployment{}, s.stored
+	switch err := json.NewDecoder(r.Body).Decode(sent); {
+	case err != nil:
+		return nil, apierrors.NewBadRequest("the body is no Deployment: " + err.Error())
+	case sent.Name != old.Name || sent.Namespace != old.Namespace:
+		return nil, apierrors.NewBadRequest("the name in the body isn't the one in the path")
+	case sent.ResourceVersion != "" && sent.ResourceVersion != old.ResourceVersion, sent.UID != "" && sent.UID != old.UID:
+		return nil, apierrors.NewConflict(deployments, old.Name, errors.New("the object has been modified"))
+	}
+	sent.UID = old.UID
+	sent.Status = old.Status // has an endpoint of its own
+	s.commit(sent)
+	return sent, nil
+}
+
+// commit stores what was written under the next resourceVersion.
+func (s *server) commit(deployment *appsv1.Deployment) {
+	version, _ := strconv.Atoi(s.stored.ResourceVersion)
+	deployment.ResourceVersion = strconv.Itoa(version + 1)
+	s.stored = deployment
+}

@@ -1,0 +1,114 @@
+//go:build check || solution
+
+// A namespace with Deployments, as the Writer that Sync is given. It takes and refuses writes as an API server does.
+
+package rename
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+)
+
+var resource = schema.GroupResource{Group: "apps", Resource: "deployments"}
+
+type cluster struct {
+	t           *testing.T
+	foo         *v1alpha1.Foo // for which Sync is called
+	deployments []*appsv1.Deployment
+	writes      []string // those that were refused, too
+
+	// What each such write is answered; nil: they are taken.
+	refuseCreate, refuseDelete error
+	// meanwhile is what happens before the next write arrives; nil: nothing.
+	meanwhile func(*cluster)
+}
+
+func (c *cluster) Create(_ context.Context, deployment *appsv1.Deployment) error {
+	c.arrives("create " + deployment.Name)
+	if c.refuseCreate != nil {
+		return c.refuseCreate
+	}
+	if c.find(deployment.Name) >= 0 {
+		return apierrors.NewAlreadyExists(resource, deployment.Name)
+	}
+	made := deployment.DeepCopy()
+	made.UID = types.UID("uid of the new " + made.Name)
+	c.deployments = append(c.deployments, made)
+	return nil
+}
+
+func (c *cluster) Delete(_ context.Context, name string, options metav1.DeleteOptions) error {
+	c.arrives("delete " + name)
+	i := c.find(name)
+	switch {
+	case c.refuseDelete != nil:
+		return c.refuseDelete
+	case i < 0:
+		return apierrors.NewNotFound(resource, name)
+	}
+	deployment := c.deployments[i]
+	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != deployment.UID {
+		return apierrors.NewConflict(resource, name, errors.New("it has another UID"))
+	}
+	if !deployment.DeletionTimestamp.IsZero() {
+		return nil // it is being deleted already
+	}
+	wanted := c.find(c.foo.Spec.DeploymentName)
+	switch {
+	case !metav1.IsControlledBy(deployment, c.foo):
+		c.t.Errorf("it deleted %q, which isn't this Foo's", name)
+	case wanted < 0 || !c.isItsOwn(c.deployments[wanted]):
+		c.t.Errorf("it deleted %q while the Foo didn't have %q", name, c.foo.Spec.DeploymentName)
+	}
+	c.deployments = slices.Delete(c.deployments, i, i+1)
+	return nil
+}
+
+// isItsOwn tells whether the Foo has this Deployment, and keeps it.
+func (c *cluster) isItsOwn(deployment *appsv1.Deployment) bool {
+	return metav1.IsControlledBy(deployment, c.foo) && deployment.DeletionTimestamp.IsZero()
+}
+
+// list returns what a list shows: copies.
+func (c *cluster) list() []*appsv1.Deployment {
+	var listed []*appsv1.Deployment
+	for _, deployment := range c.deployments {
+		listed = append(listed, deployment.DeepCopy())
+	}
+	return listed
+}
+
+// put adds a Deployment, in place of the one that has its name.
+func (c *cluster) put(deployment *appsv1.Deployment) {
+	c.remove(deployment.Name)
+	c.deployments = append(c.deployments, deployment)
+}
+
+func (c *cluster) remove(name string) {
+	c.deployments = slices.DeleteFunc(c.deployments, func(d *appsv1.Deployment) bool { return d.Name == name })
+}
+
+func (c *cluster) find(name string) int {
+	return slices.IndexFunc(c.deployments, func(d *appsv1.Deployment) bool { return d.Name == name })
+}
+
+func (c *cluster) arrives(write string) {
+	c.writes = append(c.writes, write)
+	if len(c.writes) > 50 {
+		c.t.Fatalf("it has sent 50 writes and goes on: does it try for ever? The last one: %s", write)
+	}
+	if happen := c.meanwhile; happen != nil {
+		c.meanwhile = nil
+		happen(c)
+	}
+}

@@ -1,0 +1,228 @@
+//go:build check || solution
+
+// What Sync promises. Each case is a namespace in which the Foo "example" wants the Deployment "new". Sync is called until
+// it has nothing more to do.
+//
+// As given, it deletes first and asks later. `workshop test` holds this exercise to that:
+//
+// fails: TestSync/the Deployment of another Foo is left alone
+// says: it deleted "web", which isn't this Foo's
+//
+// fails: TestSync/so is that of an earlier Foo of the same name
+// says: it deleted "web", which isn't this Foo's
+//
+// fails: TestSync/renamed: the new one is made, then the old one deleted
+// says: it deleted "old" while the Foo didn't have "new"
+//
+// fails: TestSync/renamed, and the new one is refused: the old one stays
+// says: it deleted "old" while the Foo didn't have "new"
+//
+// fails: TestSync/the name is taken: nothing is done
+// says: it deleted "old" while the Foo didn't have "new"
+//
+// fails: TestSync/the name is taken just before it writes: the old one stays
+// says: it deleted "old" while the Foo didn't have "new"
+//
+// fails: TestSync/the new one is being deleted: the old one stays
+// says: it deleted "old" while the Foo didn't have "new"
+//
+// fails: TestSync/renamed twice: all that are former go, the new one first
+// says: it deleted "older" while the Foo didn't have "new"
+//
+// fails: TestSync/what is being deleted isn't deleted again
+// says: after 5 calls it still writes: delete old, delete old, delete old, delete old, delete old
+//
+// fails: TestSync/another takes the old name just before it is deleted: a conflict
+// says: it deleted "old", which isn't this Foo's
+//
+// fails: TestSync/someone else deletes the old one first: that is no error
+// says: deployments.apps "old" not found, want none
+
+package rename
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+)
+
+func TestSync(t *testing.T) {
+	foo, other, earlier := aFoo("example", "example"), aFoo("other", "other"), aFoo("example", "an earlier example")
+	quota := apierrors.NewForbidden(resource, "new", errors.New("exceeded quota"))
+	broken := apierrors.NewInternalError(errors.New("etcd has no leader"))
+	for sentence, test := range map[string]struct {
+		given cluster
+		want  []string // in the end
+		// wantErr is what the error should be, of whichever call; nil: none.
+		wantErr func(error) bool
+	}{
+		"there is none: it is made": {
+			want: []string{"new of example"},
+		},
+		"it is there: nothing is done": {
+			given: cluster{deployments: having(deployment("new", foo))},
+			want:  []string{"new of example"},
+		},
+		"the Deployment of another Foo is left alone": {
+			given: cluster{deployments: having(deployment("web", other), deployment("new", foo))},
+			want:  []string{"new of example", "web of other"},
+		},
+		"so is that of an earlier Foo of the same name": {
+			given: cluster{deployments: having(deployment("web", earlier), deployment("new", foo))},
+			want:  []string{"new of example", "web of an earlier example"},
+		},
+		"so is that of nobody": {
+			given: cluster{deployments: having(deployment("web", nil), deployment("new", foo))},
+			want:  []string{"new of example", "web of nobody"},
+		},
+		"renamed: the new one is made, then the old one deleted": {
+			given: cluster{deployments: having(deployment("old", foo))},
+			want:  []string{"new of example"},
+		},
+		"both are there, as after a crash between the two: the old one is deleted": {
+			given: cluster{deployments: having(deployment("old", foo), deployment("new", foo))},
+			want:  []string{"new of example"},
+		},
+		"renamed, and the new one is refused: the old one stays": {
+			given:   cluster{deployments: having(deployment("old", foo)), refuseCreate: quota},
+			want:    []string{"old of example"},
+			wantErr: apierrors.IsForbidden,
+		},
+		"the name is taken: nothing is done": {
+			given: cluster{deployments: having(deployment("old", foo), deployment("new", other))},
+			want:  []string{"new of other", "old of example"},
+		},
+		"the name is taken just before it writes: the old one stays": {
+			given: cluster{
+				deployments: having(deployment("old", foo)),
+				meanwhile:   func(c *cluster) { c.put(deployment("new", nil)) },
+			},
+			want:    []string{"new of nobody", "old of example"},
+			wantErr: apierrors.IsAlreadyExists,
+		},
+		"the new one is being deleted: the old one stays": {
+			given: cluster{deployments: having(deployment("old", foo), terminating(deployment("new", foo)))},
+			want:  []string{"new of example, being deleted", "old of example"},
+		},
+		"renamed twice: all that are former go, the new one first": {
+			given: cluster{deployments: having(deployment("older", foo), deployment("old", foo))},
+			want:  []string{"new of example"},
+		},
+		"what is being deleted isn't deleted again": {
+			given: cluster{deployments: having(terminating(deployment("old", foo)), deployment("new", foo))},
+			want:  []string{"new of example", "old of example, being deleted"},
+		},
+		"another takes the old name just before it is deleted: a conflict": {
+			given: cluster{
+				deployments: having(deployment("old", foo), deployment("new", foo)),
+				meanwhile:   func(c *cluster) { c.put(deployment("old", nil)) },
+			},
+			want:    []string{"new of example", "old of nobody"},
+			wantErr: apierrors.IsConflict,
+		},
+		"someone else deletes the old one first: that is no error": {
+			given: cluster{
+				deployments: having(deployment("old", foo), deployment("new", foo)),
+				meanwhile:   func(c *cluster) { c.remove("old") },
+			},
+			want: []string{"new of example"},
+		},
+		"the old one can't be deleted: that is the error": {
+			given:   cluster{deployments: having(deployment("old", foo), deployment("new", foo)), refuseDelete: broken},
+			want:    []string{"new of example", "old of example"},
+			wantErr: apierrors.IsInternalError,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := &test.given
+			c.t, c.foo = t, foo
+
+			err := settle(c)
+
+			switch {
+			case test.wantErr == nil && err != nil:
+				t.Errorf("the error is %v, want none", err)
+			case test.wantErr != nil && !test.wantErr(err):
+				t.Errorf("the error is %v, want the server's refusal", err)
+			}
+			if got := c.words(); !slices.Equal(got, test.want) {
+				t.Errorf("in the end there is [%s], want [%s]", strings.Join(got, "; "), strings.Join(test.want, "; "))
+			}
+		})
+	}
+}
+
+// settle calls Sync until a call writes nothing, or always fails. It returns the first error.
+func settle(c *cluster) (first error) {
+	const calls = 5
+	for range calls {
+		before := len(c.writes)
+		err := Sync(c.t.Context(), c.foo, c.list(), c)
+		if first == nil {
+			first = err
+		}
+		if len(c.writes) == before {
+			return first
+		}
+	}
+	if first == nil {
+		c.t.Errorf("after %d calls it still writes: %s", calls, strings.Join(c.writes, ", "))
+	}
+	return first
+}
+
+// words says what is there.
+func (c *cluster) words() []string {
+	var words []string
+	for _, deployment := range c.deployments {
+		owner := "nobody"
+		if reference := metav1.GetControllerOf(deployment); reference != nil {
+			owner = string(reference.UID)
+		}
+		word := fmt.Sprintf("%s of %s", deployment.Name, owner)
+		if !deployment.DeletionTimestamp.IsZero() {
+			word += ", being deleted"
+		}
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	return words
+}
+
+// aFoo returns a Foo that wants the Deployment "new".
+func aFoo(name, uid string) *v1alpha1.Foo {
+	return &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(uid)},
+		Spec:       v1alpha1.FooSpec{DeploymentName: "new", Replicas: new(int32(1))},
+	}
+}
+
+// deployment returns one that foo controls; nil: nobody does.
+func deployment(name string, foo *v1alpha1.Foo) *appsv1.Deployment {
+	made := &appsv1.Deployment{}
+	owner := "nobody"
+	if foo != nil {
+		made = desiredDeployment(foo)
+		owner = string(foo.UID)
+	}
+	made.Namespace, made.Name = "default", name
+	made.UID = types.UID("uid of " + name + " of " + owner)
+	return made
+}
+
+func terminating(deployment *appsv1.Deployment) *appsv1.Deployment {
+	deployment.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
+	return deployment
+}
+
+func having(deployments ...*appsv1.Deployment) []*appsv1.Deployment { return deployments }
