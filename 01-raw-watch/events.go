@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
@@ -97,9 +98,10 @@ func (c *controller) foosOf(ctx context.Context, deployment metav1.Object) ([]ty
 	return keys, nil
 }
 
-// isFoo tells whether an owner reference names a Foo of our group, and not somebody else's kind of the same name.
+// isFoo tells whether an owner reference names a Foo of our group, in any version, and not somebody else's kind of the same name.
 func isFoo(owner *metav1.OwnerReference) bool {
-	return owner.APIVersion == v1alpha1.SchemeGroupVersion.String() && owner.Kind == "Foo"
+	groupVersion, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && groupVersion.Group == v1alpha1.SchemeGroupVersion.Group && owner.Kind == "Foo"
 }
 
 // handle brings one Foo up to date. After a conflict there is nothing more to do: whoever wrote first has caused an event,

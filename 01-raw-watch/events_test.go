@@ -55,6 +55,11 @@ func TestHandleObject(t *testing.T) {
 			event: eventOf(watch.Modified, deploymentOf(foo)),
 			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 		},
+		"it was made under another version of our group: the Foo is found all the same": {
+			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherVersion)},
+			event: eventOf(watch.Modified, deploymentOf(foo, ofAnotherVersion)),
+			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
+		},
 		"the owner is a Foo of another group: ours of the same name is not concerned": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherGroupsFoo)},
 			event: eventOf(watch.Modified, deploymentOf(foo, ofAnotherGroupsFoo)),
@@ -127,6 +132,10 @@ func TestRun(t *testing.T) {
 // eventOf returns what a watch reports of an object.
 func eventOf(eventType watch.EventType, object metav1.Object) wire.Event {
 	return wire.Event{Type: eventType, Object: *meta.AsPartialObjectMetadata(object)}
+}
+
+func ofAnotherVersion(deployment *appsv1.Deployment) {
+	deployment.OwnerReferences[0].APIVersion = "samplecontroller.k8s.io/v1"
 }
 
 func ofAnotherGroupsFoo(deployment *appsv1.Deployment) {

@@ -70,6 +70,11 @@ func TestHandleObject(t *testing.T) {
 			event: deploymentOf(foo),
 			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 		},
+		"it was made under another version of our group: the Foo is found all the same": {
+			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherVersion)},
+			event: deploymentOf(foo, ofAnotherVersion),
+			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
+		},
 		"the owner is a Foo of another group: ours of the same name is not concerned": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherGroupsFoo)},
 			event: deploymentOf(foo, ofAnotherGroupsFoo),
@@ -175,6 +180,10 @@ func TestRunOnASettledCluster(t *testing.T) {
 			t.Errorf("writes: %q, want none", writes)
 		}
 	})
+}
+
+func ofAnotherVersion(deployment *appsv1.Deployment) {
+	deployment.OwnerReferences[0].APIVersion = "samplecontroller.k8s.io/v1"
 }
 
 func ofAnotherGroupsFoo(deployment *appsv1.Deployment) {

@@ -54,6 +54,11 @@ func TestHandleObject(t *testing.T) {
 			event: deploymentOf(foo),
 			want:  []string{"default/another", "default/example"},
 		},
+		"it was made under another version of our group: the Foo is found all the same": {
+			given: []metav1.Object{renamed},
+			event: deploymentOf(foo, ofAnotherVersion),
+			want:  []string{"default/example"},
+		},
 		"the owner is a Foo of another group: ours of the same name is not queued": {
 			given: []metav1.Object{renamed},
 			event: deploymentOf(foo, ofAnotherGroupsFoo),
@@ -158,6 +163,10 @@ type countingQueue struct {
 func (q *countingQueue) Add(key types.NamespacedName) {
 	q.adds.Add(1)
 	q.TypedRateLimitingInterface.Add(key)
+}
+
+func ofAnotherVersion(deployment *appsv1.Deployment) {
+	deployment.OwnerReferences[0].APIVersion = "samplecontroller.k8s.io/v1"
 }
 
 func ofAnotherGroupsFoo(deployment *appsv1.Deployment) {

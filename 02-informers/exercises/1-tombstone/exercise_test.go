@@ -1,0 +1,119 @@
+//go:build check || solution
+
+// What OnDelete promises. Each case is one call by the informer.
+//
+// As given, it knows what to do with a Deployment, and with nothing else. `workshop test` holds this exercise to that:
+//
+// fails: TestOnDelete/a tombstone: the Foo of the last state that the cache had
+// says: it panicked: interface conversion
+//
+// fails: TestOnDelete/a tombstone whose last state was controlled by a Foo of another group: not ours
+// says: it panicked: interface conversion
+//
+// fails: TestOnDelete/a tombstone without a state: an error that names its key
+// says: it panicked: interface conversion
+//
+// fails: TestOnDelete/a tombstone of something else: an error that names the type
+// says: it panicked: interface conversion
+//
+// fails: TestOnDelete/something else: an error that names the type
+// says: it panicked: interface conversion
+//
+// fails: TestOnDelete/a Deployment by value, as no informer sends it: an error that names the type
+// says: it panicked: interface conversion
+//
+// fails: TestOnDelete/a Foo of another group controlled it: not ours
+// says: it called handle for [default/example], want []
+
+package tombstone
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+func TestOnDelete(t *testing.T) {
+	const ours, theirs = "samplecontroller.k8s.io/v1alpha1", "example.com/v1alpha1"
+	for sentence, test := range map[string]struct {
+		obj         any
+		wantHandled []string
+		wantErr     string // what it names; "": no error
+	}{
+		"a Deployment of ours: its Foo": {
+			obj:         controlledBy(ours, "Foo"),
+			wantHandled: []string{"default/example"},
+		},
+		"the Foo is named by another version of our group: it is the same Foo": {
+			obj:         controlledBy("samplecontroller.k8s.io/v1beta1", "Foo"),
+			wantHandled: []string{"default/example"},
+		},
+		"a Foo of another group controlled it: not ours": {
+			obj: controlledBy(theirs, "Foo"),
+		},
+		"another kind of our group controlled it: no Foo": {
+			obj: controlledBy(ours, "Bar"),
+		},
+		"nobody controlled it: nothing to do": {
+			obj: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}},
+		},
+		"a tombstone: the Foo of the last state that the cache had": {
+			obj:         cache.DeletedFinalStateUnknown{Key: "default/web", Obj: controlledBy(ours, "Foo")},
+			wantHandled: []string{"default/example"},
+		},
+		"a tombstone whose last state was controlled by a Foo of another group: not ours": {
+			obj: cache.DeletedFinalStateUnknown{Key: "default/web", Obj: controlledBy(theirs, "Foo")},
+		},
+		"a tombstone without a state: an error that names its key": {
+			obj:     cache.DeletedFinalStateUnknown{Key: "default/web"},
+			wantErr: "default/web",
+		},
+		"a tombstone of something else: an error that names the type": {
+			obj:     cache.DeletedFinalStateUnknown{Key: "default/web", Obj: &corev1.Pod{}},
+			wantErr: "*v1.Pod",
+		},
+		"something else: an error that names the type": {
+			obj:     &corev1.Pod{},
+			wantErr: "*v1.Pod",
+		},
+		"a Deployment by value, as no informer sends it: an error that names the type": {
+			obj:     *controlledBy(ours, "Foo"),
+			wantErr: "v1.Deployment",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			// A panic would end the other cases too, as it would end the program.
+			defer func() {
+				if panicked := recover(); panicked != nil {
+					t.Errorf("it panicked: %v", panicked)
+				}
+			}()
+			var handled []string
+			err := OnDelete(test.obj, func(foo types.NamespacedName) { handled = append(handled, foo.String()) })
+
+			if !slices.Equal(handled, test.wantHandled) {
+				t.Errorf("it called handle for %v, want %v", handled, test.wantHandled)
+			}
+			switch {
+			case test.wantErr == "" && err != nil:
+				t.Errorf("the error is %q, want none", err)
+			case test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)):
+				t.Errorf("the error is %v, want one that names %s", err, test.wantErr)
+			}
+		})
+	}
+}
+
+// controlledBy returns the Deployment default/web, controlled by something of that kind called example.
+func controlledBy(apiVersion, kind string) *appsv1.Deployment {
+	owner := metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: "example", UID: "1", Controller: new(true)}
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "web", OwnerReferences: []metav1.OwnerReference{owner},
+	}}
+}

@@ -1,0 +1,183 @@
+//go:build check || solution
+
+// What Sync promises. The cache is filled by hand, and compared with what it was before: client-go's own detector of such
+// changes is for whole programs, since it is switched on by an environment variable that is read when one starts.
+//
+// As given, Sync changes a label in the cache, and copies a template that it only looks at. `workshop test` holds this exercise
+// to that:
+//
+// fails: TestSync/no label yet, beside others: both are set
+// says: what is in the cache was changed
+//
+// fails: TestSync/only the template has it: the Deployment gets it too
+// says: nothing was sent
+//
+// fails: TestSync/another team's: both are set
+// says: what is in the cache was changed
+//
+// fails: TestWhatWasRefusedIsSentAgain
+// says: 2 calls have sent 0 updates, want 2
+//
+// fails: TestALookCopiesNothing
+// says: it copies what it only looks at
+
+package mutatedcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+type labels = map[string]string
+
+func TestSync(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		own, template         labels // in the cache; nil: there are none
+		wantOwn, wantTemplate labels // as sent; both nil: nothing is to be sent
+	}{
+		"no labels at all: both are set": {
+			wantOwn: labels{"team": "blue"}, wantTemplate: labels{"team": "blue"},
+		},
+		"no label yet, beside others: both are set": {
+			own: labels{"app": "shop"}, template: labels{"app": "nginx"},
+			wantOwn: labels{"app": "shop", "team": "blue"}, wantTemplate: labels{"app": "nginx", "team": "blue"},
+		},
+		"only the template has it: the Deployment gets it too": {
+			own: labels{"app": "shop"}, template: labels{"team": "blue"},
+			wantOwn: labels{"app": "shop", "team": "blue"}, wantTemplate: labels{"team": "blue"},
+		},
+		"only the Deployment has it: the template gets it too": {
+			own: labels{"team": "blue"}, template: labels{"app": "nginx"},
+			wantOwn: labels{"team": "blue"}, wantTemplate: labels{"app": "nginx", "team": "blue"},
+		},
+		"another team's: both are set": {
+			own: labels{"team": "red"}, template: labels{"team": "red"},
+			wantOwn: labels{"team": "blue"}, wantTemplate: labels{"team": "blue"},
+		},
+		"both are right: nothing is sent": {
+			own: labels{"team": "blue"}, template: labels{"team": "blue"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			cached := deployment(test.own, test.template)
+			before := cached.DeepCopy()
+			l := newLabeller(t, cached)
+			var sent []*appsv1.Deployment
+			l.Update = func(_ context.Context, d *appsv1.Deployment) error {
+				sent = append(sent, d)
+				return nil
+			}
+
+			if err := l.Sync(t.Context(), "default", "web"); err != nil {
+				t.Errorf("the error is %q, want none", err)
+			}
+
+			if !equality.Semantic.DeepEqual(cached, before) {
+				t.Errorf("what is in the cache was changed: it had %s,\nand has %s", said(before), said(cached))
+			}
+			want := before.DeepCopy()
+			want.Labels, want.Spec.Template.Labels = test.wantOwn, test.wantTemplate
+			switch wantNone := test.wantOwn == nil; {
+			case wantNone && len(sent) > 0:
+				t.Errorf("a Deployment with %s was sent, want nothing", said(sent[0]))
+			case !wantNone && len(sent) == 0:
+				t.Errorf("nothing was sent, want a Deployment with %s", said(want))
+			case !wantNone && (len(sent) > 1 || !equality.Semantic.DeepEqual(sent[0], want)):
+				t.Errorf("%d Deployments were sent, the first with %s,\nwant one with %s, and all else as it was", len(sent), said(sent[0]), said(want))
+			}
+		})
+	}
+}
+
+// Whoever has put the label into the cache, and is refused, finds it there the next time.
+func TestWhatWasRefusedIsSentAgain(t *testing.T) {
+	l := newLabeller(t, deployment(labels{"app": "shop"}, labels{"team": "blue"}))
+	sent := 0
+	l.Update = func(context.Context, *appsv1.Deployment) error {
+		sent++
+		return errors.New("forbidden")
+	}
+
+	for range 2 {
+		if err := l.Sync(t.Context(), "default", "web"); err == nil {
+			t.Error("the error is <nil>, want the server's, which refuses every update")
+		}
+	}
+
+	if sent != 2 {
+		t.Errorf("2 calls have sent %d updates, want 2", sent)
+	}
+}
+
+func TestADeploymentThatIsGoneIsNoError(t *testing.T) {
+	if err := newLabeller(t).Sync(t.Context(), "default", "web"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A controller looks a thousand times for each time that it writes. How much is copied can be seen from how often memory is
+// asked for, which is the same in each run. (A small map that is copied would pass here. A template doesn't.)
+func TestALookCopiesNothing(t *testing.T) {
+	cached := deployment(labels{"team": "blue"}, labels{"team": "blue"})
+	container := &cached.Spec.Template.Spec.Containers[0]
+	for i := range 100 {
+		podIP := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}
+		container.Env = append(container.Env, corev1.EnvVar{Name: fmt.Sprint("IP_", i), ValueFrom: podIP})
+	}
+	l := newLabeller(t, cached)
+	copying := testing.AllocsPerRun(10, func() { copied = cached.Spec.Template.DeepCopy() })
+
+	looking := testing.AllocsPerRun(10, func() {
+		if err := l.Sync(t.Context(), "default", "web"); err != nil {
+			t.Error(err)
+		}
+	})
+
+	if looking >= copying {
+		t.Errorf("it copies what it only looks at: a call that finds both labels right asks for memory %v times,\n"+
+			"and a deep copy of the template %v times", looking, copying)
+	}
+}
+
+// copied keeps the compiler from leaving out a copy that nobody needs.
+var copied *corev1.PodTemplateSpec
+
+// newLabeller returns a Labeller for the team blue, with a cache that holds just these Deployments. What it sends is lost.
+func newLabeller(t *testing.T, cached ...*appsv1.Deployment) *Labeller {
+	t.Helper()
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	for _, d := range cached {
+		if err := indexer.Add(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Labeller{
+		Team:        "blue",
+		Deployments: appslisters.NewDeploymentLister(indexer),
+		Update:      func(context.Context, *appsv1.Deployment) error { return nil },
+	}
+}
+
+// said is what this exercise is about in a Deployment.
+func said(d *appsv1.Deployment) string {
+	return fmt.Sprintf("the labels %v, in the template %v", d.Labels, d.Spec.Template.Labels)
+}
+
+func deployment(own, template labels) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", ResourceVersion: "7", Labels: own},
+		Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: template},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "nginx", Image: "nginx:latest"}}},
+		}},
+	}
+}

@@ -1,0 +1,43 @@
+//go:build !solution
+
+// Package labelindex finds Deployments by a label, without looking at those that haven't got it.
+package labelindex
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// controllerLabel is the label whose value is a Foo's name.
+const controllerLabel = "controller"
+
+// Indexers are for the informer of Deployments: it is given them by its AddIndexers.
+func Indexers() cache.Indexers {
+	// YOUR WORK: an index of the Deployments that have the label.
+	return cache.Indexers{}
+}
+
+// Strays returns the Deployments in foo's namespace that carry its label and that it doesn't control. They are the cache's:
+// don't change them. deployments is what the informer's GetIndexer returns.
+func Strays(deployments cache.Indexer, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+	// YOUR WORK: this is right, and looks at every Deployment in the namespace. Ask the index instead.
+	selector := labels.SelectorFromSet(labels.Set{controllerLabel: foo.Name})
+	labelled, err := appslisters.NewDeploymentLister(deployments).Deployments(foo.Namespace).List(selector)
+	if err != nil {
+		return nil, fmt.Errorf("list the Deployments with the label of Foo %s: %w", foo.Name, err)
+	}
+	var found []*appsv1.Deployment
+	for _, deployment := range labelled {
+		if !metav1.IsControlledBy(deployment, foo) {
+			found = append(found, deployment)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,254 @@
+//go:build check || solution
+
+// What OnUpdate sends. The caches are filled by hand, and the test calls OnUpdate as an informer does: with the old and the new
+// state after a change, and with the same one twice at a resync. A status that was written is such a change.
+//
+// As given, every call sends a status and an event. `workshop test` holds this exercise to that:
+//
+// fails: TestOnUpdate/a new Foo: its status and an event, and that's all
+// says: Available since 10:20
+//
+// fails: TestOnUpdate/nothing has changed: resyncs send nothing
+// says: Available since 10:20
+//
+// fails: TestOnUpdate/a Pod is gone, and that event was lost: a resync says so, once
+// says: Progressing since 10:20
+//
+// fails: TestOnUpdate/one Pod more, but not all: the status says so, with the old time, and there is no event
+// says: event Progressing: 2 of 3 replicas are available
+//
+// fails: TestOnUpdate/the spec has changed, and nothing follows from it: the status says that it was seen
+// says: event Available: 3 of 3 replicas are available
+
+package resync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// The first call is at ten, each other one ten minutes later. What a Foo's status says at the beginning, it says since nine.
+var (
+	nine = time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
+	ten  = nine.Add(time.Hour)
+)
+
+func TestOnUpdate(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		foo        *v1alpha1.Foo
+		deployment *appsv1.Deployment
+		// changed says that the first call is about a change of the Foo: otherwise it is a resync. So are the others, but for
+		// those that follow a status that was written.
+		changed bool
+		calls   int
+		refused bool // by the server: the first status that it gets
+		want    []string
+	}{
+		"a new Foo: its status and an event, and that's all": {
+			foo: newFoo(), deployment: deployment(3, 3),
+			changed: true, calls: 3,
+			want: []string{
+				"status of generation 1: 3 available, Available since 10:00",
+				"event Available: 3 of 3 replicas are available",
+			},
+		},
+		"nothing has changed: resyncs send nothing": {
+			foo: ready(), deployment: deployment(3, 3),
+			calls: 3,
+		},
+		"somebody has scaled the Deployment, and that event was lost: a resync mends it": {
+			foo: ready(), deployment: deployment(5, 3),
+			calls: 1,
+			want:  []string{"scale web to 3"},
+		},
+		"a Pod is gone, and that event was lost: a resync says so, once": {
+			foo: ready(), deployment: deployment(3, 2),
+			calls: 3,
+			want: []string{
+				"status of generation 1: 2 available, Progressing since 10:00",
+				"event Progressing: 2 of 3 replicas are available",
+			},
+		},
+		"one Pod more, but not all: the status says so, with the old time, and there is no event": {
+			foo: unready(1), deployment: deployment(3, 2),
+			calls: 1,
+			want:  []string{"status of generation 1: 2 available, Progressing since 09:00"},
+		},
+		"the spec has changed, and nothing follows from it: the status says that it was seen": {
+			foo: ofGeneration(2, ready()), deployment: deployment(3, 3),
+			changed: true, calls: 2,
+			want: []string{"status of generation 2: 3 available, Available since 09:00"},
+		},
+		"the status is refused: no event, and the next resync tries again": {
+			foo: newFoo(), deployment: deployment(3, 3),
+			changed: true, calls: 2, refused: true,
+			want: []string{
+				"refused: status of generation 1: 3 available, Available since 10:00",
+				"status of generation 1: 3 available, Available since 10:10",
+				"event Available: 3 of 3 replicas are available",
+			},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			cluster := newCluster(t, test.foo, test.deployment)
+			cluster.refuse = test.refused
+			if test.changed {
+				cluster.old = test.foo.DeepCopy()
+				cluster.old.ResourceVersion = "6"
+			}
+
+			for range test.calls {
+				call(cluster)
+			}
+
+			if !slices.Equal(cluster.sent, test.want) {
+				t.Errorf("it sent%s\nwant%s", listed(cluster.sent), listed(test.want))
+			}
+		})
+	}
+}
+
+// cluster is what the controller sees and sends.
+type cluster struct {
+	*Controller
+	foo, old *v1alpha1.Foo // in the cache; the state before, if the informer hasn't told of the change yet
+	written  *v1alpha1.Foo // on its way into the cache
+	refuse   bool
+	sent     []string
+	t        *testing.T
+}
+
+func newCluster(t *testing.T, foo *v1alpha1.Foo, deployment *appsv1.Deployment) *cluster {
+	t.Helper()
+	deployments := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	if err := deployments.Add(deployment); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{foo: foo, t: t}
+	c.Controller = &Controller{
+		Deployments: appslisters.NewDeploymentLister(deployments),
+		Scale: func(_ context.Context, d *appsv1.Deployment, replicas int32) error {
+			c.sent = append(c.sent, fmt.Sprintf("scale %s to %d", d.Name, replicas))
+			return nil
+		},
+		UpdateStatus: c.receiveStatus,
+		Event: func(_ *v1alpha1.Foo, reason, message string) {
+			c.sent = append(c.sent, fmt.Sprintf("event %s: %s", reason, message))
+		},
+		Clock: clocktesting.NewFakePassiveClock(ten),
+	}
+	return c
+}
+
+// call is one call of OnUpdate, ten minutes after the last one.
+func call(c *cluster) {
+	c.t.Helper()
+	old, refuse := c.foo, c.refuse
+	if c.old != nil {
+		old = c.old
+	}
+	before := c.foo.DeepCopy()
+
+	err := c.OnUpdate(c.t.Context(), old, c.foo)
+
+	if (err != nil) != refuse {
+		c.t.Errorf("the error is %v, want one: %v", err, refuse)
+	}
+	if diff := cmp.Diff(before.Status, c.foo.Status); diff != "" {
+		c.t.Errorf("the Foo in the cache was changed (-before +after):\n%s", diff)
+	}
+	c.old = nil
+	if c.written != nil {
+		c.old, c.foo, c.written = c.foo, c.written, nil
+	}
+	clock := c.Clock.(*clocktesting.FakePassiveClock)
+	clock.SetTime(clock.Now().Add(10 * time.Minute))
+}
+
+// receiveStatus does what the API server does with a status.
+func (c *cluster) receiveStatus(_ context.Context, foo *v1alpha1.Foo) error {
+	request := fmt.Sprintf("status of generation %d: %d available", foo.Status.ObservedGeneration, foo.Status.AvailableReplicas)
+	for _, condition := range foo.Status.Conditions {
+		request += fmt.Sprintf(", %s since %s", condition.Reason, condition.LastTransitionTime.UTC().Format("15:04"))
+	}
+	if c.refuse {
+		c.refuse = false
+		c.sent = append(c.sent, "refused: "+request)
+		return errors.New("the disk is full")
+	}
+	c.sent = append(c.sent, request)
+	if foo.ResourceVersion != c.foo.ResourceVersion {
+		c.t.Errorf("a status was sent with the resourceVersion %q, want that of the Foo that it is made from, %q", foo.ResourceVersion, c.foo.ResourceVersion)
+	}
+	c.written = foo.DeepCopy()
+	c.written.ResourceVersion = c.foo.ResourceVersion + "1"
+	return nil
+}
+
+func listed(sent []string) string {
+	if len(sent) == 0 {
+		return " nothing"
+	}
+	return "\n  " + strings.Join(sent, "\n  ")
+}
+
+// newFoo returns a Foo that asks for web with three replicas.
+func newFoo() *v1alpha1.Foo {
+	return &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", UID: "1", ResourceVersion: "7", Generation: 1},
+		Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
+	}
+}
+
+// ready returns one whose status says since nine that all is there, and unready one that says that so much is.
+func ready() *v1alpha1.Foo { return saying(3, metav1.ConditionTrue, "Available") }
+func unready(available int32) *v1alpha1.Foo {
+	return saying(available, metav1.ConditionFalse, "Progressing")
+}
+
+func saying(available int32, status metav1.ConditionStatus, reason string) *v1alpha1.Foo {
+	foo := newFoo()
+	foo.Status = v1alpha1.FooStatus{
+		AvailableReplicas:  available,
+		ObservedGeneration: 1,
+		Conditions: []metav1.Condition{{
+			Type:               "Ready",
+			Status:             status,
+			Reason:             reason,
+			Message:            fmt.Sprintf("%d of 3 replicas are available", available),
+			ObservedGeneration: 1,
+			LastTransitionTime: metav1.NewTime(nine),
+		}},
+	}
+	return foo
+}
+
+// ofGeneration returns foo after that many changes of its spec, which its status knows nothing of.
+func ofGeneration(generation int64, foo *v1alpha1.Foo) *v1alpha1.Foo {
+	foo.Generation = generation
+	return foo
+}
+
+// deployment returns web, controlled by the Foo.
+func deployment(replicas, available int32) *appsv1.Deployment {
+	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: "example", UID: "1", Controller: new(true)}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", OwnerReferences: []metav1.OwnerReference{owner}},
+		Spec:       appsv1.DeploymentSpec{Replicas: &replicas},
+		Status:     appsv1.DeploymentStatus{AvailableReplicas: available},
+	}
+}

@@ -1,0 +1,65 @@
+//go:build !solution
+
+// Package stale is about a cache that doesn't know yet what we have just done.
+package stale
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+
+	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// Syncer gives Foos their Pods: here they get no Deployment, but spec.replicas Pods.
+type Syncer struct {
+	Pods   corelisters.PodLister  // an informer's cache
+	Client typedcorev1.PodsGetter // a clientset's CoreV1() is one
+}
+
+// Sync creates the Pods that foo asks for and doesn't have. If it returns an error, it wants to be called again.
+//
+// The cache may be behind, by any number of events. At no time does foo get more Pods than it asks for: not if Sync is called
+// again before the events of its own writes have come, nor if the program was started anew meanwhile. If the cache has all
+// Pods, Sync sends no request.
+func (s *Syncer) Sync(ctx context.Context, foo *v1alpha1.Foo) error {
+	// YOUR WORK: this takes the cache's word for how many there are.
+	found, err := s.Pods.Pods(foo.Namespace).List(labels.SelectorFromSet(labelsOf(foo)))
+	if err != nil {
+		return fmt.Errorf("list the Foo's Pods: %w", err)
+	}
+	missing := int(*foo.Spec.Replicas)
+	for _, pod := range found {
+		if metav1.IsControlledBy(pod, foo) {
+			missing--
+		}
+	}
+	for range missing {
+		if _, err := s.Client.Pods(foo.Namespace).Create(ctx, desiredPod(foo), metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create a Pod: %w", err)
+		}
+	}
+	return nil
+}
+
+// desiredPod returns one of the Pods that foo asks for. Its name is the server's choice: example-7xk2p or so.
+func desiredPod(foo *v1alpha1.Foo) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName:    foo.Name + "-",
+			Namespace:       foo.Namespace,
+			Labels:          labelsOf(foo),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo"))},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "nginx", Image: "nginx:latest"}}},
+	}
+}
+
+func labelsOf(foo *v1alpha1.Foo) map[string]string {
+	return map[string]string{"app": "nginx", "controller": foo.Name}
+}

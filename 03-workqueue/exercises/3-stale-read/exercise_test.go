@@ -1,0 +1,266 @@
+//go:build check || solution
+
+// What Sync promises. The server is a fake of client-go's; the cache knows only what a test tells it, so a test decides
+// how far it is behind. Foos ask for three Pods.
+//
+// As given, Sync is right as long as the cache knows everything. `workshop test` holds this exercise to that:
+//
+// fails: TestSyncWithACacheThatIsBehind/the Foo's turn comes again and again before any event
+// says: the Foo has 12 Pods, want 3
+//
+// fails: TestSyncWithACacheThatIsBehind/the Foo's turn comes again after the first event
+// says: the Foo has 5 Pods, want 3
+//
+// fails: TestSyncWithACacheThatIsBehind/the program is started anew before any event
+// says: what the program remembered is gone
+//
+// fails: TestSyncWithACacheThatIsBehind/a Pod is created, but the answer is lost
+// says: the Foo has 4 Pods, want 3
+
+package stale
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	typedfake "k8s.io/client-go/kubernetes/typed/core/v1/fake"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+)
+
+const wanted = 3
+
+var (
+	podsResource = corev1.SchemeGroupVersion.WithResource("pods")
+	podKind      = corev1.SchemeGroupVersion.WithKind("Pod")
+)
+
+func TestSync(t *testing.T) {
+	t.Run("a Foo gets its Pods", func(t *testing.T) {
+		c := newCluster(t)
+		c.settle()
+		c.wantPods("there was nothing before")
+	})
+
+	t.Run("what is there costs no request", func(t *testing.T) {
+		c := newCluster(t)
+		c.settle()
+		c.server.ClearActions()
+		_ = c.sync()
+		for _, action := range c.server.Actions() {
+			t.Errorf("the cache has all Pods, and Sync sends a request: %s %s", action.GetVerb(), action.GetResource().Resource)
+		}
+	})
+
+	t.Run("a Pod that is gone is made again, whichever it was", func(t *testing.T) {
+		c := newCluster(t)
+		c.settle()
+		c.wantPods("there was nothing before")
+		for i := range wanted {
+			gone := c.pods()[i]
+			c.remove(gone)
+			c.settle()
+			c.wantPods("one was there no more, and the cache knew: " + gone.Name)
+		}
+	})
+
+	t.Run("somebody else's Pod counts for nothing", func(t *testing.T) {
+		c := newCluster(t)
+		theirs := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "by-hand", Labels: labelsOf(c.foo)}}
+		if err := c.stored.Add(theirs); err != nil {
+			t.Fatal(err)
+		}
+		c.settle()
+		c.wantPods("there is another one, made by hand, with the same labels")
+	})
+
+	t.Run("a create that is refused is an error, and done later", func(t *testing.T) {
+		c := newCluster(t)
+		c.nextCreate = func(*corev1.Pod) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
+		if err := c.sync(); err == nil {
+			t.Error("the server answered 500, and Sync returned no error: nobody will try again")
+		}
+		c.settle()
+		c.wantPods("the server had refused one at first")
+	})
+}
+
+func TestSyncWithACacheThatIsBehind(t *testing.T) {
+	t.Run("the Foo's turn comes again and again before any event", func(t *testing.T) {
+		c := newCluster(t)
+		for range wanted + 1 {
+			_ = c.sync() // somebody changes the Foo's labels, perhaps
+		}
+		c.settle()
+		c.wantPods("when its turn came again, the cache had none of the Pods that had just been created")
+	})
+
+	t.Run("the Foo's turn comes again after the first event", func(t *testing.T) {
+		c := newCluster(t)
+		_ = c.sync()
+		c.know(1)
+		_ = c.sync() // the Pod's event brings the Foo back into the queue
+		c.settle()
+		c.wantPods("when its turn came again, the cache had one of the Pods that had just been created")
+	})
+
+	t.Run("the program is started anew before any event", func(t *testing.T) {
+		c := newCluster(t)
+		for range wanted + 1 {
+			_ = c.sync()
+			c.restart() // its first list may come from a server that is behind itself
+		}
+		c.settle()
+		c.wantPods("what the program remembered is gone, and the cache had none of the Pods that it had created")
+	})
+
+	t.Run("a Pod is created, but the answer is lost", func(t *testing.T) {
+		c := newCluster(t)
+		c.nextCreate = func(pod *corev1.Pod) error {
+			if err := c.stored.Add(pod); err != nil {
+				return err
+			}
+			return errors.New("the connection was reset")
+		}
+		_ = c.sync()
+		_ = c.sync()
+		c.settle()
+		c.wantPods("one of the creates was an error to the client, and none to the server")
+	})
+}
+
+// cluster is a server, a cache that is filled by hand, and a Syncer on them.
+type cluster struct {
+	*testing.T
+	foo    *v1alpha1.Foo
+	server *clienttesting.Fake
+	stored clienttesting.ObjectTracker // what is on the server
+	cache  cache.Indexer
+	syncer *Syncer
+	most   int // the most Pods that the Foo has had after a Sync
+	// nextCreate, if set, is called in place of the next create. Its error is the answer.
+	nextCreate func(*corev1.Pod) error
+}
+
+func newCluster(t *testing.T) *cluster {
+	c := &cluster{T: t, foo: &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", UID: "uid of example"},
+		Spec:       v1alpha1.FooSpec{Replicas: new(int32(wanted))},
+	}}
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	c.stored = clienttesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())
+	c.server = &clienttesting.Fake{}
+	c.server.AddReactor("*", "*", clienttesting.ObjectReaction(c.stored))
+	creates := 0
+	c.server.PrependReactor("create", "pods", func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
+		pod := action.(clienttesting.CreateAction).GetObject().(*corev1.Pod)
+		creates++
+		pod.UID = types.UID(fmt.Sprint("uid ", creates))
+		if pod.Name == "" {
+			pod.Name = fmt.Sprint(pod.GenerateName, "x", creates) // as a server does, but for the letters
+		}
+		if instead := c.nextCreate; instead != nil {
+			c.nextCreate = nil
+			return true, nil, instead(pod)
+		}
+		return false, nil, nil // the next in the chain stores it
+	})
+	c.restart()
+	return c
+}
+
+// restart is a new process: an empty cache, and no memory.
+func (c *cluster) restart() {
+	c.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	c.syncer = &Syncer{Pods: corelisters.NewPodLister(c.cache), Client: &typedfake.FakeCoreV1{Fake: c.server}}
+}
+
+// sync is one turn of the Foo. No event comes meanwhile, so who waits for one waits in vain, and costs only a bubble's time.
+func (c *cluster) sync() (err error) {
+	synctest.Test(c.T, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err = c.syncer.Sync(ctx, c.foo.DeepCopy())
+	})
+	c.most = max(c.most, len(c.pods()))
+	return err
+}
+
+// settle is what happens from here on, while all events come in time.
+func (c *cluster) settle() {
+	c.Helper()
+	c.know(all)
+	for range 2 * wanted {
+		_ = c.sync()
+		c.know(all)
+	}
+	if err := c.sync(); err != nil {
+		c.Errorf("the cache knows everything, and Sync still returns the error %q", err)
+	}
+}
+
+const all = 1000
+
+// know fills the cache with the first n of the Pods that there are.
+func (c *cluster) know(n int) {
+	stored := c.list()
+	var items []any
+	for i := range stored[:min(n, len(stored))] {
+		items = append(items, &stored[i])
+	}
+	if err := c.cache.Replace(items, ""); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *cluster) remove(pod *corev1.Pod) {
+	if err := c.stored.Delete(podsResource, pod.Namespace, pod.Name); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// list returns the Pods on the server.
+func (c *cluster) list() []corev1.Pod {
+	list, err := c.stored.List(podsResource, podKind, "default")
+	if err != nil {
+		c.Fatal(err)
+	}
+	return list.(*corev1.PodList).Items
+}
+
+// pods are those on the server that the Foo controls.
+func (c *cluster) pods() (pods []*corev1.Pod) {
+	for _, pod := range c.list() {
+		if metav1.IsControlledBy(&pod, c.foo) {
+			pods = append(pods, &pod)
+		}
+	}
+	return pods
+}
+
+// wantPods demands that the Foo has its Pods now, and never had more. why tells what came before.
+func (c *cluster) wantPods(why string) {
+	c.Helper()
+	switch got := len(c.pods()); {
+	case got != wanted:
+		c.Fatalf("the Foo has %d Pods, want %d\n%s", got, wanted, why)
+	case c.most > wanted:
+		c.Fatalf("the Foo had %d Pods for a while, want never more than %d\n%s", c.most, wanted, why)
+	}
+}
