@@ -1,0 +1,432 @@
+//go:build check || solution
+
+// What the schedule says at an instant, and then what the program does in a cluster, while time passes. Words such as
+// until and wantReplicas are explained in cluster_test.go.
+//
+// As given, the program acts on events, and takes every hour for one outside of all windows. `workshop test` holds this
+// exercise to that:
+//
+// fails: TestScheduleAt/before a window: the default, until it begins
+// says: the next change is never, want 2026-03-02T09:00:00Z
+//
+// fails: TestScheduleAt/a window begins with its first hour
+// says: 1 replicas, want 5
+//
+// fails: TestScheduleAt/and has ended when the hour of its end begins
+// says: the next change is never, want 2026-03-03T09:00:00Z
+//
+// fails: TestScheduleAt/the hour counts in UTC, whatever zone the instant is given in
+// says: the next change is never, want 2026-03-02T09:00:00Z
+//
+// fails: TestScheduleAt/the last hour of the day, by an end of 24
+// says: 1 replicas, want 2
+//
+// fails: TestScheduleAt/the last hour of the day, by an end of 0
+// says: 1 replicas, want 2
+//
+// fails: TestScheduleAt/past midnight, in the evening
+// says: 1 replicas, want 2
+//
+// fails: TestScheduleAt/past midnight, in the morning
+// says: 1 replicas, want 2
+//
+// fails: TestScheduleAt/past midnight, at noon: not active
+// says: the next change is never, want 2026-03-02T22:00:00Z
+//
+// fails: TestScheduleAt/the whole day: nothing ever changes
+// says: 1 replicas, want 2
+//
+// fails: TestScheduleAt/no replicas is a number like any other
+// says: 1 replicas, want 0
+//
+// fails: TestScheduleAt/of two active windows, the first in the list counts, until it ends
+// says: 1 replicas, want 8
+//
+// fails: TestScheduleAt/the second counts until the first one in the list begins
+// says: the active window is -1, want 1
+//
+// fails: TestScheduleAt/what ends behind the first active window changes nothing
+// says: the next change is never, want 2026-03-02T17:00:00Z
+//
+// fails: TestScheduleAt/another window with the same number is a change all the same
+// says: the next change is never, want 2026-03-02T12:00:00Z
+//
+// fails: TestScheduleAt/on the last day of a year, the next change is in the next
+// says: the next change is never, want 2027-01-01T09:00:00Z
+//
+// fails: TestScheduleAtEveryHourOfTheExample
+// says: replicas from hour 0 to hour 23 are [3 3 3
+//
+// fails: TestScheduleAtEveryHourOfManySchedules
+// says: it says 1 replicas, window -1, next change 0001-01-01
+//
+// fails: TestRun/a TDSet that was there before the program gets its Deployment, with the replicas of the hour
+// says: at 10:00:01 the Deployment has 3 replicas, want 5
+//
+// fails: TestRun/a TDSet that comes later gets its Deployment at once
+// says: at 10:00:01 the Deployment has 3 replicas, want 5
+//
+// fails: TestRun/a day: the Deployment is scaled at every boundary, exactly then, and never in between
+// says: the Deployment was written [],
+//
+// fails: TestRun/a new schedule counts at once, and so do its boundaries
+// says: at 10:00:01 the Deployment has 3 replicas, want 7
+//
+// fails: TestRun/a server that fails for five minutes at a boundary: it is done within a minute after that
+// says: at 09:05:30 the Deployment has 3 replicas, want 5
+//
+// fails: TestRun/intervalMint: it looks at least that often
+// says: in the eleven minutes up to 00:11 it hasn't looked once
+
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestScheduleAt(t *testing.T) {
+	const never = "never"
+	for sentence, test := range map[string]struct {
+		windows      []Scheduling // the default is 1 replica
+		at           string
+		wantReplicas int32
+		wantWindow   int
+		wantNext     string
+	}{
+		"no windows: the default, for ever": {
+			at:           "2026-03-02T12:00:00Z",
+			wantReplicas: 1, wantWindow: noWindow, wantNext: never,
+		},
+		"before a window: the default, until it begins": {
+			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T08:59:59.999Z",
+			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T09:00:00Z",
+		},
+		"a window begins with its first hour": {
+			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T09:00:00Z",
+			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T17:00:00Z",
+		},
+		"and has ended when the hour of its end begins": {
+			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T17:00:00Z",
+			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-03T09:00:00Z",
+		},
+		"the hour counts in UTC, whatever zone the instant is given in": {
+			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T14:15:00+05:30",
+			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T09:00:00Z",
+		},
+		"the last hour of the day, by an end of 24": {
+			windows: []Scheduling{{19, 24, 2}}, at: "2026-03-02T23:59:59Z",
+			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T00:00:00Z",
+		},
+		"the last hour of the day, by an end of 0": {
+			windows: []Scheduling{{19, 0, 2}}, at: "2026-03-02T23:59:59Z",
+			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T00:00:00Z",
+		},
+		"past midnight, in the evening": {
+			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T22:30:00Z",
+			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T06:00:00Z",
+		},
+		"past midnight, in the morning": {
+			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T05:30:00Z",
+			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-02T06:00:00Z",
+		},
+		"past midnight, at noon: not active": {
+			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T12:00:00Z",
+			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T22:00:00Z",
+		},
+		"the whole day: nothing ever changes": {
+			windows: []Scheduling{{0, 24, 2}}, at: "2026-03-02T12:00:00Z",
+			wantReplicas: 2, wantWindow: 0, wantNext: never,
+		},
+		"no replicas is a number like any other": {
+			windows: []Scheduling{{0, 6, 0}}, at: "2026-03-02T03:00:00Z",
+			wantReplicas: 0, wantWindow: 0, wantNext: "2026-03-02T06:00:00Z",
+		},
+		"of two active windows, the first in the list counts, until it ends": {
+			windows: []Scheduling{{12, 14, 8}, {9, 17, 5}}, at: "2026-03-02T12:30:00Z",
+			wantReplicas: 8, wantWindow: 0, wantNext: "2026-03-02T14:00:00Z",
+		},
+		"the second counts until the first one in the list begins": {
+			windows: []Scheduling{{12, 14, 8}, {9, 17, 5}}, at: "2026-03-02T10:00:00Z",
+			wantReplicas: 5, wantWindow: 1, wantNext: "2026-03-02T12:00:00Z",
+		},
+		"what ends behind the first active window changes nothing": {
+			windows: []Scheduling{{9, 17, 5}, {8, 12, 3}}, at: "2026-03-02T10:00:00Z",
+			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T17:00:00Z",
+		},
+		"another window with the same number is a change all the same": {
+			windows: []Scheduling{{9, 12, 5}, {12, 17, 5}}, at: "2026-03-02T10:00:00Z",
+			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T12:00:00Z",
+		},
+		"on the last day of a year, the next change is in the next": {
+			windows: []Scheduling{{9, 17, 5}}, at: "2026-12-31T18:00:00Z",
+			wantReplicas: 1, wantWindow: noWindow, wantNext: "2027-01-01T09:00:00Z",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			at, err := time.Parse(time.RFC3339, test.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			replicas, window, next := scheduleAt(TDSetSpec{SchedulingConfig: test.windows, DefaultReplica: 1}, at)
+
+			if replicas != test.wantReplicas {
+				t.Errorf("%d replicas, want %d", replicas, test.wantReplicas)
+			}
+			if window != test.wantWindow {
+				t.Errorf("the active window is %d, want %d", window, test.wantWindow)
+			}
+			got := never
+			if !next.IsZero() {
+				got = next.UTC().Format(time.RFC3339Nano)
+			}
+			if got != test.wantNext {
+				t.Errorf("the next change is %s, want %s", got, test.wantNext)
+			}
+		})
+	}
+}
+
+// The example in manifests/tdset.yaml, hour by hour.
+func TestScheduleAtEveryHourOfTheExample(t *testing.T) {
+	spec := example(t).Spec
+	var got []int32
+	for hour := range 24 {
+		replicas, _, _ := scheduleAt(spec, midnight.Add(time.Duration(hour)*time.Hour))
+		got = append(got, replicas)
+	}
+
+	want := []int32{3, 2, 2, 2, 2, 2, 2, 3, 3, 5, 5, 5, 5, 5, 5, 5, 5, 3, 3, 2, 2, 2, 2, 2}
+	if !slices.Equal(got, want) {
+		t.Errorf("replicas from hour 0 to hour 23 are %v,\nwant                                %v", got, want)
+	}
+}
+
+// Schedules of all kinds, against an answer that is found the long way: by marking hours on a dial.
+func TestScheduleAtEveryHourOfManySchedules(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		spec := TDSetSpec{DefaultReplica: 1}
+		for range random.IntN(5) {
+			window := Scheduling{random.IntN(24), random.IntN(25), 10 + int32(len(spec.SchedulingConfig))}
+			if window.StartTime != window.EndTime { // the CRD refuses those
+				spec.SchedulingConfig = append(spec.SchedulingConfig, window)
+			}
+		}
+		active := dial(spec.SchedulingConfig)
+		for hour := range 24 {
+			at := midnight.Add(time.Duration(hour)*time.Hour + 30*time.Minute)
+			wantReplicas := int32(1)
+			if active[hour] != noWindow {
+				wantReplicas = 10 + int32(active[hour])
+			}
+			wantNext := time.Time{}
+			for later := 1; later < 24 && wantNext.IsZero(); later++ {
+				if active[(hour+later)%24] != active[hour] {
+					wantNext = midnight.Add(time.Duration(hour+later) * time.Hour)
+				}
+			}
+
+			replicas, window, next := scheduleAt(spec, at)
+
+			if replicas != wantReplicas || window != active[hour] || !next.Equal(wantNext) {
+				t.Fatalf("windows %+v, at %s:\nit says %d replicas, window %d, next change %s,\nwant    %d replicas, window %d, next change %s",
+					spec.SchedulingConfig, at.Format(time.TimeOnly), replicas, window, next, wantReplicas, active[hour], wantNext)
+			}
+		}
+	}
+}
+
+// dial returns the active window of each hour of the day.
+func dial(windows []Scheduling) (active [24]int) {
+	for hour := range active {
+		active[hour] = noWindow
+	}
+	for i, window := range windows {
+		for hour := window.StartTime; ; {
+			if active[hour] == noWindow {
+				active[hour] = i
+			}
+			if hour = (hour + 1) % 24; hour == window.EndTime%24 {
+				break
+			}
+		}
+	}
+	return active
+}
+
+func TestRun(t *testing.T) {
+	for sentence, test := range map[string]func(c *cluster){
+		"a TDSet that was there before the program gets its Deployment, with the replicas of the hour": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.wantReplicas(5)
+			})
+		},
+		"a TDSet that comes later gets its Deployment at once": func(c *cluster) {
+			c.until("10:00")
+			c.running(func() {
+				c.putTDSet()
+				c.wantReplicas(5)
+			})
+		},
+		"a TDSet that is being deleted gets nothing": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
+				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			})
+			c.running(func() {
+				c.wantNothingWritten()
+			})
+		},
+		"a new image is rolled out": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
+				if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != "another" {
+					c.Errorf("the Deployment's image is %s, want another", got)
+				}
+			})
+		},
+		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
+				c.wantReplicas(3)
+				c.remove("deployments")
+				c.wantReplicas(3)
+			})
+		},
+		"a Deployment that was deleted while the watch had lost its history is made again": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.removeUnseen("deployments")
+				c.until("00:05")
+				c.wantReplicas(3)
+			})
+		},
+		"a Deployment that isn't the TDSet's is left alone, until its name is free": func(c *cluster) {
+			c.putTDSet()
+			other := desiredDeployment(example(c.T), 1)
+			other.OwnerReferences = nil
+			c.put(other, "deployments")
+			c.running(func() {
+				c.wantReplicas(1)
+				c.wantReason(errResourceExists)
+				c.remove("deployments")
+				c.wantReplicas(3)
+			})
+		},
+		"the status follows the Deployment": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.wantReason(reasonProgressing)
+				c.changeDeployment(available)
+				c.wantReason(reasonAsScheduled)
+			})
+		},
+		"a day: the Deployment is scaled at every boundary, exactly then, and never in between": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.scaled, c.status = nil, nil
+				c.until("11:00")
+				c.clock.looks()
+				c.until("16:30")
+				if looks := c.clock.looks(); looks > 0 {
+					c.Errorf("from 11:00 to 16:30 the program asked %d times what time it is, want none: nothing happens then", looks)
+				}
+				c.until("00:30")
+			})
+			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
+			if len(c.status) > len(c.scaled) {
+				c.Errorf("the status was written at %q, want no more writes than of the Deployment", c.status)
+			}
+		},
+		"a new schedule counts at once, and so do its boundaries": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
+				c.wantReplicas(7)
+				c.until("20:00")
+				c.wantReplicas(3)
+			})
+		},
+		"the boundaries of a schedule that was replaced are forgotten": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
+				c.clock.looks()
+				c.until("17:30")
+				c.wantNoLooks("at 17:00, a boundary of the old schedule")
+			})
+		},
+		"a TDSet that is gone is forgotten": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.remove("tdsets")
+				c.clock.looks()
+				c.until("09:30")
+				c.wantNoLooks("at 09:00, a boundary of the TDSet that is gone")
+			})
+		},
+		"so is one that was deleted while the watch had lost its history": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.removeUnseen("tdsets")
+				c.until("08:30")
+				c.clock.looks()
+				c.until("09:30")
+				c.wantNoLooks("at 09:00, a boundary of the TDSet that is gone")
+			})
+		},
+		"a server that fails for five minutes at a boundary: it is done within a minute after that": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.clock.looks()
+				c.failing("08:59:30", "09:04:30")
+				if looks := c.clock.looks(); looks > 100 {
+					c.Errorf("while the server failed, the program asked %d times what time it is: it tries again too often", looks)
+				}
+				c.until("09:05:30")
+				c.wantReplicas(5)
+				c.until("17:00")
+				c.wantReplicas(3)
+			})
+		},
+		"intervalMint: it looks at least that often": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.Spec.SchedulingConfig = []Scheduling{}
+				tdset.Spec.IntervalMint = 10
+			})
+			c.running(func() {
+				for _, at := range []string{"00:11", "00:22", "00:33"} {
+					c.clock.looks()
+					if c.until(at); c.clock.looks() == 0 {
+						c.Errorf("in the eleven minutes up to %s it hasn't looked once", at)
+					}
+				}
+			})
+		},
+		"once the program has ended, nothing happens at a boundary": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {})
+			c.clock.looks()
+			c.until("09:30")
+			c.wantNoLooks("at 09:00, when the program had ended")
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
+	}
+}

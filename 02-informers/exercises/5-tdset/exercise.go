@@ -1,0 +1,49 @@
+//go:build !solution
+
+// Command 5-tdset is a controller for TDSets on client-go's informers: Deployments that are scaled by the time of day.
+package main
+
+import (
+	"context"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// run acts on events and on the time, until ctx ends.
+func (c *controller) run(ctx context.Context) {
+	var informers sync.WaitGroup
+	defer informers.Wait()
+	informers.Go(func() { c.tdsetInformer.RunWithContext(ctx) })
+	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), c.tdsetInformer.HasSynced, c.deploymentInformer.HasSynced) {
+		return
+	}
+
+	// YOUR WORK: handlers. This is the only one so far.
+	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { c.handleObject(ctx, obj) },
+	})
+
+	<-ctx.Done()
+	// YOUR WORK: whatever timers are set by now, none may go off after this.
+}
+
+// handleObject acts on the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the same key.
+func (c *controller) handleObject(ctx context.Context, obj any) {
+	object := obj.(metav1.Object)
+	c.handle(ctx, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
+}
+
+// handle brings one TDSet up to date, and sets the timer that will bring it back.
+func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
+	c.working.Lock()
+	defer c.working.Unlock()
+	// YOUR WORK: time. syncHandler says when the TDSet is due again: c.timers has one timer for each (c.clock.AfterFunc
+	// makes it), and never an outdated one. And what fails must be tried again: within a minute, but not at once.
+	if _, err := c.syncHandler(ctx, key); err != nil {
+		logFailure(ctx, key, err)
+	}
+}

@@ -1,0 +1,80 @@
+//go:build solution
+
+// Command 5-tdset is a controller for TDSets on client-go's informers: Deployments that are scaled by the time of day.
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// retryAfter is how long a TDSet is left alone after a failure. Chapter 03 does better.
+const retryAfter = time.Minute
+
+// run acts on events and on the time, until ctx ends.
+func (c *controller) run(ctx context.Context) {
+	var informers sync.WaitGroup
+	defer informers.Wait()
+	informers.Go(func() { c.tdsetInformer.RunWithContext(ctx) })
+	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), c.tdsetInformer.HasSynced, c.deploymentInformer.HasSynced) {
+		return
+	}
+
+	// Whatever happens, to a TDSet or to a Deployment, is a reason to look at the TDSet concerned. A deletion too: what is gone
+	// has no use for its timer.
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { c.handleObject(ctx, obj) },
+		UpdateFunc: func(_, obj any) { c.handleObject(ctx, obj) },
+		DeleteFunc: func(obj any) { c.handleObject(ctx, obj) },
+	}
+	c.tdsetInformer.AddEventHandler(handler)
+	c.deploymentInformer.AddEventHandler(handler)
+
+	<-ctx.Done()
+	c.working.Lock()
+	defer c.working.Unlock()
+	for _, timer := range c.timers {
+		timer.Stop()
+	}
+}
+
+// handleObject acts on the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the same key.
+func (c *controller) handleObject(ctx context.Context, obj any) {
+	name, err := cache.DeletionHandlingObjectToName(obj) // obj may be a tombstone
+	if err != nil {
+		klog.ErrorS(err, "Not an object")
+		return
+	}
+	c.handle(ctx, name.AsNamespacedName())
+}
+
+// handle brings one TDSet up to date, and sets the timer that will bring it back.
+func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
+	c.working.Lock()
+	defer c.working.Unlock()
+	if ctx.Err() != nil {
+		return // else this would set a timer that nobody stops
+	}
+	// This look stands for the one that the timer is set for. If the timer has gone off already, and waits for the lock: then
+	// there will be one more look than needed, which does no harm.
+	if timer := c.timers[key]; timer != nil {
+		timer.Stop()
+		delete(c.timers, key)
+	}
+
+	next, err := c.syncHandler(ctx, key)
+	if err != nil {
+		logFailure(ctx, key, err)
+		// Without this, a write that fails at nine o'clock would be lost until the next boundary.
+		next = c.clock.Now().Add(retryAfter)
+	}
+	if !next.IsZero() {
+		c.timers[key] = c.clock.AfterFunc(next.Sub(c.clock.Now()), func() { c.handle(ctx, key) })
+	}
+}

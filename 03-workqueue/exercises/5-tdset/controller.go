@@ -1,0 +1,119 @@
+// The controller, and its requests: as in the chapter, by client-go. Reads ask the informers' caches: look at what they
+// return, don't change it. Every write carries what it assumes, so that the server refuses it with 409 if that is no
+// longer true.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/listers"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+)
+
+// controller makes for each TDSet the Deployment that it asks for.
+type controller struct {
+	tdsets rest.Interface             // requests for our own type
+	apps   appsclient.AppsV1Interface // and for Deployments: the part of client-go's clientset that is needed
+	clock  clock.WithTickerAndDelayedExecution
+
+	tdsetInformer      cache.SharedIndexInformer
+	tdsetsLister       listers.ResourceIndexer[*TDSet]
+	deploymentInformer cache.SharedIndexInformer
+	deploymentsLister  appslisters.DeploymentLister
+
+	queue workqueue.TypedRateLimitingInterface[types.NamespacedName]
+}
+
+// newController returns a controller of the TDSets in namespace; "" means all namespaces.
+func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	tdsets, err := newTDSetClient(config)
+	if err != nil {
+		return nil, fmt.Errorf("client for TDSets: %w", err)
+	}
+	apps, err := appsclient.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("client for Deployments: %w", err)
+	}
+	tdsetInformer := newInformer(tdsets, "tdsets", namespace, &TDSet{})
+	deploymentInformer := newInformer(apps.RESTClient(), "deployments", namespace, &appsv1.Deployment{})
+	return &controller{
+		tdsets:             tdsets,
+		apps:               apps,
+		clock:              wallClock,
+		tdsetInformer:      tdsetInformer,
+		tdsetsLister:       listers.New[*TDSet](tdsetInformer.GetIndexer(), groupVersion.WithResource("tdsets").GroupResource()),
+		deploymentInformer: deploymentInformer,
+		deploymentsLister:  appslisters.NewDeploymentLister(deploymentInformer.GetIndexer()),
+		queue:              newQueue(),
+	}, nil
+}
+
+// newTDSetClient returns a client for TDSets.
+func newTDSetClient(config *rest.Config) (rest.Interface, error) {
+	scheme := runtime.NewScheme()
+	if err := addToScheme(scheme); err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.APIPath = "/apis"
+	config.GroupVersion = &groupVersion
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.ContentType = runtime.ContentTypeJSON // a CRD's objects have no other form
+	return rest.RESTClientFor(config)
+}
+
+// newInformer returns an informer that lists and watches one resource by that client. It never resyncs.
+func newInformer(client rest.Interface, resource, namespace string, kind runtime.Object) cache.SharedIndexInformer {
+	listWatch := cache.NewListWatchFromClient(client, resource, namespace, fields.Everything())
+	return cache.NewSharedIndexInformer(listWatch, kind, 0, cache.Indexers{})
+}
+
+// newQueue returns a queue whose failing keys come back after 5 ms, then 10, 20 and so on, up to a minute. It counts
+// durations, so it needs no clock of ours.
+func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
+	return workqueue.NewTypedRateLimitingQueue(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](5*time.Millisecond, time.Minute))
+}
+
+func (c *controller) getTDSet(_ context.Context, key types.NamespacedName) (*TDSet, error) {
+	return listers.NewNamespaced(c.tdsetsLister, key.Namespace).Get(key.Name)
+}
+
+func (c *controller) getDeployment(_ context.Context, namespace, name string) (*appsv1.Deployment, error) {
+	return c.deploymentsLister.Deployments(namespace).Get(name)
+}
+
+// createDeployment assumes that there is none of that name.
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
+	_, err := c.apps.Deployments(desired.Namespace).Create(ctx, desired, metav1.CreateOptions{})
+	return err
+}
+
+// updateDeployment assumes the resourceVersion in merged, which is that of the Deployment it was made from.
+func (c *controller) updateDeployment(ctx context.Context, merged *appsv1.Deployment) error {
+	_, err := c.apps.Deployments(merged.Namespace).Update(ctx, merged, metav1.UpdateOptions{})
+	return err
+}
+
+// updateTDSetStatus assumes tdset's resourceVersion: a status made from a spec that has changed since is refused.
+func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
+	updated := *tdset
+	updated.Status = status
+	return c.tdsets.Put().Namespace(tdset.Namespace).Resource("tdsets").Name(tdset.Name).SubResource("status").Body(&updated).Do(ctx).Error()
+}

@@ -1,0 +1,62 @@
+//go:build !solution
+
+// Command 5-tdset is a controller for TDSets on client-go's informers and workqueue: Deployments that are scaled by the
+// time of day.
+package main
+
+import (
+	"context"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+const workers = 2
+
+// run acts on events and on the time, until ctx ends.
+func (c *controller) run(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer c.queue.ShutDown()
+	running.Go(func() { c.tdsetInformer.RunWithContext(ctx) })
+	running.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), c.tdsetInformer.HasSynced, c.deploymentInformer.HasSynced) {
+		return
+	}
+
+	// YOUR WORK: handlers. This is the only one so far.
+	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: c.enqueue,
+	})
+
+	for range workers {
+		running.Go(func() {
+			for c.processNextWorkItem(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+}
+
+// enqueue queues the key of the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the
+// same key.
+func (c *controller) enqueue(obj any) {
+	object := obj.(metav1.Object)
+	c.queue.Add(types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
+}
+
+// processNextWorkItem waits for a key, works on it, and says whether there may be more.
+func (c *controller) processNextWorkItem(ctx context.Context) bool {
+	key, shutdown := c.queue.Get()
+	if shutdown {
+		return false
+	}
+	// YOUR WORK: this takes keys from the queue, and never tells it what became of them; and nothing puts a key back, be it
+	// after a failure or for the time that syncHandler returns.
+	if _, err := c.syncHandler(ctx, key); err != nil {
+		logFailure(ctx, key, err)
+	}
+	return true
+}
