@@ -26,8 +26,12 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-func TestContract(t *testing.T) {
-	promises := []struct {
+// promises are the tests of the promises, by names that begin with the promise's own.
+func promises() []struct {
+	name string
+	keep func(s *scenario)
+} {
+	return []struct {
 		name string
 		keep func(s *scenario)
 	}{
@@ -52,14 +56,17 @@ func TestContract(t *testing.T) {
 		{"B10 bad input: permissions that are missing are waited for", forbidden},
 		{"B11 conflict: nothing of a concurrent writer is lost", conflict},
 	}
+}
+
+func TestContract(t *testing.T) {
 	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		for _, promise := range promises {
+		for _, promise := range promises() {
 			t.Run(promise.name, func(t *testing.T) {
 				t.Parallel()
 				s := newScenario(t, env, chapter)
 				promise.keep(s)
-				if s.operator != nil && s.operator.crashes() > 0 {
-					t.Errorf("the program has exited %d times", s.operator.crashes())
+				if s.operator != nil && s.operator.Crashes() > 0 {
+					t.Errorf("the program has exited %d times", s.operator.Crashes())
 				}
 			})
 		}
@@ -198,8 +205,11 @@ func recreate(s *scenario) {
 	former := s.getDeployment("a")
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
 	s.eventually("the Deployment is made again", func() error {
-		if deployment := s.getDeployment("a"); deployment == nil || deployment.UID == former.UID {
-			return errors.New("not yet")
+		switch deployment := s.getDeployment("a"); {
+		case deployment == nil:
+			return errors.New("there is none")
+		case deployment.UID == former.UID:
+			return errors.New("the deleted one is still there")
 		}
 		return nil
 	})
@@ -349,7 +359,7 @@ func catchUp(s *scenario) {
 		s.createFoo(name, name, 1)
 		s.becomesReady(name)
 	}
-	s.operator.stop()
+	s.operator.Stop()
 
 	s.createFoo("created", "created", 1)
 	s.patchFoo("scaled", `{"spec":{"replicas":2}}`)
@@ -390,7 +400,7 @@ func quiet(s *scenario) {
 		}
 	}
 	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to do.
-	s.operator.stop()
+	s.operator.Stop()
 	s.start()
 	s.sentinel("later-still")
 	for _, write := range s.writes() {

@@ -22,8 +22,7 @@ const crowd = 300
 // resync included.
 func TestCrowd(t *testing.T) {
 	queues := func(chapter chapters.Chapter) bool { return chapter.Number() >= "03" }
-	forEachChapter(t, queues, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		s := newScenario(t, env, chapter)
+	alone(t, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
 		s.createCrowd()
 		s.flags = []string{"--resync", "1s"}
 		s.start()
@@ -88,7 +87,7 @@ func BenchmarkCrowd(b *testing.B) {
 				s.start()
 				s.crowdHasDeployments()
 				b.StopTimer()
-				s.operator.stop()
+				s.operator.Stop()
 				b.StartTimer()
 			}
 		})

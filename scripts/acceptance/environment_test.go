@@ -33,8 +33,14 @@ type environment struct {
 	kubectl  kubectl.Kubectl
 	auditLog string
 	chapters []chapters.Chapter
-	binaries map[string]string // by chapter name
+	programs string        // the folder with their programs, by their names
+	applied  string        // the chapter whose CRD and permissions were applied last
+	patience time.Duration // bounds every wait
 }
+
+// patience bounds every wait, unless TEST_PATIENCE says otherwise. It is long since a loaded machine is slow, and costs nothing
+// when all is well.
+const patience = 120 * time.Second
 
 // environmentOnce builds the programs the first time that a test asks for them.
 var environmentOnce = sync.OnceValues(newEnvironment)
@@ -56,9 +62,14 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{binaries: map[string]string{}, auditLog: os.Getenv("TEST_AUDIT_LOG")}
+	env := &environment{auditLog: os.Getenv("TEST_AUDIT_LOG"), programs: os.Getenv("TEST_PROGRAMS"), patience: patience}
 	if env.auditLog == "" {
 		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: name the audit log file of the API server")
+	}
+	if limit := os.Getenv("TEST_PATIENCE"); limit != "" {
+		if env.patience, err = time.ParseDuration(limit); err != nil {
+			return nil, fmt.Errorf("TEST_PATIENCE: %w", err)
+		}
 	}
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if env.config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
@@ -83,28 +94,36 @@ func newEnvironment() (*environment, error) {
 	if env.chapters, err = chapters.Find(root, names...); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	directory, err := os.MkdirTemp("", "acceptance-")
-	if err != nil {
-		return nil, err
+	if env.programs == "" {
+		err = env.build()
 	}
-	removeAtExit = append(removeAtExit, directory)
-	for _, chapter := range env.chapters {
-		if env.binaries[chapter.Name], err = program.Build(ctx, chapter, directory); err != nil {
-			return nil, err
-		}
-	}
-	return env, nil
+	return env, err
 }
 
-// removeAtExit are the folders that TestMain removes in the end.
-var removeAtExit []string
+// build builds the programs, where they weren't brought along.
+func (e *environment) build() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	var err error
+	if e.programs, err = os.MkdirTemp("", "acceptance-"); err != nil {
+		return err
+	}
+	removeAtExit = e.programs
+	for _, chapter := range e.chapters {
+		if _, err := program.Build(ctx, chapter, e.programs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAtExit is a folder that TestMain removes in the end.
+var removeAtExit string
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	for _, directory := range removeAtExit {
-		os.RemoveAll(directory)
+	if removeAtExit != "" {
+		os.RemoveAll(removeAtExit)
 	}
 	os.Exit(code)
 }
@@ -118,10 +137,21 @@ func forEachChapter(t *testing.T, wanted func(chapters.Chapter) bool, test func(
 			continue
 		}
 		t.Run(chapter.Name, func(t *testing.T) {
-			if err := env.kubectl.ApplyChapter(t.Context(), chapter.Manifest("")); err != nil {
-				t.Fatal(err)
+			if env.applied != chapter.Name {
+				if err := env.kubectl.ApplyChapter(t.Context(), chapter.Manifest("")); err != nil {
+					t.Fatal(err)
+				}
+				env.applied = chapter.Name
 			}
 			test(t, env, chapter)
 		})
 	}
+}
+
+// alone runs a test that nothing may run beside, for each chapter that is wanted. Unless it takes long, its name begins with that
+// of a promise or fault, by which a reader runs it.
+func alone(t *testing.T, name string, wanted func(chapters.Chapter) bool, test func(t *testing.T, s *scenario)) {
+	forEachChapter(t, wanted, func(t *testing.T, env *environment, chapter chapters.Chapter) {
+		t.Run(name, func(t *testing.T) { test(t, newScenario(t, env, chapter)) })
+	})
 }

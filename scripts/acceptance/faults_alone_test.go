@@ -13,12 +13,12 @@ import (
 
 // TestAPIServerRestart is F3. It runs alone, since all share the API server that it kills.
 func TestAPIServerRestart(t *testing.T) {
-	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
+	faultAlone(t, "F3", func(t *testing.T, s *scenario) {
 		c := cluster.New("../..", os.Getenv("WORKSHOP_TEST_BIN"), os.Getenv("TEST_CLUSTER"))
 		if c.Kubeconfig() != os.Getenv("TEST_KUBECONFIG") {
 			t.Fatal("to kill the API server, name the workshop's cluster in TEST_CLUSTER and its programs' folder in WORKSHOP_TEST_BIN")
 		}
-		f := newFaulty(t, env, chapter)
+		f := s.throughProxy()
 		f.settle()
 		f.must(c.Kill(t.Context(), "kube-apiserver"))
 		_, err := c.Up(t.Context(), cluster.UpOptions{})
@@ -30,9 +30,8 @@ func TestAPIServerRestart(t *testing.T) {
 
 // TestTwoCopies is F7: the one that leads is killed, and doesn't come back.
 func TestTwoCopies(t *testing.T) {
-	elects := func(chapter chapters.Chapter) bool { return holds(chapter, "F7") }
-	forEachChapter(t, elects, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		f := newFaulty(t, env, chapter)
+	faultAlone(t, "F7", func(t *testing.T, s *scenario) {
+		f := s.throughProxy()
 		for _, args := range [][]string{
 			{"create", "role", "leases", "--verb", "get,create,update", "--resource", "leases"},
 			{"create", "rolebinding", "leases", "--role", "leases", "--serviceaccount", f.namespace + ":foo-controller"},
@@ -54,11 +53,21 @@ func TestTwoCopies(t *testing.T) {
 		if f.operator.says("Caches are synced") {
 			t.Error("both work at once")
 		}
-		first.destroy()
+		first.Destroy()
 		f.upheaval()
 		f.judge(t)
 		if !f.operator.says("Caches are synced") {
 			t.Error("the second copy has done nothing")
 		}
 	})
+}
+
+// faultAlone runs the test of a fault for the chapters that hold the promises through it.
+func faultAlone(t *testing.T, name string, test func(t *testing.T, s *scenario)) {
+	fault, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := func(chapter chapters.Chapter) bool { return holds(chapter, name) }
+	alone(t, name+" "+fault[0].What, held, test)
 }

@@ -1,12 +1,10 @@
 // The promises under faults. For each fault and chapter there is one scenario: Foos that have settled, then an upheaval while
-// the fault strikes, and in the end every promise is judged. What a chapter is declared not to hold is asserted as well,
-// where that is deterministic: see matrix_test.go.
+// the fault strikes, and in the end every promise is judged.
 
 package acceptance
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -17,27 +15,39 @@ import (
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // faulty is a scenario whose operator speaks to the API server through a proxy that makes faults.
 type faulty struct {
 	*scenario
-	proxy *faultproxy.Proxy
+	proxy  *faultproxy.Proxy
+	direct *scenario // without the proxy
 }
 
 // newFaulty makes the scenario. The operator isn't started yet.
 func newFaulty(t *testing.T, env *environment, chapter chapters.Chapter) *faulty {
 	t.Helper()
-	s := newScenario(t, env, chapter)
-	proxy, err := faultproxy.Start(env.config)
+	return newScenario(t, env, chapter).throughProxy()
+}
+
+// another is the same scenario for another copy of the program, through a proxy of its own.
+func (f *faulty) another() *faulty {
+	f.Helper()
+	return f.direct.throughProxy()
+}
+
+func (s *scenario) throughProxy() *faulty {
+	s.Helper()
+	proxy, err := faultproxy.Start(s.config)
 	s.must(err)
-	t.Cleanup(proxy.Close)
-	direct := s.kubeconfig
-	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	s.must(proxy.Kubeconfig(direct, s.kubeconfig))
+	s.Cleanup(proxy.Close)
+	f := *s
+	f.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
+	s.must(proxy.Kubeconfig(s.kubeconfig, f.kubeconfig))
 	// Pings that find out a frozen connection within seconds; the defaults take about 40.
-	s.env = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
-	return &faulty{s, proxy}
+	f.env = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
+	return &faulty{&f, proxy, s}
 }
 
 // settle makes the Foos that the upheaval is about, and waits until all is quiet.
@@ -134,17 +144,10 @@ func (f *faulty) judge(t *testing.T) {
 	}
 }
 
-// fault is one column of the matrix.
-type fault struct {
-	name, what string
-	// strike makes the fault happen around the upheaval, which it has to call.
-	strike func(f *faulty)
-}
-
 // hits waits until a fault has really hit something.
 func (f *faulty) hits(fault *faultproxy.Fault, times int) {
 	f.Helper()
-	f.eventually(fmt.Sprintf("%s hits %d times", fault, times), func() error {
+	f.eventually("the fault strikes: "+ui.Plural(times, "hit"), func() error {
 		if fault.Hits() < times {
 			return errors.New(fault.String())
 		}
@@ -152,8 +155,8 @@ func (f *faulty) hits(fault *faultproxy.Fault, times int) {
 	})
 }
 
-// faults are those that strike one operator; F3 and F7 have tests of their own.
-func faults() []fault {
+// strikes are what makes each fault happen around the upheaval, which it has to call. F3 and F7 have tests of their own.
+func strikes() map[string]func(f *faulty) {
 	failWrites := func(code int) func(*faulty) {
 		return func(f *faulty) {
 			failing := f.proxy.FailWrites(5, code)
@@ -161,8 +164,8 @@ func faults() []fault {
 			f.hits(failing, 5)
 		}
 	}
-	return []fault{
-		{"F1", "every watch connection cut, again and again", func(f *faulty) {
+	return map[string]func(f *faulty){
+		"F1": func(f *faulty) {
 			if f.chapter.Number() >= "03" {
 				cutting := f.proxy.KeepCutting(2)
 				f.upheaval()
@@ -182,8 +185,8 @@ func faults() []fault {
 				})
 			}
 			f.upheaval()
-		}},
-		{"F2", "410 Gone, as a response and as an event", func(f *faulty) {
+		},
+		"F2": func(f *faulty) {
 			f.hits(f.proxy.GoneAsResponse(), 2)
 			f.upheaval()
 			f.eventually("a watch is open again, and gets the event", func() error {
@@ -192,79 +195,52 @@ func faults() []fault {
 				}
 				return nil
 			})
-		}},
-		{"F4a", "writes answered 500", failWrites(http.StatusInternalServerError)},
-		{"F4b", "writes answered 429", failWrites(http.StatusTooManyRequests)},
-		{"F4c", "writes answered with a conflict that there isn't", failWrites(http.StatusConflict)},
-		{"F5", "the program killed between two of its writes", func(f *faulty) {
+		},
+		"F4a": failWrites(http.StatusInternalServerError),
+		"F4b": failWrites(http.StatusTooManyRequests),
+		"F4c": failWrites(http.StatusConflict),
+		"F5": func(f *faulty) {
 			for range 2 {
-				killing := f.proxy.AfterWrite(2, func(audit.Request) { f.operator.kill() })
-				if f.operator.crashes() == 0 {
+				killing := f.proxy.AfterWrite(2, func(audit.Request) { f.operator.Kill() })
+				if f.operator.Crashes() == 0 {
 					f.upheaval()
 				}
 				f.hits(killing, 1)
 			}
-		}},
-		{"F6a", "a frozen connection", func(f *faulty) {
+		},
+		"F6a": func(f *faulty) {
 			f.hits(f.proxy.Freeze(), 1)
 			f.upheaval()
-		}},
-		{"F6b", "watches that say nothing any more", func(f *faulty) {
+		},
+		"F6b": func(f *faulty) {
 			f.hits(f.proxy.Silence(), 2)
 			f.upheaval()
-		}},
-		{"F8", "forbidden for a while", func(f *faulty) {
+		},
+		"F8": func(f *faulty) {
 			forbidding := f.proxy.Forbid(faultproxy.Resource("deployments"), faultproxy.Verb("create", "update", "delete"))
 			f.upheaval()
 			f.hits(forbidding, 3)
 			forbidding.Stop()
-		}},
+		},
 	}
 }
 
 func TestFaults(t *testing.T) {
 	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		for _, fault := range faults() {
-			if !holds(chapter, fault.name) {
-				continue // declared in the matrix, and asserted in TestWhatIsNotHeld
+		for _, fault := range Faults() {
+			strike, here := strikes()[fault.Name]
+			if !here || !holds(chapter, fault.Name) {
+				continue // see faults_alone_test.go and not_held_test.go
 			}
-			t.Run(fault.name+" "+fault.what, func(t *testing.T) {
+			t.Run(fault.Name+" "+fault.What, func(t *testing.T) {
 				t.Parallel()
 				f := newFaulty(t, env, chapter)
-				if fault.name == "F6b" {
+				if fault.Name == "F6b" {
 					f.flags = []string{"--silence", "3s"} // the default is 90
 				}
 				f.settle()
-				fault.strike(f)
+				strike(f)
 				f.judge(t)
-			})
-		}
-	})
-}
-
-// TestWhatIsNotHeld shows that a write which fails is lost in the chapters that don't try again: a later Foo is served while
-// the earlier one still waits.
-func TestWhatIsNotHeld(t *testing.T) {
-	codes := map[string]int{"F4a": http.StatusInternalServerError, "F4b": http.StatusTooManyRequests, "F4c": http.StatusConflict, "F8": http.StatusForbidden}
-	loses := func(chapter chapters.Chapter) bool { return !holds(chapter, "F4a") }
-	forEachChapter(t, loses, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		for _, fault := range faults() {
-			code, shown := codes[fault.name]
-			if holds(chapter, fault.name) || !shown {
-				continue
-			}
-			t.Run(fault.name+" "+fault.what, func(t *testing.T) {
-				t.Parallel()
-				f := newFaulty(t, env, chapter)
-				f.start()
-				f.sentinel("ready")
-				failing := f.proxy.FailWrites(1, code, faultproxy.Resource("deployments"), faultproxy.Verb("create"))
-				f.createFoo("unlucky", "unlucky", 1)
-				f.hits(failing, 1)
-				f.sentinel("later")
-				if f.getDeployment("unlucky") != nil {
-					t.Error("the failed write was made up for: the matrix is wrong")
-				}
 			})
 		}
 	})

@@ -1,55 +1,24 @@
-// The matrix: which chapter holds the promises through which fault. It is declared here, tested by the scenarios, and written
-// to MATRIX.md for readers.
+// The declaration and what is made of it: the matrix for readers, and the tests of one promise or fault.
 
 package acceptance
 
 import (
-	"fmt"
 	"os"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/problem"
 )
 
-// notHeld says, by chapter number and fault, why the promises aren't held. All that isn't named here is held, and tested.
-func notHeld() map[string]map[string]string {
-	const lost = "a write that fails is lost until something else happens to the Foo"
-	const deaf = "client-go has no deadline for a watch that is silent (not asserted: it stays deaf for minutes)"
-	const two = "there is no leader election: two copies work at once (not asserted)"
-	return map[string]map[string]string{
-		"01": {"F4a": lost, "F4b": lost, "F4c": lost, "F7": two, "F8": lost},
-		"02": {"F4a": lost, "F4c": lost, "F6b": deaf, "F7": two, "F8": lost},
-	}
-}
-
-// holds tells whether the chapter is declared to hold the promises through the fault.
-func holds(chapter chapters.Chapter, fault string) bool {
-	_, not := notHeld()[chapter.Number()][fault]
-	return !not
-}
-
-// columns are all faults of the matrix, in order.
-func columns() [][2]string {
-	all := [][2]string{
-		{"F3", "the API server killed and started again"},
-		{"F7", "two copies running: one leads, and the other takes over"},
-	}
-	for _, fault := range faults() {
-		all = append(all, [2]string{fault.name, fault.what})
-	}
-	slices.SortFunc(all, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-	return all
-}
-
-// TestMatrix holds MATRIX.md to the declarations. UPDATE=1 writes it.
+// TestMatrix holds MATRIX.md to the declaration. UPDATE=1 writes it.
 func TestMatrix(t *testing.T) {
 	all, err := chapters.All("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := matrix(all)
+	want := Matrix(all)
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile("MATRIX.md", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -64,37 +33,86 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-func matrix(all []chapters.Chapter) string {
-	var text strings.Builder
-	text.WriteString(`# Which chapter survives what
-
-Each cell is a test in this folder: Foos settle, the fault strikes while they are created, scaled, renamed, deleted and interfered with,
-and then the promises B1 to B9 and B11 are judged one by one. Where a cell says no, a test shows that too, unless the reason says otherwise.
-
-| fault |`)
-	for _, chapter := range all {
-		fmt.Fprintf(&text, " %s |", chapter.Name)
+func TestFind(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		names []string
+		want  string // their names, or an error's words
+	}{
+		"a promise":                     {[]string{"B4"}, "B4"},
+		"a fault":                       {[]string{"F5"}, "F5"},
+		"in any case, with blanks":      {[]string{"b4", " f6A"}, "B4 F6a"},
+		"several faults by their group": {[]string{"F4"}, "F4a F4b F4c"},
+		"B1 isn't B10 too":              {[]string{"B1"}, "B1"},
+		"a name that there isn't":       {[]string{"B4", "B12"}, `there is no promise or fault "B12"`},
+		"an empty name":                 {[]string{""}, `there is no promise or fault ""`},
+		"half a name":                   {[]string{"F"}, `there is no promise or fault "F"`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			found, err := Find(test.names...)
+			if err != nil {
+				if err.Error() != test.want || !strings.Contains(problem.Format(err), "B11, F1, F2") {
+					t.Errorf("error %q, want %q and all that there are", problem.Format(err), test.want)
+				}
+				return
+			}
+			var got []string
+			for _, named := range found {
+				got = append(got, named.Name)
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
 	}
-	text.WriteString("\n| --- |" + strings.Repeat(" --- |", len(all)) + "\n")
-	var reasons []string
-	for _, column := range columns() {
-		fmt.Fprintf(&text, "| %s %s |", column[0], column[1])
-		for _, chapter := range all {
-			reason, not := notHeld()[chapter.Number()][column[0]]
-			if !not {
-				text.WriteString(" yes |")
-				continue
-			}
-			if !slices.Contains(reasons, reason) {
-				reasons = append(reasons, reason)
-			}
-			fmt.Fprintf(&text, " no (%d) |", slices.Index(reasons, reason)+1)
+}
+
+// Every promise and fault has a test that is called by its name, and no test is called by another.
+func TestWhatIsDeclaredIsTested(t *testing.T) {
+	tested := map[string]bool{}
+	for _, promise := range promises() {
+		tested[declaredName(promise.name)] = true
+	}
+	for _, fault := range Faults() {
+		if _, strikes := strikes()[fault.Name]; strikes || fault.Name == "F3" || fault.Name == "F7" {
+			tested[fault.Name] = true
 		}
-		text.WriteString("\n")
 	}
-	text.WriteString("\n")
-	for i, reason := range reasons {
-		fmt.Fprintf(&text, "%d. %s%s.\n", i+1, strings.ToUpper(reason[:1]), reason[1:])
+	declared := append(Promises(), Faults()...)
+	for _, named := range declared {
+		if !tested[named.Name] {
+			t.Errorf("%s %s: no test", named.Name, named.What)
+		}
 	}
-	return text.String()
+	if len(tested) != len(declared) {
+		t.Errorf("%d are declared, and %d tested: %v", len(declared), len(tested), tested)
+	}
+}
+
+// declaredName is what a test's name begins with, if it is a promise's or a fault's.
+func declaredName(test string) string {
+	for _, named := range append(Promises(), Faults()...) {
+		if strings.HasPrefix(test, named.Name+" "+named.What+": ") {
+			return named.Name
+		}
+	}
+	return test
+}
+
+func TestPattern(t *testing.T) {
+	found, err := Find("B1", "F4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(Pattern(chapters.Chapter{Name: "01-a"}, found), "/")
+	for part, names := range map[int]map[string]bool{
+		0: {"TestAnything": true},
+		1: {"01-a": true, "01-a-b": false},
+		2: {"B1_create:_it": true, "F4c_writes": true, "B10_bad_input:_it": false, "F5_the": false},
+	} {
+		for name, want := range names {
+			if got := regexp.MustCompile(parts[part]).MatchString(name); got != want {
+				t.Errorf("%s runs: %v, want %v", name, got, want)
+			}
+		}
+	}
 }

@@ -8,13 +8,10 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"example.com/operators/scripts/internal/chapters"
 )
 
 func TestMissingCRD(t *testing.T) {
-	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		s := newScenario(t, env, chapter)
+	alone(t, "B10 bad input: a CRD that is missing is waited for", nil, func(t *testing.T, s *scenario) {
 		// Deleting a CRD deletes every object of its kind: only when there is none.
 		s.eventually("no Foo is left in the cluster", func() error {
 			foos, err := s.dynamic.Resource(foosResource).List(s.Context(), metav1.ListOptions{})
@@ -23,7 +20,8 @@ func TestMissingCRD(t *testing.T) {
 			}
 			return err
 		})
-		_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", chapter.Manifest("crd.yaml"))
+		s.applied = "" // whatever becomes of this test, the next one has a CRD
+		_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", s.chapter.Manifest("crd.yaml"))
 		s.must(err)
 
 		s.start()
@@ -33,10 +31,10 @@ func TestMissingCRD(t *testing.T) {
 			}
 			return nil
 		})
-		s.must(s.kubectl.ApplyCRD(s.Context(), chapter.Manifest("crd.yaml")))
+		s.must(s.kubectl.ApplyCRD(s.Context(), s.chapter.Manifest("crd.yaml")))
 		s.createFoo("a", "a", 1)
 		s.becomesReady("a")
-		if crashes := s.operator.crashes(); crashes > 0 {
+		if crashes := s.operator.Crashes(); crashes > 0 {
 			t.Errorf("the program has exited %d times", crashes)
 		}
 	})

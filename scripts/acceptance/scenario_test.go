@@ -23,12 +23,10 @@ import (
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/program"
 )
-
-// patience bounds every wait. It is long since a loaded machine is slow, and costs nothing when all is well.
-const patience = 120 * time.Second
 
 // scenario is a namespace with an operator in it.
 type scenario struct {
@@ -52,7 +50,7 @@ func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scen
 	s.must(err)
 	s.namespace = namespace.Name
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), env.patience)
 		defer cancel()
 		if t.Failed() {
 			objects, _ := env.kubectl.Run(ctx, "-n", s.namespace, "get", "foos,deployments,pods,events", "-o", "wide")
@@ -76,7 +74,7 @@ func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scen
 func (s *scenario) start() *scenario {
 	s.Helper()
 	args := append([]string{"--kubeconfig", s.kubeconfig, "--namespace", s.namespace}, s.flags...)
-	s.operator = start(s.TB, s.binaries[s.chapter.Name], s.env, args...)
+	s.operator = start(s.TB, filepath.Join(s.programs, s.chapter.Name), s.env, args...)
 	return s
 }
 
@@ -91,18 +89,7 @@ func (s *scenario) must(err error) {
 // eventually waits until check finds nothing to complain about.
 func (s *scenario) eventually(sentence string, check func() error) {
 	s.Helper()
-	deadline := time.After(patience)
-	for {
-		complaint := check()
-		if complaint == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			s.Fatalf("%s: still not so after %v: %v", sentence, patience, complaint)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	await.That(s.TB, s.patience, sentence, check)
 }
 
 // foo is a Foo as the API server shows it.
@@ -122,6 +109,16 @@ type foo struct {
 
 func (f *foo) ready() *metav1.Condition {
 	return meta.FindStatusCondition(f.Status.Conditions, "Ready")
+}
+
+// report is what the Foo says of itself.
+func (f *foo) report() error {
+	says := "nothing of being Ready"
+	if ready := f.ready(); ready != nil {
+		says = fmt.Sprintf("Ready=%s (%s)", ready.Status, ready.Reason)
+	}
+	return fmt.Errorf("its status says %s, %d of %d replicas available, for generation %d of %d",
+		says, f.Status.AvailableReplicas, f.Spec.Replicas, f.Status.ObservedGeneration, f.Generation)
 }
 
 func (s *scenario) foos() dynamic.ResourceInterface {
@@ -200,7 +197,7 @@ func (s *scenario) becomesReady(name string) *foo {
 		ready := last.ready()
 		if ready == nil || ready.Status != metav1.ConditionTrue || last.Status.ObservedGeneration != last.Generation ||
 			last.Status.AvailableReplicas != last.Spec.Replicas {
-			return fmt.Errorf("generation %d, status %+v", last.Generation, last.Status)
+			return last.report()
 		}
 		return nil
 	})
@@ -214,7 +211,7 @@ func (s *scenario) becomesUnready(name, reason string) {
 		foo := s.getFoo(name)
 		ready := foo.ready()
 		if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != reason || foo.Status.ObservedGeneration != foo.Generation {
-			return fmt.Errorf("status %+v", foo.Status)
+			return foo.report()
 		}
 		return nil
 	})

@@ -1,5 +1,7 @@
 package main
 
+// workshop audit: who sent which request, from the API server's audit log.
+
 import (
 	"fmt"
 	"strings"
@@ -7,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/problem"
 )
 
 func newAuditCommand() *cobra.Command {
@@ -22,12 +23,9 @@ its audit log, made short.`,
   ./scripts/workshop audit --about /pods --count`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := theCluster()
+			c, err := existingCluster()
 			if err != nil {
 				return err
-			}
-			if !c.Exists() {
-				return &problem.Problem{What: fmt.Sprintf("there is no cluster %q", c.Name), Mend: `"./scripts/workshop up" makes it`}
 			}
 			log := audit.Log{Path: c.AuditLog()}
 			requests, err := log.Requests("")

@@ -1,5 +1,7 @@
 package main
 
+// workshop demo: the guided tour, which is package demo's.
+
 import (
 	"github.com/spf13/cobra"
 

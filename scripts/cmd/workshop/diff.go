@@ -1,14 +1,16 @@
 package main
 
+// workshop diff: what one chapter changes in another, which package chapterdiff finds out.
+
 import (
 	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"example.com/operators/scripts/internal/chapterdiff"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newDiffCommand() *cobra.Command {
@@ -53,7 +55,7 @@ of what is gone, and programs that only one of the two has.`,
 			if stat {
 				return diff.Stat(command.OutOrStdout())
 			}
-			return diff.Print(command.OutOrStdout(), coloured(os.Stdout))
+			return diff.Print(command.OutOrStdout(), ui.Coloured(os.Stdout))
 		},
 	}
 	command.Flags().BoolVar(&stat, "stat", false, "count the lines instead of showing them")
@@ -61,9 +63,4 @@ of what is gone, and programs that only one of the two has.`,
 	command.Flags().BoolVar(&options.Exercises, "exercises", false, "exercises as well")
 	command.Flags().BoolVar(&options.All, "all", false, "the lines of what is gone, and of programs that only one chapter has, as well")
 	return command
-}
-
-// coloured tells whether out is a terminal whose user wants colour.
-func coloured(out *os.File) bool {
-	return term.IsTerminal(int(out.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

@@ -1,5 +1,7 @@
 package main
 
+// workshop docs: the texts, checked by package suite, or written by package docs.
+
 import (
 	"fmt"
 

@@ -19,11 +19,7 @@ func newDoctorCommand() *cobra.Command {
 in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			c, err := theCluster()
+			root, c, err := theWorkspace()
 			if err != nil {
 				return err
 			}

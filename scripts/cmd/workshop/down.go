@@ -1,41 +1,51 @@
 package main
 
-// workshop down: end the cluster, or with --purge everything that the workshop has made.
+// workshop down: end the cluster, or with --purge all that the workshop has made.
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/ui"
 )
 
 func newDownCommand() *cobra.Command {
-	var purge bool
+	var purge, progress bool
 	command := &cobra.Command{
 		Use:   "down",
 		Short: "End the cluster; its data stays",
 		Long: `Down ends exactly the processes that up started. The cluster's data stays, and up goes on with it.
 
-With --purge nothing stays: all clusters are ended and .workshop/ is removed, with the programs in it. Only Go's own
-caches are left, so that building them again is quick; "go clean -cache -modcache" empties those.`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := theCluster()
-			if err != nil {
-				return err
+With --purge, all clusters are ended and .workshop/ is removed, with the programs in it, but for what is yours: your
+progress on the exercises, and the solutions that reset has kept. With --purge --progress nothing stays. Only Go's own
+caches are left, so that building the programs again is quick; "go clean -cache -modcache" empties those.`,
+		Args: func(command *cobra.Command, args []string) error {
+			if progress && !purge {
+				return errors.New("--progress goes with --purge")
 			}
-			root, err := findRoot()
+			return cobra.NoArgs(command, args)
+		},
+		RunE: func(command *cobra.Command, _ []string) error {
+			root, c, err := theWorkspace()
 			if err != nil {
 				return err
 			}
 			step := ui.New(os.Stderr).Start("ending the cluster")
 			waiting := func(holder string) { step.Update("waiting for %s", holder) }
 			var ended int
-			if purge {
-				ended, err = cluster.Purge(command.Context(), root, waiting)
-			} else {
+			var kept []string
+			switch {
+			case progress:
+				ended, kept, err = cluster.Purge(command.Context(), root, nil, waiting)
+			case purge:
+				ended, kept, err = cluster.Purge(command.Context(), root, exercises.Own(), waiting)
+			default:
 				ended, err = c.Down(command.Context(), false, waiting)
 			}
 			if err != nil {
@@ -43,21 +53,31 @@ caches are left, so that building them again is quick; "go clean -cache -modcach
 				return err
 			}
 			step.Drop()
-			report(command, c, purge, ended)
+			if purge {
+				command.Print(purged(ended, kept))
+			} else {
+				command.Print(endedOne(c, ended))
+			}
 			return nil
 		},
 	}
-	command.Flags().BoolVar(&purge, "purge", false, "remove everything: all clusters, their data, and the built programs")
+	command.Flags().BoolVar(&purge, "purge", false, "remove all clusters, their data, and the built programs")
+	command.Flags().BoolVar(&progress, "progress", false, "with --purge: your progress on the exercises and your kept solutions as well")
 	return command
 }
 
-func report(command *cobra.Command, c *cluster.Cluster, purge bool, ended int) {
-	switch {
-	case purge:
-		command.Printf("%d processes ended, .workshop removed.\n", ended)
-	case ended == 0:
-		command.Printf("Cluster %q was not up.\n", c.Name)
-	default:
-		command.Printf("Cluster %q is down (%d processes ended). Its data is kept for the next up.\n", c.Name, ended)
+// purged says what a purge has left.
+func purged(ended int, kept []string) string {
+	if len(kept) == 0 {
+		return fmt.Sprintf("%d processes ended, .workshop removed.\n", ended)
 	}
+	return fmt.Sprintf("%d processes ended. Of .workshop, only what is yours is left: %s (--progress removes that, too).\n",
+		ended, strings.Join(kept, ", "))
+}
+
+func endedOne(c *cluster.Cluster, ended int) string {
+	if ended == 0 {
+		return fmt.Sprintf("Cluster %q was not up.\n", c.Name)
+	}
+	return fmt.Sprintf("Cluster %q is down (%d processes ended). Its data is kept for the next up.\n", c.Name, ended)
 }

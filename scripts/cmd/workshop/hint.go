@@ -1,11 +1,14 @@
 package main
 
+// workshop hint: the next hint of an exercise.
+
 import (
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newHintCommand() *cobra.Command {
@@ -18,15 +21,11 @@ have seen.`,
 		Example: `  ./scripts/workshop hint 01/1`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, err := findRoot()
+			root, exercise, err := findExercise(args[0])
 			if err != nil {
 				return err
 			}
-			exercise, err := exercises.FindOne(root, args[0])
-			if err != nil {
-				return err
-			}
-			return exercises.ShowHint(command.Context(), root, exercise, all, command.OutOrStdout(), coloured(os.Stdout))
+			return exercises.ShowHint(command.Context(), root, exercise, all, command.OutOrStdout(), ui.Coloured(os.Stdout))
 		},
 	}
 	command.Flags().BoolVar(&all, "all", false, "show all of them")

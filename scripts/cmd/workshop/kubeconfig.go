@@ -19,12 +19,9 @@ func newKubeconfigCommand() *cobra.Command {
 		Example: `  export KUBECONFIG="$(./scripts/workshop kubeconfig)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := theCluster()
+			c, err := existingCluster()
 			if err != nil {
 				return err
-			}
-			if !c.Exists() {
-				return notUp(c)
 			}
 			fmt.Fprintln(command.OutOrStdout(), c.Kubeconfig())
 			return nil

@@ -25,11 +25,7 @@ func newKubectlCommand() *cobra.Command {
 		Example:            `  ./scripts/workshop kubectl get pods --all-namespaces`,
 		DisableFlagParsing: true, // all flags are kubectl's
 		RunE: func(command *cobra.Command, args []string) error {
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			c, err := theCluster()
+			root, c, err := theWorkspace()
 			if err != nil {
 				return err
 			}

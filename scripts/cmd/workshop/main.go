@@ -79,6 +79,7 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
 		newKubectlCommand(),
 		newKubeconfigCommand(),
 		newRunCommand(),
+		newFaultsCommand(),
 		newTestCommand(),
 		newCheckCommand(),
 		newWatchCommand(),

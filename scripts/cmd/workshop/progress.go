@@ -1,11 +1,14 @@
 package main
 
+// workshop progress: which exercises are passed.
+
 import (
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newProgressCommand() *cobra.Command {
@@ -28,7 +31,7 @@ func newProgressCommand() *cobra.Command {
 			if asJSON {
 				return overview.JSON(command.OutOrStdout())
 			}
-			return overview.Print(command.OutOrStdout(), coloured(os.Stdout))
+			return overview.Print(command.OutOrStdout(), ui.Coloured(os.Stdout))
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "as JSON, for other programs")

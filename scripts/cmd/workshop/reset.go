@@ -1,5 +1,7 @@
 package main
 
+// workshop reset: an exercise put back as it was given.
+
 import (
 	"time"
 
@@ -17,11 +19,7 @@ passed again.`,
 		Example: `  ./scripts/workshop reset 01/1`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			exercise, err := exercises.FindOne(root, args[0])
+			root, exercise, err := findExercise(args[0])
 			if err != nil {
 				return err
 			}

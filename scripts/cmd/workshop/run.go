@@ -1,81 +1,88 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/kubernetes"
 
-	"example.com/operators/scripts/internal/controlplane"
-	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
 )
 
 func newRunCommand() *cobra.Command {
-	return &cobra.Command{
+	var tdset bool
+	command := &cobra.Command{
 		Use:   "run CHAPTER [-- FLAG...]",
 		Short: "Run a chapter's program in the foreground, until Ctrl-C",
 		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example Foo, and runs its program with no more
-permissions than its rbac.yaml grants. Flags after -- are the program's.`,
+permissions than its rbac.yaml grants. Flags after -- are the program's.
+
+With --tdset it runs the solution of the chapter's last exercise in the same way: TDSet, a Deployment that is scaled by the
+time of day. Its flag --now sets its clock.`,
 		Example: `  ./scripts/workshop run 01
-  ./scripts/workshop run 01 -- --trace`,
+  ./scripts/workshop run 01 -- --trace
+  ./scripts/workshop run 01 --tdset -- --now 2026-01-01T08:59:50Z`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
 				return fmt.Errorf("one chapter, please; the program's own flags come after --")
 			}
-			return runChapter(command, args[0], args[1:])
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			chapter, err := oneChapter(root, args[:1])
+			if err != nil {
+				return err
+			}
+			p := program.OfChapter(chapter)
+			if tdset {
+				var found bool
+				if p, found = program.OfTDSet(chapter); !found {
+					return noTDSet(root, chapter)
+				}
+			}
+			return runProgram(command.Context(), root, p, args[1:])
 		},
+	}
+	command.Flags().BoolVar(&tdset, "tdset", false, "run the solution of the chapter's last exercise, TDSet")
+	return command
+}
+
+// noTDSet says that a chapter has no exercise TDSet, and which chapters have.
+func noTDSet(root string, chapter chapters.Chapter) error {
+	all, err := chapters.All(root)
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, other := range all {
+		if _, found := program.OfTDSet(other); found {
+			others = append(others, other.Number())
+		}
+	}
+	return &problem.Problem{
+		What: fmt.Sprintf("chapter %s has no exercise TDSet", chapter.Name),
+		Mend: "take one that has: " + strings.Join(others, ", "),
 	}
 }
 
-func runChapter(command *cobra.Command, name string, flags []string) error {
-	ctx := command.Context()
-	root, err := findRoot()
+// runProgram runs a program on the cluster until ctx ends.
+func runProgram(ctx context.Context, root string, p program.Program, flags []string) error {
+	ready, err := prepare(ctx, root, p)
 	if err != nil {
 		return err
 	}
-	chapter, err := oneChapter(root, []string{name})
-	if err != nil {
-		return err
-	}
-	c, err := ensureUp(ctx)
-	if err != nil {
-		return err
-	}
-	k := kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
-	if err := k.ApplyChapter(ctx, chapter.Manifest("")); err != nil {
-		return err
-	}
-	if _, err := k.Run(ctx, "apply", "-f", chapter.Manifest("foo.yaml")); err != nil {
-		return err
-	}
+	defer os.Remove(ready.kubeconfig)
 
-	config, err := c.RESTConfig()
-	if err != nil {
-		return err
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	state := filepath.Join(root, ".workshop")
-	kubeconfig := filepath.Join(state, fmt.Sprintf("run-%s-%d.kubeconfig", chapter.Number(), os.Getpid()))
-	if err := program.WriteKubeconfig(ctx, client, config, program.Namespace, kubeconfig); err != nil {
-		return err
-	}
-	defer os.Remove(kubeconfig)
-	binary, err := program.Build(ctx, chapter, filepath.Join(state, "bin"))
-	if err != nil {
-		return err
-	}
-
-	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", chapter.Name, c.Name, program.Namespace, program.ServiceAccount)
-	running := exec.CommandContext(ctx, binary, append([]string{"--kubeconfig", kubeconfig}, flags...)...)
+	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", p.Name, ready.cluster.Name, p.Namespace, p.ServiceAccount)
+	running := exec.CommandContext(ctx, ready.binary, append([]string{"--kubeconfig", ready.kubeconfig}, flags...)...)
 	running.Stdout, running.Stderr = os.Stdout, os.Stderr
 	running.Cancel = func() error { return running.Process.Signal(os.Interrupt) }
 	err = running.Run()
@@ -84,7 +91,7 @@ func runChapter(command *cobra.Command, name string, flags []string) error {
 	case ctx.Err() != nil:
 		return nil // Ctrl-C is how this ends
 	case errors.As(err, &exit):
-		return fmt.Errorf("%s ended: %w", chapter.Name, err)
+		return fmt.Errorf("%s ended: %w", p.Name, err)
 	}
 	return err
 }

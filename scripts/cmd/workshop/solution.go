@@ -1,5 +1,7 @@
 package main
 
+// workshop solution: the solution of an exercise.
+
 import (
 	"fmt"
 
@@ -19,11 +21,7 @@ it yourself, it takes --spoil.`,
 		Example: `  ./scripts/workshop solution 01/1`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			exercise, err := exercises.FindOne(root, args[0])
+			root, exercise, err := findExercise(args[0])
 			if err != nil {
 				return err
 			}

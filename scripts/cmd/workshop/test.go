@@ -1,37 +1,109 @@
 package main
 
+// workshop test: all that CI runs, or some promises' tests alone. What is run is package suite's.
+
 import (
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
 )
 
 func newTestCommand() *cobra.Command {
-	return &cobra.Command{
+	var only []string
+	var matrix bool
+	command := &cobra.Command{
 		Use:   "test [CHAPTER...]",
-		Short: "Run everything that CI runs, for all chapters or some",
+		Short: "Run everything that CI runs, or one promise's tests",
 		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests with the race detector,
 the behaviour contract against the chapters' built programs, and the code and commands in the texts. It makes clusters
-of its own ("test", "docs") and removes them; yours isn't touched. A skipped test counts as a failure.`,
+of its own ("test", "docs") and removes them; yours isn't touched. A skipped test counts as a failure.
+
+With --only it does none of this but run the tests of some promises (B1 to B11) or faults (F1 to F8) against the chapters'
+programs, within seconds, and says which held. For what a promise needs it waits 20 seconds, and under faults 2 minutes. With
+--matrix it runs nothing, and prints which chapter is declared to hold its promises through which fault: each cell is such
+a test.`,
 		Example: `  ./scripts/workshop test
-  ./scripts/workshop test 01`,
+  ./scripts/workshop test 01
+  ./scripts/workshop test 01 --only B4
+  ./scripts/workshop test 02 03 --only B11,F4
+  ./scripts/workshop test --matrix`,
 		RunE: func(command *cobra.Command, args []string) error {
+			if matrix {
+				return printMatrix(command, args)
+			}
+			if command.Flags().Changed("only") {
+				return testOnly(command, args, only)
+			}
 			s, err := newSuite(command, args)
 			if err != nil {
 				return err
 			}
 			counts, err := s.Run(command.Context())
-			// Alone on a line, in words that CI systems read.
-			fmt.Fprintf(command.OutOrStdout(), "%d passed, %d failed\n", counts.Passed, counts.Failed+counts.Skipped)
+			say(command, counts)
 			return err
 		},
 	}
+	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises and faults, such as B4,F5")
+	command.Flags().BoolVar(&matrix, "matrix", false, "print which chapter holds its promises through which fault")
+	command.MarkFlagsMutuallyExclusive("only", "matrix")
+	return command
+}
+
+// say ends the output with a line of its own, in words that CI systems read.
+func say(command *cobra.Command, counts gotest.Counts) {
+	fmt.Fprintf(command.OutOrStdout(), "%d passed, %d failed\n", counts.Passed, counts.Failed+counts.Skipped)
+}
+
+// testOnly runs the tests of some promises and faults.
+func testOnly(command *cobra.Command, args, names []string) error {
+	wanted, err := acceptance.Find(names...)
+	if err != nil {
+		return err
+	}
+	s, err := newSuite(command, args)
+	if err != nil {
+		return err
+	}
+	c := s.Cluster()
+	result, err := bringUpShown(command.Context(), s.UI, c, 0)
+	if err != nil {
+		return err
+	}
+	if result.Outcome != cluster.AlreadyUp {
+		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", c.Name)
+	}
+	counts, err := s.Only(command.Context(), wanted, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
+	if err != nil {
+		return err
+	}
+	say(command, counts)
+	if counts.Failed > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// printMatrix prints what is declared for some chapters, or all.
+func printMatrix(command *cobra.Command, args []string) error {
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	found, err := chapters.Find(root, args...)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(command.OutOrStdout(), acceptance.Matrix(found))
+	return err
 }
 
 // newSuite is a suite of the chapters that args name, or of everything, with the control plane built.

@@ -1,11 +1,14 @@
 package main
 
+// workshop watch: an exercise, checked whenever it is saved.
+
 import (
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newWatchCommand() *cobra.Command {
@@ -39,7 +42,7 @@ that isn't passed, c checks again, q quits.`,
 					return err
 				}
 			}
-			terminal, err := exercises.OpenTerminal(os.Stdin, os.Stdout, coloured(os.Stdout))
+			terminal, err := exercises.OpenTerminal(os.Stdin, os.Stdout, ui.Coloured(os.Stdout))
 			if err != nil {
 				return err
 			}

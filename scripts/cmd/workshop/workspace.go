@@ -48,12 +48,26 @@ func isRoot(dir string) bool {
 
 // theCluster is the cluster that commands are about. It need not exist.
 func theCluster() (*cluster.Cluster, error) {
-	root, err := findRoot()
-	if err != nil {
-		return nil, err
+	_, c, err := theWorkspace()
+	return c, err
+}
+
+// existingCluster is theCluster, which has to be there, be it up or down.
+func existingCluster() (*cluster.Cluster, error) {
+	c, err := theCluster()
+	if err == nil && !c.Exists() {
+		err = notUp(c)
+	}
+	return c, err
+}
+
+// theWorkspace is the repository's root, and the cluster that commands are about.
+func theWorkspace() (root string, c *cluster.Cluster, err error) {
+	if root, err = findRoot(); err != nil {
+		return "", nil, err
 	}
 	name := cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName)
-	return cluster.New(root, controlplane.New(root).Bin, name), cluster.CheckName(name)
+	return root, cluster.New(root, controlplane.New(root).Bin, name), cluster.CheckName(name)
 }
 
 // ensureUp returns the cluster, up and ready. What is missing is built, made or started, and progress shown meanwhile.
@@ -72,6 +86,12 @@ func bringUp(ctx context.Context, nodes int) (*cluster.Cluster, cluster.UpResult
 	if err := ensureBuilt(ctx, show); err != nil {
 		return nil, cluster.UpResult{}, err
 	}
+	result, err := bringUpShown(ctx, show, c, nodes)
+	return c, result, err
+}
+
+// bringUpShown brings a cluster up, and shows what is done.
+func bringUpShown(ctx context.Context, show *ui.UI, c *cluster.Cluster, nodes int) (cluster.UpResult, error) {
 	step := show.Start(fmt.Sprintf("cluster %q", c.Name))
 	result, err := c.Up(ctx, cluster.UpOptions{
 		Nodes:    nodes,
@@ -85,7 +105,7 @@ func bringUp(ctx context.Context, nodes int) (*cluster.Cluster, cluster.UpResult
 	default:
 		step.Done("cluster %q %s", c.Name, result.Outcome)
 	}
-	return c, result, err
+	return result, err
 }
 
 // ensureBuilt builds what is missing of the control plane.

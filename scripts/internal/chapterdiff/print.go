@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"example.com/operators/scripts/internal/ui"
 )
 
 // Print shows the diff: what changed, the lesson's file first, then what is gone, then what is new.
 func (d Diff) Print(w io.Writer, colour bool) error {
 	p := newPrinter(colour)
-	p.paint(p.heading, "From %s (-) to %s (+): %s to read.", d.A.Name, d.B.Name, plural(d.toRead(), "line"))
+	p.paint(p.heading, "From %s (-) to %s (+): %s to read.", d.A.Name, d.B.Name, ui.Plural(d.toRead(), "line"))
 	if names := d.sameFiles(); len(names) > 0 {
 		p.say("The same in both: %s.", strings.Join(names, ", "))
 	}
@@ -82,7 +84,7 @@ func (d Diff) hidden() []string {
 	var hidden []string
 	add := func(n int, what, flag string) {
 		if n > 0 {
-			hidden = append(hidden, fmt.Sprintf("%s%s%s", plural(n, "file"), what, flag))
+			hidden = append(hidden, fmt.Sprintf("%s%s%s", ui.Plural(n, "file"), what, flag))
 		}
 	}
 	add(folded, " only named above", " (--all)")
@@ -112,22 +114,15 @@ func (p pair) words() string {
 	}
 	switch {
 	case p.nowGenerated:
-		return fmt.Sprintf("%s: written by a generator now (%s by hand before)", p.title(), plural(removed, "line"))
+		return fmt.Sprintf("%s: written by a generator now (%s by hand before)", p.title(), ui.Plural(removed, "line"))
 	case p.state() == stateGone:
-		return fmt.Sprintf("%s: gone%s (%s)", p.title(), own, plural(removed, "line"))
+		return fmt.Sprintf("%s: gone%s (%s)", p.title(), own, ui.Plural(removed, "line"))
 	case p.state() == stateNew:
-		return fmt.Sprintf("%s: new%s (%s)", p.title(), own, plural(added, "line"))
+		return fmt.Sprintf("%s: new%s (%s)", p.title(), own, ui.Plural(added, "line"))
 	case removed+added == 0:
 		return p.title() + ": only blank lines changed"
 	case p.lesson:
-		return fmt.Sprintf("%s, the lesson: %s changed (%d removed, %d added)", p.title(), plural(removed+added, "line"), removed, added)
+		return fmt.Sprintf("%s, the lesson: %s changed (%d removed, %d added)", p.title(), ui.Plural(removed+added, "line"), removed, added)
 	}
-	return fmt.Sprintf("%s: %s changed (%d removed, %d added)", p.title(), plural(removed+added, "line"), removed, added)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s: %s changed (%d removed, %d added)", p.title(), ui.Plural(removed+added, "line"), removed, added)
 }

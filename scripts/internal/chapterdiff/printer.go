@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/fatih/color"
+
+	"example.com/operators/scripts/internal/ui"
 )
 
 // maxNames is the number of declarations that a hunk's header names.
@@ -21,19 +23,12 @@ type printer struct {
 }
 
 func newPrinter(colour bool) *printer {
-	p := &printer{
-		heading: color.New(color.Bold),
-		header:  color.New(color.FgCyan),
-		marks:   map[byte]*color.Color{'-': color.New(color.FgRed), '+': color.New(color.FgGreen)},
+	colours := ui.NewPalette(colour)
+	return &printer{
+		heading: colours.Bold,
+		header:  colours.Cyan,
+		marks:   map[byte]*color.Color{'-': colours.Red, '+': colours.Green},
 	}
-	for _, c := range []*color.Color{p.heading, p.header, p.marks['-'], p.marks['+']} {
-		if colour {
-			c.EnableColor()
-		} else {
-			c.DisableColor()
-		}
-	}
-	return p
 }
 
 func (p *printer) say(format string, args ...any) { fmt.Fprintf(&p.out, format+"\n", args...) }

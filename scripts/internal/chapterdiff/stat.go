@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"example.com/operators/scripts/internal/ui"
 )
 
 // Stat prints the number of lines of each file that differs, and the totals.
@@ -37,7 +39,7 @@ func (d Diff) Stat(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nTo read: %s, which is the code that changed or is new, with its comments.\n", plural(d.toRead(), "line"))
+	_, err := fmt.Fprintf(w, "\nTo read: %s, which is the code that changed or is new, with its comments.\n", ui.Plural(d.toRead(), "line"))
 	return err
 }
 

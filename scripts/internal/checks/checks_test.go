@@ -1,9 +1,11 @@
 package checks
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -16,14 +18,14 @@ func TestAll(t *testing.T) {
 		"01-raw-watch/a.go":   "package a\n",
 		"scripts/go.mod":      "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
 	}
-	for _, chapter := range []string{"01-raw-watch", "02-informers"} {
-		for _, file := range []string{"main.go", "events.go", "reconcile.go", "write.go", "read.go", "desired.go", api + "types.go"} {
-			good[chapter+"/"+file] = "// Part of " + chapter + ".\npackage a\n"
-		}
-		for _, file := range []string{"crd.yaml", "foo.yaml", "rbac.yaml"} {
-			good[chapter+"/manifests/"+file] = "kind: A\n"
+	for _, part := range parts() {
+		for _, chapter := range []string{"01-raw-watch", "02-informers"} {
+			if number := chapter[:2]; part.first <= "03" && "03" <= part.last {
+				good[chapter+"/"+part.path] = contentFor(part.path, chapter)
+			}
 		}
 	}
+	good["01-raw-watch/"+tdset+"solution.go"] = schedule + "\nfunc run() {}\n"
 	for sentence, test := range map[string]struct {
 		file, content string
 		want          []string
@@ -36,20 +38,11 @@ func TestAll(t *testing.T) {
 		"a part of the skeleton that differs": {"02-informers/desired.go", "package a\n",
 			[]string{"02-informers/desired.go: should be the same as in 01-raw-watch"}},
 		"a part that may differ": {"02-informers/write.go", "package a\n", nil},
-		"a part that is missing": {"03-workqueue/go.mod", "module d\n\ngo 1.26.0\n", []string{
-			"03-workqueue: has no main.go, as chapters 01 to 05 should",
-			"03-workqueue: has no events.go, as chapters 01 to 05 should",
-			"03-workqueue: has no queue.go, as chapters 03 to 04 should",
-			"03-workqueue: has no leader.go, as chapters 03 to 04 should",
-			"03-workqueue: has no reconcile.go, as chapters 01 to 05 should",
-			"03-workqueue: has no write.go, as chapters 01 to 05 should",
-			"03-workqueue: has no read.go, as chapters 01 to 04 should",
-			"03-workqueue: has no desired.go, as chapters 01 to 03 should",
-			"03-workqueue: has no " + api + "types.go, as chapters 01 to 03 should",
-			"03-workqueue: has no manifests/crd.yaml, as chapters 01 to 05 should",
-			"03-workqueue: has no manifests/foo.yaml, as chapters 01 to 05 should",
-			"03-workqueue: has no manifests/rbac.yaml, as chapters 01 to 05 should",
-		}},
+		"a part of the exercise TDSet that differs": {"02-informers/" + tdset + "desired.go", "package a\n",
+			[]string{"02-informers/" + tdset + "desired.go: should be the same as in 01-raw-watch"}},
+		"a schedule that is given and isn't the solution's": {"01-raw-watch/" + tdset + "solution.go", "package a\n",
+			[]string{"02's " + tdset + "schedule.go: what it declares should be the same as in 01's " + tdset + "solution.go"}},
+		"a part that is missing": {"03-workqueue/go.mod", "module d\n\ngo 1.26.0\n", allMissing()},
 		"two versions of Go": {"scripts/go.mod", "module b\n\ngo 1.25.0\n\nrequire k8s.io/api v0.37.2\n",
 			[]string{"scripts/go.mod: go 1.25.0, but 1.26.0 in 01-raw-watch"}},
 	} {
@@ -77,4 +70,28 @@ func TestAll(t *testing.T) {
 			}
 		})
 	}
+}
+
+const schedule = "// A schedule.\npackage a\n\nimport (\n\t\"time\"\n)\n\nvar at time.Time\n"
+
+// contentFor makes a file of a chapter.
+func contentFor(path, chapter string) string {
+	switch {
+	case path == tdset+"schedule.go":
+		return schedule
+	case strings.HasSuffix(path, ".yaml"):
+		return "kind: A\n"
+	}
+	return "// Part of " + chapter + ".\npackage a\n"
+}
+
+// allMissing is what is said of chapter 03-workqueue if it has nothing at all.
+func allMissing() []string {
+	var problems []string
+	for _, part := range parts() {
+		if part.first <= "03" && "03" <= part.last {
+			problems = append(problems, fmt.Sprintf("03-workqueue: has no %s, as chapters %s to %s should", part.path, part.first, part.last))
+		}
+	}
+	return problems
 }

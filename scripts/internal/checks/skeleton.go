@@ -12,11 +12,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
 )
 
-const api = "pkg/apis/samplecontroller/v1alpha1/"
+const (
+	api   = "pkg/apis/samplecontroller/v1alpha1/"
+	tdset = "exercises/5-tdset/" // the same operator in each chapter, so the rules are the same
+)
 
 // part is a file of the skeleton.
 type part struct {
@@ -30,8 +34,9 @@ func parts() []part {
 	return []part{
 		{"main.go", "01", "05", false},
 		{"events.go", "01", "05", false},
-		{"queue.go", "03", "04", false},
-		{"leader.go", "03", "04", false},
+		{"queue.go", "03", "04", true},
+		{"leader.go", "03", "04", true},
+		{"silence.go", "03", "04", true},
 		{"reconcile.go", "01", "05", false},
 		{"write.go", "01", "05", false},
 		{"read.go", "01", "04", false},
@@ -40,6 +45,21 @@ func parts() []part {
 		{"manifests/crd.yaml", "01", "05", true},
 		{"manifests/foo.yaml", "01", "05", true},
 		{"manifests/rbac.yaml", "01", "05", false},
+
+		{tdset + "main.go", "01", "03", true},
+		{tdset + "types.go", "01", "03", true},
+		{tdset + "clock.go", "01", "03", true},
+		{tdset + "desired.go", "01", "03", true},
+		{tdset + "reconcile.go", "01", "03", true},
+		{tdset + "schedule.go", "02", "03", true}, // in 01 it is what the learner writes
+		{tdset + "deepcopy.go", "02", "03", true},
+		{tdset + "controller.go", "01", "03", false},
+		{tdset + "cluster_test.go", "01", "03", true},
+		{tdset + "fakeapi_test.go", "01", "03", true},
+		{tdset + "manifests/crd.yaml", "01", "03", true},
+		{tdset + "manifests/namespace.yaml", "01", "03", true},
+		{tdset + "manifests/tdset.yaml", "01", "03", true},
+		{tdset + "manifests/rbac.yaml", "01", "03", false},
 	}
 }
 
@@ -75,5 +95,28 @@ func skeleton(_ context.Context, root string) ([]string, error) {
 			}
 		}
 	}
-	return problems, nil
+	schedule, err := givenSchedule(all)
+	return append(problems, schedule...), err
+}
+
+// givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's solution has.
+func givenSchedule(all []chapters.Chapter) ([]string, error) {
+	const given, solved = tdset + "schedule.go", tdset + "solution.go"
+	contents := map[string]string{}
+	for _, chapter := range all {
+		file := map[string]string{"01": solved, "02": given}[chapter.Number()]
+		if file == "" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(chapter.Dir, filepath.FromSlash(file)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		contents[file] = string(content)
+	}
+	_, declarations, _ := strings.Cut(contents[given], "\n)\n") // after the imports
+	if !strings.Contains(contents[solved], declarations) {
+		return []string{fmt.Sprintf("02's %s: what it declares should be the same as in 01's %s", given, solved)}, nil
+	}
+	return nil, nil
 }

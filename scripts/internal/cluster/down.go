@@ -38,20 +38,43 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 }
 
 // Purge ends every process that runs a program of the repository at root, whatever cluster it belongs to, and removes
-// .workshop. It returns how many processes there were.
-func Purge(ctx context.Context, root string, waiting func(holder string)) (ended int, err error) {
+// .workshop but for the files in it whose names match one of the patterns in keep. It returns how many processes there were,
+// and the names of what is kept.
+func Purge(ctx context.Context, root string, keep []string, waiting func(holder string)) (ended int, kept []string, err error) {
 	state := filepath.Join(resolve(root), ".workshop")
 	release, err := lock.Acquire(ctx, state, waiting)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer release()
 	programs, err := findPrograms(ctx, filepath.Join(state, "bin"))
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := end(ctx, slices.Values(programs)); err != nil {
-		return 0, fmt.Errorf("ending all clusters: %w", err)
+		return 0, nil, fmt.Errorf("ending all clusters: %w", err)
 	}
-	return len(programs), os.RemoveAll(state)
+	kept, err = removeAllBut(state, keep)
+	return len(programs), kept, err
+}
+
+// removeAllBut removes what is in a folder, but for what matches one of the patterns, and the folder if nothing is left.
+func removeAllBut(dir string, patterns []string) (kept []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if slices.ContainsFunc(patterns, func(pattern string) bool { match, _ := filepath.Match(pattern, entry.Name()); return match }) {
+			kept = append(kept, entry.Name())
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+			return kept, err
+		}
+	}
+	if kept == nil {
+		return nil, os.RemoveAll(dir)
+	}
+	return kept, nil
 }

@@ -7,7 +7,6 @@ package docs
 // daemon that leaves the session (the workshop's cluster does) has asked to outlive its terminal, and does.
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,13 +18,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"example.com/operators/scripts/internal/output"
 )
 
 const (
@@ -39,7 +39,7 @@ const (
 type terminal struct {
 	bash   *exec.Cmd
 	stdin  io.WriteCloser
-	output transcript    // of the present command, and what other jobs say meanwhile
+	output output.Buffer // of the present command, and what other jobs say meanwhile
 	gone   chan struct{} // closed when bash has ended
 
 	token string // the end of the present command's output; "" before the first command
@@ -85,7 +85,7 @@ func openTerminal(dir string, env []string) (*terminal, error) {
 func (t *terminal) start(command string, running bool) error {
 	status := t.look().status
 	t.seen, t.token = 0, rand.Text()
-	t.output.reset()
+	t.output.Reset()
 	// eval, so that an unclosed quote can't swallow the next line; no stdin, so that a program can't either; and $? is
 	// the last command's, as the reader would see it.
 	quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
@@ -192,28 +192,4 @@ func kill(pids []int, sig syscall.Signal) {
 	for _, pid := range pids {
 		_ = unix.Kill(pid, sig) // it may have ended meanwhile
 	}
-}
-
-// transcript is a buffer that is written and read at the same time.
-type transcript struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (t *transcript) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.Write(p)
-}
-
-func (t *transcript) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.String()
-}
-
-func (t *transcript) reset() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text.Reset()
 }

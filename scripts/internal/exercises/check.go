@@ -45,7 +45,7 @@ func (c Checker) Check(ctx context.Context, e Exercise) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	verdict := explain(e, found.of(e), time.Since(start))
+	verdict := explain(e, resultOf(e, found), time.Since(start))
 	return verdict, UpdateProgress(ctx, c.Root, e, func(r *Record) {
 		r.Passing = verdict.Outcome == Passed
 		if r.Passing && r.Passed == nil {

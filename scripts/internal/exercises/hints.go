@@ -89,7 +89,7 @@ func ShowHint(ctx context.Context, root string, e Exercise, all bool, w io.Write
 	}
 	p := newPrinter(colour)
 	for i := min(shown, last-1); i < last; i++ {
-		p.say("%s\n\n%s\n", p.bold.Sprintf("Hint %d of %d: %s", i+1, len(hints), hints[i].Title), hints[i].Text)
+		p.say("%s\n\n%s\n", p.Bold.Sprintf("Hint %d of %d: %s", i+1, len(hints), hints[i].Title), hints[i].Text)
 	}
 	if last == len(hints) {
 		p.say("That was the last one. The solution: ./scripts/workshop solution %s --spoil", e.Name())

@@ -10,11 +10,16 @@ package exercises
 // Just these tests have to fail, and each must say that, among other things.
 
 import (
+	"bytes"
 	"fmt"
+	"go/format"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"example.com/operators/scripts/internal/gotest"
 )
 
 // files judges what can be seen without running anything.
@@ -28,6 +33,13 @@ func (p *Proof) files(e Exercise) {
 			p.fail("%s: its first line isn't %q", e.Path(name), line)
 		case name == exerciseFile && !strings.Contains(string(content), workMark):
 			p.fail("%s: no place is marked %q", e.Path(name), workMark)
+		}
+	}
+	sources, _ := filepath.Glob(e.File("*.go")) // its pattern is a good one
+	for _, file := range sources {
+		content, err := os.ReadFile(file)
+		if formatted, formatErr := format.Source(content); err == nil && formatErr == nil && !bytes.Equal(formatted, content) {
+			p.fail("%s: gofmt would change it", e.Path(filepath.Base(file)))
 		}
 	}
 	if _, err := readAbout(e); err != nil {
@@ -67,7 +79,7 @@ func (p *Proof) asGiven(e Exercise, v Verdict) {
 	name := e.Path("")
 	switch v.Outcome {
 	case NotCompiled:
-		p.fail("%s: as given, it doesn't compile:\n%s", name, v.Compiler)
+		p.fail("%s: as given, %s:\n%s", name, v.summary(), v.Compiler)
 		return
 	case NoTest:
 		p.fail("%s: as given, no test was run", name)
@@ -87,7 +99,7 @@ func (p *Proof) asGiven(e Exercise, v Verdict) {
 	for _, t := range v.Tests {
 		i := slices.IndexFunc(all, func(x expected) bool { return x.name == t.Name })
 		switch {
-		case t.State != stateFailed:
+		case t.State != gotest.Failed:
 		case i < 0:
 			p.fail("%s: as given, %s fails, of which %s says nothing:\n%s", name, t.Name, testFile, t.Message)
 		case !strings.Contains(t.Message, all[i].says):
@@ -95,7 +107,7 @@ func (p *Proof) asGiven(e Exercise, v Verdict) {
 		}
 	}
 	for _, x := range all {
-		if !slices.ContainsFunc(v.Tests, func(t Test) bool { return t.Name == x.name && t.State == stateFailed }) {
+		if !slices.ContainsFunc(v.Tests, func(t Test) bool { return t.Name == x.name && t.State == gotest.Failed }) {
 			p.fail("%s: as given, %s should fail, and doesn't", name, x.name)
 		}
 	}
@@ -109,7 +121,7 @@ func (p *Proof) solved(e Exercise, v Verdict) {
 	name := e.Path(solutionFile)
 	switch v.Outcome {
 	case NotCompiled:
-		p.fail("%s: it doesn't compile:\n%s", name, v.Compiler)
+		p.fail("%s: %s:\n%s", name, v.summary(), v.Compiler)
 	case NoTest:
 		p.fail("%s: no test was run", name)
 	}
@@ -118,12 +130,12 @@ func (p *Proof) solved(e Exercise, v Verdict) {
 	}
 	for _, t := range v.Tests {
 		switch t.State {
-		case statePassed:
+		case gotest.Passed:
 			p.Passed++
-		case stateSkipped:
+		case gotest.Skipped:
 			p.Skipped++
 			p.Problems = append(p.Problems, fmt.Sprintf("%s: %s was skipped:\n%s", name, t.Name, t.Message))
-		case stateFailed:
+		case gotest.Failed:
 			p.fail("%s: %s fails:\n%s", name, t.Name, t.Message)
 		}
 	}

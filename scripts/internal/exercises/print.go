@@ -8,7 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/fatih/color"
+	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/ui"
 )
 
 const (
@@ -20,21 +21,11 @@ const (
 
 // printer collects what is shown.
 type printer struct {
-	out                    bytes.Buffer
-	good, bad, faint, bold *color.Color
+	ui.Palette
+	out bytes.Buffer
 }
 
-func newPrinter(colour bool) *printer {
-	p := &printer{good: color.New(color.FgGreen), bad: color.New(color.FgRed), faint: color.New(color.FgHiBlack), bold: color.New(color.Bold)}
-	for _, c := range []*color.Color{p.good, p.bad, p.faint, p.bold} {
-		if colour {
-			c.EnableColor()
-		} else {
-			c.DisableColor()
-		}
-	}
-	return p
-}
+func newPrinter(colour bool) *printer { return &printer{Palette: ui.NewPalette(colour)} }
 
 func (p *printer) say(format string, args ...any) { fmt.Fprintf(&p.out, format+"\n", args...) }
 
@@ -46,11 +37,11 @@ func (p *printer) flush(w io.Writer) error {
 // Print shows the verdict to a learner.
 func (v Verdict) Print(w io.Writer, colour bool) error {
 	p := newPrinter(colour)
-	mark := p.bad.Sprint("✗")
+	mark := p.Red.Sprint("✗")
 	if v.Outcome == Passed {
-		mark = p.good.Sprint("✓")
+		mark = p.Green.Sprint("✓")
 	}
-	p.say("%s %s: %s (%.1fs)", mark, p.bold.Sprintf("%s %s", v.Exercise.Name(), v.Exercise.Title), v.summary(), v.Took.Seconds())
+	p.say("%s %s: %s (%.1fs)", mark, p.Bold.Sprintf("%s %s", v.Exercise.Name(), v.Exercise.Title), v.summary(), v.Took.Seconds())
 	switch v.Outcome {
 	case NotCompiled:
 		p.compiler(v)
@@ -93,14 +84,14 @@ func (v Verdict) summary() string {
 	case NoTest:
 		return "no test was run"
 	}
-	run := v.count(statePassed) + v.count(stateFailed) + v.count(stateUnfinished)
+	run := v.count(gotest.Passed) + v.count(gotest.Failed) + v.count(gotest.Unfinished)
 	if run == 0 {
 		return "it fails before its first test"
 	}
-	return fmt.Sprintf("%d of %s passed", v.count(statePassed), plural(run, "test"))
+	return fmt.Sprintf("%d of %s passed", v.count(gotest.Passed), ui.Plural(run, "test"))
 }
 
-func (v Verdict) count(state state) int {
+func (v Verdict) count(state gotest.State) int {
 	n := 0
 	for _, t := range v.Tests {
 		if t.State == state {
@@ -108,13 +99,6 @@ func (v Verdict) count(state state) int {
 		}
 	}
 	return n
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (p *printer) compiler(v Verdict) {
@@ -135,25 +119,25 @@ func (p *printer) tests(v Verdict) {
 		}
 		p.lines("      ", t.Message)
 		if t.Place != "" && t.Place != place {
-			p.say("      %s", p.faint.Sprintf("%s: %s", t.Why, t.Place))
+			p.say("      %s", p.Grey.Sprintf("%s: %s", t.Why, t.Place))
 			place = t.Place // the next ones needn't repeat it
 		}
 		if t.Asked != "" {
-			p.say("      %s", p.faint.Sprintf("what is asked: %s", t.Asked))
+			p.say("      %s", p.Grey.Sprintf("what is asked: %s", t.Asked))
 		}
 	}
 	if v.Outside != nil {
-		p.say("  %s %s", p.bad.Sprint("✗"), v.Outside.Sentence)
+		p.say("  %s %s", p.Red.Sprint("✗"), v.Outside.Sentence)
 		tell(*v.Outside)
 	}
 	for _, t := range v.Tests {
 		switch t.State {
-		case statePassed:
-			p.say("  %s %s", p.good.Sprint("✓"), t.Sentence)
-		case stateFailed:
-			p.say("  %s %s", p.bad.Sprint("✗"), t.Sentence)
+		case gotest.Passed:
+			p.say("  %s %s", p.Green.Sprint("✓"), t.Sentence)
+		case gotest.Failed:
+			p.say("  %s %s", p.Red.Sprint("✗"), t.Sentence)
 			tell(t)
-		case stateSkipped:
+		case gotest.Skipped:
 			p.say("  - %s: not checked", t.Sentence)
 			p.lines("      ", t.Message)
 		default:

@@ -42,6 +42,10 @@ func (p Progress) Of(e Exercise) Record { return p.Exercises[key(e)] }
 
 func key(e Exercise) string { return e.Chapter.Name + "/" + e.Folder }
 
+// Own are the patterns of what is a learner's own in .workshop: progress, under whatever name it was put aside, and the
+// solutions that reset has kept.
+func Own() []string { return []string{"progress*.json", keptFolder} }
+
 func progressPath(root string) string { return filepath.Join(root, ".workshop", "progress.json") }
 
 // ReadProgress reads the progress in the repository at root. A file that can't be understood is an error, and is left alone.

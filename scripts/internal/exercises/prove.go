@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +30,8 @@ type ProofOptions struct {
 	Args []string
 	// Env is what the tests find in their environment beyond this process's own.
 	Env []string
+	// Staticcheck is that program's path; "": it isn't run.
+	Staticcheck string
 	// AsTheyAre judges the files that are here, not those that were committed: for whoever is writing an exercise.
 	AsTheyAre bool
 	// Progress is called with each test's name as it starts; may be nil.
@@ -37,7 +40,9 @@ type ProofOptions struct {
 
 // Proof is what came of it.
 type Proof struct {
-	gotest.Result
+	gotest.Counts
+	// Problems say what is wrong, a sentence each.
+	Problems []string
 	// Exercises is their number.
 	Exercises int
 	// Notes say which exercises differ here from what was judged.
@@ -82,9 +87,6 @@ func Prove(ctx context.Context, o ProofOptions) (Proof, error) {
 func (o ProofOptions) export(ctx context.Context) (given chapters.Chapter, remove func(), err error) {
 	dir := filepath.Join(o.Root, ".workshop", "prove")
 	given = chapters.Chapter{Name: o.Chapter.Name, Dir: filepath.Join(dir, o.Chapter.Name)}
-	if o.AsTheyAre {
-		return given, func() {}, os.RemoveAll(given.Dir)
-	}
 	release, err := lock.Acquire(ctx, dir, nil)
 	if err != nil {
 		return given, nil, err
@@ -96,6 +98,9 @@ func (o ProofOptions) export(ctx context.Context) (given chapters.Chapter, remov
 	if err := os.RemoveAll(given.Dir); err != nil {
 		remove()
 		return given, nil, err
+	}
+	if o.AsTheyAre {
+		return given, remove, nil
 	}
 	err = exportCommitted(ctx, o.Root, o.Chapter.Name, given.Dir)
 	if errors.Is(err, errNoGit) || errors.Is(err, errNotCommitted) {
@@ -187,8 +192,34 @@ func (p *Proof) judge(ctx context.Context, o ProofOptions, chapter chapters.Chap
 		return fmt.Errorf("test the solutions of %s: %w", chapter.Name, err)
 	}
 	for _, e := range exercises {
-		p.asGiven(e, explain(e, given.of(e), 0))
-		p.solved(e, explain(e, solved.of(e), 0))
+		p.asGiven(e, explain(e, resultOf(e, given), 0))
+		p.solved(e, explain(e, resultOf(e, solved), 0))
+	}
+	if o.Staticcheck == "" {
+		return nil
+	}
+	for _, tag := range []string{tagCheck, tagSolution} {
+		if err := p.staticcheck(ctx, o.Staticcheck, chapter, append([]string{"-tags=" + tag}, r.packages...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// staticcheck judges the source beyond what the compiler and vet say.
+func (p *Proof) staticcheck(ctx context.Context, program string, chapter chapters.Chapter, args []string) error {
+	command := exec.CommandContext(ctx, program, args...)
+	command.Dir = chapter.Dir
+	command.Env = append(os.Environ(), "GOWORK=off")
+	output, err := command.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit):
+		p.fail("%s: staticcheck %s:\n%s", chapter.Name, args[0], output)
+	case err != nil:
+		return fmt.Errorf("staticcheck the exercises of %s: %w", chapter.Name, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestProveFinds(t *testing.T) {
 			"1-good", nil, "",
 		},
 		"one that passes as given": {
-			"2-passes", map[string]string{"exercise.go": solved + "// YOUR WORK: none\n"},
+			"2-passes", map[string]string{"exercise.go": solved + "\n// YOUR WORK: none\n"},
 			": it passes as given: there is nothing to do",
 		},
 		"one that doesn't compile as given": {
@@ -74,6 +74,14 @@ func TestProveFinds(t *testing.T) {
 			"14-tag", map[string]string{"solution.go": strings.Replace(solvedSum, "solution", "solution || never", 1)},
 			`/solution.go: its first line isn't "//go:build solution"`,
 		},
+		"a file that gofmt would change": {
+			"17-format", map[string]string{"types.go": "package sum\n\ntype  number int\n"},
+			"/types.go: gofmt would change it",
+		},
+		"a solution that vet dislikes": {
+			"18-vet", map[string]string{"solution.go": solvedSum + "\nfunc same(a int) { a = a }\n"},
+			"/solution.go: go vet finds a mistake:\n",
+		},
 		"a place to work that isn't marked": {
 			"15-mark", map[string]string{"exercise.go": strings.Replace(givenSum, "YOUR WORK: ", "", 1)},
 			`/exercise.go: no place is marked "YOUR WORK"`,
@@ -88,7 +96,7 @@ func TestProveFinds(t *testing.T) {
 	for _, defect := range defects {
 		writeSum(t, root, "01-a", defect.folder, defect.files)
 	}
-	writeSum(t, root, "01-a", "18-gap", nil)
+	writeSum(t, root, "01-a", "20-gap", nil)
 	write(t, filepath.Join(root, "01-a", "exercises", "Notes", "README.md"), "not an exercise")
 
 	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
@@ -111,13 +119,13 @@ func TestProveFinds(t *testing.T) {
 			}
 		})
 	}
-	if got := about("18-gap"); !slices.Equal(got, []string{": exercise 17 of the chapter should have the number 17"}) {
+	if got := about("20-gap"); !slices.Equal(got, []string{": exercise 19 of the chapter should have the number 19"}) {
 		t.Errorf("a gap in the numbers: found %q", got)
 	}
 	if got := about("Notes"); len(got) != 1 {
 		t.Errorf("a folder that is no exercise: found %q", got)
 	}
-	if proof.Exercises != 17 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
+	if proof.Exercises != 19 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
 		t.Errorf("%d exercises, counts %+v, %d problems", proof.Exercises, proof.Counts, len(proof.Problems))
 	}
 }
@@ -174,5 +182,22 @@ func TestProveAChapterWithoutExercises(t *testing.T) {
 	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
 	if err != nil || proof.Exercises != 0 || len(proof.Problems) > 0 {
 		t.Errorf("%+v, error %v", proof, err)
+	}
+}
+
+func TestProveRunsStaticcheckOnBoth(t *testing.T) {
+	root := t.TempDir()
+	writeSum(t, root, "01-a", "1-one", nil)
+	program := filepath.Join(root, "staticcheck")
+	write(t, program, "#!/bin/sh\nprintf '<%s>' \"$@\" \"$GOWORK\"\n[ $1 = -tags=check ]\n")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}, Staticcheck: program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"01-a: staticcheck -tags=solution:\n<-tags=solution><./exercises/1-one><off>"}; !slices.Equal(proof.Problems, want) {
+		t.Errorf("problems %q, want %q", proof.Problems, want)
 	}
 }

@@ -58,9 +58,12 @@ func whyNotGiven(e Exercise, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// keptFolder is where learners' own work is kept, in .workshop.
+const keptFolder = "kept"
+
 // keep writes a learner's own work to a file that nobody overwrites, and returns its path relative to root.
 func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
-	dir := filepath.Join(".workshop", "kept")
+	dir := filepath.Join(".workshop", keptFolder)
 	if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
 		return "", err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"example.com/operators/scripts/internal/ui"
 )
 
 // Overview is what `workshop progress` shows.
@@ -85,7 +87,7 @@ func (o Overview) Print(w io.Writer, colour bool) error {
 		return p.flush(w)
 	}
 	for _, chapter := range o.Chapters {
-		p.say("%s: %s", p.bold.Sprint(chapter.Chapter), chapter.Tally)
+		p.say("%s: %s", p.Bold.Sprint(chapter.Chapter), chapter.Tally)
 		p.table(chapter.Exercises)
 		p.say("")
 	}
@@ -102,16 +104,16 @@ func (p *printer) table(exercises []ExerciseOverview) {
 	table := tabwriter.NewWriter(&columns, 0, 0, 2, ' ', 0)
 	for _, e := range exercises {
 		// The colours' codes are of one length, which keeps the columns.
-		mark := p.faint.Sprint("·")
+		mark := p.Grey.Sprint("·")
 		if e.Passed {
-			mark = p.good.Sprint("✓")
+			mark = p.Green.Sprint("✓")
 		}
 		minutes, hints := "", ""
 		if e.Minutes > 0 {
 			minutes = fmt.Sprintf("%d min", e.Minutes)
 		}
 		if e.Hints > 0 {
-			hints = plural(e.Hints, "hint")
+			hints = ui.Plural(e.Hints, "hint")
 		}
 		fmt.Fprintf(table, "  %s %s\t%s\t%s\t%s\n", mark, e.Name, e.Title, minutes, hints)
 	}

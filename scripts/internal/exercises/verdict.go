@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/operators/scripts/internal/gotest"
 )
 
 // Outcome is what a check came to.
@@ -40,7 +42,7 @@ type Verdict struct {
 type Test struct {
 	Name     string // as go test has it
 	Sentence string
-	State    state
+	State    gotest.State
 	Message  string // its own sentences, or how it panicked
 	// Place is where to look in the learner's file, if that can be told, as path:line, and Why says why there.
 	Place, Why string
@@ -49,31 +51,30 @@ type Test struct {
 }
 
 // explain makes a verdict of the run of an exercise's package.
-func explain(e Exercise, run *packageRun, took time.Duration) Verdict {
+func explain(e Exercise, run *gotest.Package, took time.Duration) Verdict {
 	v := Verdict{Exercise: e, Took: took}
-	if run.build != "" {
-		v.Outcome, v.Compiler, v.Vetted = NotCompiled, compilerSays(e, run.build), strings.Contains(run.build, "\n# [")
+	if run.Build != "" {
+		v.Outcome, v.Compiler, v.Vetted = NotCompiled, compilerSays(e, run.Build), strings.Contains(run.Build, "\n# [")
 		return v
 	}
 	source := readSource(e)
 	crashes := settleCrashes(run)
-	for _, t := range run.tests {
-		test := newTest(e, source, t, crashes[t])
-		group := slices.ContainsFunc(run.tests, func(other *testRun) bool { return strings.HasPrefix(other.name, t.name+"/") })
-		if !group || t.state == stateFailed && test.Message != "" {
+	for _, t := range run.Tests {
+		test := newTest(e, source, t.Name, t.State, t.Output(), crashes[t])
+		group := slices.ContainsFunc(run.Tests, func(other *gotest.Test) bool { return strings.HasPrefix(other.Name, t.Name+"/") })
+		if !group || t.State == gotest.Failed && test.Message != "" {
 			v.Tests = append(v.Tests, test)
 		}
 	}
 	source.sort(v.Tests)
-	if run.failed && !slices.ContainsFunc(v.Tests, func(t Test) bool { return t.State == stateFailed }) {
-		outside := &testRun{name: "outside the tests", state: stateFailed, output: run.output}
-		test := newTest(e, source, outside, findCrash(run.output.String()))
+	if run.Failed && !slices.ContainsFunc(v.Tests, func(t Test) bool { return t.State == gotest.Failed }) {
+		test := newTest(e, source, "outside the tests", gotest.Failed, run.Output(), findCrash(run.Output()))
 		v.Outside = &test
 	}
 	switch {
-	case run.failed:
+	case run.Failed:
 		v.Outcome = Failed
-	case slices.ContainsFunc(v.Tests, func(t Test) bool { return t.State == statePassed }):
+	case slices.ContainsFunc(v.Tests, func(t Test) bool { return t.State == gotest.Passed }):
 		v.Outcome = Passed
 	default:
 		v.Outcome = NoTest
@@ -83,43 +84,43 @@ func explain(e Exercise, run *packageRun, took time.Duration) Verdict {
 
 // settleCrashes finds the test that ended the whole run, if one did. go test reports a subtest's panic as its parent's
 // output: it belongs to the subtest that ran last.
-func settleCrashes(run *packageRun) map[*testRun]*crash {
-	crashes := map[*testRun]*crash{}
-	var last *testRun // that wasn't finished
-	for _, t := range run.tests {
-		if t.state == stateUnfinished {
+func settleCrashes(run *gotest.Package) map[*gotest.Test]*crash {
+	crashes := map[*gotest.Test]*crash{}
+	var last *gotest.Test // that wasn't finished
+	for _, t := range run.Tests {
+		if t.State == gotest.Unfinished {
 			last = t
 		}
-		c := findCrash(t.output.String())
+		c := findCrash(t.Output())
 		if c == nil {
 			continue
 		}
 		culprit := t
-		for _, other := range run.tests {
-			if strings.HasPrefix(other.name, t.name+"/") && (other.state == stateFailed || other.state == stateUnfinished) {
+		for _, other := range run.Tests {
+			if strings.HasPrefix(other.Name, t.Name+"/") && (other.State == gotest.Failed || other.State == gotest.Unfinished) {
 				culprit = other
 			}
 		}
-		culprit.state = stateFailed
+		culprit.State = gotest.Failed
 		crashes[culprit] = c
 	}
-	if run.failed && last != nil && len(crashes) == 0 {
-		last.state = stateFailed
+	if run.Failed && last != nil && len(crashes) == 0 {
+		last.State = gotest.Failed
 		crashes[last] = &crash{exited: true}
 	}
 	return crashes
 }
 
-func newTest(e Exercise, source source, run *testRun, c *crash) Test {
-	test := Test{Name: run.name, Sentence: source.sentence(run.name), State: run.state}
-	said, asked, mentioned := ownWords(run.output.String())
+func newTest(e Exercise, source source, name string, state gotest.State, output string, c *crash) Test {
+	test := Test{Name: name, Sentence: source.sentence(name), State: state}
+	said, asked, mentioned := ownWords(output)
 	test.Message = said
-	if line := source.asked(run.name); line > 0 {
+	if line := source.asked(name); line > 0 {
 		test.Asked = fmt.Sprintf("%s:%d", e.Path(testFile), line)
 	} else if asked != "" {
 		test.Asked = e.Path(asked)
 	}
-	if run.state != stateFailed {
+	if state != gotest.Failed {
 		return test
 	}
 	var line int
@@ -131,7 +132,7 @@ func newTest(e Exercise, source source, run *testRun, c *crash) Test {
 		line, test.Why = mentioned, "the test names"
 	}
 	if line == 0 {
-		line, test.Why = source.called(run.name)
+		line, test.Why = source.called(name)
 	}
 	if line > 0 {
 		test.Place = fmt.Sprintf("%s:%d", e.Path(exerciseFile), line)
@@ -139,38 +140,22 @@ func newTest(e Exercise, source source, run *testRun, c *crash) Test {
 	return test
 }
 
-var (
-	// frame are go test's own lines.
-	frame = regexp.MustCompile(`^\s*(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|FAIL|SKIP):|PASS$|FAIL($|\t)|ok  \t|exit status )`)
-	// located is the first line of what t.Error or t.Log prints.
-	located = regexp.MustCompile(`^    (\S+\.go):(\d+): ?(.*)$`)
-	mention = regexp.MustCompile(`\b` + regexp.QuoteMeta(exerciseFile) + `:(\d+)\b`)
-)
+var mention = regexp.MustCompile(`\b` + regexp.QuoteMeta(exerciseFile) + `:(\d+)\b`)
 
-// ownWords is what a test said, without go test's words; where in a test file it last said something, as file:line; and the
-// line of exercise.go that it mentioned, if it did. What was printed and not said by the test is marked.
+// ownWords is what a test said; where in a test file it last said something, as file:line; and the line of exercise.go that
+// it mentioned, if it did. What was printed and not said by the test is marked.
 func ownWords(output string) (said, asked string, mentioned int) {
 	var lines []string
-	saying := false
-	for line := range strings.Lines(beforeCrash(output)) {
-		line = strings.TrimRight(line, "\n")
-		switch match := located.FindStringSubmatch(line); {
-		case frame.MatchString(line):
-			saying = false
-		case match != nil:
-			saying = true
-			lines = append(lines, match[3])
-			if match[1] == exerciseFile {
-				mentioned, _ = strconv.Atoi(match[2])
-			} else {
-				asked = match[1] + ":" + match[2]
-			}
-		case saying && (strings.HasPrefix(line, "        ") || line == ""):
-			lines = append(lines, strings.TrimPrefix(line, "        "))
-		case line != "":
-			saying = false
-			lines = append(lines, "printed: "+line)
+	for _, words := range gotest.Words(beforeCrash(output)) {
+		switch words.File {
+		case "":
+			words.Text = "printed: " + words.Text
+		case exerciseFile:
+			mentioned = words.Line
+		default:
+			asked = fmt.Sprintf("%s:%d", words.File, words.Line)
 		}
+		lines = append(lines, words.Text)
 	}
 	said = strings.TrimSpace(strings.Join(lines, "\n"))
 	if match := mention.FindStringSubmatch(said); match != nil {

@@ -3,7 +3,6 @@
 package faultproxy
 
 import (
-	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,11 +10,14 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"example.com/operators/scripts/internal/apitest"
 )
 
 // apiServer answers every write with what it was sent, every list with an empty one, and hands each watch to the test.
 type apiServer struct {
 	*httptest.Server
+	config   *rest.Config // how one reaches the server itself
 	requests chan *http.Request
 	watches  chan *serverWatch
 }
@@ -29,13 +31,7 @@ type serverWatch struct {
 
 func newAPIServer(t *testing.T) *apiServer {
 	api := &apiServer{requests: make(chan *http.Request, 1000), watches: make(chan *serverWatch, 1000)}
-	api.Server = httptest.NewUnstartedServer(http.HandlerFunc(api.answer))
-	api.EnableHTTP2 = true
-	api.StartTLS()
-	t.Cleanup(func() {
-		api.CloseClientConnections()
-		api.Close()
-	})
+	api.Server, api.config = apitest.Start(t, api.answer)
 	return api
 }
 
@@ -71,10 +67,4 @@ func (a *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-}
-
-// config is how one reaches the server itself.
-func (a *apiServer) config() *rest.Config {
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate().Raw})
-	return &rest.Config{Host: a.URL, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
 }

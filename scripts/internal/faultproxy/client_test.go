@@ -24,7 +24,7 @@ const foosPath = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/a/foos"
 func setup(t *testing.T) (*apiServer, *Proxy, *rest.Config) {
 	t.Helper()
 	api := newAPIServer(t)
-	proxy := startProxy(t, api.config())
+	proxy := startProxy(t, api.config)
 	original := filepath.Join(t.TempDir(), "original")
 	if err := clientcmd.WriteToFile(kubeconfig(api.URL), original); err != nil {
 		t.Fatal(err)

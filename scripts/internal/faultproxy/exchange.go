@@ -97,6 +97,16 @@ func (p *Proxy) record(x *exchange) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.requests = append(p.requests, x.Request)
+	for _, do := range p.followers {
+		do(x.Request)
+	}
+}
+
+// Follow calls do with each of the Requests to come, as soon as it is one. It must return soon, and must not call the Proxy.
+func (p *Proxy) Follow(do func(audit.Request)) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.followers = append(p.followers, do)
 }
 
 // Requests returns all requests so far that were answered, by the server or by a fault, in the order of the answers: a watch

@@ -6,6 +6,8 @@ import (
 	"io"
 	"syscall"
 	"testing"
+
+	"example.com/operators/scripts/internal/await"
 )
 
 func TestCutWatches(t *testing.T) {
@@ -127,7 +129,7 @@ func TestFreeze(t *testing.T) {
 	fault.Stop()
 	fault.Stop()
 	receive(t, "the server hears that the frozen watch is given up", server.ended)
-	eventually(t, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
+	await.That(t, patience, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
 }
 
 func TestAFrozenConnectionGoesOnAfterwards(t *testing.T) {

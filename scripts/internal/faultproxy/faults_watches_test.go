@@ -11,6 +11,8 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"example.com/operators/scripts/internal/await"
 )
 
 var foosResource = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
@@ -182,5 +184,5 @@ func TestAClientMayLeaveASilentWatch(t *testing.T) {
 	receive(t, "a watch", api.watches)
 	proxy.Silence()
 	watch.Close()
-	eventually(t, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
+	await.That(t, patience, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/await"
 )
 
 func TestInformersThroughTheProxy(t *testing.T) {
@@ -59,7 +60,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 				if test.startOver {
 					want = append(want, way.startOver...)
 				}
-				eventually(t, "the informer is back", func() error { return number(len(proxy.Requests())-already, len(want)) })
+				await.That(t, patience, "the informer is back", func() error { return number(len(proxy.Requests())-already, len(want)) })
 				if diff := cmp.Diff(want, inWords(proxy.Requests()[already:])); diff != "" {
 					t.Error(diff)
 				}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"example.com/operators/scripts/internal/await"
 )
 
 func TestCloseEndsEverything(t *testing.T) {
@@ -34,7 +36,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	if len(proxy.clients.all())+len(proxy.servers.all())+proxy.Watches() > 0 {
 		t.Error("something is still open")
 	}
-	eventually(t, "nothing still runs", leftover)
+	await.That(t, patience, "nothing still runs", leftover)
 	for _, watch := range watches {
 		receive(t, "the watch ends", watch.end)
 	}

@@ -57,23 +57,6 @@ func receive[T any](t *testing.T, what string, from <-chan T) T {
 	}
 }
 
-// eventually waits until check finds nothing to complain about.
-func eventually(t *testing.T, sentence string, check func() error) {
-	t.Helper()
-	deadline := time.After(patience)
-	for {
-		complaint := check()
-		if complaint == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("%s: still not so after %v: %v", sentence, patience, complaint)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
 // waitFor waits until the fault has hit so often.
 func waitFor(t *testing.T, fault *Fault, hits int) {
 	t.Helper()
@@ -83,6 +66,8 @@ func waitFor(t *testing.T, fault *Fault, hits int) {
 		t.Fatal(err)
 	}
 }
+
+// number complains about another number than the one wanted.
 func number(got, want int) error {
 	if got != want {
 		return fmt.Errorf("got %d, want %d", got, want)

@@ -38,12 +38,13 @@ type Proxy struct {
 	serving sync.WaitGroup // the accept loop and the goroutine of each connection
 	closing sync.Once
 
-	mutex    sync.Mutex
-	closed   bool
-	handlers sync.WaitGroup // Add only under mutex, while not closed
-	rules    []*rule
-	watches  map[*watch]struct{} // those that have begun and not ended
-	requests []audit.Request
+	mutex     sync.Mutex
+	closed    bool
+	handlers  sync.WaitGroup // Add only under mutex, while not closed
+	rules     []*rule
+	watches   map[*watch]struct{} // those that have begun and not ended
+	requests  []audit.Request
+	followers []func(audit.Request)
 }
 
 // Start starts a proxy for the API server of target, on a free port of 127.0.0.1. Of target only the address and the CA are

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/await"
 )
 
 func TestARequestPassesUnchanged(t *testing.T) {
@@ -58,6 +59,8 @@ func TestARequestPassesUnchanged(t *testing.T) {
 func TestWritesAreCountedWithoutLeasesAndEvents(t *testing.T) {
 	_, proxy, config := setup(t)
 	client := httpClient(t, config)
+	var followed []audit.Request
+	proxy.Follow(func(r audit.Request) { followed = append(followed, r) })
 	for _, request := range []string{
 		"GET " + foosPath,
 		"PUT " + foosPath + "/x/status",
@@ -79,6 +82,9 @@ func TestWritesAreCountedWithoutLeasesAndEvents(t *testing.T) {
 	if len(proxy.Requests()) != 7 {
 		t.Errorf("all requests: %v", proxy.Requests())
 	}
+	if diff := cmp.Diff(proxy.Requests(), followed); diff != "" {
+		t.Errorf("who follows has seen others: %s", diff)
+	}
 }
 
 // Each event is sent only when the one before has arrived: a proxy that collects them would wait for ever.
@@ -97,7 +103,7 @@ func TestEventsArriveAtOnce(t *testing.T) {
 	if err := receive(t, "the end", client.end); err != nil {
 		t.Errorf("the server has ended the watch, but the client sees: %v", err)
 	}
-	eventually(t, "no watch is open", func() error { return number(proxy.Watches(), 0) })
+	await.That(t, patience, "no watch is open", func() error { return number(proxy.Watches(), 0) })
 }
 
 func TestAClientThatLeavesKeepsItsConnection(t *testing.T) {
@@ -157,7 +163,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	watch := openWatch(t, client, proxy)
 	receive(t, "a watch", api.watches)
 	before := counted.reads.Load()
-	eventually(t, "five pings are answered", func() error {
+	await.That(t, patience, "five pings are answered", func() error {
 		if now := counted.reads.Load(); now < before+5 {
 			return fmt.Errorf("%d reads", now-before)
 		}

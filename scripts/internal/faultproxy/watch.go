@@ -132,12 +132,12 @@ func (w *watch) next() ([]byte, error) {
 	return event, nil
 }
 
-// meetsDoom ends the watch if a fault wants it to end after so many events, and tells whether it did.
+// meetsDoom ends the watch if a fault wants it to end after so many events, and tells whether it did: another fault, or the
+// client, may have been quicker.
 func (w *watch) meetsDoom(passed int) bool {
-	if w.doom == nil || w.doom.after != passed || w.doom.isOver() {
+	if w.doom == nil || w.doom.after != passed || w.doom.isOver() || !w.interrupt(w.doom.reason) {
 		return false
 	}
-	w.interrupt(w.doom.reason)
 	w.doom.hit()
 	return true
 }

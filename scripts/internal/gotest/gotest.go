@@ -1,19 +1,13 @@
-// Package gotest runs `go test` and counts what came of it. It is there so that a skipped test, and a package whose tests
-// never ran, can't pass for green.
+// Package gotest runs `go test` and says what became of each test. It is there so that a skipped test, and a package whose
+// tests never ran, can't pass for green, and so that nothing goes on in the background when a run is broken off.
+//
+// This file says what a run's results are; run.go runs, and parse.go reads what `go test -json` prints.
 package gotest
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Counts are numbers of tests, subtests included. A package that fails by itself, or doesn't build, counts as a failed test.
@@ -26,100 +20,100 @@ func (c Counts) Plus(other Counts) Counts {
 	return Counts{c.Passed + other.Passed, c.Failed + other.Failed, c.Skipped + other.Skipped}
 }
 
-// Result is what a run came to.
-type Result struct {
-	Counts
-	// Problems holds, for each test or package that didn't pass, its name and all that it printed.
-	Problems []string
+// State is what became of a test.
+type State int
+
+const (
+	Unfinished State = iota // another one ended the run
+	Passed
+	Failed
+	Skipped
+)
+
+// Test is one test or subtest.
+type Test struct {
+	Name   string // as go test has it: a subtest's after a slash, blanks as underscores
+	State  State
+	output clip
 }
 
-// Run runs `go test -json` with args in the module at dir. progress is called with each test's name as it starts. The error
-// says that the run itself went wrong; tests that fail are in the Result.
-func Run(ctx context.Context, dir string, env, args []string, progress func(test string)) (Result, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), env...)
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = 30 * time.Second
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	output, err := command.StdoutPipe()
-	if err != nil {
-		return Result{}, err
-	}
-	if err := command.Start(); err != nil {
-		return Result{}, fmt.Errorf("start go test: %w", err)
-	}
-	result, parseErr := parse(output, progress)
-	io.Copy(io.Discard, output)
-	runErr := command.Wait()
-	switch {
-	case ctx.Err() != nil:
-		return result, ctx.Err()
-	case parseErr != nil:
-		return result, parseErr
-	case runErr != nil && len(result.Problems) == 0:
-		// go test failed, and no test did: a bad flag, a broken go.mod.
-		return result, fmt.Errorf("go test: %w\n%s", runErr, stderr.String())
-	}
-	return result, nil
+// Output is all that the test printed, or its beginning and its end.
+func (t *Test) Output() string { return t.output.String() }
+
+// Package is one package.
+type Package struct {
+	Path   string  // import path
+	Tests  []*Test // in the order in which they began
+	Failed bool
+	Build  string // what the compiler or vet said, if that is why it failed
+	output clip
 }
 
-// event is one line of go test -json, as `go doc test2json` describes it.
-type event struct {
-	Action     string
-	Package    string
-	ImportPath string
-	Test       string
-	Output     string
+// Output is what was printed outside the tests, or its beginning and its end.
+func (p *Package) Output() string { return p.output.String() }
+
+// Results are the packages of one run, in the order in which go test came to them.
+type Results []*Package
+
+// Failed tells whether any package did.
+func (r Results) Failed() bool {
+	return slices.ContainsFunc(r, func(p *Package) bool { return p.Failed })
 }
 
-// parse reads the lines of one run.
-func parse(lines io.Reader, progress func(string)) (Result, error) {
-	var result Result
-	printed := map[string][]string{} // by package and test
-	record := func(what, key string) {
-		result.Problems = append(result.Problems, fmt.Sprintf("%s: %s\n%s", key, what, strings.Join(printed[key], "")))
-	}
-	scanner := bufio.NewScanner(lines)
-	scanner.Buffer(nil, 16<<20)
-	for scanner.Scan() {
-		var e event
-		if err := json.Unmarshal(scanner.Bytes(), &e); err != nil {
-			return result, fmt.Errorf("go test printed %q: %w", scanner.Text(), err)
-		}
-		key := strings.Join(slices.DeleteFunc([]string{e.Package, e.ImportPath, e.Test}, func(s string) bool { return s == "" }), " ")
-		switch {
-		case e.Action == "output" || e.Action == "build-output":
-			printed[key] = append(printed[key], e.Output)
-		case e.Action == "build-fail":
-			result.Failed++
-			record("doesn't build", key)
-		case e.Action == "run":
-			progress(e.Test)
-		case e.Test == "" && e.Action == "fail":
-			// A package fails because a test did, or by itself: in TestMain, by a panic, a leak, a race.
-			if !slices.ContainsFunc(result.Problems, func(p string) bool { return strings.HasPrefix(p, e.Package) }) {
-				result.Failed++
-				record("failed", key)
+// Counts counts the tests.
+func (r Results) Counts() Counts {
+	var counts Counts
+	for _, p := range r {
+		for _, t := range p.Tests {
+			switch t.State {
+			case Passed:
+				counts.Passed++
+			case Failed:
+				counts.Failed++
+			case Skipped:
+				counts.Skipped++
 			}
-		case e.Test == "":
-		case e.Action == "pass":
-			result.Passed++
-			delete(printed, key)
-		case e.Action == "fail":
-			result.Failed++
-			record("failed", key)
-		case e.Action == "skip":
-			result.Skipped++
-			record("was skipped", key)
+		}
+		if p.failedByItself() {
+			counts.Failed++
 		}
 	}
-	if err := scanner.Err(); err != nil {
-		return result, fmt.Errorf("read go test's output: %w", err)
+	return counts
+}
+
+// Problems holds, for each test that failed or was skipped, and each package that failed by itself, its name and all that
+// it printed.
+func (r Results) Problems() []string {
+	var problems []string
+	for _, p := range r {
+		for _, t := range p.Tests {
+			if what := map[State]string{Failed: "failed", Skipped: "was skipped"}[t.State]; what != "" {
+				problems = append(problems, fmt.Sprintf("%s %s: %s\n%s", p.Path, t.Name, what, t.Output()))
+			}
+		}
+		switch {
+		case p.Build != "":
+			problems = append(problems, fmt.Sprintf("%s: doesn't build\n%s", p.Path, p.Build))
+		case p.failedByItself():
+			problems = append(problems, fmt.Sprintf("%s: failed\n%s", p.Path, p.said()))
+		}
 	}
-	if result.Passed+result.Failed+result.Skipped == 0 && len(result.Problems) == 0 {
-		return result, errors.New("no test was run")
+	return problems
+}
+
+// failedByItself tells whether the package failed and no test did: in TestMain, by an exit, a leak, a race, or since it
+// doesn't build.
+func (p *Package) failedByItself() bool {
+	return p.Failed && !slices.ContainsFunc(p.Tests, func(t *Test) bool { return t.State == Failed })
+}
+
+// said is what the package printed, and the tests that didn't come to their end.
+func (p *Package) said() string {
+	var said strings.Builder
+	for _, t := range p.Tests {
+		if t.State == Unfinished {
+			said.WriteString(t.Output())
+		}
 	}
-	return result, nil
+	return said.String() + p.Output()
 }

@@ -14,7 +14,6 @@ func TestRun(t *testing.T) {
 		source  string
 		want    Counts
 		problem string // stands in a problem; "": there is none
-		wantErr string
 	}{
 		"tests and subtests that pass are counted": {
 			source: "func TestA(t *testing.T) { t.Run(`b`, func(t *testing.T) {}) }",
@@ -40,9 +39,13 @@ func TestRun(t *testing.T) {
 			want:    Counts{Passed: 1, Failed: 1},
 			problem: "a leak",
 		},
-		"a run without a test is an error": {
-			source:  "var _ testing.T",
-			wantErr: "no test was run",
+		"a test that ends the run is a problem": {
+			source:  "func TestA(t *testing.T) { println(`before`); os.Exit(3) }",
+			want:    Counts{Failed: 1},
+			problem: "before",
+		},
+		"a run without a test counts none": {
+			source: "var _ testing.T",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -56,19 +59,47 @@ func TestRun(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			result, err := Run(t.Context(), dir, []string{"GOWORK=off"}, []string{"./..."}, func(string) {})
-			if test.wantErr != "" || err != nil {
-				if test.wantErr == "" || err == nil || !strings.Contains(err.Error(), test.wantErr) {
-					t.Fatalf("error %v, want %q", err, test.wantErr)
-				}
-				return
+			results, err := Run(t.Context(), Request{Dir: dir, Env: []string{"GOWORK=off"}, Args: []string{"./..."}})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if result.Counts != test.want {
-				t.Errorf("counted %+v, want %+v", result.Counts, test.want)
+			if counts := results.Counts(); counts != test.want {
+				t.Errorf("counted %+v, want %+v", counts, test.want)
 			}
-			if test.problem == "" && len(result.Problems) > 0 || test.problem != "" && !slices.ContainsFunc(result.Problems, func(p string) bool { return strings.Contains(p, test.problem) }) {
-				t.Errorf("problems %q, want %q", result.Problems, test.problem)
+			problems := results.Problems()
+			if len(problems) != test.want.Failed+test.want.Skipped || !strings.Contains(strings.Join(problems, "\n"), test.problem) {
+				t.Errorf("problems %q, want %q", problems, test.problem)
 			}
 		})
+	}
+}
+
+func TestARunThatGoRefusesIsAnError(t *testing.T) {
+	_, err := Run(t.Context(), Request{Dir: t.TempDir(), Args: []string{"-timeout=soon"}})
+	if err == nil || !strings.Contains(err.Error(), "go test can't run") || !strings.Contains(err.Error(), "soon") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAnEndlessOutputIsCut(t *testing.T) {
+	var c clip
+	for range 100_000 {
+		c.add("again and again\n")
+	}
+	c.add("panic: at last\n")
+	if out := c.String(); len(out) > 8*clipped || !strings.HasPrefix(out, "again") || !strings.HasSuffix(out, "panic: at last\n") || !strings.Contains(out, "(much more)") {
+		t.Errorf("%d bytes: %.100s … %s", len(out), out, out[len(out)-100:])
+	}
+}
+
+func TestWords(t *testing.T) {
+	const output = "=== RUN   TestA\nprinted past it\n    a_test.go:7: it is 1,\n        want 2\n\n        at least\n    a_test.go:9: and so on\n--- FAIL: TestA (0.00s)\n"
+	want := []Said{
+		{Text: "printed past it"},
+		{"a_test.go", 7, "it is 1,\nwant 2\n\nat least"},
+		{"a_test.go", 9, "and so on"},
+	}
+	if got := Words(output); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -33,12 +33,16 @@ const (
 
 // Build builds the chapter's program into dir and returns its path. Extra arguments go to go build.
 func Build(ctx context.Context, chapter chapters.Chapter, dir string, args ...string) (string, error) {
-	binary := filepath.Join(dir, chapter.Name)
-	command := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", binary}, args...), ".")...)
+	return build(ctx, chapter, ".", filepath.Join(dir, chapter.Name), args...)
+}
+
+// build builds one package of the chapter, such as ".", into binary, which it returns.
+func build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", binary}, args...), pkg)...)
 	command.Dir = chapter.Dir
 	command.Env = append(os.Environ(), "GOWORK=off")
 	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", chapter.Name, err, output)
+		return "", fmt.Errorf("build %s: %w\n%s", filepath.Base(binary), err, output)
 	}
 	return binary, nil
 }
@@ -75,10 +79,14 @@ func bindingName(namespace string) string { return ServiceAccount + "-in-" + nam
 // WriteKubeconfig writes a kubeconfig for the ServiceAccount in namespace to path, readable by this user only. Its token is
 // valid for a day.
 func WriteKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, path string) error {
+	return writeKubeconfig(ctx, client, cluster, namespace, ServiceAccount, path)
+}
+
+func writeKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, account, path string) error {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](24 * 60 * 60)}}
-	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, ServiceAccount, request, metav1.CreateOptions{})
+	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("token for ServiceAccount %s/%s: %w", namespace, ServiceAccount, err)
+		return fmt.Errorf("token for ServiceAccount %s/%s: %w", namespace, account, err)
 	}
 	config := clientcmdapi.NewConfig()
 	config.Clusters["cluster"] = &clientcmdapi.Cluster{

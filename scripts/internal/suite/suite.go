@@ -11,10 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/checks"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/exercises"
@@ -24,7 +24,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// clusterName is the cluster that tests change as they like. It is made anew for each run, beside the user's own.
+// clusterName is the name of the cluster that tests change as they like, beside the user's own.
 const clusterName = "test"
 
 // Suite is one run.
@@ -38,7 +38,11 @@ type Suite struct {
 
 	counts gotest.Counts
 	race   []string // arguments to go test
+	kept   bool     // the cluster is left as it is, to look at
 }
+
+// Cluster is the tests' own. Run makes it anew; Only takes it as it is.
+func (s *Suite) Cluster() *cluster.Cluster { return cluster.New(s.Root, s.Bin, clusterName) }
 
 // Run runs all of it, also after a failure, and returns the number of tests. The error tells whether all was green; the
 // reasons have been printed.
@@ -102,71 +106,15 @@ func (s *Suite) findRace(ctx context.Context) error {
 	return nil
 }
 
-func (s *Suite) checkFiles(ctx context.Context, _ *ui.Step) (string, error) {
-	problems, err := checks.All(ctx, s.Root)
-	if err == nil && len(problems) > 0 {
-		err = errors.New(strings.Join(problems, "\n"))
-	}
-	return "fine", err
-}
-
-// modules are the folders of the modules to test.
-func (s *Suite) modules() []string {
-	var modules []string
-	for _, chapter := range s.Chapters {
-		modules = append(modules, chapter.Name)
-	}
-	if s.Everything {
-		modules = append(modules, "scripts")
-	}
-	return modules
-}
-
-func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
-	staticcheck := filepath.Join(s.Root, ".workshop", "bin", "staticcheck")
-	if err := s.run(ctx, "scripts", "go", "build", "-o", staticcheck, "honnef.co/go/tools/cmd/staticcheck"); err != nil {
-		return "", err
-	}
-	var err error
-	for _, module := range s.modules() {
-		step.Update("%s", module)
-		err = errors.Join(err, s.run(ctx, module, "go", "vet", "./..."), s.run(ctx, module, staticcheck, "./..."))
-	}
-	return "fine", err
-}
-
-// run runs a command in one module, alone as a reader would who has copied its folder away.
-func (s *Suite) run(ctx context.Context, module string, command ...string) error {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = filepath.Join(s.Root, module)
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %s: %w\n%s", module, filepath.Base(command[0]), err, output)
-	}
-	return nil
-}
-
 // tests runs every test of the modules, then the contract, on a fresh cluster. That is removed if all went well, and left
 // to look at otherwise.
 func (s *Suite) tests(ctx context.Context) {
-	c := cluster.New(s.Root, s.Bin, clusterName)
+	c := s.Cluster()
 	if !s.freshCluster(ctx, c) {
 		return
 	}
-	kubectl := kubectl.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
-	var names []string
-	for _, chapter := range s.Chapters {
-		names = append(names, chapter.Name)
-	}
-	env := []string{
-		"GOWORK=off",
-		"TEST_KUBECONFIG=" + c.Kubeconfig(),
-		"TEST_AUDIT_LOG=" + c.AuditLog(),
-		"TEST_KUBECTL=" + kubectl.Binary,
-		"TEST_CHAPTERS=" + strings.Join(names, ","),
-		"TEST_CLUSTER=" + c.Name,
-		"WORKSHOP_TEST_BIN=" + s.Bin,
-	}
+	kubectl := kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}
+	env := s.testEnvironment(c, s.Chapters...)
 
 	green := true
 	for _, chapter := range s.Chapters {
@@ -174,15 +122,22 @@ func (s *Suite) tests(ctx context.Context) {
 			if err := kubectl.ApplyChapter(ctx, chapter.Manifest("")); err != nil {
 				return "", err
 			}
-			return s.goTest(ctx, step, chapter.Name, env, "./...")
+			packages, err := s.packages(ctx, chapter.Name)
+			if err != nil {
+				return "", err
+			}
+			return s.goTest(ctx, step, chapter.Name, env, packages...)
 		}) && green
 	}
 	for _, chapter := range s.Chapters {
 		green = s.step(ctx, chapter.Name+": exercises fail as given, and pass as solved", func(ctx context.Context, step *ui.Step) (string, error) {
 			proof, err := exercises.Prove(ctx, exercises.ProofOptions{
-				Root: s.Root, Chapter: chapter, Args: s.race, Env: env,
+				Root: s.Root, Chapter: chapter, Args: s.race, Env: env, Staticcheck: s.staticcheck(),
 				Progress: func(test string) { step.Update("%s", test) },
 			})
+			for _, note := range proof.Notes {
+				step.Note("! %s", note)
+			}
 			s.counts = s.counts.Plus(proof.Counts)
 			if err == nil && len(proof.Problems) > 0 {
 				err = errors.New(strings.Join(proof.Problems, "\n"))
@@ -208,22 +163,53 @@ func (s *Suite) tests(ctx context.Context) {
 	if green {
 		s.removeCluster(ctx, c)
 	} else {
-		s.UI.Say("! cluster %q is left as it is; its logs are in %s", clusterName, filepath.Dir(c.AuditLog()))
+		s.kept = true
+		s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name, filepath.Dir(c.AuditLog()))
 	}
 }
 
-func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, packages ...string) (string, error) {
-	args := append(append([]string{"-count=1", "-timeout=20m"}, s.race...), packages...)
-	started := 0
-	result, err := gotest.Run(ctx, filepath.Join(s.Root, module), env, args, func(test string) {
-		started++
-		step.Update("%d: %s", started, test)
-	})
-	s.counts = s.counts.Plus(result.Counts)
-	if err == nil && len(result.Problems) > 0 {
-		err = errors.New(strings.Join(result.Problems, "\n"))
+// testEnvironment is what tests find in their environment: the cluster, what it takes to use and to break it, and which
+// chapters are to be judged on it.
+func (s *Suite) testEnvironment(c *cluster.Cluster, judged ...chapters.Chapter) []string {
+	var names []string
+	for _, chapter := range judged {
+		names = append(names, chapter.Name)
 	}
-	return fmt.Sprintf("%d passed", result.Passed), err
+	return []string{
+		"GOWORK=off",
+		"TEST_KUBECONFIG=" + c.Kubeconfig(),
+		"TEST_AUDIT_LOG=" + c.AuditLog(),
+		"TEST_KUBECTL=" + s.kubectl(),
+		"TEST_CHAPTERS=" + strings.Join(names, ","),
+		"TEST_CLUSTER=" + c.Name,
+		"WORKSHOP_TEST_BIN=" + s.Bin,
+	}
+}
+
+// kubectl is the pinned kubectl's path.
+func (s *Suite) kubectl() string { return filepath.Join(s.Bin, "kubectl") }
+
+func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, packages ...string) (string, error) {
+	started := 0
+	results, err := gotest.Run(ctx, gotest.Request{
+		Dir:  filepath.Join(s.Root, module),
+		Env:  env,
+		Args: slices.Concat([]string{"-count=1", "-timeout=20m"}, s.race, packages),
+		Progress: func(test string) {
+			started++
+			step.Update("%d: %s", started, test)
+		},
+	})
+	counts := results.Counts()
+	s.counts = s.counts.Plus(counts)
+	switch problems := results.Problems(); {
+	case err != nil:
+	case len(problems) > 0:
+		err = errors.New(strings.Join(problems, "\n"))
+	case counts.Passed == 0:
+		err = errors.New("no test was run")
+	}
+	return fmt.Sprintf("%d passed", counts.Passed), err
 }
 
 // freshCluster brings up a cluster with nothing in it, whatever was there under its name.

@@ -37,13 +37,7 @@ func TestTheRaceDetectorIsLeftOutOnlyWhereThatIsSaid(t *testing.T) {
 func TestWhichTextsBelongToARun(t *testing.T) {
 	root := t.TempDir()
 	for _, file := range []string{"README.md", "01-a/README.md", "02-b/README.md", "scripts/more.md"} {
-		path := filepath.Join(root, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(root, file), "")
 	}
 	one := &Suite{Root: root, Chapters: []chapters.Chapter{{Name: "02-b"}}}
 	if files, err := one.textFiles(); err != nil || !slices.Equal(files, []string{"02-b/README.md"}) {
@@ -74,5 +68,35 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	}
 	if path := filepath.SplitList(last["PATH"]); path[0] != s.Bin {
 		t.Errorf("the workshop's kubectl isn't first in PATH: %v", path)
+	}
+}
+
+// A learner's work, however broken, is no part of what is linted and tested.
+func TestExercisesAreLeftOut(t *testing.T) {
+	root := t.TempDir()
+	for file, content := range map[string]string{
+		"01-a/go.mod":                       "module example.com/01-a\n\ngo 1.26\n",
+		"01-a/main.go":                      "package main\n\nfunc main() {}\n",
+		"01-a/wire/wire.go":                 "package wire\n",
+		"01-a/exercises/1-x/exercise.go":    "//go:build !solution\n\npack",
+		"01-a/exercises/1-x/solution.go":    "//go:build solution\n\npackage x\n",
+		"01-a/exercises/1-x/in/anything.go": "package in\n\nimport \"nothing\"\n",
+	} {
+		write(t, filepath.Join(root, file), content)
+	}
+	s := &Suite{Root: root, UI: ui.New(os.Stderr)}
+	packages, err := s.packages(t.Context(), "01-a")
+	if want := []string{"example.com/01-a", "example.com/01-a/wire"}; err != nil || !slices.Equal(packages, want) {
+		t.Errorf("found %q, error %v, want %q", packages, err, want)
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -48,11 +49,14 @@ func (s *Suite) texts(ctx context.Context) {
 			return
 		}
 		s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
-			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: lineWriter(func(line string) { step.Update("%s", line) })}
+			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
 			problems, commands, err := runner.Run(ctx, file)
 			return fmt.Sprintf("%d commands", commands), errors.Join(err, join(problems))
 		})
 		s.removeCluster(ctx, c)
+		if !s.kept { // the text may have brought it up, by `workshop test --only`
+			s.removeCluster(ctx, s.Cluster())
+		}
 	}
 }
 
@@ -92,14 +96,4 @@ func join(problems []docs.Problem) error {
 		return nil
 	}
 	return errors.New(strings.Join(lines, "\n"))
-}
-
-// lineWriter calls a function with each line that is written.
-type lineWriter func(line string)
-
-func (w lineWriter) Write(p []byte) (int, error) {
-	for line := range strings.Lines(string(p)) {
-		w(strings.TrimSuffix(line, "\n"))
-	}
-	return len(p), nil
 }

@@ -57,13 +57,13 @@ func (s *Step) Note(format string, args ...any) {
 // Done ends the step well: its line is replaced by this one, with a mark and the time that it took.
 func (s *Step) Done(format string, args ...any) {
 	s.end()
-	s.ui.Say("%s %s (%s)", s.ui.good.Sprint("✓"), fmt.Sprintf(format, args...), s.elapsed())
+	s.ui.Say("%s %s (%s)", s.ui.palette.Green.Sprint("✓"), fmt.Sprintf(format, args...), s.elapsed())
 }
 
 // Fail ends the step badly. The reason is the caller's to report.
 func (s *Step) Fail() {
 	s.end()
-	s.ui.Say("%s %s (%s)", s.ui.bad.Sprint("✗"), s.what, s.elapsed())
+	s.ui.Say("%s %s (%s)", s.ui.palette.Red.Sprint("✗"), s.what, s.elapsed())
 }
 
 // Drop ends the step without a word: there was nothing to do after all.

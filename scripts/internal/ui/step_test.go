@@ -6,14 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/fatih/color"
 )
 
 func newUI(out *bytes.Buffer, width func() int) *UI {
-	plain := color.New()
-	plain.DisableColor()
-	return &UI{out: out, width: width, good: plain, bad: plain}
+	return &UI{out: out, width: width, palette: NewPalette(false)}
 }
 
 func TestAPlainStep(t *testing.T) {

@@ -7,30 +7,22 @@ import (
 	"io"
 	"os"
 
-	"github.com/fatih/color"
 	"golang.org/x/term"
 )
 
 // UI writes progress to one file, as a rule stderr.
 type UI struct {
-	out   io.Writer
-	width func() int // of the terminal, in characters; nil: out is no terminal
-	good  *color.Color
-	bad   *color.Color
+	out     io.Writer
+	width   func() int // of the terminal, in characters; nil: out is no terminal
+	palette Palette
 }
 
 // New looks at what out is: a terminal gets moving lines and, unless NO_COLOR is set, colour.
 func New(out *os.File) *UI {
-	u := &UI{out: out, good: color.New(color.FgGreen), bad: color.New(color.FgRed)}
-	colour := (*color.Color).DisableColor
-	if term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb" {
+	u := &UI{out: out, palette: NewPalette(Coloured(out))}
+	if moves(out) {
 		u.width = func() int { w, _, _ := term.GetSize(int(out.Fd())); return w }
-		if os.Getenv("NO_COLOR") == "" {
-			colour = (*color.Color).EnableColor
-		}
 	}
-	colour(u.good)
-	colour(u.bad)
 	return u
 }
 

@@ -1,4 +1,4 @@
-package exercises
+package gotest
 
 // What go test -json prints (`go doc test2json`), sorted by package and test.
 
@@ -10,54 +10,6 @@ import (
 	"strings"
 )
 
-// state is what became of a test.
-type state int
-
-const (
-	stateUnfinished state = iota // another one ended the run
-	statePassed
-	stateFailed
-	stateSkipped
-)
-
-// testRun is one test or subtest.
-type testRun struct {
-	name   string
-	state  state
-	output clip
-}
-
-// packageRun is one package.
-type packageRun struct {
-	path   string     // import path
-	tests  []*testRun // in the order in which they began
-	failed bool
-	build  string // what the compiler said, if that is why it failed
-	output clip   // what was printed outside the tests
-}
-
-// results are the packages of one run, by import path.
-type results map[string]*packageRun
-
-func (r results) failed() bool {
-	for _, p := range r {
-		if p.failed {
-			return true
-		}
-	}
-	return false
-}
-
-// of returns the run of an exercise's package.
-func (r results) of(e Exercise) *packageRun {
-	for path, p := range r {
-		if strings.HasSuffix(path, "/"+folder+"/"+e.Folder) {
-			return p
-		}
-	}
-	return &packageRun{}
-}
-
 // event is one line.
 type event struct {
 	Action      string
@@ -68,16 +20,17 @@ type event struct {
 	FailedBuild string
 }
 
-func parse(lines io.Reader, progress func(test string)) (results, error) {
-	found := results{}
+func parse(lines io.Reader, progress func(test string)) (Results, error) {
+	var results Results
+	packages := map[string]*Package{}
 	builds := map[string]*clip{} // what the compiler said, by import path
 	decoder := json.NewDecoder(lines)
 	for {
 		var e event
 		if err := decoder.Decode(&e); errors.Is(err, io.EOF) {
-			return found, nil
+			return results, nil
 		} else if err != nil {
-			return found, fmt.Errorf("read what go test prints: %w", err)
+			return results, fmt.Errorf("read what go test prints: %w", err)
 		}
 		if e.Action == "build-output" {
 			if builds[e.ImportPath] == nil {
@@ -88,10 +41,11 @@ func parse(lines io.Reader, progress func(test string)) (results, error) {
 		if e.Package == "" {
 			continue
 		}
-		p := found[e.Package]
+		p := packages[e.Package]
 		if p == nil {
-			p = &packageRun{path: e.Package}
-			found[e.Package] = p
+			p = &Package{Path: e.Package}
+			packages[e.Package] = p
+			results = append(results, p)
 		}
 		if e.Test != "" {
 			if e.Action == "run" && progress != nil {
@@ -104,35 +58,35 @@ func parse(lines io.Reader, progress func(test string)) (results, error) {
 		case "output":
 			p.output.add(e.Output)
 		case "fail":
-			p.failed = true
+			p.Failed = true
 			if said := builds[e.FailedBuild]; said != nil {
-				p.build = said.String()
+				p.Build = said.String()
 			}
 		}
 	}
 }
 
-func (p *packageRun) test(name string) *testRun {
-	for _, t := range p.tests {
-		if t.name == name {
+func (p *Package) test(name string) *Test {
+	for _, t := range p.Tests {
+		if t.Name == name {
 			return t
 		}
 	}
-	t := &testRun{name: name}
-	p.tests = append(p.tests, t)
+	t := &Test{Name: name}
+	p.Tests = append(p.Tests, t)
 	return t
 }
 
-func (t *testRun) take(e event) {
+func (t *Test) take(e event) {
 	switch e.Action {
 	case "output":
 		t.output.add(e.Output)
 	case "pass":
-		t.state = statePassed
+		t.State = Passed
 	case "fail":
-		t.state = stateFailed
+		t.State = Failed
 	case "skip":
-		t.state = stateSkipped
+		t.State = Skipped
 	}
 }
 

@@ -1,0 +1,92 @@
+// What is declared not to be held, shown where a later event is served while what came before it still waits.
+
+package acceptance
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/faultproxy"
+)
+
+func TestWhatIsNotHeld(t *testing.T) {
+	shows := map[string]func(*faulty){
+		"F4a": showLost(http.StatusInternalServerError),
+		"F4b": showLost(http.StatusTooManyRequests),
+		"F4c": showLost(http.StatusConflict),
+		"F6b": showDeaf,
+		"F7":  showTwoAtWork,
+		"F8":  showLost(http.StatusForbidden),
+	}
+	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
+		for _, fault := range Faults() {
+			why := WhyNotHeld(chapter, fault.Name)
+			if why == "" {
+				continue
+			}
+			t.Run(fault.Name+" "+fault.What+": not held, "+why, func(t *testing.T) {
+				t.Parallel()
+				show, ok := shows[fault.Name]
+				if !ok {
+					t.Fatal("it is declared, and no test shows it")
+				}
+				show(newFaulty(t, env, chapter))
+			})
+		}
+	})
+}
+
+const isMendedNow = "it is made up for: the declaration is wrong"
+
+// showLost shows that a write which fails is lost.
+func showLost(code int) func(*faulty) {
+	return func(f *faulty) {
+		f.start()
+		f.sentinel("ready")
+		failing := f.proxy.FailWrites(1, code, deploymentsCreated()...)
+		f.createFoo("unlucky", "unlucky", 1)
+		f.hits(failing, 1)
+		f.sentinel("later")
+		if f.getDeployment("unlucky") != nil {
+			f.Error(isMendedNow)
+		}
+	}
+}
+
+// showDeaf shows that a Foo isn't heard of while the watch of Foos is silent, though Deployments are.
+func showDeaf(f *faulty) {
+	f.start()
+	f.sentinel("drifted")
+	f.hits(f.proxy.Silence(faultproxy.Resource("foos")), 1)
+	f.createFoo("unheard", "unheard", 1)
+	f.must(f.deployments().Delete(f.Context(), "drifted", metav1.DeleteOptions{}))
+	f.eventually("the lost Deployment is made again", func() error {
+		if f.getDeployment("drifted") == nil {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	if f.getDeployment("unheard") != nil {
+		f.Error(isMendedNow)
+	}
+}
+
+// showTwoAtWork shows that each of two copies tries to make the same Deployment.
+func showTwoAtWork(f *faulty) {
+	second := f.another()
+	first, other := f.proxy.FailWrites(1, http.StatusInternalServerError, deploymentsCreated()...),
+		second.proxy.FailWrites(1, http.StatusInternalServerError, deploymentsCreated()...)
+	f.start()
+	second.start()
+	f.createFoo("contested", "contested", 1)
+	f.hits(first, 1)
+	f.hits(other, 1)
+}
+
+func deploymentsCreated() []faultproxy.Match {
+	return []faultproxy.Match{faultproxy.Resource("deployments"), faultproxy.Verb("create")}
+}

@@ -1,0 +1,52 @@
+// Which tests are those of one promise or fault.
+
+package acceptance
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// Find returns the promises and faults that names mean. A name is one of theirs, in any case, or what several begin with:
+// F4 is F4a, F4b and F4c.
+func Find(names ...string) ([]Named, error) {
+	var found []Named
+	for _, name := range names {
+		meant := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(strings.TrimSpace(name)) + `[a-z]?$`)
+		before := len(found)
+		for _, named := range slices.Concat(Promises(), Faults()) {
+			if meant.MatchString(named.Name) {
+				found = append(found, named)
+			}
+		}
+		if len(found) == before {
+			return nil, &problem.Problem{
+				What: fmt.Sprintf("there is no promise or fault %q", name),
+				Mend: "name some of " + list(slices.Concat(Promises(), Faults())) + `; "./scripts/workshop test --matrix" says what they are`,
+			}
+		}
+	}
+	return found, nil
+}
+
+func list(all []Named) string {
+	var names []string
+	for _, named := range all {
+		names = append(names, named.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Pattern is what go test -run takes to run just the tests of these promises and faults for a chapter.
+func Pattern(chapter chapters.Chapter, wanted []Named) string {
+	var names []string
+	for _, named := range wanted {
+		names = append(names, named.Name)
+	}
+	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names, "|"))
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What a learner has done is worth more than what can be built again.
+func TestPurgeSparesWhatIsTheLearners(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("WORKSHOP_ROOT", root)
+	exists := func(file string) bool {
+		t.Helper()
+		_, err := os.Stat(filepath.Join(root, ".workshop", file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	for _, file := range []string{"bin/etcd", "progress.json", "kept/01-1.go"} {
+		path := filepath.Join(root, ".workshop", file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := run(t.Context(), []string{"down", "--progress"}); code != exitWrongUsage || !exists("bin") {
+		t.Errorf("--progress alone: exit code %d", code)
+	}
+	if code := run(t.Context(), []string{"down", "--purge"}); code != 0 || exists("bin") || !exists("progress.json") || !exists("kept/01-1.go") {
+		t.Errorf("--purge: exit code %d", code)
+	}
+	if code := run(t.Context(), []string{"down", "--purge", "--progress"}); code != 0 || exists("") {
+		t.Errorf("--purge --progress: exit code %d", code)
+	}
+}

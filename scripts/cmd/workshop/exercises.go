@@ -1,0 +1,62 @@
+package main
+
+// What the commands about exercises share: which ones are meant, and where their tests find a cluster.
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+// findExercises returns the repository's root and the exercises that the argument, if there is one, means.
+func findExercises(args []string) (root string, found []exercises.Exercise, err error) {
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	if root, err = findRoot(); err != nil {
+		return "", nil, err
+	}
+	found, err = exercises.Find(root, name)
+	return root, found, err
+}
+
+// findExercise returns the repository's root and the one exercise that a command is about.
+func findExercise(name string) (root string, found exercises.Exercise, err error) {
+	if root, err = findRoot(); err != nil {
+		return "", exercises.Exercise{}, err
+	}
+	found, err = exercises.FindOne(root, name)
+	return root, found, err
+}
+
+// firstOpen is the first exercise that isn't passed yet, if there is one.
+func firstOpen(root string, all []exercises.Exercise) (exercises.Exercise, bool, error) {
+	progress, err := exercises.ReadProgress(root)
+	if err != nil {
+		return exercises.Exercise{}, false, err
+	}
+	open, found := exercises.FirstOpen(all, progress)
+	return open, found, nil
+}
+
+func nothingOpen(all []exercises.Exercise) string {
+	if len(all) == 0 {
+		return "There are no exercises yet."
+	}
+	return fmt.Sprintf("All exercises are passed (%d). A name, such as 01/1, checks one again.", len(all))
+}
+
+// clusterForTests tells tests where the workshop's cluster is, if it is up. Where the user has chosen another, it is that.
+func clusterForTests(ctx context.Context) []string {
+	c, err := theCluster()
+	if err != nil || os.Getenv("TEST_KUBECONFIG") != "" {
+		return nil
+	}
+	if up, err := serves(ctx, c); err != nil || !up {
+		return nil
+	}
+	return []string{"TEST_KUBECONFIG=" + c.Kubeconfig()}
+}

@@ -1,0 +1,163 @@
+package main
+
+// workshop faults: one fault, made by hand, and what a chapter's program does about it.
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"example.com/operators/scripts/acceptance"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/faults"
+	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// withoutTerminal is how long a fault lasts where nobody can press Enter.
+const withoutTerminal = 30 * time.Second
+
+func newFaultsCommand() *cobra.Command {
+	var lasts time.Duration
+	command := &cobra.Command{
+		Use:   "faults [CHAPTER FAULT [-- FLAG...]]",
+		Short: "Make a fault by hand, and watch what a chapter's program does",
+		Long: `Faults runs a chapter's program on the cluster as run does, but through a proxy that can make faults, and tells each request
+that the program sends, each line that it says, and each hit of the fault. When the program has settled, Enter begins the
+fault, and Enter ends it; Ctrl-C ends all. Meanwhile, use another terminal: scale the Foo, delete its Deployment.
+
+With --for, the fault begins by itself, and lasts that long. Without an argument, faults lists the faults. Flags after -- are
+the program's.`,
+		Example: `  ./scripts/workshop faults
+  ./scripts/workshop faults 01 F4a
+  ./scripts/workshop faults 03 F4a --for 20s
+  ./scripts/workshop faults 03 F6b -- --silence 10s`,
+		Args: func(command *cobra.Command, args []string) error {
+			if dash := command.ArgsLenAtDash(); dash == 2 || dash == -1 && (len(args) == 0 || len(args) == 2) {
+				return nil
+			}
+			return fmt.Errorf(`faults needs a chapter and a fault, such as "faults 01 F4a"; the program's own flags come after --`)
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listFaults(command.OutOrStdout())
+			}
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			chapter, err := oneChapter(root, args[:1])
+			if err != nil {
+				return err
+			}
+			fault, err := faults.Find(args[1])
+			if err != nil {
+				return err
+			}
+			return tryFault(command, root, chapter, fault, args[2:], lasts)
+		},
+	}
+	command.Flags().DurationVar(&lasts, "for", 0, "begin by itself, and last so long (30s where there is no terminal for Enter)")
+	return command
+}
+
+func listFaults(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, fault := range faults.All() {
+		fmt.Fprintf(table, "%s\t%s\n", fault.Name, fault.Does)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, `
+./scripts/workshop faults 01 F4a tries one; ./scripts/workshop test --matrix says which chapter survives which.
+
+F6a: a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with
+HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5. F6b: chapters 01 and 03 notice after 90 seconds, or sooner
+if it ends with -- --silence 10s.
+`)
+	return err
+}
+
+// tryFault runs the chapter's program, and the fault as often as it is asked for.
+func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fault faults.Fault, flags []string, lasts time.Duration) error {
+	ctx := command.Context()
+	ready, err := prepare(ctx, root, program.OfChapter(chapter))
+	if err != nil {
+		return err
+	}
+	defer os.Remove(ready.kubeconfig)
+	if fault.Copies && acceptance.WhyNotHeld(chapter, fault.Name) == "" {
+		flags = slices.Concat([]string{"--leader-elect", "--leader-election-lease-duration=5s",
+			"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}, flags)
+	}
+	if lasts == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
+		lasts = withoutTerminal
+	}
+	var turns <-chan struct{}
+	how := "Enter begins the fault, and Enter ends it."
+	if lasts > 0 {
+		turns, how = timed(ctx, lasts), fmt.Sprintf("The fault begins now, and lasts %v.", lasts)
+	} else {
+		turns = onEnter(ctx, os.Stdin)
+	}
+	return faults.Session{
+		Fault:      fault,
+		Target:     ready.config,
+		Cluster:    ready.cluster,
+		Binary:     ready.binary,
+		Kubeconfig: ready.kubeconfig,
+		Flags:      flags,
+		Ready: func(ctx context.Context) error {
+			_, err := ready.kubectl.Run(ctx, "wait", "--for=condition=Ready", "--timeout=1m", "foo/example-foo")
+			return err
+		},
+		Advice:  how + " Ctrl-C ends all. Meanwhile, try in another terminal:\n./scripts/workshop kubectl scale foo/example-foo --replicas 3",
+		Turns:   turns,
+		Out:     command.OutOrStdout(),
+		Colours: ui.NewPalette(ui.Coloured(os.Stdout)),
+	}.Run(ctx)
+}
+
+// onEnter sends whenever a line comes in.
+func onEnter(ctx context.Context, in io.Reader) <-chan struct{} {
+	turns := make(chan struct{})
+	go func() {
+		for lines := bufio.NewScanner(in); lines.Scan(); {
+			select {
+			case turns <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return turns
+}
+
+// timed sends twice, the second time so long after the first was received.
+func timed(ctx context.Context, lasts time.Duration) <-chan struct{} {
+	turns := make(chan struct{})
+	go func() {
+		for _, pause := range []time.Duration{0, lasts} {
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case turns <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return turns
+}

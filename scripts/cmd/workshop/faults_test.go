@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What can be seen of a command line that is wrong, or needs no cluster.
+func TestFaultsAndPromisesByName(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("WORKSHOP_ROOT", root)
+	if err := os.Mkdir(filepath.Join(root, "01-a"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]int{
+		"faults":                     0,
+		"faults 01":                  exitWrongUsage,
+		"faults 01 F4a F5":           exitWrongUsage,
+		"faults 01 F9":               exitFailed,
+		"faults 02 F4a":              exitFailed,
+		"test --matrix":              0,
+		"test --matrix 02":           exitFailed,
+		"test --only B12":            exitFailed,
+		"test 01 --only=":            exitFailed,
+		"test 01 --only B4 --matrix": exitFailed,
+	} {
+		if got := run(t.Context(), strings.Fields(args)); got != want {
+			t.Errorf("%s: exit code %d, want %d", args, got, want)
+		}
+	}
+}
+
+func TestAFaultThatIsTimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns, start := timed(t.Context(), time.Minute), time.Now()
+		var at []time.Duration
+		for range 2 {
+			<-turns
+			at = append(at, time.Since(start))
+		}
+		if at[0] != 0 || at[1] != time.Minute {
+			t.Errorf("it begins and ends after %v", at)
+		}
+		select {
+		case <-turns:
+			t.Error("it begins again")
+		case <-time.After(time.Hour):
+		}
+	})
+}
+
+func TestAFaultOnEnter(t *testing.T) {
+	turns := onEnter(t.Context(), strings.NewReader("\nand more\n"))
+	for range 2 {
+		<-turns
+	}
+}

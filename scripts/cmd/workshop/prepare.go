@@ -1,0 +1,63 @@
+package main
+
+// What comes before a chapter's program can be started: the cluster, the objects, the program's identity, the program.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/program"
+)
+
+// prepared is all that it takes to start a program.
+type prepared struct {
+	cluster    *cluster.Cluster
+	config     *rest.Config // the administrator's
+	kubectl    kubectl.Kubectl
+	binary     string
+	kubeconfig string // the program's, with no more permissions than its rbac.yaml grants
+}
+
+// prepare brings the cluster up, applies the program's manifests and examples, and builds it. The kubeconfig is the
+// caller's to remove.
+func prepare(ctx context.Context, root string, p program.Program) (*prepared, error) {
+	c, err := ensureUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+	if err := k.ApplyChapter(ctx, p.Manifests); err != nil {
+		return nil, err
+	}
+	for _, file := range p.Examples {
+		if _, err := k.Run(ctx, "apply", "-f", filepath.Join(p.Manifests, file)); err != nil {
+			return nil, err
+		}
+	}
+	state := filepath.Join(root, ".workshop")
+	binary, err := p.Build(ctx, filepath.Join(state, "bin"))
+	if err != nil {
+		return nil, err
+	}
+	config, err := c.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	kubeconfig := filepath.Join(state, fmt.Sprintf("run-%s-%d.kubeconfig", p.Name, os.Getpid()))
+	if err := p.WriteKubeconfig(ctx, client, config, kubeconfig); err != nil {
+		return nil, err
+	}
+	return &prepared{c, config, k, binary, kubeconfig}, nil
+}

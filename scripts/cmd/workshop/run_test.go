@@ -1,0 +1,38 @@
+package main
+
+// What run says before it touches a cluster.
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+func TestRunATDSetThatIsNotThere(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"01-a/exercises/5-tdset", "02-b/exercises/4-tdset", "07-c/exercises/1-a"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("WORKSHOP_ROOT", root)
+	command := newRunCommand()
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetArgs([]string{"7", "--tdset", "--", "--now", "2026-01-01T08:59:50Z"})
+
+	err := command.ExecuteContext(t.Context())
+
+	var p *problem.Problem
+	if !errors.As(err, &p) {
+		t.Fatalf("the error is %v, want one with a mend", err)
+	}
+	if want := "chapter 07-c has no exercise TDSet"; p.What != want {
+		t.Errorf("it says %q, want %q", p.What, want)
+	}
+	if want := "take one that has: 01, 02"; p.Mend != want {
+		t.Errorf("the mend is %q, want %q", p.Mend, want)
+	}
+}

@@ -1,0 +1,53 @@
+package await
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestThat(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		soAfter time.Duration
+		want    string // what the test says as it ends; "": it goes on
+	}{
+		"what is so already":  {0, ""},
+		"what becomes so":     {time.Minute, ""},
+		"what comes too late": {time.Hour, "it rains: still not so after 2m0s: the sun shines"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				judged := &recorder{TB: t}
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					That(judged, 2*time.Minute, "it rains", func() error {
+						if time.Since(start) < test.soAfter {
+							return errors.New("the sun shines")
+						}
+						return nil
+					})
+				}()
+				<-ended
+				if judged.said != test.want {
+					t.Errorf("it says %q, want %q", judged.said, test.want)
+				}
+			})
+		})
+	}
+}
+
+// recorder is a test that remembers why it was ended.
+type recorder struct {
+	testing.TB
+	said string
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}

@@ -1,0 +1,211 @@
+package faults
+
+// A program through the proxy, and a fault that comes and goes.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/supervise"
+	"example.com/operators/scripts/internal/ui"
+)
+
+const (
+	// quiet is how long a program has to send nothing to count as settled.
+	quiet = time.Second
+	// settledIn is how long that may take.
+	settledIn = time.Minute
+	// watches is how many a program has open that has settled: of Foos, and of Deployments.
+	watches = 2
+)
+
+// Session is what it takes to try a fault.
+type Session struct {
+	Fault Fault
+	// Target is the API server, and Cluster what can kill it and bring it up again.
+	Target  *rest.Config
+	Cluster Cluster
+	// Binary is the program, Kubeconfig its own (not yet through a proxy), and Flags are more of its flags.
+	Binary, Kubeconfig string
+	Flags              []string
+	// Ready returns when the program has done its first work, or says why not.
+	Ready func(context.Context) error
+	// Advice is told when the program has settled: what the reader may do then.
+	Advice string
+	// Turns is received from when the program has settled. With each, the fault begins or ends.
+	Turns   <-chan struct{}
+	Out     io.Writer
+	Colours ui.Palette
+}
+
+// Cluster is what a fault needs of a *cluster.Cluster.
+type Cluster interface {
+	Kill(ctx context.Context, component string) error
+	Up(ctx context.Context, options cluster.UpOptions) (cluster.UpResult, error)
+}
+
+// session is one run of a Session.
+type session struct {
+	Session
+	teller
+	copies []*running // the oldest first
+	number int        // of the youngest
+}
+
+// running is a copy of the program, behind a proxy of its own.
+type running struct {
+	number     int // 0: there is but one
+	proxy      *faultproxy.Proxy
+	kubeconfig string
+	program    *supervise.Program
+}
+
+// Run starts the program, and lets the fault come and go until ctx ends, which is no error. Then nothing is left of what it
+// has started.
+func (s Session) Run(ctx context.Context) error {
+	run := &session{Session: s, teller: teller{out: s.Out, colours: s.Colours}}
+	defer run.close()
+	run.heading("%s starts, behind the fault proxy", filepath.Base(s.Binary))
+	if err := run.startCopy(); err != nil {
+		return err
+	}
+	if err := run.settle(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.Turns:
+		}
+		if err := run.strike(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// settle waits until the program has done what there is to do: it watches, and sends nothing.
+func (s *session) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settledIn)
+	defer cancel()
+	err := s.Ready(ctx)
+	if err == nil {
+		proxy, sent := s.copies[0].proxy, -1
+		err = wait.PollUntilContextCancel(ctx, quiet, true, func(context.Context) (bool, error) {
+			before := sent
+			sent = len(proxy.Requests())
+			return sent == before && proxy.Watches() >= watches, nil
+		})
+	}
+	if err != nil {
+		return &problem.Problem{
+			What: fmt.Sprintf("the program doesn't come to rest within %v", settledIn),
+			Mend: "see above what it does",
+			Err:  err,
+		}
+	}
+	s.heading("It has settled")
+	s.note(s.Advice)
+	return nil
+}
+
+// strike makes the fault, until the next turn or the end of ctx.
+func (s *session) strike(ctx context.Context) error {
+	s.heading("%s begins: %s", s.Fault.Name, s.Fault.Does)
+	end, err := s.Fault.begin(ctx, s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Fault.Name, err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-s.Turns:
+	}
+	s.heading("%s ends", s.Fault.Name)
+	if err := end(); err != nil {
+		return fmt.Errorf("take back %s: %w", s.Fault.Name, err)
+	}
+	return nil
+}
+
+// follow tells each hit of a fault, and returns what ends both.
+func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for hits := 1; fault.Wait(ctx, hits) == nil; hits++ {
+			s.tell(theFault, "hit %d", hits)
+		}
+	}()
+	return func() error {
+		fault.Stop()
+		cancel()
+		<-told
+		return nil
+	}
+}
+
+// startCopy starts one more copy of the program.
+func (s *session) startCopy() error {
+	proxy, err := faultproxy.Start(s.Target)
+	if err != nil {
+		return err
+	}
+	s.number++
+	c := &running{proxy: proxy, kubeconfig: fmt.Sprintf("%s.%d", s.Kubeconfig, s.number)}
+	if s.Fault.Copies {
+		c.number = s.number
+	}
+	s.copies = append(s.copies, c)
+	if err := proxy.Kubeconfig(s.Kubeconfig, c.kubeconfig); err != nil {
+		return err
+	}
+	proxy.Follow(func(r audit.Request) { s.request(c.source(aRequest), r) })
+	c.program, err = supervise.Start(supervise.Options{
+		Binary:   s.Binary,
+		Args:     append([]string{"--kubeconfig", c.kubeconfig}, s.Flags...),
+		Output:   &output.Lines{Do: func(line string) { s.tell(c.source(theProgram), "%s", withoutStamp(line)) }},
+		OwnGroup: true,
+		Exited:   func(why error) { s.tell(c.source(theProgram), "has exited (%v), and is started again", why) },
+	})
+	return err
+}
+
+// source is who something is told about: a program, or one of several.
+func (r *running) source(what string) string {
+	if r.number == 0 {
+		return what
+	}
+	return fmt.Sprintf("%s %d", what, r.number)
+}
+
+// close ends all copies.
+func (s *session) close() {
+	for _, c := range s.copies {
+		c.close((*supervise.Program).Stop)
+	}
+}
+
+// close ends a copy in the way given, and its proxy.
+func (r *running) close(end func(*supervise.Program)) {
+	if r.program != nil {
+		end(r.program)
+	}
+	r.proxy.Close()
+	os.Remove(r.kubeconfig)
+}

@@ -1,0 +1,195 @@
+package faults
+
+// Sessions with an API server that does as it is told, and for a program this test's own binary: see program_test.go.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/ui"
+)
+
+const patience = 30 * time.Second
+
+// trial is a Session that runs.
+type trial struct {
+	*testing.T
+	api   *apiServer
+	kills []string // and what brought it up again
+	turns chan struct{}
+	told  output.Buffer
+	seen  int // so much of it was waited for
+	end   context.CancelFunc
+	ended chan error
+}
+
+func try(t *testing.T, fault string) *trial {
+	t.Helper()
+	found, err := Find(fault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(isProgram, "yes")
+	tr := &trial{T: t, api: newAPIServer(t), turns: make(chan struct{}), ended: make(chan error, 1)}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*withToken(tr.api.config.Host), kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	session := Session{
+		Fault: found, Target: tr.api.config, Cluster: tr, Binary: binary, Kubeconfig: kubeconfig, Flags: []string{"--a-flag"},
+		Ready: func(context.Context) error { return nil }, Advice: "Do something.",
+		Turns: tr.turns, Out: &tr.told, Colours: ui.NewPalette(false),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	tr.end = cancel
+	go func() { tr.ended <- session.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if left, err := filepath.Glob(kubeconfig + ".*"); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+	return tr
+}
+
+func withToken(server string) *clientcmdapi.Config {
+	config := clientcmdapi.NewConfig()
+	config.Clusters["cluster"] = &clientcmdapi.Cluster{Server: server}
+	config.AuthInfos["program"] = &clientcmdapi.AuthInfo{Token: "secret"}
+	config.Contexts["program"] = &clientcmdapi.Context{Cluster: "cluster", AuthInfo: "program"}
+	config.CurrentContext = "program"
+	return config
+}
+
+// Kill and Up stand for the cluster's.
+func (tr *trial) Kill(_ context.Context, component string) error {
+	tr.kills = append(tr.kills, "kill "+component)
+	return nil
+}
+
+func (tr *trial) Up(ctx context.Context, _ cluster.UpOptions) (cluster.UpResult, error) {
+	tr.kills = append(tr.kills, "up")
+	return cluster.UpResult{}, ctx.Err()
+}
+
+// tells waits until these lines were told, in this order, after those waited for before. Others may stand between.
+func (tr *trial) tells(lines ...string) {
+	tr.Helper()
+	for _, line := range lines {
+		await.That(tr, patience, "it tells "+line, func() error {
+			text := tr.told.String()
+			i := strings.Index(text[tr.seen:], line+"\n")
+			if i < 0 {
+				return fmt.Errorf("after\n%s\nit has told\n%s", text[:tr.seen], text[tr.seen:])
+			}
+			tr.seen += i + len(line)
+			return nil
+		})
+	}
+}
+
+// turn does what Enter does.
+func (tr *trial) turn() { tr.turns <- struct{}{} }
+
+// ends ends the session.
+func (tr *trial) ends() {
+	tr.Helper()
+	tr.end()
+	if err := <-tr.ended; err != nil {
+		tr.Errorf("it ended with %v", err)
+	}
+}
+
+func TestAFaultComesAndGoes(t *testing.T) {
+	tr := try(t, "f4A")
+	tr.tells("== faults.test starts, behind the fault proxy", "program   up: --a-flag", "request   watch foos: 200", "== It has settled", "   Do something.")
+	tr.api.event()
+	tr.tells("program   I main.go:1] an event", "request   3 reads", "request   patch deployments a/x: 200")
+	tr.turn()
+	tr.tells("== F4a begins: the next 3 writes are answered 500")
+	tr.api.event()
+	tr.tells("request   patch deployments a/x: 500", "fault     hit 1")
+	tr.turn()
+	tr.tells("== F4a ends")
+	tr.api.event()
+	tr.tells("request   patch deployments a/x: 200")
+	tr.turn()
+	tr.tells("== F4a begins: the next 3 writes are answered 500")
+	tr.end() // while it lasts
+	tr.tells("== F4a ends", "program   down")
+	tr.ends()
+}
+
+func TestTheProgramIsKilledAndStartedAgain(t *testing.T) {
+	tr := try(t, "F5")
+	tr.tells("== It has settled", "   Do something.")
+	tr.turn()
+	tr.tells("== F5 begins: " + tr.does("F5"))
+	tr.api.event()
+	tr.tells("request   patch deployments a/x: 200", "program   has exited (signal: killed), and is started again", "program   up: --a-flag")
+	tr.ends()
+}
+
+func TestASecondCopyTakesOver(t *testing.T) {
+	tr := try(t, "F7")
+	tr.tells("program 1 up: --a-flag", "== It has settled", "   Do something.")
+	tr.turn()
+	tr.tells("== F7 begins: "+tr.does("F7"), "program 2 up: --a-flag", "request 2 watch foos: 200")
+	tr.turn()
+	tr.tells("== F7 ends", "program 1 is killed, and not started again")
+	tr.api.event()
+	tr.tells("program 2 I main.go:1] an event")
+	tr.ends()
+	if told := tr.told.String(); strings.Contains(told, "program 1 has exited") || strings.Contains(told, "program 1 down") {
+		t.Errorf("the first one was killed, and yet:\n%s", told)
+	}
+}
+
+// The API server comes back, also when the session ends while it is away.
+func TestTheAPIServerComesBack(t *testing.T) {
+	tr := try(t, "F3")
+	tr.tells("== It has settled", "   Do something.")
+	tr.turn()
+	tr.tells("== F3 begins: " + tr.does("F3"))
+	tr.ends()
+	tr.tells("== F3 ends", "fault     the API server is back")
+	if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
+		t.Errorf("done: %v, want %v", tr.kills, want)
+	}
+}
+
+func (tr *trial) does(name string) string {
+	fault, err := Find(name)
+	if err != nil {
+		tr.Fatal(err)
+	}
+	return fault.Does
+}
+
+func TestAProgramThatCantBeStarted(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*withToken("https://127.0.0.1:1"), kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	err := Session{Target: newAPIServer(t).config, Binary: "/nowhere", Kubeconfig: kubeconfig, Out: &output.Buffer{}, Colours: ui.NewPalette(false)}.Run(t.Context())
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}

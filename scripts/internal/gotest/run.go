@@ -1,0 +1,81 @@
+package gotest
+
+// Running go test, so that nothing of it is left behind when it is broken off.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// grace is how long go test has to end by itself, once it has been told to.
+const grace = 3 * time.Second
+
+// Request says what is to be run.
+type Request struct {
+	Dir  string   // of the module
+	Env  []string // beyond this process's environment
+	Args []string // go test's: flags, then packages
+	// Progress is called with each test's name as it starts; may be nil.
+	Progress func(test string)
+}
+
+// Run runs `go test -json`. The error says that go test itself couldn't do its work; tests that fail, and packages that
+// don't build, are in the results.
+func Run(ctx context.Context, r Request) (Results, error) {
+	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, r.Args...)...)
+	command.Dir = r.Dir
+	command.Env = slices.Concat(os.Environ(), r.Env)
+	// go test, the compilers, the tests and what those start get a process group, and are told to end all at once; what
+	// doesn't listen is killed.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	kill := func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	var killLater *time.Timer
+	command.Cancel = func() error {
+		killLater = time.AfterFunc(grace, kill)
+		return syscall.Kill(-command.Process.Pid, syscall.SIGINT)
+	}
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	output, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("start go test: %w", err)
+	}
+	results, parseErr := parse(output, r.Progress)
+	_, _ = io.Copy(io.Discard, output)
+	runErr := command.Wait()
+	if killLater != nil {
+		killLater.Stop()
+		kill() // whoever is left
+	}
+	switch {
+	case ctx.Err() != nil:
+		return results, ctx.Err()
+	case parseErr != nil:
+		return results, parseErr
+	case runErr != nil && !results.Failed():
+		return results, refused(runErr, stderr.String())
+	}
+	return results, nil
+}
+
+// refused explains why go test failed when no test and no package did: a broken go.mod, a wrong GOFLAGS.
+func refused(err error, said string) error {
+	p := &problem.Problem{What: "go test can't run", Err: errors.New(strings.TrimSpace(said + "\n" + err.Error()))}
+	if what, mend, known := problem.Cause(said); known {
+		p.What, p.Mend = p.What+", since "+what, mend
+	}
+	return p
+}

@@ -1,0 +1,80 @@
+package suite
+
+// What is said of the source without running it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/internal/checks"
+	"example.com/operators/scripts/internal/ui"
+)
+
+func (s *Suite) checkFiles(ctx context.Context, _ *ui.Step) (string, error) {
+	problems, err := checks.All(ctx, s.Root)
+	if err == nil && len(problems) > 0 {
+		err = errors.New(strings.Join(problems, "\n"))
+	}
+	return "fine", err
+}
+
+// modules are the folders of the modules to test.
+func (s *Suite) modules() []string {
+	var modules []string
+	for _, chapter := range s.Chapters {
+		modules = append(modules, chapter.Name)
+	}
+	if s.Everything {
+		modules = append(modules, "scripts")
+	}
+	return modules
+}
+
+func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
+	if _, err := s.run(ctx, "scripts", "go", "build", "-o", s.staticcheck(), "honnef.co/go/tools/cmd/staticcheck"); err != nil {
+		return "", err
+	}
+	var all error
+	for _, module := range s.modules() {
+		step.Update("%s", module)
+		packages, err := s.packages(ctx, module)
+		all = errors.Join(all, err)
+		_, err = s.run(ctx, module, append([]string{"go", "vet"}, packages...)...)
+		all = errors.Join(all, err)
+		// Generated code uses what it has deprecated itself. It isn't ours to mend.
+		written := slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/pkg/generated/") })
+		_, err = s.run(ctx, module, append([]string{s.staticcheck()}, written...)...)
+		all = errors.Join(all, err)
+	}
+	return "fine", all
+}
+
+func (s *Suite) staticcheck() string { return filepath.Join(s.Root, ".workshop", "bin", "staticcheck") }
+
+// packages are a module's packages without the exercises: those are as the learner has left them. What was committed of
+// them is judged by the proof.
+func (s *Suite) packages(ctx context.Context, module string) ([]string, error) {
+	output, err := s.run(ctx, module, "go", "list", "-e", "./...")
+	packages := strings.Fields(output)
+	return slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/exercises/") }), err
+}
+
+// run runs a command in one module, alone as a reader would who has copied its folder away, and returns what it printed to
+// standard output.
+func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = filepath.Join(s.Root, module)
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %s: %w\n%s%s", module, filepath.Base(command[0]), err, stdout.String(), stderr.String())
+	}
+	return stdout.String(), nil
+}

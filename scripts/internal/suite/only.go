@@ -1,0 +1,91 @@
+package suite
+
+// The tests of some promises or faults alone: for a reader who has changed something, or wants to see a promise fail. Nothing else
+// is looked at.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/acceptance"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// readersPatience is how long what a promise needs may take while all goes well. It is short since a reader waits for what
+// doesn't come.
+const readersPatience = "20s"
+
+// logFile is where all that the tests printed is kept, relative to the repository's root.
+const logFile = ".workshop/logs/only.log"
+
+// Only runs the tests of these promises and faults for each chapter, on the tests' cluster, which has to be up, and writes to
+// out which held and which didn't. The error says that they couldn't be run, or that there are none.
+func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
+	defer func() {
+		if ctx.Err() != nil { // what was broken off has left its Foos behind
+			_, downErr := s.Cluster().Down(context.WithoutCancel(ctx), true, nil)
+			err = errors.Join(err, downErr)
+		}
+	}()
+	shown := &report{out: out, colours: colours}
+	var problems []string
+	for i, chapter := range s.Chapters {
+		if len(s.Chapters) > 1 {
+			fmt.Fprintf(out, "%s%s\n", strings.Repeat("\n", min(i, 1)), colours.Bold.Sprint(chapter.Name))
+		}
+		results, err := s.onlyOf(ctx, chapter, wanted)
+		if err != nil {
+			return shown.counts, err
+		}
+		before := shown.counts
+		shown.add(results)
+		if shown.counts == before {
+			return shown.counts, fmt.Errorf("%s: no test was run", chapter.Name)
+		}
+		problems = append(problems, results.Problems()...)
+	}
+	if len(problems) == 0 {
+		return shown.counts, nil
+	}
+	fmt.Fprintf(out, "What the program said, and what was in its namespace: %s\n", logFile)
+	return shown.counts, s.writeLog(problems)
+}
+
+// onlyOf runs the tests for one chapter. Its program is built first: what the compiler says about it is no test's to tell.
+func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []acceptance.Named) (gotest.Results, error) {
+	step := s.UI.Start(chapter.Name)
+	defer step.Drop()
+	step.Update("building its program")
+	programs := filepath.Join(s.Root, ".workshop", "bin")
+	if _, err := program.Build(ctx, chapter, programs); err != nil {
+		return nil, err
+	}
+	step.Update("building its tests")
+	env := append(s.testEnvironment(s.Cluster(), chapter), "TEST_PROGRAMS="+programs)
+	if !slices.ContainsFunc(wanted, acceptance.Named.IsFault) {
+		env = append(env, "TEST_PATIENCE="+readersPatience)
+	}
+	return gotest.Run(ctx, gotest.Request{
+		Dir:      filepath.Join(s.Root, "scripts"),
+		Env:      env,
+		Args:     []string{"-count=1", "-timeout=20m", "-vet=off", "-parallel=8", "-run=" + acceptance.Pattern(chapter, wanted), "./acceptance"},
+		Progress: func(test string) { step.Update("%s", sentence(test)) },
+	})
+}
+
+func (s *Suite) writeLog(problems []string) error {
+	path := filepath.Join(s.Root, filepath.FromSlash(logFile))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(strings.Join(problems, "\n")), 0o600)
+}

@@ -1,0 +1,94 @@
+package suite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// Each test runs the real go test on a small module.
+func TestReport(t *testing.T) {
+	const heading = "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Exit\n\n"
+	for sentence, test := range map[string]struct {
+		source string
+		want   string
+		counts gotest.Counts
+	}{
+		"promises in the order of the source, and only the first words of one that fails": {
+			`func TestContract(t *testing.T) {
+				t.Run("01-a", func(t *testing.T) {
+					t.Run("B4 drift: is put back", func(t *testing.T) {
+						t.Parallel()
+						t.Cleanup(func() { t.Log("the circumstances") })
+						println("printed")
+						t.Fatal("it isn't:\nnot at all")
+					})
+					t.Run("B4 drift: other's are left alone", func(t *testing.T) { t.Parallel() })
+				})
+			}
+			func TestDeclaration(t *testing.T) { t.Run("it is fine", func(t *testing.T) {}) }`,
+			"✗ B4 drift: is put back\n    it isn't:\n    not at all\n✓ B4 drift: other's are left alone\n",
+			gotest.Counts{Passed: 1, Failed: 1},
+		},
+		"a fault with the promises below it, counted once": {
+			`func TestFaults(t *testing.T) {
+				t.Run("01-a", func(t *testing.T) {
+					for _, fault := range []string{"F1 cut", "F2 gone"} {
+						t.Run(fault, func(t *testing.T) {
+							t.Parallel()
+							t.Run("B1 create", func(t *testing.T) {})
+							t.Run("B2 scale", func(t *testing.T) { if fault == "F2 gone" { t.Error("no") } })
+						})
+					}
+				})
+			}`,
+			"✓ F1 cut\n  ✓ B1 create\n  ✓ B2 scale\n✗ F2 gone\n  ✓ B1 create\n  ✗ B2 scale\n      no\n",
+			gotest.Counts{Passed: 3, Failed: 1},
+		},
+		"what fails above the promises, once": {
+			`func TestContract(t *testing.T) { t.Run("01-a", func(t *testing.T) { t.Fatal("no cluster") }) }
+			func TestFaults(t *testing.T) { t.Run("01-a", func(t *testing.T) { t.Fatal("no cluster") }) }`,
+			"✗ 01-a\n    no cluster\n",
+			gotest.Counts{Failed: 1},
+		},
+		"one that is skipped hasn't held": {
+			`func TestContract(t *testing.T) { t.Run("01-a", func(t *testing.T) { t.Run("B1 create", func(t *testing.T) { t.Skip("no time") }) }) }`,
+			"✗ B1 create\n    no time\n",
+			gotest.Counts{Failed: 1},
+		},
+		"one that never came to its end hasn't held": {
+			`func TestContract(t *testing.T) { t.Run("01-a", func(t *testing.T) { t.Run("B1 create", func(t *testing.T) { os.Exit(3) }) }) }`,
+			"✗ B1 create\n    it ended without a word\n",
+			gotest.Counts{Failed: 1},
+		},
+		"tests that don't build": {
+			"func TestContract(t *testing.T) { undefined() }",
+			"✗ the tests\n    # a [a.test]\n    ./a_test.go:10:35: undefined: undefined\n    FAIL\ta [build failed]\n",
+			gotest.Counts{Failed: 1},
+		},
+		"none at all": {"func TestDeclaration(t *testing.T) {}", "", gotest.Counts{}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, content := range map[string]string{"go.mod": "module a\n\ngo 1.26\n", "a_test.go": heading + test.source} {
+				write(t, filepath.Join(dir, file), content)
+			}
+			results, err := gotest.Run(t.Context(), gotest.Request{Dir: dir, Env: []string{"GOWORK=off"}, Args: []string{"-vet=off", "."}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var page strings.Builder
+			shown := report{out: &page, colours: ui.NewPalette(false)}
+			shown.add(results)
+			if page.String() != test.want {
+				t.Errorf("it shows\n%s\nwant\n%s", page.String(), test.want)
+			}
+			if shown.counts != test.counts {
+				t.Errorf("it counts %+v, want %+v", shown.counts, test.counts)
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/output"
+)
+
+const patience = 30 * time.Second
+
+// start starts a shell script as a program.
+func start(t *testing.T, script string, exited func(error)) (*Program, *output.Buffer) {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var said output.Buffer
+	p, err := Start(Options{Binary: binary, Args: []string{"an argument"}, Env: []string{"A=a variable"}, Output: &said, Exited: exited})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Destroy)
+	return p, &said
+}
+
+func says(said *output.Buffer, words string, times int) func() error {
+	return func() error {
+		if n := strings.Count(said.String(), words); n != times {
+			return fmt.Errorf("it has said %q %d times, want %d", words, n, times)
+		}
+		return nil
+	}
+}
+
+func TestAProgramThatExitsIsStartedAgain(t *testing.T) {
+	exits := make(chan error, 10)
+	p, said := start(t, `echo "up: $1, $A" >&2; exec cat /dev/zero >/dev/null`, func(why error) { exits <- why })
+	await.That(t, patience, "it is up", says(said, "up: an argument, a variable\n", 1))
+	p.Kill()
+	if why := <-exits; why == nil || why.Error() != "signal: killed" {
+		t.Errorf("it exited: %v", why)
+	}
+	await.That(t, patience, "it is up again", says(said, "up", 2))
+	p.Stop()
+	p.Stop()
+	if p.Crashes() != 1 || len(exits) != 0 {
+		t.Errorf("%d crashes, and %d exits more", p.Crashes(), len(exits))
+	}
+}
+
+func TestAProgramMayEndByItself(t *testing.T) {
+	p, said := start(t, `trap "echo bye; exit" TERM; echo up; while :; do sleep 0.05; done`, nil)
+	await.That(t, patience, "it is up", says(said, "up", 1))
+	p.Stop()
+	if !strings.HasSuffix(said.String(), "bye\n") || p.Crashes() != 0 {
+		t.Errorf("it has said %q, and crashed %d times", said, p.Crashes())
+	}
+}
+
+func TestAProgramThatIsDestroyedStaysAway(t *testing.T) {
+	p, said := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`, func(error) { t.Error("that is no crash") })
+	await.That(t, patience, "it is up", says(said, "up", 1))
+	p.Destroy()
+	if p.Crashes() != 0 {
+		t.Errorf("it has crashed %d times", p.Crashes())
+	}
+}
+
+func TestAProgramThatIsStoppedWhileItIsDownStaysDown(t *testing.T) {
+	exits := make(chan error, 10)
+	p, said := start(t, "echo up", func(why error) { exits <- why })
+	if why := <-exits; why != nil {
+		t.Errorf("it exited: %v", why)
+	}
+	p.Stop()
+	if err := says(said, "up", 1)(); err != nil || p.Crashes() != 1 {
+		t.Errorf("%v; it has crashed %d times", err, p.Crashes())
+	}
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	if _, err := Start(Options{Binary: "/nowhere"}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start /nowhere") {
+		t.Errorf("error %v", err)
+	}
+}
