@@ -44,7 +44,7 @@ func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 			// The owner reference does two jobs: the garbage collector deletes the Deployment after its Foo, and the
 			// UID in it tells whose Deployment this is. A name can be used again; a UID can't.
 			OwnerReferences: []metav1.OwnerReference{
-				*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo")),
+				*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo")),
 			},
 		},
 		Spec: appsv1.DeploymentSpec{

@@ -101,7 +101,7 @@ func (c *controller) foosOf(ctx context.Context, deployment metav1.Object) ([]ty
 // isFoo tells whether an owner reference names a Foo of our group, in any version, and not somebody else's kind of the same name.
 func isFoo(owner *metav1.OwnerReference) bool {
 	groupVersion, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && groupVersion.Group == v1alpha1.SchemeGroupVersion.Group && owner.Kind == "Foo"
+	return err == nil && groupVersion.Group == v1alpha1.GroupVersion.Group && owner.Kind == "Foo"
 }
 
 // handle brings one Foo up to date. After a conflict there is nothing more to do: whoever wrote first has caused an event,

@@ -19,7 +19,7 @@ import (
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
 func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
 	foo := &v1alpha1.Foo{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Foo"},
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name), Generation: 1},
 		Spec:       v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
 	}

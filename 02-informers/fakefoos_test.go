@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	foosResource = v1alpha1.SchemeGroupVersion.WithResource("foos")
-	fooKind      = v1alpha1.SchemeGroupVersion.WithKind("Foo")
+	foosResource = v1alpha1.GroupVersion.WithResource("foos")
+	fooKind      = v1alpha1.GroupVersion.WithKind("Foo")
 )
 
 type fakeFoos struct {

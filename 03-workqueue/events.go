@@ -168,7 +168,7 @@ func (c *controller) foosOf(deployment metav1.Object) ([]types.NamespacedName, e
 // isFoo tells whether an owner reference names a Foo of our group, in any version, and not somebody else's kind of the same name.
 func isFoo(owner *metav1.OwnerReference) bool {
 	groupVersion, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && groupVersion.Group == v1alpha1.SchemeGroupVersion.Group && owner.Kind == "Foo"
+	return err == nil && groupVersion.Group == v1alpha1.GroupVersion.Group && owner.Kind == "Foo"
 }
 
 // explain logs why a list or watch failed. The Reflector tries again, by itself, with growing pauses.

@@ -22,7 +22,7 @@ func TestTheExampleIsAFoo(t *testing.T) {
 	var foo v1alpha1.Foo
 	readYAML(t, "manifests/foo.yaml", &foo)
 
-	want := v1alpha1.SchemeGroupVersion.WithKind("Foo")
+	want := v1alpha1.GroupVersion.WithKind("Foo")
 	if got := foo.GroupVersionKind(); got != want {
 		t.Errorf("the example is a %v, want a %v", got, want)
 	}

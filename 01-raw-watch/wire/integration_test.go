@@ -155,10 +155,10 @@ func TestIntegrationListInPagesThenWatchAndResume(t *testing.T) {
 // cluster's first moment; that of Foos begins with their CRD, so no server can know it since version 1.
 func TestIntegrationHistoryIsGone(t *testing.T) {
 	configMaps := newConfigMaps(t)
-	path := "/apis/" + v1alpha1.SchemeGroupVersion.String() + "/namespaces/" + configMaps.namespace + "/foos"
+	path := "/apis/" + v1alpha1.GroupVersion.String() + "/namespaces/" + configMaps.namespace + "/foos"
 	create := func(name string) (created metav1.PartialObjectMetadata) {
 		foo := v1alpha1.Foo{
-			TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Foo"},
+			TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Foo"},
 			ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec:       v1alpha1.FooSpec{DeploymentName: name},
 		}

@@ -30,7 +30,7 @@ func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 			Namespace: foo.Namespace,
 			Labels:    labels,
 			OwnerReferences: []metav1.OwnerReference{
-				*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo")),
+				*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo")),
 			},
 		},
 		Spec: appsv1.DeploymentSpec{

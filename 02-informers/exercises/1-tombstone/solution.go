@@ -47,5 +47,5 @@ func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
 // reference happened to use, and all versions show the same Foo.
 func isFoo(owner *metav1.OwnerReference) bool {
 	version, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && version.Group == v1alpha1.SchemeGroupVersion.Group && owner.Kind == "Foo"
+	return err == nil && version.Group == v1alpha1.GroupVersion.Group && owner.Kind == "Foo"
 }

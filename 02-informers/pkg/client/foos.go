@@ -31,7 +31,7 @@ func NewForConfig(config *rest.Config) (*Client, error) {
 	}
 	config = rest.CopyConfig(config)
 	config.APIPath = "/apis"
-	config.GroupVersion = &v1alpha1.SchemeGroupVersion
+	config.GroupVersion = &v1alpha1.GroupVersion
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.ContentType = runtime.ContentTypeJSON // a CRD's objects have no other form
 	client, err := rest.RESTClientFor(config)

@@ -54,7 +54,7 @@ func desiredPod(foo *v1alpha1.Foo) *corev1.Pod {
 			GenerateName:    foo.Name + "-",
 			Namespace:       foo.Namespace,
 			Labels:          labelsOf(foo),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "nginx", Image: "nginx:latest"}}},
 	}

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// SchemeGroupVersion is the API group and version of Foo, as in its apiVersion field.
-var SchemeGroupVersion = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
+// GroupVersion is the API group and version of Foo, as in its apiVersion field.
+var GroupVersion = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
 
 // Foo asks for one Deployment.
 type Foo struct {

@@ -11,12 +11,12 @@ import (
 
 // AddToScheme adds this package's types to scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &Foo{}, &FooList{})
-	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
+	scheme.AddKnownTypes(GroupVersion, &Foo{}, &FooList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }
 
 // Resource qualifies a resource's name with this package's group.
 func Resource(name string) schema.GroupResource {
-	return SchemeGroupVersion.WithResource(name).GroupResource()
+	return GroupVersion.WithResource(name).GroupResource()
 }
