@@ -200,13 +200,10 @@ func strikes() map[string]func(f *faulty) {
 		"F4b": failWrites(http.StatusTooManyRequests),
 		"F4c": failWrites(http.StatusConflict),
 		"F5": func(f *faulty) {
-			for range 2 {
-				killing := f.proxy.AfterWrite(2, func(audit.Request) { f.operator.Kill() })
-				if f.operator.Crashes() == 0 {
-					f.upheaval()
-				}
-				f.hits(killing, 1)
-			}
+			first := f.proxy.AfterWrite(2, func(audit.Request) { f.operator.Kill() })
+			f.upheaval()
+			f.hits(first, 1)
+			f.hits(f.proxy.AfterWrite(2, func(audit.Request) { f.operator.Kill() }), 1)
 		},
 		"F6a": func(f *faulty) {
 			f.hits(f.proxy.Freeze(), 1)
