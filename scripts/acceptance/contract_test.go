@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
@@ -465,9 +467,10 @@ func conflict(s *scenario) {
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
 	const rounds = 30
+	patience := wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5, Steps: 20} // many others write, too
 	for round := range rounds {
 		s.patchFoo("a", fmt.Sprintf(`{"spec":{"replicas":%d}}`, round%3+1))
-		s.must(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		s.must(retry.RetryOnConflict(patience, func() error {
 			deployment := s.getDeployment("a")
 			metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, fmt.Sprintf("round-%d", round), "kept")
 			_, err := s.deployments().Update(s.Context(), deployment, metav1.UpdateOptions{})

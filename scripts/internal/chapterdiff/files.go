@@ -28,7 +28,7 @@ const (
 	kindManifest              // manifests, and whatever else is no Go and no text
 	kindExercise              // all of an exercise, its text and tests too
 	kindText                  // READMEs: counted, not shown
-	kindGenerated             // what a generator wrote: neither shown nor compared
+	kindGenerated             // what a generator wrote: counted, neither shown nor compared
 )
 
 // file is one file of a chapter.

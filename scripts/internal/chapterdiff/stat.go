@@ -21,7 +21,7 @@ func (d Diff) Stat(w io.Writer) error {
 	fmt.Fprintf(table, "FILE\t%s\n", columns)
 	totals := map[string]counts{}
 	for _, p := range d.pairs {
-		if p.state() == stateSame || p.kind() == kindGenerated {
+		if p.state() == stateSame {
 			continue
 		}
 		c := counts{a: p.a.size(), b: p.b.size(), removed: p.removed, added: p.added}
@@ -54,17 +54,19 @@ const groupExercises = "exercises"
 
 // groups are the totals, in the order in which they are shown.
 func groups() []string {
-	return []string{"code, changed", "code, gone", "code, new", "programs of their own", "tests", "manifests", groupExercises, "text"}
+	return []string{"code, changed", "code, gone", "code, new", "programs of their own", "generated", "tests", "manifests and scripts", groupExercises, "text"}
 }
 
 func group(p pair) string {
 	switch p.kind() {
 	case kindProgram:
 		return "programs of their own"
+	case kindGenerated:
+		return "generated"
 	case kindTest:
 		return "tests"
 	case kindManifest:
-		return "manifests"
+		return "manifests and scripts"
 	case kindExercise:
 		return groupExercises
 	case kindText:

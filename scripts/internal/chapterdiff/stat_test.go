@@ -79,8 +79,9 @@ code, changed           4 (1)   5 (1)   0 (1)     1 (1)
 code, gone              1 (1)   -       1 (1)     -
 code, new               -       2 (1)   -         2 (1)
 programs of their own   1       -       1         -
+generated               -       1 (1)   -         1 (1)
 tests                   1       2       -         1
-manifests               1       1       1         1
+manifests and scripts   1       1       1         1
 text                    1       1       1         1
 
 To read: 6 lines, which is the code that changed or is new, with its comments.

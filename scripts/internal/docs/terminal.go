@@ -34,6 +34,8 @@ const (
 	pollInterval = 20 * time.Millisecond
 	// grace is what processes get between SIGTERM and SIGKILL.
 	grace = 5 * time.Second
+	// again is how long a command has to heed a ^C before it gets another.
+	again = 5 * time.Second
 )
 
 type terminal struct {
@@ -135,18 +137,21 @@ func (t *terminal) await(ctx context.Context, timeout time.Duration, done func(s
 	return s, err
 }
 
-// interrupt does what ^C does to a running command: SIGINT, once, to its process group.
+// interrupt does what ^C does to a running command: SIGINT to its process group. As a reader would, it tries again when nothing
+// has come of it for a while: a shell that has just been forked may lose a signal.
 func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 	if s := t.look(); s.ended {
 		return fmt.Errorf("there is nothing to interrupt: the command had already ended, with exit status %d", s.status)
 	}
-	told := false
+	var next time.Time
 	_, err := t.await(ctx, timeout, func(s state) bool {
-		if !told {
+		if !s.ended && time.Now().After(next) {
 			// Of bash's children, only the running command leads a group. There may be none yet.
 			jobs, _ := (&process.Process{Pid: int32(t.bash.Process.Pid)}).Children()
 			for _, job := range jobs {
-				told = unix.Kill(-int(job.Pid), unix.SIGINT) == nil || told
+				if unix.Kill(-int(job.Pid), unix.SIGINT) == nil {
+					next = time.Now().Add(again)
+				}
 			}
 		}
 		return s.ended
