@@ -20,9 +20,9 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// readersPatience is how long what a promise needs may take while all goes well. It is short since a reader waits for what
-// doesn't come.
-const readersPatience = "20s"
+// readersPatience is how long a promise may take to be kept: no longer than a reader waits for one that isn't, but longer than the 30
+// seconds in which the garbage collector finds out that there is a CRD.
+const readersPatience = "45s"
 
 // logFile is where all that the tests printed is kept, relative to the repository's root.
 const logFile = ".workshop/logs/only.log"

@@ -1,0 +1,298 @@
+//go:build check || solution
+
+// What Apply promises: first what it sends, then whose the fields are afterwards. client-go's fake clientset takes the
+// server's place; it merges applies and notes the fields' owners by the server's own code.
+//
+// As given, it sends a whole Deployment. `workshop test` holds this exercise to that:
+//
+// fails: TestWhatIsSent/an App that says everything
+// says: sent, though the App says no such thing: spec.strategy: {}
+//
+// fails: TestWhatIsSent/an App that doesn't mind how many replicas
+// says: sent, though the App says no such thing: status: {}
+//
+// fails: TestWhatIsSent/an App that wants no replicas
+// says: not sent, though the App says it: spec.paused: false
+//
+// fails: TestWhatIsSent/an App that no longer minds how many replicas
+// says: sent, though the App says no such thing: spec.replicas: 3
+//
+// fails: TestWhatIsSent/an App whose Deployment has other people's fields in it
+// says: sent, though the App says no such thing: spec.template.spec.containers[proxy].image: proxy
+//
+// fails: TestWhoseTheFieldsAre/replicas that the App doesn't say stay an autoscaler's
+// says: the autoscaler asks for 7 replicas, and is refused: Apply failed with 1 conflict
+//
+// fails: TestWhoseTheFieldsAre/somebody's sidecar goes when they no longer apply it
+// says: the containers are [app proxy], want [app]
+//
+// fails: TestWhoseTheFieldsAre/somebody's limits on our container stay theirs
+// says: they ask for more memory, and are refused: Apply failed with 1 conflict
+//
+// fails: TestWhoseTheFieldsAre/a rollout that was paused by hand goes on
+// says: spec.paused is true, want false
+
+package applyconfig
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+)
+
+func TestWhatIsSent(t *testing.T) {
+	always := []string{
+		"apiVersion: apps/v1",
+		"kind: Deployment",
+		"metadata.name: shop",
+		"metadata.namespace: default",
+		"spec.selector.matchLabels.app: shop",
+		"spec.template.metadata.labels.app: shop",
+		"spec.template.spec.containers[app].image: shop:1",
+		"spec.template.spec.containers[app].name: app",
+	}
+	for sentence, test := range map[string]struct {
+		before *App             // applied first, if there is one
+		others func(c *cluster) // what others do to the Deployment then
+		app    *App             // applied at last
+		want   []string         // beside the above
+	}{
+		"an App that says everything": {
+			app:  anApp(new(int32(3)), true),
+			want: []string{"spec.replicas: 3", "spec.paused: true"},
+		},
+		"an App that doesn't mind how many replicas": {
+			app:  anApp(nil, false),
+			want: []string{"spec.paused: false"},
+		},
+		"an App that wants no replicas": {
+			app:  anApp(new(int32(0)), false),
+			want: []string{"spec.replicas: 0", "spec.paused: false"},
+		},
+		"an App that no longer minds how many replicas": {
+			before: anApp(new(int32(3)), true),
+			app:    anApp(nil, true),
+			want:   []string{"spec.paused: true"},
+		},
+		"an App whose Deployment has other people's fields in it": {
+			before: anApp(nil, true),
+			others: func(c *cluster) { c.applyContainer("proxy", corev1ac.Container().WithImage("proxy")) },
+			app:    anApp(nil, true),
+			want:   []string{"spec.paused: true"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t)
+			if test.before != nil {
+				c.round(test.before)
+			}
+			if test.others != nil {
+				test.others(c)
+			}
+
+			c.round(test.app)
+
+			want, got := append(test.want, always...), c.sent()
+			for _, field := range got {
+				if !slices.Contains(want, field) {
+					t.Errorf("sent, though the App says no such thing: %s", field)
+				}
+			}
+			for _, field := range want {
+				if !slices.Contains(got, field) {
+					t.Errorf("not sent, though the App says it: %s", field)
+				}
+			}
+		})
+	}
+}
+
+func TestWhoseTheFieldsAre(t *testing.T) {
+	t.Run("replicas that the App doesn't say stay an autoscaler's", func(t *testing.T) {
+		c := newCluster(t)
+		c.round(anApp(nil, false))
+		if err := c.apply("autoscaler", appsv1ac.DeploymentSpec().WithReplicas(5)); err != nil {
+			t.Fatalf("the autoscaler asks for 5 replicas, and is refused: %v\nApply has set them; the App hasn't.", err)
+		}
+		c.round(anApp(nil, false))
+		if err := c.apply("autoscaler", appsv1ac.DeploymentSpec().WithReplicas(7)); err != nil {
+			t.Fatalf("the autoscaler asks for 7 replicas, and is refused: %v\nIt had set 5, and then Apply sent 5 as well.", err)
+		}
+		c.round(anApp(nil, false))
+		if got := ptr.Deref(c.deployment().Spec.Replicas, 0); got != 7 {
+			t.Errorf("%d replicas, want the autoscaler's 7", got)
+		}
+	})
+
+	t.Run("replicas that the App says are put back", func(t *testing.T) {
+		c := newCluster(t)
+		c.round(anApp(new(int32(3)), false))
+		c.changeByHand(`{"spec":{"replicas":1}}`)
+		c.round(anApp(new(int32(3)), false))
+		if got := ptr.Deref(c.deployment().Spec.Replicas, 0); got != 3 {
+			t.Errorf("%d replicas, want 3: somebody has scaled it to 1 by hand", got)
+		}
+	})
+
+	t.Run("a rollout that was paused by hand goes on", func(t *testing.T) {
+		c := newCluster(t)
+		c.round(anApp(nil, false))
+		c.changeByHand(`{"spec":{"paused":true}}`)
+		c.round(anApp(nil, false))
+		if c.deployment().Spec.Paused {
+			t.Error("spec.paused is true, want false: a false that isn't sent changes nothing")
+		}
+	})
+
+	t.Run("somebody's sidecar goes when they no longer apply it", func(t *testing.T) {
+		c := newCluster(t)
+		c.round(anApp(nil, false))
+		c.applyContainer("proxy", corev1ac.Container().WithImage("proxy:1"))
+		c.round(anApp(nil, false))
+		if err := c.apply("somebody", nil); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, container := range c.deployment().Spec.Template.Spec.Containers {
+			names = append(names, container.Name)
+		}
+		if slices.Sort(names); !slices.Equal(names, []string{"app"}) {
+			t.Errorf("the containers are %v, want [app]: what Apply has sent is the controller's too, and doesn't go", names)
+		}
+	})
+
+	t.Run("somebody's limits on our container stay theirs", func(t *testing.T) {
+		c := newCluster(t)
+		c.round(anApp(nil, false))
+		c.applyContainer("app", withMemory("1Gi"))
+		c.round(anApp(nil, false))
+		if err := c.apply("somebody", oneContainer("app", withMemory("2Gi"))); err != nil {
+			t.Fatalf("they ask for more memory, and are refused: %v\nTheir limit was sent back, and is the controller's now.", err)
+		}
+	})
+}
+
+// anApp is one called shop.
+func anApp(replicas *int32, paused bool) *App {
+	return &App{Namespace: "default", Name: "shop", Image: "shop:1", Replicas: replicas, Paused: paused}
+}
+
+// cluster is a server on which an App has its Deployment.
+type cluster struct {
+	*testing.T
+	client *fake.Clientset
+}
+
+func newCluster(t *testing.T) *cluster { return &cluster{t, fake.NewClientset()} }
+
+func (c *cluster) deployments() typedappsv1.DeploymentInterface {
+	return c.client.AppsV1().Deployments("default")
+}
+
+func (c *cluster) deployment() *appsv1.Deployment {
+	c.Helper()
+	deployment, err := c.deployments().Get(c.Context(), "shop", metav1.GetOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return deployment
+}
+
+// round is one round of the controller's work.
+func (c *cluster) round(app *App) {
+	c.Helper()
+	if err := Apply(c.Context(), c.deployments(), app); err != nil {
+		c.Fatalf("Apply returned the error %q", err)
+	}
+}
+
+// sent is what was applied last: a line for each field.
+func (c *cluster) sent() (fields []string) {
+	c.Helper()
+	for _, action := range slices.Backward(c.client.Actions()) {
+		if patch, ok := action.(clienttesting.PatchActionImpl); ok && patch.PatchType == types.ApplyPatchType {
+			var object map[string]any
+			if err := json.Unmarshal(patch.Patch, &object); err != nil {
+				c.Fatal(err)
+			}
+			fields = flat("", object)
+			slices.Sort(fields)
+			return fields
+		}
+	}
+	c.Fatal("no apply was sent")
+	return nil
+}
+
+// flat writes one line for each value in object, with the path to it. Containers and the like have their names as an index.
+func flat(path string, object any) (lines []string) {
+	switch object := object.(type) {
+	case map[string]any:
+		for key, value := range object {
+			lines = append(lines, flat(path+"."+key, value)...)
+		}
+	case []any:
+		for i, value := range object {
+			var index any = i
+			if entry, ok := value.(map[string]any); ok && entry["name"] != nil {
+				index = entry["name"]
+			}
+			lines = append(lines, flat(fmt.Sprintf("%s[%v]", path, index), value)...)
+		}
+	}
+	if len(lines) == 0 { // a value, or an empty map or list
+		text, _ := json.Marshal(object) // it comes from JSON
+		if s, ok := object.(string); ok {
+			text = []byte(s)
+		}
+		lines = []string{fmt.Sprintf("%s: %s", path[1:], text)}
+	}
+	return lines
+}
+
+// apply is somebody's: without force.
+func (c *cluster) apply(manager string, spec *appsv1ac.DeploymentSpecApplyConfiguration) error {
+	desired := appsv1ac.Deployment("shop", "default").WithSpec(spec)
+	_, err := c.deployments().Apply(c.Context(), desired, metav1.ApplyOptions{FieldManager: manager})
+	return err
+}
+
+// applyContainer has somebody apply fields of one container.
+func (c *cluster) applyContainer(name string, container *corev1ac.ContainerApplyConfiguration) {
+	c.Helper()
+	if err := c.apply("somebody", oneContainer(name, container)); err != nil {
+		c.Fatalf("somebody applies fields of the container %s that nobody has set, and is refused: %v", name, err)
+	}
+}
+
+func oneContainer(name string, container *corev1ac.ContainerApplyConfiguration) *appsv1ac.DeploymentSpecApplyConfiguration {
+	return appsv1ac.DeploymentSpec().WithTemplate(corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().
+		WithContainers(container.WithName(name))))
+}
+
+func withMemory(limit string) *corev1ac.ContainerApplyConfiguration {
+	return corev1ac.Container().WithResources(corev1ac.ResourceRequirements().
+		WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}))
+}
+
+// changeByHand is a kubectl scale, a kubectl rollout pause and the like: no apply.
+func (c *cluster) changeByHand(patch string) {
+	c.Helper()
+	options := metav1.PatchOptions{FieldManager: "kubectl"}
+	if _, err := c.deployments().Patch(c.Context(), "shop", types.MergePatchType, []byte(patch), options); err != nil {
+		c.Fatal(err)
+	}
+}

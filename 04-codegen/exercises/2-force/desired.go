@@ -1,0 +1,51 @@
+// What a Foo wants of its Deployment, whether a Deployment is so, and whether it is the Foo's: the chapter's desired.go in
+// short. Given: there is nothing to do here.
+
+package force
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// desiredDeployment returns what foo wants of its Deployment. It says nothing of a UID.
+func desiredDeployment(foo *v1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
+	labels := map[string]string{"app": "nginx", "controller": foo.Name}
+	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).
+		WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(v1alpha1.GroupVersion.String()).
+			WithKind("Foo").
+			WithName(foo.Name).
+			WithUID(foo.UID).
+			WithController(true)).
+		WithSpec(appsv1ac.DeploymentSpec().
+			WithReplicas(ptr.Deref(foo.Spec.Replicas, 1)).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
+			WithTemplate(corev1ac.PodTemplateSpec().
+				WithLabels(labels).
+				WithSpec(corev1ac.PodSpec().
+					WithContainers(corev1ac.Container().WithName("nginx").WithImage("nginx:latest")))))
+}
+
+// upToDate tells whether observed has what desired sets.
+func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
+	want := desired.Spec.Template.Spec.Containers[0]
+	return ptr.Deref(observed.Spec.Replicas, 1) == *desired.Spec.Replicas &&
+		slices.ContainsFunc(observed.Spec.Template.Spec.Containers, func(container corev1.Container) bool {
+			return container.Name == *want.Name && container.Image == *want.Image
+		})
+}
+
+// controls tells whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
+func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
+	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
+}

@@ -1,0 +1,358 @@
+//go:build check || solution
+
+// What SyncDeployment promises: which requests it sends, and what is there afterwards. The server is client-go's fake
+// clientset, which merges applies and knows whose a field is; what a server says to a UID in an apply is added here. The
+// cache has what a test puts into it.
+//
+// As given, it asks the cache alone. `workshop test` holds this exercise to that:
+//
+// fails: TestSyncDeployment/in the cache, and up to date
+// says: it sent [apply, forced], want nothing
+//
+// fails: TestSyncDeployment/in the cache, and scaled by hand
+// says: it sent [apply, forced], want [apply, forced, if it is "uid of web"]
+//
+// fails: TestSyncDeployment/in the cache and scaled by hand, but gone meanwhile
+// says: now it is 3 × nginx:latest of this Foo, want none
+//
+// fails: TestSyncDeployment/in the cache and scaled by hand, but the name is somebody else's meanwhile
+// says: now it is 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
+//
+// fails: TestSyncDeployment/not in the cache, and there is none
+// says: it sent [apply, forced], want [get; apply]
+//
+// fails: TestSyncDeployment/not in the cache, but there: this Foo's, and up to date
+// says: it sent [apply, forced], want [get]
+//
+// fails: TestSyncDeployment/not in the cache, but there: this Foo's, and scaled by hand
+// says: it sent [apply, forced], want [get; apply, forced, if it is "uid of web"]
+//
+// fails: TestSyncDeployment/not in the cache, but there: nobody's
+// says: now it is 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
+//
+// fails: TestSyncDeployment/not in the cache, but there: nobody's, and just as we would make it
+// says: now it is 3 × nginx:latest of this Foo, want 3 × nginx:latest of nobody
+//
+// fails: TestSyncDeployment/not in the cache, but there: being deleted
+// says: it sent [apply, forced], want [get]
+//
+// fails: TestSyncDeployment/not in the cache, and there is none until somebody takes the name at the last moment
+// says: now it is 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
+//
+// fails: TestSyncDeployment/not in the cache, and the server doesn't say what there is
+// says: it sent [apply, forced], want [get]
+
+package force
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/fake"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// foo asks for three replicas.
+var foo = &v1alpha1.Foo{
+	ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", UID: "uid of example"},
+	Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
+}
+
+// What requests look like in these tests.
+const (
+	get         = "get"
+	apply       = "apply"
+	applyForced = `apply, forced, if it is "uid of web"`
+)
+
+// scenario is one way that things may go.
+type scenario struct {
+	cached    *appsv1.Deployment // what the cache has
+	live      *appsv1.Deployment // what the server has
+	meanwhile *appsv1.Deployment // what somebody makes right before our apply comes
+	getErr    error              // how the server answers a GET, if it doesn't
+	sends     []string
+	after     string // what the server has in the end
+	fails     bool   // SyncDeployment returns an error
+	why       string
+}
+
+func TestSyncDeployment(t *testing.T) {
+	for sentence, test := range map[string]scenario{
+		"in the cache, and up to date": {
+			cached: deployment(),
+			live:   deployment(),
+			after:  "3 × nginx:latest of this Foo",
+			why:    "an apply that changes nothing is a request all the same: one for each Foo, in each round",
+		},
+		"in the cache, and scaled by hand": {
+			cached: deployment(scaledTo(1)),
+			live:   deployment(scaledTo(1)),
+			sends:  []string{applyForced},
+			after:  "3 × nginx:latest of this Foo",
+			why:    "replicas is that somebody's field now: without force they would win. And it should say which Deployment it means",
+		},
+		"in the cache, and somebody else's": {
+			cached: deployment(scaledTo(1), controlledBy("uid of somebody")),
+			live:   deployment(scaledTo(1), controlledBy("uid of somebody")),
+			after:  "1 × nginx:latest of uid of somebody",
+		},
+		"in the cache, and of a Foo that is gone and had this one's name": {
+			cached: deployment(scaledTo(1), controlledBy("uid of the first example")),
+			live:   deployment(scaledTo(1), controlledBy("uid of the first example")),
+			after:  "1 × nginx:latest of uid of the first example",
+		},
+		"in the cache, and being deleted": {
+			cached: deployment(scaledTo(1), terminating),
+			live:   deployment(scaledTo(1), terminating),
+			after:  "1 × nginx:latest of this Foo",
+			why:    "it is on its way out, and its last event brings us here again",
+		},
+		"in the cache and scaled by hand, but gone meanwhile": {
+			cached: deployment(scaledTo(1)),
+			sends:  []string{applyForced},
+			after:  "none",
+			fails:  true,
+			why:    "it was to be changed. To make one is another decision, and asks other questions first",
+		},
+		"in the cache and scaled by hand, but the name is somebody else's meanwhile": {
+			cached: deployment(scaledTo(1)),
+			live:   deployment(theirs),
+			sends:  []string{applyForced},
+			after:  "1 × nginx:1.0 of nobody",
+			fails:  true,
+			why:    "the name is the same, and the Deployment is another one",
+		},
+
+		"not in the cache, and there is none": {
+			sends: []string{get, apply},
+			after: "3 × nginx:latest of this Foo",
+			why:   "on what isn't there, there is nothing to be forced: force would only take what comes in between",
+		},
+		"not in the cache, but there: this Foo's, and up to date": {
+			live:  deployment(),
+			sends: []string{get},
+			after: "3 × nginx:latest of this Foo",
+			why:   "the cache will know it in a moment",
+		},
+		"not in the cache, but there: this Foo's, and scaled by hand": {
+			live:  deployment(scaledTo(1)),
+			sends: []string{get, applyForced},
+			after: "3 × nginx:latest of this Foo",
+			why:   "what the server says is as good as what the cache has",
+		},
+		"not in the cache, but there: nobody's": {
+			live:  deployment(theirs),
+			sends: []string{get},
+			after: "1 × nginx:1.0 of nobody",
+			why:   "somebody made it, and the cache didn't know",
+		},
+		"not in the cache, but there: nobody's, and just as we would make it": {
+			live:  deployment(unowned),
+			sends: []string{get},
+			after: "3 × nginx:latest of nobody",
+			why:   "no field conflicts, so an apply without force takes it as well",
+		},
+		"not in the cache, but there: being deleted": {
+			live:  deployment(scaledTo(1), terminating),
+			sends: []string{get},
+			after: "1 × nginx:latest of this Foo",
+			why:   "once it is gone, an event says so",
+		},
+		"not in the cache, and there is none until somebody takes the name at the last moment": {
+			meanwhile: deployment(theirs),
+			sends:     []string{get, apply},
+			after:     "1 × nginx:1.0 of nobody",
+			fails:     true,
+			why:       "an apply changes what it finds, and only one without force minds whose the fields are",
+		},
+		"not in the cache, and the server doesn't say what there is": {
+			getErr: apierrors.NewInternalError(errors.New("etcd is away")),
+			sends:  []string{get},
+			after:  "none",
+			fails:  true,
+			why:    "who doesn't know what is there can't say what an apply would do to it",
+		},
+	} {
+		t.Run(sentence, test.run)
+	}
+}
+
+// run has SyncDeployment called once, and looks at what came of it.
+func (s scenario) run(t *testing.T) {
+	server := newServer(t, s)
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	if s.cached != nil {
+		if err := indexer.Add(s.cached); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &Controller{Deployments: appslisters.NewDeploymentLister(indexer), Client: server.AppsV1()}
+
+	err := c.SyncDeployment(t.Context(), foo.DeepCopy())
+
+	if got, want := inWords(requests(t, server)), inWords(s.sends); got != want {
+		t.Errorf("it sent %s, want %s", got, want)
+	}
+	if after := describe(t, server); after != s.after {
+		t.Errorf("now it is %s, want %s", after, s.after)
+	}
+	switch {
+	case s.fails && err == nil:
+		t.Error("it returned no error, want one: nobody will try again")
+	case !s.fails && err != nil:
+		t.Errorf("it returned an error, want none: %v", err)
+	}
+	if t.Failed() && s.why != "" {
+		t.Log(s.why)
+	}
+}
+
+func inWords(requests []string) string {
+	if len(requests) == 0 {
+		return "nothing"
+	}
+	return "[" + strings.Join(requests, "; ") + "]"
+}
+
+var deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
+
+// newServer is a server that has s.live, and does to an apply with a UID what a server does.
+func newServer(t *testing.T, s scenario) *fake.Clientset {
+	server := fake.NewClientset()
+	if s.live != nil {
+		if err := server.Tracker().Add(s.live.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.PrependReactor("get", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return s.getErr != nil, nil, s.getErr
+	})
+	server.PrependReactor("patch", "deployments", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if s.meanwhile != nil {
+			if err := server.Tracker().Add(s.meanwhile.DeepCopy()); err != nil {
+				return true, nil, err
+			}
+		}
+		name, uid := action.(clienttesting.PatchAction).GetName(), uidIn(t, action)
+		live, err := server.Tracker().Get(deployments, action.GetNamespace(), name)
+		switch {
+		case uid == "":
+		case apierrors.IsNotFound(err):
+			mismatch := fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid)
+			return true, nil, apierrors.NewConflict(deployments.GroupResource(), name, mismatch)
+		case err != nil:
+			return true, nil, err
+		case live.(*appsv1.Deployment).UID != uid:
+			immutable := field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")}
+			return true, nil, apierrors.NewInvalid(appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), name, immutable)
+		}
+		return false, nil, nil // the next in the chain merges and stores it
+	})
+	return server
+}
+
+// requests are those that were sent, in words.
+func requests(t *testing.T, server *fake.Clientset) (sent []string) {
+	for _, action := range server.Actions() {
+		patch, ok := action.(clienttesting.PatchActionImpl)
+		if !ok || patch.PatchType != types.ApplyPatchType {
+			sent = append(sent, action.GetVerb())
+			continue
+		}
+		says := apply
+		if ptr.Deref(patch.PatchOptions.Force, false) {
+			says += ", forced"
+		}
+		if uid := uidIn(t, action); uid != "" {
+			says += fmt.Sprintf(", if it is %q", uid)
+		}
+		sent = append(sent, says)
+	}
+	return sent
+}
+
+// uidIn is the UID that an apply says.
+func uidIn(t *testing.T, action clienttesting.Action) types.UID {
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(action.(clienttesting.PatchAction).GetPatch(), &object); err != nil {
+		t.Error(err)
+	}
+	return object.UID
+}
+
+// describe says what the server has.
+func describe(t *testing.T, server *fake.Clientset) string {
+	live, err := server.Tracker().Get(deployments, "default", "web")
+	if apierrors.IsNotFound(err) {
+		return "none"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, owner := live.(*appsv1.Deployment), "nobody"
+	if metav1.IsControlledBy(web, foo) {
+		owner = "this Foo"
+	} else if controller := metav1.GetControllerOf(web); controller != nil {
+		owner = string(controller.UID)
+	}
+	return fmt.Sprintf("%d × %s of %s", ptr.Deref(web.Spec.Replicas, 1), web.Spec.Template.Spec.Containers[0].Image, owner)
+}
+
+// deployment is what foo asks for, as the server has it, but for the changes.
+func deployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	var web appsv1.Deployment
+	text, err := json.Marshal(desiredDeployment(foo))
+	if err == nil {
+		err = json.Unmarshal(text, &web)
+	}
+	if err != nil {
+		panic(err)
+	}
+	web.UID = "uid of web"
+	for _, change := range changes {
+		change(&web)
+	}
+	return &web
+}
+
+func scaledTo(replicas int32) func(*appsv1.Deployment) {
+	return func(web *appsv1.Deployment) { web.Spec.Replicas = &replicas }
+}
+
+func controlledBy(owner types.UID) func(*appsv1.Deployment) {
+	return func(web *appsv1.Deployment) { web.OwnerReferences[0].UID = owner }
+}
+
+// unowned is nobody's: made by hand, perhaps.
+func unowned(web *appsv1.Deployment) {
+	web.UID, web.OwnerReferences = "uid of theirs", nil
+}
+
+// theirs is somebody's, and not what foo asks for.
+func theirs(web *appsv1.Deployment) {
+	unowned(web)
+	web.Spec.Replicas = new(int32(1))
+	web.Spec.Template.Spec.Containers[0].Image = "nginx:1.0"
+}
+
+// terminating is being deleted, and something holds it.
+func terminating(web *appsv1.Deployment) {
+	web.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
+	web.Finalizers = []string{metav1.FinalizerDeleteDependents}
+}

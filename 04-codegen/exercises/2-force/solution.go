@@ -1,0 +1,68 @@
+//go:build solution
+
+// Package force is about whose a Deployment is, and what an apply takes.
+package force
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// fieldManager is the name under which the controller owns fields.
+const fieldManager = "foo-controller"
+
+// Controller gives Foos their Deployments.
+type Controller struct {
+	Deployments appslisters.DeploymentLister  // an informer's cache
+	Client      typedappsv1.DeploymentsGetter // a clientset's AppsV1() is one
+}
+
+// SyncDeployment brings the Deployment of foo's deploymentName to what foo asks for. If it returns an error, it wants to be
+// called again.
+//
+// The cache may be behind. A Deployment that it has, and that was deleted meanwhile, isn't made anew under that assumption:
+// that is an error. What the cache doesn't have the server is asked for, and about nothing else.
+//
+// Nobody's Deployment is stolen: one that foo doesn't control, or that is being deleted, is left as it is, and that is no
+// error. If somebody takes the name at the last moment, their Deployment stays theirs, and that is one.
+//
+// On a Deployment that foo controls, the fields of desiredDeployment are put back, whoever has changed them. If it is up to
+// date, nothing is sent.
+func (c *Controller) SyncDeployment(ctx context.Context, foo *v1alpha1.Foo) error {
+	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
+	options := metav1.ApplyOptions{FieldManager: fieldManager}
+
+	// 1. What has the name? A cache that doesn't know it may be behind, and an apply changes what it finds. So ask, once.
+	observed, err := c.Deployments.Deployments(foo.Namespace).Get(name)
+	if apierrors.IsNotFound(err) {
+		observed, err = c.Client.Deployments(foo.Namespace).Get(ctx, name, metav1.GetOptions{})
+	}
+
+	// 2. Whose is it, and what is there to do?
+	switch {
+	case apierrors.IsNotFound(err):
+		// Nothing has it. If somebody takes it before the apply comes, that changes none of their fields: it is without
+		// force.
+	case err != nil:
+		return fmt.Errorf("get Deployment %s: %w", name, err)
+	case !controls(foo, observed), upToDate(observed, desired):
+		return nil
+	default:
+		// Ours, and changed. The UID is the assumption: this Deployment, no other that has its name by now, and no new one.
+		options.Force = true
+		desired.WithUID(observed.UID)
+	}
+
+	// 3. What is wanted.
+	if _, err := c.Client.Deployments(foo.Namespace).Apply(ctx, desired, options); err != nil {
+		return fmt.Errorf("apply Deployment %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+//go:build check || solution
+
+// What Sync promises. The server is client-go's fake clientset, which merges applies and knows whose a field is. In each
+// scenario an App called shop is synced again and again, and others do something in between. The cache knows everything,
+// and the program is started anew each time: it has no memory.
+//
+// As given, what is no longer wanted stays. `workshop test` holds this exercise to that:
+//
+// fails: TestNoLongerWanted/a variable that the App no longer asks for goes
+// says: the container's environment is [LANG=C LOG=debug], want [LANG=C]
+//
+// fails: TestNoLongerWanted/the last variable goes
+// says: the container's environment is [LOG=debug], want []
+//
+// fails: TestNoLongerWanted/somebody else's variable stays when ours goes
+// says: the container's environment is [LOG=debug TEAM=blue], want [TEAM=blue]
+//
+// fails: TestNoLongerWanted/what somebody had applied too goes when nobody does any more
+// says: the container's environment is [LOG=debug], want []
+
+package removed
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// scenario is what happens, and the environment that the container has in the end.
+type scenario struct {
+	steps []func(*cluster)
+	want  []string
+	why   string
+}
+
+func TestNoLongerWanted(t *testing.T) {
+	for sentence, test := range map[string]scenario{
+		"a variable that the App no longer asks for goes": {
+			steps: steps(sync("LOG", "debug", "LANG", "C"), sync("LANG", "C")),
+			want:  []string{"LANG=C"},
+			why:   "what is wanted now doesn't say what was wanted before. Who knows what is ours?",
+		},
+		"the last variable goes": {
+			steps: steps(sync("LOG", "debug"), sync()),
+			want:  nil,
+			why:   "what is wanted now doesn't say what was wanted before. Who knows what is ours?",
+		},
+		"somebody else's variable stays when ours goes": {
+			steps: steps(sync("LOG", "debug"), somebodyApplies("TEAM", "blue"), sync()),
+			want:  []string{"TEAM=blue"},
+		},
+		"what somebody has applied too stays": {
+			steps: steps(sync("LOG", "debug"), somebodyApplies("LOG", "debug"), sync()),
+			want:  []string{"LOG=debug"},
+			why:   "the App no longer asks for it, and somebody does",
+		},
+		"what somebody had applied too goes when nobody does any more": {
+			steps: steps(sync("LOG", "debug"), somebodyApplies("LOG", "debug"), sync(), somebodyApplies()),
+			want:  nil,
+			why:   "somebody no longer applies it, and the server keeps it: so it is still ours",
+		},
+	} {
+		t.Run(sentence, test.run)
+	}
+}
+
+func TestWanted(t *testing.T) {
+	for sentence, test := range map[string]scenario{
+		"a variable that is changed by hand is put back": {
+			steps: steps(sync("LOG", "debug"), byHand(`{"name":"LOG","value":"trace"}`), sync("LOG", "debug")),
+			want:  []string{"LOG=debug"},
+		},
+		"a variable that is removed by hand is put back": {
+			steps: steps(sync("LOG", "debug"), byHand(`{"name":"LOG","$patch":"delete"}`), sync("LOG", "debug")),
+			want:  []string{"LOG=debug"},
+		},
+		"a variable that the App asks for in another way is changed": {
+			steps: steps(sync("LOG", "debug"), sync("LOG", "info")),
+			want:  []string{"LOG=info"},
+		},
+		"other people's variables stay when one is added": {
+			steps: steps(sync("LOG", "debug"), byHand(`{"name":"TEAM","value":"blue"}`), sync("LANG", "C", "LOG", "debug")),
+			want:  []string{"LANG=C", "LOG=debug", "TEAM=blue"},
+		},
+	} {
+		t.Run(sentence, test.run)
+	}
+}
+
+// Once all is as it should be, no request is sent.
+func TestNothingToDo(t *testing.T) {
+	app := sync("LANG", "C", "LOG", "debug")
+	for sentence, before := range map[string][]func(*cluster){
+		"nothing is sent when nothing has happened":                           steps(app),
+		"nothing is sent when one variable was added before, and one removed": steps(sync("A", "1", "LOG", "debug"), app),
+		"nothing is sent when somebody applies another variable":              steps(app, somebodyApplies("TEAM", "blue")),
+		"nothing is sent when somebody applies one of its variables as well":  steps(app, somebodyApplies("LOG", "debug")),
+		"nothing is sent when somebody adds a variable by hand":               steps(app, byHand(`{"name":"TEAM","value":"blue"}`)),
+		"nothing is sent when the server fills in what is left to it":         steps(app, getDefaults),
+		"nothing is sent when the Pods have become available":                 steps(app, becomeAvailable),
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t)
+			for _, step := range before {
+				step(c)
+			}
+			app(c)
+			for _, action := range c.client.Actions() {
+				t.Errorf("all is as it should be, and Sync sends a request: %s %s", action.GetVerb(), action.GetResource().Resource)
+			}
+		})
+	}
+}
+
+func (s scenario) run(t *testing.T) {
+	c := newCluster(t)
+	for _, step := range s.steps {
+		step(c)
+	}
+	if got := c.environment(); !slices.Equal(got, s.want) {
+		t.Errorf("the container's environment is %v, want %v (when it was last called, Sync sent %s)\n%s", got, s.want, c.sent, s.why)
+	}
+}
+
+// cluster is a server with one Deployment.
+type cluster struct {
+	*testing.T
+	client *fake.Clientset
+	sent   string // what Sync sent when it was last called
+}
+
+func newCluster(t *testing.T) *cluster { return &cluster{T: t, client: fake.NewClientset()} }
+
+var deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
+
+// deployment returns what the server has, or nil. It leaves no trace among the requests.
+func (c *cluster) deployment() *appsv1.Deployment {
+	found, err := c.client.Tracker().Get(deployments, "default", "shop")
+	if err != nil {
+		return nil
+	}
+	return found.(*appsv1.Deployment)
+}
+
+// environment is what the container app finds in its environment.
+func (c *cluster) environment() (variables []string) {
+	c.Helper()
+	deployment := c.deployment()
+	if deployment == nil {
+		c.Fatal("there is no Deployment")
+	}
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		for _, env := range container.Env {
+			variables = append(variables, env.Name+"="+env.Value)
+		}
+	}
+	slices.Sort(variables)
+	return variables
+}
+
+func steps(steps ...func(*cluster)) []func(*cluster) { return steps }
+
+// sync starts the program anew and has it work on an App that asks for these variables: names and values in turn.
+func sync(env ...string) func(*cluster) {
+	return func(c *cluster) {
+		indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		if deployment := c.deployment(); deployment != nil {
+			if err := indexer.Add(deployment); err != nil {
+				c.Fatal(err)
+			}
+		}
+		app := &App{Namespace: "default", Name: "shop", Image: "shop:1", Env: map[string]string{}}
+		for pair := range slices.Chunk(env, 2) {
+			app.Env[pair[0]] = pair[1]
+		}
+		c.client.ClearActions()
+		controller := &Controller{Deployments: appslisters.NewDeploymentLister(indexer), Client: c.client.AppsV1()}
+		if err := controller.Sync(c.Context(), app); err != nil {
+			c.Fatalf("an App asks for the variables %v, and Sync returned the error %q", env, err)
+		}
+		c.sent = "nothing"
+		if sent := c.client.Actions(); len(sent) > 0 {
+			c.sent = sent[len(sent)-1].GetVerb()
+		}
+	}
+}
+
+// somebodyApplies has somebody else apply these variables, and no others, to our container.
+func somebodyApplies(env ...string) func(*cluster) {
+	return func(c *cluster) {
+		container := corev1ac.Container().WithName("app")
+		for pair := range slices.Chunk(env, 2) {
+			container.WithEnv(corev1ac.EnvVar().WithName(pair[0]).WithValue(pair[1]))
+		}
+		desired := appsv1ac.Deployment("shop", "default").WithSpec(appsv1ac.DeploymentSpec().
+			WithTemplate(corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(container))))
+		options := metav1.ApplyOptions{FieldManager: "somebody"}
+		if _, err := c.client.AppsV1().Deployments("default").Apply(c.Context(), desired, options); err != nil {
+			c.Fatalf("somebody applies %v, and is refused: %v", env, err)
+		}
+	}
+}
+
+// byHand changes a variable of our container as kubectl edit does: no apply.
+func byHand(env string) func(*cluster) {
+	return func(c *cluster) {
+		patch := fmt.Appendf(nil, `{"spec":{"template":{"spec":{"containers":[{"name":"app","env":[%s]}]}}}}`, env)
+		_, err := c.client.AppsV1().Deployments("default").Patch(c.Context(), "shop", types.StrategicMergePatchType, patch,
+			metav1.PatchOptions{FieldManager: "kubectl"})
+		if err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+// getDefaults is what a server does with a new Deployment: it sets fields that nobody has set.
+func getDefaults(c *cluster) {
+	deployment := c.deployment()
+	deployment.Spec.Replicas = new(int32(1))
+	deployment.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
+	deployment.Spec.Template.Spec.Containers[0].TerminationMessagePath = corev1.TerminationMessagePathDefault
+	c.update(deployment)
+}
+
+// becomeAvailable is the Deployment controller at work.
+func becomeAvailable(c *cluster) {
+	deployment := c.deployment()
+	deployment.Status.AvailableReplicas = 1
+	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, "deployment.kubernetes.io/revision", "1")
+	c.update(deployment)
+}
+
+func (c *cluster) update(deployment *appsv1.Deployment) {
+	c.Helper()
+	options := metav1.UpdateOptions{FieldManager: "kube-controller-manager"}
+	if _, err := c.client.AppsV1().Deployments("default").Update(c.Context(), deployment, options); err != nil {
+		c.Fatal(err)
+	}
+}

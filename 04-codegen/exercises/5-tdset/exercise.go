@@ -1,0 +1,57 @@
+//go:build !solution
+
+// Command 5-tdset is a controller for TDSets with a generated client and server-side apply: Deployments that are scaled by
+// the time of day.
+package main
+
+import (
+	"context"
+	"errors"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	schedulev1ac "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
+)
+
+// fieldManager is the name under which the controller owns fields.
+const fieldManager = "tdset-controller"
+
+// newController returns a controller of the TDSets in namespace; "" means all namespaces. Nothing runs yet: run starts the
+// informers.
+func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	c := &controller{clock: wallClock, queue: newQueue()}
+	// YOUR WORK: the clients, and an informer and a lister of TDSets and of Deployments, in that namespace. All of it is
+	// generated: for TDSets in pkg/generated, for Deployments in client-go.
+	return c, errors.New("it has no clients, informers and listers yet")
+}
+
+// createDeployment assumes that there is none of that name: one that somebody has made meanwhile stays as it is, and then it
+// returns an error.
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	// YOUR WORK: an apply.
+	return errors.New("createDeployment sends nothing yet")
+}
+
+// updateDeployment makes the fields of desired ours, whoever has changed them: so observed must be a Deployment that we
+// control. It assumes that it is still the same one: if it is gone, or another one has its name, it changes nothing and makes
+// none, and returns an error.
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	// YOUR WORK: another apply.
+	return errors.New("updateDeployment sends nothing yet")
+}
+
+// updateTDSetStatus makes that status the TDSet's, whoever has written there before. Only conditions of other types than
+// conditionAvailable stay as they are, and their owners'. It assumes that tdset is the latest there is: a status made from a
+// spec that has changed since isn't written, and it returns an error.
+func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
+	// YOUR WORK: this says nothing, and says it to the wrong endpoint.
+	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace)
+	_, err := c.tdsets.ScheduleV1().TDSets(tdset.Namespace).Apply(ctx, desired, metav1.ApplyOptions{FieldManager: fieldManager})
+	return err
+}

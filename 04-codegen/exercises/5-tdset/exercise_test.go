@@ -1,0 +1,427 @@
+//go:build check || solution
+
+// The parts of this exercise, each by itself; then what the program does in a cluster, while time passes. Words such as until
+// and wantReplicas are explained in cluster_test.go.
+//
+// As given, there is no controller that could be run. `workshop test` holds this exercise to that:
+//
+// fails: TestNewController
+// says: newController: it has no clients, informers and listers yet
+//
+// fails: TestWrites
+// says: newController: it has no clients, informers and listers yet
+//
+// fails: TestRun
+// says: newController: it has no clients, informers and listers yet
+
+package main
+
+import (
+	"testing"
+	"testing/synctest"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestNewController(t *testing.T) {
+	wantController(t)
+	for sentence, test := range map[string]func(c *cluster){
+		"the listers read what the informers keep": func(c *cluster) {
+			tdset, deployment := example(c.T), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+			c.program.tdsetInformer.GetIndexer().Add(tdset)
+			c.program.deploymentInformer.GetIndexer().Add(deployment)
+			if _, err := c.program.getTDSet(c.Context(), types.NamespacedName{Namespace: namespace, Name: name}); err != nil {
+				c.Errorf("tdsetInformer has a TDSet, and tdsetsLister says: %v", err)
+			}
+			if _, err := c.program.getDeployment(c.Context(), namespace, name); err != nil {
+				c.Errorf("deploymentInformer has a Deployment, and deploymentsLister says: %v", err)
+			}
+		},
+		"without a namespace, it looks at all of them": func(c *cluster) {
+			c.put(elsewhere(example(c.T)), "tdsets")
+			c.put(elsewhere(c.othersDeployment(1)), "deployments")
+			c.running(func() {
+				c.wantCached("elsewhere/" + name)
+			})
+		},
+		"with a namespace, it looks at no other": func(c *cluster) {
+			c.put(elsewhere(example(c.T)), "tdsets")
+			c.put(elsewhere(c.othersDeployment(1)), "deployments")
+			c.program = newProgram(c.T, c.api, namespace, c.clock)
+			c.running(func() {
+				c.wantCached()
+			})
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
+	}
+}
+
+func TestWrites(t *testing.T) {
+	wantController(t)
+	for sentence, test := range map[string]func(c *cluster){
+		"createDeployment makes the Deployment, and owns what it has set": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantReplicas(3)
+			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
+		},
+		"createDeployment leaves one as it is that somebody has just made": func(c *cluster) {
+			c.putTDSet()
+			c.put(c.othersDeployment(1), "deployments")
+			c.wantRefused("createDeployment", c.createDeployment(3))
+			c.wantReplicas(1)
+		},
+		"updateDeployment puts back what somebody has changed, and owns it": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
+			c.wantDone("updateDeployment", c.updateDeployment(c.deployment(), 3))
+			c.wantReplicas(3)
+			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
+		},
+		"updateDeployment leaves another one of that name as it is": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			observed := c.deployment()
+			c.remove("deployments")
+			c.put(c.othersDeployment(1), "deployments")
+			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			c.wantReplicas(1)
+		},
+		"updateDeployment makes none where it is gone": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			observed := c.deployment()
+			c.remove("deployments")
+			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			if read[appsv1.Deployment](c, "deployments") != nil {
+				c.Error("there is a Deployment again, want none")
+			}
+		},
+		"updateTDSetStatus writes the status, and nothing else": func(c *cluster) {
+			c.putTDSet()
+			before := c.tdset()
+			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
+			after := c.tdset()
+			if got, want := after.Status, someStatus(7); !equality.Semantic.DeepEqual(got, want) {
+				c.Errorf("the status is\n%+v, want\n%+v", got, want)
+			}
+			if after.Generation != before.Generation {
+				c.Errorf("the spec has changed, and is %+v", after.Spec)
+			}
+		},
+		"updateTDSetStatus puts right what somebody has written there": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.Status = someStatus(1)
+				tdset.Status.Conditions[0].Reason = "ByHand"
+			})
+			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
+			c.wantReason("Some")
+		},
+		"updateTDSetStatus leaves somebody's own condition to them": func(c *cluster) {
+			blessed := someStatus(1).Conditions[0]
+			blessed.Type = "Blessed"
+			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
+			status := someStatus(1)
+			status.Conditions = append(status.Conditions, blessed) // so desiredStatus returns it
+			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
+			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
+				c.Fatal("the condition Blessed is gone")
+			}
+			c.wantOwner(c.tdset(), somebody, "f:status", "f:conditions", `k:{"type":"Blessed"}`)
+		},
+		"updateTDSetStatus writes none that was made from a spec that has changed since": func(c *cluster) {
+			c.putTDSet()
+			seen := c.tdset()
+			c.putTDSet(func(tdset *TDSet) { tdset.Spec.DefaultReplica = 1 })
+			c.wantRefused("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
+			if conditions := c.tdset().Status.Conditions; len(conditions) > 0 {
+				c.Errorf("the status says %q, want nothing", conditions[0].Reason)
+			}
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
+	}
+}
+
+func TestRun(t *testing.T) {
+	wantController(t)
+	for sentence, test := range map[string]func(c *cluster){
+		"a TDSet that was there before the program gets its Deployment, with the replicas of the hour": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.wantReplicas(5)
+			})
+		},
+		"a TDSet that comes later gets its Deployment at once": func(c *cluster) {
+			c.until("10:00")
+			c.running(func() {
+				c.putTDSet()
+				c.wantReplicas(5)
+			})
+		},
+		"a TDSet that is being deleted gets nothing": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
+				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			})
+			c.running(func() {
+				c.wantNothingWritten()
+			})
+		},
+		"a new image is rolled out": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
+				if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != "another" {
+					c.Errorf("the Deployment's image is %s, want another", got)
+				}
+			})
+		},
+		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
+				c.wantReplicas(3)
+				c.remove("deployments")
+				c.wantReplicas(3)
+			})
+		},
+		"a Deployment that was deleted while the watch had lost its history is made again": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.removeUnseen("deployments")
+				c.until("00:05")
+				c.wantReplicas(3)
+			})
+		},
+		"a Deployment that isn't the TDSet's is left alone, until its name is free": func(c *cluster) {
+			c.putTDSet()
+			c.put(c.othersDeployment(1), "deployments")
+			c.running(func() {
+				c.wantReplicas(1)
+				c.wantReason(errResourceExists)
+				c.remove("deployments")
+				c.wantReplicas(3)
+			})
+		},
+		"nor is one that the cache doesn't know yet": func(c *cluster) {
+			c.running(func() {
+				c.putUnseen(c.othersDeployment(3), "deployments")
+				c.putTDSet()
+				c.wantReason(errResourceExists)
+				if owners := c.deployment().OwnerReferences; len(owners) > 0 {
+					c.Errorf("somebody else's Deployment has the owner %s %s now, want none", owners[0].Kind, owners[0].Name)
+				}
+			})
+		},
+		"what others have added to the Deployment stays, while it is scaled": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.changeDeployment(func(d *appsv1.Deployment) {
+					d.Annotations = map[string]string{"team": "blue"}
+					pod := &d.Spec.Template.Spec
+					pod.Containers = append(pod.Containers, corev1.Container{Name: "sidecar", Image: "log"})
+					pod.Containers[0].Ports = append(pod.Containers[0].Ports, corev1.ContainerPort{Name: "metrics", ContainerPort: 9000})
+				})
+				c.scaled = nil
+				c.until("09:00")
+				c.wantReplicas(5)
+				d := c.deployment()
+				containers := d.Spec.Template.Spec.Containers
+				if len(containers) != 2 || len(containers[0].Ports) != 2 || d.Annotations["team"] != "blue" {
+					c.Errorf("the Deployment has %d containers, the first of them %d ports, and the annotations %v; want 2, 2 and team=blue",
+						len(containers), len(containers[0].Ports), d.Annotations)
+				}
+			})
+			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5")
+		},
+		"the status follows the Deployment": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.wantReason(reasonProgressing)
+				c.changeDeployment(available)
+				c.wantReason(reasonAsScheduled)
+			})
+		},
+		"a day: the Deployment is scaled at every boundary, exactly then, and never in between": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.scaled, c.status = nil, nil
+				c.until("11:00")
+				c.clock.looks()
+				c.until("16:30")
+				if looks := c.clock.looks(); looks > 0 {
+					c.Errorf("from 11:00 to 16:30 the program asked %d times what time it is, want none: nothing happens then", looks)
+				}
+				c.until("00:30")
+			})
+			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
+			if len(c.status) > len(c.scaled) {
+				c.Errorf("the status was written at %q, want no more writes than of the Deployment", c.status)
+			}
+		},
+		"a new schedule counts at once, and so do its boundaries": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
+				c.wantReplicas(7)
+				c.until("20:00")
+				c.wantReplicas(3)
+			})
+		},
+		"the boundaries of a schedule that was replaced do no harm": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
+				c.scaled, c.status = nil, nil
+				c.until("17:30")
+				c.wantNothingWritten()
+			})
+		},
+		"nor do those of a TDSet that is gone": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.remove("tdsets")
+				c.remove("deployments")
+				c.scaled, c.status = nil, nil
+				c.until("17:30")
+				c.wantNothingWritten()
+			})
+		},
+		"a server that fails for five minutes at a boundary: it is done within a minute after that": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.clock.looks()
+				c.failing("08:59:30", "09:04:30")
+				if looks := c.clock.looks(); looks > 100 {
+					c.Errorf("while the server failed, the program asked %d times what time it is: it tries again too often", looks)
+				}
+				c.until("09:05:30")
+				c.wantReplicas(5)
+				c.until("17:00")
+				c.wantReplicas(3)
+			})
+		},
+		"a server that fails for a second: it is done a moment after that": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.failing("08:59:59", "09:00:01")
+				c.until("09:00:03")
+				c.wantReplicas(5)
+			})
+		},
+		"failures are forgotten when all is well: the next one begins with a short pause again": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.failing("08:59:30", "09:04:30")
+				c.until("09:05:30")
+				c.wantReplicas(5)
+				c.failing("16:59:59", "17:00:01")
+				c.until("17:00:03")
+				c.wantReplicas(3)
+			})
+		},
+		"intervalMint: it looks at least that often": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.Spec.SchedulingConfig = []Scheduling{}
+				tdset.Spec.IntervalMint = 10
+			})
+			c.running(func() {
+				for _, at := range []string{"00:11", "00:22", "00:33"} {
+					c.clock.looks()
+					if c.until(at); c.clock.looks() == 0 {
+						c.Errorf("in the eleven minutes up to %s it hasn't looked once", at)
+					}
+				}
+			})
+		},
+		"once the program has ended, nothing happens at a boundary": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {})
+			c.clock.looks()
+			c.until("09:30")
+			c.wantNoLooks("at 09:00, when the program had ended")
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
+	}
+}
+
+// wantController ends the test if there is no controller to be tested, or one that runs already.
+func wantController(t *testing.T) {
+	t.Helper()
+	defer func() {
+		if deadlock := recover(); deadlock != nil { // what has been started in a bubble has to end there
+			t.Fatal("newController has started something that doesn't end, such as informers: leave that to run")
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) { newProgram(t, newFakeAPI(), "", &testClock{t: t}) })
+}
+
+// createDeployment, updateDeployment and updateTDSetStatus have the program send one write.
+
+func (c *cluster) createDeployment(replicas int32) error {
+	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
+}
+
+func (c *cluster) updateDeployment(observed *appsv1.Deployment, replicas int32) error {
+	return c.program.updateDeployment(c.Context(), observed, desiredDeployment(c.tdset(), replicas))
+}
+
+func (c *cluster) updateTDSetStatus(seen *TDSet, status TDSetStatus) error {
+	return c.program.updateTDSetStatus(c.Context(), seen, status)
+}
+
+func (c *cluster) wantDone(function string, err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatalf("%s returned the error: %v", function, err)
+	}
+}
+
+func (c *cluster) wantRefused(function string, err error) {
+	c.Helper()
+	if err == nil {
+		c.Errorf("%s returned no error, want one", function)
+	}
+}
+
+// someStatus is a status that was made from that generation.
+func someStatus(generation int64) TDSetStatus {
+	return TDSetStatus{
+		ObservedGeneration: generation,
+		Conditions: []metav1.Condition{{
+			Type:               conditionAvailable,
+			Status:             metav1.ConditionTrue,
+			ObservedGeneration: generation,
+			LastTransitionTime: metav1.NewTime(midnight),
+			Reason:             "Some",
+			Message:            "some words",
+		}},
+	}
+}
+
+// elsewhere moves an object to another namespace.
+func elsewhere[T metav1.Object](object T) T {
+	object.SetNamespace("elsewhere")
+	return object
+}

@@ -1,0 +1,94 @@
+//go:build solution
+
+// Command 5-tdset is a controller for TDSets with a generated client and server-side apply: Deployments that are scaled by
+// the time of day.
+package main
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	schedulev1ac "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
+	"example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/clientset/versioned"
+	scheduleinformers "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/informers/externalversions"
+)
+
+// fieldManager is the name under which the controller owns fields.
+const fieldManager = "tdset-controller"
+
+// newController returns a controller of the TDSets in namespace; "" means all namespaces. Nothing runs yet: run starts the
+// informers.
+func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	tdsets, err := versioned.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("client for TDSets: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("client for Deployments: %w", err)
+	}
+	// They never resync: what a TDSet wants changes with the time, and syncHandler knows when.
+	tdsetFactory := scheduleinformers.NewSharedInformerFactoryWithOptions(tdsets, 0, scheduleinformers.WithNamespace(namespace))
+	kubeFactory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
+	tdsetsInformer := tdsetFactory.Schedule().V1().TDSets()
+	deployments := kubeFactory.Apps().V1().Deployments()
+	return &controller{
+		tdsets:             tdsets,
+		client:             client,
+		clock:              wallClock,
+		tdsetInformer:      tdsetsInformer.Informer(),
+		tdsetsLister:       tdsetsInformer.Lister(),
+		deploymentInformer: deployments.Informer(),
+		deploymentsLister:  deployments.Lister(),
+		queue:              newQueue(),
+	}, nil
+}
+
+// createDeployment assumes that there is none of that name. An apply can't say so: where there is one, it changes it. Without
+// force it changes no field that is somebody else's, and the server answers 409 instead.
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	options := metav1.ApplyOptions{FieldManager: fieldManager}
+	_, err := c.client.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
+	return err
+}
+
+// updateDeployment makes the fields of desired ours, whoever has changed them: so observed must be a Deployment that we
+// control. It assumes that it is still the same one, by its UID: another of that name isn't changed, and none is made.
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	_, err := c.client.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
+	return err
+}
+
+// updateTDSetStatus assumes tdset's resourceVersion: a status made from a spec that has changed since is refused. It makes
+// the status ours, but for the conditions that others have set: these aren't sent, so they stay as they are, and theirs.
+func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
+	available := meta.FindStatusCondition(status.Conditions, conditionAvailable)
+	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).
+		WithUID(tdset.UID).
+		WithResourceVersion(tdset.ResourceVersion).
+		WithStatus(schedulev1ac.TDSetStatus().
+			WithObservedGeneration(status.ObservedGeneration).
+			WithConditions(metav1ac.Condition().
+				WithType(available.Type).
+				WithStatus(available.Status).
+				WithObservedGeneration(available.ObservedGeneration).
+				WithLastTransitionTime(available.LastTransitionTime).
+				WithReason(available.Reason).
+				WithMessage(available.Message)))
+	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	_, err := c.tdsets.ScheduleV1().TDSets(tdset.Namespace).ApplyStatus(ctx, desired, options)
+	return err
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Writes all generated code anew, from the types in pkg/apis: run it after each change there. It needs nothing but Go, and works
+# whatever this folder is called and wherever it is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+shopt -s nullglob
+export GOWORK=off # the generators load one module, not a workspace
+
+# kube_codegen.sh installs its generators where GOBIN says: not among the user's own programs. It leaves a file where TMPDIR says.
+GOBIN=$(mktemp -d)
+export GOBIN TMPDIR=$GOBIN
+trap 'rm -rf "$GOBIN" hack/openapi' EXIT
+
+module=$(go list -m)
+boilerplate=hack/boilerplate.go.txt # the head of each generated file
+# shellcheck source=/dev/null
+source "$(go list -m -f '{{.Dir}}' k8s.io/code-generator)/kube_codegen.sh"
+
+for folder in pkg exercises/*/pkg; do # an exercise has types of its own
+    # 1. DeepCopy and registration, beside the types.
+    kube::codegen::gen_helpers --boilerplate "$boilerplate" "$folder/apis"
+    kube::codegen::gen_register --boilerplate "$boilerplate" "$folder/apis"
+
+    # 2. The types' schema, for step 3 only. The report is about the naming rules of Kubernetes' own types.
+    kube::codegen::gen_openapi --boilerplate "$boilerplate" --update-report --report-filename "$GOBIN/report" \
+        --output-dir hack/openapi --output-pkg "$module/hack/openapi" "$folder/apis"
+    go run hack/openapi-schema.go > "$GOBIN/schema.json"
+
+    # 3. Clientset, listers, informers and apply configurations.
+    mkdir -p "$folder"/generated/{applyconfiguration,clientset,listers,informers} # it greps there for what to remove
+    kube::codegen::gen_client --boilerplate "$boilerplate" --with-watch --with-applyconfig \
+        --applyconfig-openapi-schema "$GOBIN/schema.json" \
+        --output-dir "$folder/generated" --output-pkg "$module/$folder/generated" "$folder/apis"
+done

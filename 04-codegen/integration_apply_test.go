@@ -1,0 +1,209 @@
+// Server-side apply on a real API server: who owns what, what is a conflict, and what an apply takes without a word.
+
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would win for ever. With force,
+// the field is ours again, and theirs stay as they are.
+func TestIntegrationFieldsHaveOwners(t *testing.T) {
+	c := newRealCluster(t)
+	foo := c.create(example)
+	must(t, c.createDeployment(t.Context(), desiredDeployment(foo)))
+	c.changeByHand("web", `{"spec":{"replicas":1}}`, "scale")
+	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
+	sidecar := appsv1ac.Deployment("web", c.namespace).WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
+		corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("proxy").WithImage("proxy:1")))))
+	_, err := c.client.AppsV1().Deployments(c.namespace).Apply(t.Context(), sidecar, metav1.ApplyOptions{FieldManager: somebody})
+	must(t, err)
+	scaled, err := c.deployment(t.Context(), "web")
+	must(t, err)
+
+	err = c.createDeployment(t.Context(), desiredDeployment(foo))
+
+	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "somebody" with subresource "scale" using apps/v1: .spec.replicas`) {
+		t.Errorf("an apply without force: got the error %v, want a conflict about .spec.replicas", err)
+	}
+
+	must(t, c.updateDeployment(t.Context(), scaled, desiredDeployment(foo)))
+
+	web, err := c.deployment(t.Context(), "web")
+	must(t, err)
+	if got := *web.Spec.Replicas; got != 2 {
+		t.Errorf("%d replicas after the apply with force, want 2", got)
+	}
+	var images []string
+	for _, container := range web.Spec.Template.Spec.Containers {
+		images = append(images, container.Image)
+	}
+	if slices.Sort(images); !slices.Equal(images, []string{"nginx:latest", "proxy:1"}) {
+		t.Errorf("the containers run %q, want ours and theirs", images)
+	}
+	if web.Annotations["team"] != "blue" {
+		t.Errorf("somebody's annotation is lost: %v", web.Annotations)
+	}
+	for field, want := range map[string]string{
+		"f:spec f:replicas": fieldManager,
+		`f:spec f:template f:spec f:containers k:{"name":"nginx"} f:image`: fieldManager,
+		`f:spec f:template f:spec f:containers k:{"name":"proxy"} f:image`: somebody,
+		"f:metadata f:annotations f:team":                                  somebody,
+	} {
+		if diff := cmp.Diff([]string{want}, ownersOf(web, strings.Fields(field)...)); diff != "" {
+			t.Errorf("owners of %s (-want +got):\n%s", field, diff)
+		}
+	}
+}
+
+// The list of conditions is a map by type, so each entry has an owner of its own.
+func TestIntegrationConditionsHaveOwners(t *testing.T) {
+	c := newRealCluster(t)
+	c.create(example)
+	blessed := `{"status":{"conditions":[{"type":"Blessed","status":"True","reason":"ByThePriest","message":"amen","lastTransitionTime":"2026-01-01T12:00:00Z"}]}}`
+	_, err := c.users.Patch(t.Context(), "example", types.MergePatchType, []byte(blessed), metav1.PatchOptions{FieldManager: somebody}, "status")
+	must(t, err)
+	foo, err := c.foo(t.Context())
+	must(t, err)
+
+	must(t, c.updateFooStatus(t.Context(), foo, desiredStatus(foo, deploymentOf(foo), now)))
+
+	foo, err = c.foo(t.Context())
+	must(t, err)
+	for condition, want := range map[string]string{"Blessed": somebody, "Ready": fieldManager} {
+		if diff := cmp.Diff([]string{want}, ownersOf(foo, "f:status", "f:conditions", `k:{"type":"`+condition+`"}`)); diff != "" {
+			t.Errorf("owners of the condition %s (-want +got):\n%s", condition, diff)
+		}
+	}
+}
+
+// Somebody takes the name after the server has said that nothing has it, and before our apply comes. Nothing is stolen, and
+// the next attempt leaves it alone.
+func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		take    func(c *realCluster, foo *v1alpha1.Foo)
+		refused func(error) bool
+	}{
+		"with other values": {
+			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, unowned, scaledTo(7))) },
+			refused: apierrors.IsConflict,
+		},
+		// Nothing conflicts, but a Deployment can't have two controllers.
+		"with our values, and an owner": {
+			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, c.ofAConfigMap)) },
+			refused: apierrors.IsInvalid,
+		},
+		// What this controller has applied is in its own name, so nothing conflicts here either. But a selector can't be changed.
+		"for another Foo": {
+			take: func(c *realCluster, foo *v1alpha1.Foo) {
+				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
+				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(another)))
+			},
+			refused: apierrors.IsInvalid,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newRealCluster(t)
+			foo := c.create(example)
+			var theirs *appsv1.Deployment
+			applies := 0
+			c.beforeApply(func() {
+				if applies++; applies > 1 {
+					return
+				}
+				test.take(c, foo)
+				var err error
+				theirs, err = c.deployment(t.Context(), "web")
+				must(t, err)
+			})
+
+			if _, err := c.syncDeployment(t.Context(), foo); !test.refused(err) {
+				t.Errorf("the apply: got the error %v, want that it is refused", err)
+			}
+			before := applies
+			web, err := c.syncDeployment(t.Context(), foo)
+
+			must(t, err)
+			if web == nil || before == 0 || applies != before {
+				t.Fatalf("%d applies before the next attempt, %d after it: want as many, and some", before, applies)
+			}
+			if diff := cmp.Diff(theirs.OwnerReferences, web.OwnerReferences); diff != "" || web.Generation != theirs.Generation {
+				t.Errorf("their Deployment was changed: it is at generation %d, and its owners are (-before +after):\n%s", web.Generation, diff)
+			}
+		})
+	}
+}
+
+// What no apply can tell: that a Deployment isn't ours, if nothing in it contradicts. It takes a race to get there.
+func TestIntegrationWhatAnApplyTakesForOurs(t *testing.T) {
+	for sentence, between := range map[string]func(c *realCluster, foo *v1alpha1.Foo){
+		"somebody makes a Deployment of our name and values, and no owner": func(c *realCluster, foo *v1alpha1.Foo) {
+			c.makeByHand(deploymentOf(foo, unowned))
+			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
+		},
+		"our Deployment is orphaned after we saw it": func(c *realCluster, foo *v1alpha1.Foo) {
+			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
+			observed, err := c.deployment(c.t.Context(), "web")
+			must(c.t, err)
+			c.changeByHand("web", `{"metadata":{"ownerReferences":null}}`)
+			must(c.t, c.updateDeployment(c.t.Context(), observed, desiredDeployment(foo)))
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newRealCluster(t)
+			foo := c.create(example)
+
+			between(c, foo)
+
+			web, err := c.deployment(t.Context(), "web")
+			must(t, err)
+			if !metav1.IsControlledBy(web, foo) {
+				t.Errorf("it wasn't adopted: its owners are %v", web.OwnerReferences)
+			}
+		})
+	}
+}
+
+// The server's defaults, its status and what others have added are no reason to apply again. If we did, the server would see
+// that nothing changes, and write nothing either.
+func TestIntegrationNothingIsAppliedForNothing(t *testing.T) {
+	c := newRealCluster(t)
+	foo := c.create(example)
+	applies := 0
+	c.beforeApply(func() { applies++ })
+	_, err := c.syncDeployment(t.Context(), foo)
+	must(t, err)
+	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
+	c.eventually("the Deployment controller has no more to say", func(ctx context.Context) bool {
+		web, err := c.deployment(ctx, "web")
+		return err == nil && rolledOut(web) && slices.ContainsFunc(web.Status.Conditions, func(condition appsv1.DeploymentCondition) bool {
+			return condition.Reason == "NewReplicaSetAvailable"
+		})
+	})
+
+	settled, err := c.syncDeployment(t.Context(), foo)
+
+	must(t, err)
+	if settled == nil || applies != 1 {
+		t.Fatalf("%d applies, want one", applies)
+	}
+	must(t, c.updateDeployment(t.Context(), settled, desiredDeployment(foo)))
+	web, err := c.deployment(t.Context(), "web")
+	must(t, err)
+	if diff := cmp.Diff(settled, web); diff != "" {
+		t.Errorf("an apply that changes nothing has changed (-before +after):\n%s", diff)
+	}
+}

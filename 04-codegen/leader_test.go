@@ -1,0 +1,231 @@
+// Leader election, with client-go's own elector on the fake clientset's Leases, in bubbles of testing/synctest. (The fake clientset
+// knows no conflicts, so it can't show that two who grab at a Lease at once don't both get it: integration_test.go has a
+// real server.)
+
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	typedcoordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+)
+
+var testElection = leaderElection{
+	namespace:     "foo-system",
+	leaseDuration: 15 * time.Second,
+	renewDeadline: 10 * time.Second,
+	retryPeriod:   2 * time.Second,
+}
+
+func TestOneLeadsAndTheOtherTakesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kube := fake.NewSimpleClientset()
+		first := startCandidate(t, kube)
+		second := startCandidate(t, kube)
+		time.Sleep(time.Minute)
+		if !first.working.Load() || second.working.Load() {
+			t.Errorf("after a minute: the first works: %v; the second works: %v; want the first alone", first.working.Load(), second.working.Load())
+		}
+
+		first.stop()
+		if holder := holderOf(t, kube); holder != "" {
+			t.Errorf("%q holds the lease, want nobody: it is given back", holder)
+		}
+		time.Sleep(3 * testElection.retryPeriod) // a candidate looks after one to 2.2 of them, by chance
+		if !second.working.Load() {
+			t.Error("the second doesn't work, though the first has given the lease back")
+		}
+		second.stop()
+
+		for name, candidate := range map[string]*candidate{"first": first, "second": second} {
+			if candidate.err != nil {
+				t.Errorf("the %s ended with the error %v", name, candidate.err)
+			}
+		}
+	})
+}
+
+// The lease is held until the work is done: the other must not begin before.
+func TestTheWorkIsFinishedBeforeTheLeaseIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kube := fake.NewSimpleClientset()
+		first := startCandidate(t, kube)
+		first.finishing = time.Minute // far longer than a lease lasts unless it is renewed
+		second := startCandidate(t, kube)
+
+		stopped := time.Now()
+		first.stop()
+
+		if took := time.Since(stopped); took < first.finishing {
+			t.Errorf("lead returned after %v, and the work takes %v to finish", took, first.finishing)
+		}
+		if first.holderAtTheEnd == "" || second.working.Load() {
+			t.Errorf("when the first had finished, %q held the lease, and the second worked: %v", first.holderAtTheEnd, second.working.Load())
+		}
+		second.stop()
+	})
+}
+
+// A leader that can't renew its lease must stop before the lease runs out, since then another begins.
+func TestALostLeaseEndsTheWork(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		cut       func(*lossyKube)
+		finishing bool // it has been told to stop, and is finishing what was under way
+	}{
+		"the lease's updates fail":                          {cut: func(k *lossyKube) { k.failing.Store(true) }},
+		"the connection is frozen":                          {cut: func(k *lossyKube) { k.frozen.Store(true) }},
+		"it is lost while the work is finished":             {cut: func(k *lossyKube) { k.failing.Store(true) }, finishing: true},
+		"the connection freezes while the work is finished": {cut: func(k *lossyKube) { k.frozen.Store(true) }, finishing: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kube := &lossyKube{Interface: fake.NewSimpleClientset()}
+				leader := startCandidate(t, kube)
+				leader.finishing = time.Hour
+				time.Sleep(time.Minute)
+				if test.finishing {
+					go leader.stop()
+					time.Sleep(time.Minute)
+				}
+
+				test.cut(kube)
+				cut := time.Now()
+				<-leader.ended
+
+				if took := time.Since(cut); took > testElection.leaseDuration {
+					t.Errorf("the work ended %v after the lease could no longer be renewed, and it is good for %v", took, testElection.leaseDuration)
+				}
+				if !leader.lost {
+					t.Error("the work wasn't told that the lease is lost")
+				}
+				if !errors.Is(leader.err, errLostLease) {
+					t.Errorf("lead returned %v, want that the lease is lost", leader.err)
+				}
+			})
+		})
+	}
+}
+
+// Told to stop before it ever led, it ends, and has done nothing.
+func TestStoppingWhileWaitingToLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kube := fake.NewSimpleClientset()
+		leader := startCandidate(t, kube)
+		waiting := startCandidate(t, kube)
+
+		stopped := time.Now()
+		waiting.stop()
+
+		if took := time.Since(stopped); took != 0 || waiting.err != nil || waiting.worked {
+			t.Errorf("it ended after %v, with the error %v, and it worked: %v; want at once, none, and false", took, waiting.err, waiting.worked)
+		}
+		leader.stop()
+	})
+}
+
+// candidate is a copy of the program whose work is to wait until it is told to stop, and then a little longer.
+type candidate struct {
+	finishing time.Duration
+	stop      func() // returns when lead has returned
+	working   atomic.Bool
+	ended     chan struct{}
+
+	// Known once ended is closed.
+	err            error  // what lead has returned
+	worked         bool   // at all
+	lost           bool   // the work was told that the lease is lost
+	holderAtTheEnd string // of the lease, when the work was finished
+}
+
+func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &candidate{ended: make(chan struct{})}
+	c.stop = func() {
+		cancel()
+		<-c.ended
+	}
+	go func() {
+		defer close(c.ended)
+		c.err = testElection.lead(ctx, kube, func(ctx, leading context.Context) {
+			c.worked = true
+			c.working.Store(true)
+			defer c.working.Store(false)
+			<-ctx.Done()
+			select {
+			case <-leading.Done():
+				c.lost = true
+			case <-time.After(c.finishing):
+				c.holderAtTheEnd = holderOf(t, kube)
+			}
+		})
+	}()
+	synctest.Wait() // it leads, or waits to lead
+	return c
+}
+
+func holderOf(t *testing.T, kube kubernetes.Interface) string {
+	lease, err := kube.CoordinationV1().Leases(testElection.namespace).Get(context.Background(), leaseName, metav1.GetOptions{})
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// lossyKube is a client whose requests for Leases can be made to fail, or never to be answered.
+type lossyKube struct {
+	kubernetes.Interface
+	failing, frozen atomic.Bool
+}
+
+func (k *lossyKube) CoordinationV1() typedcoordinationv1.CoordinationV1Interface {
+	return lossyGroup{k.Interface.CoordinationV1(), k}
+}
+
+type lossyGroup struct {
+	typedcoordinationv1.CoordinationV1Interface
+	kube *lossyKube
+}
+
+func (g lossyGroup) Leases(namespace string) typedcoordinationv1.LeaseInterface {
+	return lossyLeases{g.CoordinationV1Interface.Leases(namespace), g.kube}
+}
+
+type lossyLeases struct {
+	typedcoordinationv1.LeaseInterface
+	kube *lossyKube
+}
+
+func (l lossyLeases) Get(ctx context.Context, name string, options metav1.GetOptions) (*coordinationv1.Lease, error) {
+	if err := l.kube.loss(ctx); err != nil {
+		return nil, err
+	}
+	return l.LeaseInterface.Get(ctx, name, options)
+}
+
+func (l lossyLeases) Update(ctx context.Context, lease *coordinationv1.Lease, options metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	if err := l.kube.loss(ctx); err != nil {
+		return nil, err
+	}
+	return l.LeaseInterface.Update(ctx, lease, options)
+}
+
+func (k *lossyKube) loss(ctx context.Context) error {
+	if k.frozen.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if k.failing.Load() {
+		return errors.New("the connection is cut")
+	}
+	return nil
+}

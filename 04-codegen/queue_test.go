@@ -1,0 +1,279 @@
+// The queue and the workers, with client-go's own queue and its own clock, in bubbles of testing/synctest: there the clock moves
+// when every goroutine waits, so backoffs and timeouts are exact, and take no time.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	foov1alpha1ac "example.com/operators/04-codegen/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
+	"example.com/operators/04-codegen/pkg/generated/clientset/versioned"
+	foosv1alpha1 "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
+)
+
+var errDiskFull = apierrors.NewInternalError(errors.New("the disk is full"))
+
+func TestAKeyStandsInTheQueueOnce(t *testing.T) {
+	c := newCluster(t)
+
+	for range 3 {
+		c.enqueueFoo(aFoo("example", "web", 3))
+	}
+
+	if diff := cmp.Diff([]string{"default/example"}, c.queued()); diff != "" {
+		t.Errorf("keys in the queue (-want +got):\n%s", diff)
+	}
+}
+
+// Two workers never have the same key: what is added while it is worked on is kept until that is done.
+func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, finish := make(chan string, 10), make(chan struct{})
+		c := newWork(t, 2, func(_ context.Context, foo string) error {
+			begun <- foo
+			<-finish
+			return nil
+		})
+		stop, _ := c.startWorkers(4)
+
+		synctest.Wait()
+		if len(begun) != 2 {
+			t.Fatalf("%d keys are worked on, want 2", len(begun))
+		}
+		<-begun
+		<-begun
+		c.enqueueFoo(aFoo("0", "", 1))
+		synctest.Wait()
+		if len(begun) != 0 {
+			t.Errorf("%s is worked on twice at once", <-begun)
+		}
+
+		close(finish)
+		synctest.Wait()
+		if len(begun) != 1 || <-begun != "0" {
+			t.Errorf("the key that was added meanwhile is lost")
+		}
+		stop()
+	})
+}
+
+func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var times []time.Time
+		c := newWork(t, 1, func(context.Context, string) error {
+			times = append(times, time.Now())
+			if len(times) == 17 || len(times) == 20 {
+				return nil
+			}
+			return errDiskFull
+		})
+		stop, _ := c.startWorkers(2)
+		time.Sleep(time.Hour)
+		c.enqueueFoo(aFoo("0", "", 1)) // it has succeeded by then; now it fails again
+		time.Sleep(time.Hour)
+		stop()
+
+		var pauses []time.Duration
+		for i, at := range times[1:] {
+			pauses = append(pauses, at.Sub(times[i]))
+		}
+		const ms = time.Millisecond
+		want := []time.Duration{
+			5 * ms, 10 * ms, 20 * ms, 40 * ms, 80 * ms, 160 * ms, 320 * ms, 640 * ms, 1280 * ms, 2560 * ms, 5120 * ms, 10240 * ms,
+			20480 * ms, 40960 * ms, time.Minute, time.Minute, // then it succeeds, so the failures are forgotten
+			pauses[16], 5 * ms, 10 * ms,
+		}
+		if diff := cmp.Diff(want, pauses); diff != "" {
+			t.Errorf("pauses (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Each key has its own backoff, and there is none for all together. (client-go's default queue lets 10 a second through: here,
+// the last one would come back after 20 seconds.)
+func TestManyFailingKeysComeBackAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed, succeeded atomic.Int32
+		c := newWork(t, 300, func(context.Context, string) error {
+			if failed.Add(1) <= 300 {
+				return errDiskFull
+			}
+			succeeded.Add(1)
+			return nil
+		})
+		stop, _ := c.startWorkers(4)
+
+		time.Sleep(shortestBackoff)
+		synctest.Wait()
+		if got := succeeded.Load(); got != 300 {
+			t.Errorf("%d of 300 keys have come back after the shortest backoff", got)
+		}
+		stop()
+	})
+}
+
+func TestStopping(t *testing.T) {
+	for name, test := range map[string]struct {
+		takes    time.Duration // the work on each of three keys, one after the other
+		loseIn   time.Duration // from the stop until the lease is lost; 0: it isn't
+		want     time.Duration // from the stop to the end of the last worker
+		wantDone int32
+	}{
+		"what is in the queue is finished":                 {5 * time.Second, 0, 15 * time.Second, 3},
+		"work that takes too long is given up":             {15 * time.Second, 0, drainTimeout, 1},
+		"once the lease is lost, the rest is given up too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var done atomic.Int32
+				c := newWork(t, 3, func(ctx context.Context, _ string) error {
+					select {
+					case <-time.After(test.takes):
+						done.Add(1)
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				})
+				stop, loseLease := c.startWorkers(1)
+				synctest.Wait()
+
+				stopped := time.Now()
+				if test.loseIn > 0 {
+					time.AfterFunc(test.loseIn, loseLease)
+				}
+				stop()
+
+				if got := time.Since(stopped); got != test.want {
+					t.Errorf("it took %v to stop, want %v", got, test.want)
+				}
+				if got := done.Load(); got != test.wantDone {
+					t.Errorf("the work on %d keys was finished, want %d", got, test.wantDone)
+				}
+			})
+		})
+	}
+}
+
+func TestProcessNextWorkItem(t *testing.T) {
+	foos := foosResource.GroupResource()
+	for name, test := range map[string]struct {
+		answer       error
+		wantRequeues int // 0: the key is done with, and its failures are forgotten
+	}{
+		"it succeeds":               {nil, 0},
+		"the server fails":          {errDiskFull, 3},
+		"somebody else wrote first": {apierrors.NewConflict(foos, "0", nil), 3},
+		"the cache was behind":      {apierrors.NewAlreadyExists(foos, "0"), 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newWork(t, 1, func(context.Context, string) error { return test.answer })
+			key := types.NamespacedName{Namespace: "default", Name: "0"}
+			c.queue.AddRateLimited(key) // it has failed twice before
+			c.queue.AddRateLimited(key)
+
+			if !c.processNextWorkItem(t.Context()) {
+				t.Error("it says that there will be no more keys")
+			}
+
+			if got := c.queue.NumRequeues(key); got != test.wantRequeues {
+				t.Errorf("the key has failed %d times, want %d", got, test.wantRequeues)
+			}
+			c.queue.ShutDown()
+			for c.processNextWorkItem(t.Context()) {
+			}
+		})
+	}
+}
+
+// newWork returns a cluster with so many Foos, named "0", "1" and so on, all in the queue. Each has its Deployment: its
+// status is all that is to be written, and work is called for it.
+func newWork(t *testing.T, foos int, work func(ctx context.Context, foo string) error) *cluster {
+	var objects []metav1.Object
+	for i := range foos {
+		foo := aFoo(fmt.Sprint(i), fmt.Sprint("web-", i), 1)
+		objects = append(objects, foo, deploymentOf(foo))
+	}
+	c := newCluster(t, objects...)
+	c.informed()
+	c.foos = workingFoos{c.foos, work}
+	for _, object := range objects {
+		if foo, isFoo := object.(*v1alpha1.Foo); isFoo {
+			c.enqueueFoo(foo)
+		}
+	}
+	return c
+}
+
+// workingFoos is a client for Foos that calls work before each write of a status. An error that work returns is the answer.
+// (A reactor can't do that: it isn't given the request's context, and no other request gets through until it returns.)
+type workingFoos struct {
+	versioned.Interface
+	work func(ctx context.Context, foo string) error
+}
+
+func (w workingFoos) SamplecontrollerV1alpha1() foosv1alpha1.SamplecontrollerV1alpha1Interface {
+	return workingGroup{w.Interface.SamplecontrollerV1alpha1(), w}
+}
+
+type workingGroup struct {
+	foosv1alpha1.SamplecontrollerV1alpha1Interface
+	foos workingFoos
+}
+
+func (g workingGroup) Foos(namespace string) foosv1alpha1.FooInterface {
+	return workingNamespace{g.SamplecontrollerV1alpha1Interface.Foos(namespace), g.foos}
+}
+
+type workingNamespace struct {
+	foosv1alpha1.FooInterface
+	foos workingFoos
+}
+
+func (n workingNamespace) ApplyStatus(ctx context.Context, foo *foov1alpha1ac.FooApplyConfiguration, options metav1.ApplyOptions) (*v1alpha1.Foo, error) {
+	if err := n.foos.work(ctx, *foo.Name); err != nil {
+		return nil, err
+	}
+	return n.FooInterface.ApplyStatus(ctx, foo, options)
+}
+
+// startWorkers starts so many workers. stop tells them to stop, and returns when they have.
+func (c *cluster) startWorkers(workers int) (stop, loseLease func()) {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	leading, loseLease := context.WithCancel(context.WithoutCancel(c.t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.runWorkers(ctx, leading, workers)
+	}()
+	return func() {
+		cancel()
+		<-ended
+		loseLease()
+	}, loseLease
+}
+
+// queued takes out of the queue what is in it.
+func (c *cluster) queued() []string {
+	var names []string
+	for c.queue.Len() > 0 {
+		key, _ := c.queue.Get()
+		c.queue.Done(key)
+		names = append(names, key.String())
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,115 @@
+// The reads: what the indexes find, and what they don't.
+
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+)
+
+func TestListFoosFindsThoseThatWantTheName(t *testing.T) {
+	elsewhere := aFoo("elsewhere", "web", 1, func(foo *v1alpha1.Foo) { foo.Namespace = "other" })
+	c := newCluster(t, aFoo("first", "web", 1), aFoo("second", "web", 1), aFoo("third", "db", 1), elsewhere)
+	c.informed()
+
+	if diff := cmp.Diff([]string{"first", "second"}, c.thatWant("web")); diff != "" {
+		t.Errorf("Foos that want web (-want +got):\n%s", diff)
+	}
+
+	c.put(aFoo("second", "db", 1))
+	c.informed()
+
+	if diff := cmp.Diff([]string{"second", "third"}, c.thatWant("db")); diff != "" {
+		t.Errorf("Foos that want db, after one was renamed (-want +got):\n%s", diff)
+	}
+}
+
+// The Foo's label is not asked: anyone can set it.
+func TestListDeploymentsFindsThoseThatTheFooControls(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	named := func(name string) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) { d.Name = name }
+	}
+	withoutLabels := func(d *appsv1.Deployment) { d.Labels = nil }
+	ownedOnly := func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }
+	c := newCluster(t, foo, deploymentOf(foo), deploymentOf(foo, named("former"), withoutLabels),
+		deploymentOf(foo, named("unowned"), unowned), deploymentOf(foo, named("earlier"), ofAnEarlierFoo),
+		deploymentOf(foo, named("owned"), ownedOnly))
+	c.informed()
+
+	found, err := c.listDeployments(t.Context(), foo)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if diff := cmp.Diff([]string{"former", "web"}, namesOf(found)); diff != "" {
+		t.Errorf("Deployments (-want +got):\n%s", diff)
+	}
+}
+
+func TestGetDeploymentLooksInOneNamespace(t *testing.T) {
+	c := newCluster(t, deploymentOf(aFoo("example", "web", 3)))
+	c.informed()
+
+	if _, err := c.getDeployment(t.Context(), "default", "web"); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.getDeployment(t.Context(), "other", "web"); !apierrors.IsNotFound(err) {
+		t.Errorf("in another namespace: got the error %v, want that there is none", err)
+	}
+}
+
+// A request is spent only where the cache has nothing, which is before a Deployment is made.
+func TestTheServerIsAskedOnlyForWhatTheCacheLacks(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	for name, test := range map[string]struct {
+		given []metav1.Object
+		want  int
+	}{
+		"the cache has it":              {[]metav1.Object{foo, deploymentOf(foo, scaledTo(1))}, 0},
+		"the cache has somebody else's": {[]metav1.Object{foo, deploymentOf(foo, unowned)}, 0},
+		"the cache has none":            {[]metav1.Object{foo}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, test.given...)
+
+			if err := c.sync("example"); err != nil {
+				t.Fatal(err)
+			}
+
+			asked := 0
+			for _, action := range c.fakeKube.Actions() {
+				if action.GetVerb() == "get" {
+					asked++
+				}
+			}
+			if asked != test.want {
+				t.Errorf("the server was asked %d times, want %d", asked, test.want)
+			}
+		})
+	}
+}
+
+func (c *cluster) thatWant(deploymentName string) []string {
+	foos, err := c.listFoos("default", deploymentName)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return namesOf(foos)
+}
+
+func namesOf[T metav1.Object](objects []T) []string {
+	var names []string
+	for _, object := range objects {
+		names = append(names, object.GetName())
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,223 @@
+// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it.
+
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/client-go/kubernetes"
+	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/04-codegen/pkg/generated/clientset/versioned"
+	foosv1alpha1 "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
+)
+
+// realCluster is a controller that acts on a namespace of a real server. It isn't running yet.
+type realCluster struct {
+	*controller
+	namespace string
+	users     foosv1alpha1.FooInterface // Foos as users write them, with the same client: it is generated whole
+	t         *testing.T
+}
+
+func newRealCluster(t *testing.T) *realCluster {
+	kubeconfig := os.Getenv("TEST_KUBECONFIG")
+	if kubeconfig == "" {
+		t.Skip("set TEST_KUBECONFIG, for example to $(./scripts/workshop kubeconfig)")
+	}
+	config, err := loadConfig(kubeconfig)
+	must(t, err)
+	transport, err := rest.TransportFor(config) // the one that the clients will have
+	must(t, err)
+	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(transport) })
+	kube, err := kubernetes.NewForConfig(config)
+	must(t, err)
+	foos, err := versioned.NewForConfig(config)
+	must(t, err)
+	if _, err := foos.SamplecontrollerV1alpha1().Foos("").List(t.Context(), metav1.ListOptions{}); apierrors.IsNotFound(err) {
+		t.Fatal("the cluster has no Foos: kubectl apply -f manifests/crd.yaml")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	namespaces := kube.CoreV1().Namespaces()
+	namespace, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "codegen-"}}, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := namespaces.Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	controller, err := newController(foos, kube, record.NewFakeRecorder(100), namespace.Name, 0)
+	must(t, err)
+	t.Cleanup(controller.queue.ShutDown)
+	return &realCluster{controller, namespace.Name, foos.SamplecontrollerV1alpha1().Foos(namespace.Name), t}
+}
+
+// start runs the controller until the test ends.
+func (c *realCluster) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.run(ctx, context.WithoutCancel(ctx), 2)
+	}()
+	c.t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+}
+
+// startCopy runs the whole program, one of several copies. What it returns stops it, and returns when it has ended.
+func (c *realCluster) startCopy() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		ended <- run(ctx, options{
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, silence: time.Minute, workers: 2, leaderElect: true,
+			election: leaderElection{c.namespace, 15 * time.Second, 10 * time.Second, time.Second},
+		})
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			c.t.Error(err)
+		}
+	})
+	c.t.Cleanup(stop)
+	return stop
+}
+
+// leader returns who holds the Lease, or "" if nobody does.
+func (c *realCluster) leader(ctx context.Context) string {
+	lease, err := c.client.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
+	if err != nil || lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// create makes a Foo that is written in YAML.
+func (c *realCluster) create(text string) *v1alpha1.Foo {
+	c.t.Helper()
+	var foo v1alpha1.Foo
+	must(c.t, yaml.UnmarshalStrict([]byte(text), &foo))
+	created, err := c.users.Create(c.t.Context(), &foo, metav1.CreateOptions{})
+	must(c.t, err)
+	return created
+}
+
+// change changes the spec of the Foo named example, as kubectl patch does.
+func (c *realCluster) change(spec string) {
+	c.t.Helper()
+	_, err := c.users.Patch(c.t.Context(), "example", types.MergePatchType, []byte(`{"spec":`+spec+`}`), metav1.PatchOptions{})
+	must(c.t, err)
+}
+
+// changeByHand changes a Deployment, or a subresource of it.
+func (c *realCluster) changeByHand(deployment, patch string, subresource ...string) {
+	c.t.Helper()
+	_, err := c.client.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebody}, subresource...)
+	must(c.t, err)
+}
+
+// makeByHand makes a Deployment, whoever controls it.
+func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
+	c.t.Helper()
+	_, err := c.client.AppsV1().Deployments(c.namespace).Create(c.t.Context(), deployment, metav1.CreateOptions{FieldManager: somebody})
+	must(c.t, err)
+}
+
+// ofAConfigMap gives a Deployment another controller: one that exists, or the garbage collector would delete it.
+func (c *realCluster) ofAConfigMap(deployment *appsv1.Deployment) {
+	c.t.Helper()
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "owner-"}}
+	owner, err := c.client.CoreV1().ConfigMaps(c.namespace).Create(c.t.Context(), owner, metav1.CreateOptions{})
+	must(c.t, err)
+	deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+}
+
+// beforeApply has do called before each apply of a Deployment.
+func (c *realCluster) beforeApply(do func()) {
+	c.client = watchedKube{c.client, do}
+}
+
+// watchedKube is a client that leaves all to another, but for this one call.
+type watchedKube struct {
+	kubernetes.Interface
+	beforeApply func()
+}
+
+func (k watchedKube) AppsV1() typedappsv1.AppsV1Interface {
+	return watchedApps{k.Interface.AppsV1(), k.beforeApply}
+}
+
+type watchedApps struct {
+	typedappsv1.AppsV1Interface
+	beforeApply func()
+}
+
+func (a watchedApps) Deployments(namespace string) typedappsv1.DeploymentInterface {
+	return watchedDeployments{a.AppsV1Interface.Deployments(namespace), a.beforeApply}
+}
+
+type watchedDeployments struct {
+	typedappsv1.DeploymentInterface
+	beforeApply func()
+}
+
+func (d watchedDeployments) Apply(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration, options metav1.ApplyOptions) (*appsv1.Deployment, error) {
+	d.beforeApply()
+	return d.DeploymentInterface.Apply(ctx, desired, options)
+}
+
+// foo returns the Foo named example.
+func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
+	return c.users.Get(ctx, "example", metav1.GetOptions{})
+}
+
+func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
+	return c.client.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+// isReady says whether the Foo is, with so many replicas.
+func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		foo, err := c.foo(ctx)
+		return err == nil && foo.Status.AvailableReplicas == replicas && foo.Status.ObservedGeneration == foo.Generation &&
+			meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
+	}
+}
+
+// eventually waits until something holds, and fails if that takes too long.
+func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
+	c.t.Helper()
+	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+	if err != nil {
+		c.t.Fatalf("not so after a minute: %s", what)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

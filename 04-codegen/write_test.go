@@ -1,0 +1,117 @@
+// How writes leave: each says in whose name it comes and what it assumes. The fake clientset doesn't look at the
+// assumptions, so these tests look at what is sent; what a server says to it is in integration_test.go.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+)
+
+func TestWritesSayWhatTheyAssume(t *testing.T) {
+	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
+	c := newCluster(t, deploymentOf(foo), renamed) // resourceVersions 1 and 2
+
+	for _, changeByHand := range []func(){
+		func() {},
+		func() { c.put(deploymentOf(renamed, scaledTo(1))) },
+		func() {},
+	} {
+		changeByHand()
+		if err := c.sync("example"); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	var assumed []string
+	for _, action := range append(c.fakeKube.Actions(), c.fakeFoos.Actions()...) {
+		switch action := action.(type) {
+		case clienttesting.PatchActionImpl:
+			assumed = append(assumed, sent(t, action))
+		case clienttesting.DeleteActionImpl:
+			assumed = append(assumed, fmt.Sprintf("delete %s %s if it is %q", resourceOf(action), action.Name, *action.DeleteOptions.Preconditions.UID))
+		}
+	}
+	want := []string{
+		"apply deployments new by foo-controller",
+		`apply deployments new by foo-controller, forced, if it is "uid of new"`,
+		`delete deployments web if it is "uid of web"`,
+		`apply foos/status example by foo-controller, forced, if it is "uid of example" at 2`,
+	}
+	if diff := cmp.Diff(want, assumed); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+}
+
+// sent says what an apply says, beside the fields that it wants.
+func sent(t *testing.T, apply clienttesting.PatchActionImpl) string {
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(apply.Patch, &object); err != nil {
+		t.Fatal(err)
+	}
+	says := fmt.Sprintf("apply %s %s by %s", resourceOf(apply), apply.Name, apply.PatchOptions.FieldManager)
+	if ptr.Deref(apply.PatchOptions.Force, false) {
+		says += ", forced"
+	}
+	if object.UID != "" {
+		says += fmt.Sprintf(", if it is %q", object.UID)
+	}
+	if object.ResourceVersion != "" {
+		says += " at " + object.ResourceVersion
+	}
+	return says
+}
+
+// A status is applied field by field: none may be forgotten.
+func TestAStatusIsAppliedWhole(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	c := newCluster(t, foo)
+	want := status(3, ready(metav1.ConditionTrue, "Available", "all is well"))
+
+	if err := c.updateFooStatus(t.Context(), foo, want); err != nil {
+		t.Fatal(err)
+	}
+
+	if diff := cmp.Diff(want, c.foo("example").Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+// What is applied is ours from then on. So a status goes without the conditions that others have set: they keep theirs.
+func TestOtherPeoplesConditionsStayTheirs(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	foo.Status.Conditions = []metav1.Condition{aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)}
+	c := newCluster(t, foo, deploymentOf(foo, available(3)))
+
+	if err := c.sync("example"); err != nil {
+		t.Fatal(err)
+	}
+
+	for condition, want := range map[string][]string{"Blessed": {somebody}, "Ready": {fieldManager}} {
+		if diff := cmp.Diff(want, ownersOf(c.foo("example"), "f:status", "f:conditions", `k:{"type":"`+condition+`"}`)); diff != "" {
+			t.Errorf("owners of the condition %s (-want +got):\n%s", condition, diff)
+		}
+	}
+}
+
+// A former Deployment that somebody else deletes first is gone, as it should be: that is no failure.
+func TestDeletingWhatIsGone(t *testing.T) {
+	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
+	c := newCluster(t, renamed, deploymentOf(foo), deploymentOf(renamed))
+	c.refuseNext("delete", "deployments", apierrors.NewNotFound(deploymentsResource.GroupResource(), "web"))
+
+	if err := c.sync("example"); err != nil {
+		t.Fatal(err)
+	}
+
+	if got := c.ready("example"); got != "Progressing" {
+		t.Errorf("Ready has the reason %q: the work ended half way", got)
+	}
+}
