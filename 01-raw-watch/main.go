@@ -50,7 +50,7 @@ type options struct {
 // run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
 	if o.silence <= 0 {
-		return fmt.Errorf("--silence %v: it must be more than the minute between two bookmarks", o.silence)
+		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
 	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {

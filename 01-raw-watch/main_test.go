@@ -107,7 +107,7 @@ func TestLoadConfigPrefersTheFlag(t *testing.T) {
 func TestRunRefusesToHaveNoPatience(t *testing.T) {
 	err := run(t.Context(), options{})
 
-	if want := "--silence 0s: it must be more than the minute between two bookmarks"; err == nil || err.Error() != want {
+	if want := "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too"; err == nil || err.Error() != want {
 		t.Errorf("got the error %v, want %q", err, want)
 	}
 }

@@ -59,17 +59,17 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 
 // syncDeployment returns the Deployment that foo names, or nil if it has just made or changed it.
 func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
-	desired := desiredDeployment(foo)
-	observed, err := c.getDeployment(ctx, foo.Namespace, foo.Spec.DeploymentName)
+	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
+	observed, err := c.getDeployment(ctx, foo.Namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):
-		klog.InfoS("Creating", "deployment", klog.KObj(desired), "foo", klog.KObj(foo))
+		klog.InfoS("Creating", "deployment", klog.KRef(foo.Namespace, name), "foo", klog.KObj(foo))
 		if err := c.createDeployment(ctx, desired); err != nil {
-			return nil, fmt.Errorf("create Deployment %s: %w", desired.Name, err)
+			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("get Deployment %s: %w", desired.Name, err)
+		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, observed):
 		// Someone else's, or on its way out. The event that changes this brings us back: no error, nothing to retry.
 		klog.V(2).InfoS("Leaving alone", "deployment", klog.KObj(observed), "foo", klog.KObj(foo))
@@ -77,9 +77,9 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 	case upToDate(observed, desired):
 		return observed, nil
 	}
-	klog.InfoS("Updating", "deployment", klog.KObj(desired), "foo", klog.KObj(foo))
+	klog.InfoS("Updating", "deployment", klog.KObj(observed), "foo", klog.KObj(foo))
 	if err := c.updateDeployment(ctx, observed, desired); err != nil {
-		return nil, fmt.Errorf("update Deployment %s: %w", desired.Name, err)
+		return nil, fmt.Errorf("update Deployment %s: %w", name, err)
 	}
 	return nil, nil
 }

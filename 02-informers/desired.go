@@ -1,6 +1,6 @@
 // The pure core: what a Foo wants, whether a Deployment is so, and what the Foo's status should say. Nothing here reads a
-// cluster, a clock or a flag, so it can be tested with plain values. It is the same in every chapter; what changes from
-// chapter to chapter is how events arrive and how writes leave.
+// cluster, a clock or a flag, so it can be tested with plain values. Chapters 01 to 03 have the same one, and so have 04 to 06, in
+// which one type is another; what changes from chapter to chapter is how events arrive and how writes leave.
 
 package main
 
@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
@@ -94,10 +95,7 @@ func hasContainer(containers []corev1.Container, want corev1.Container) bool {
 
 // replicasOf reads spec.replicas, for which nil means 1.
 func replicasOf(deployment *appsv1.Deployment) int32 {
-	if deployment.Spec.Replicas == nil {
-		return 1
-	}
-	return *deployment.Spec.Replicas
+	return ptr.Deref(deployment.Spec.Replicas, 1)
 }
 
 // controls tells whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.

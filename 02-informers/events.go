@@ -105,7 +105,8 @@ func (c *controller) run(ctx context.Context) {
 	var informers sync.WaitGroup
 	defer informers.Wait()
 	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
-	// The cache of Deployments first: a Foo's handler that found it empty would make what is there already.
+	// The cache of Deployments first: a Foo's handler that found it empty would make what is there already. The other way round
+	// nothing is lost: a Deployment's handler that finds no Foo does nothing, and each Foo is still to come.
 	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced) {
 		return
 	}

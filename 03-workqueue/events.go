@@ -89,8 +89,9 @@ func newController(foos fooClient, kube kubernetes.Interface, recorder record.Ev
 	return c, nil
 }
 
-// run acts on events, with so many workers at once, until ctx ends and the work under way is done, or leading ends.
+// run acts on events, with so many workers at once, until ctx ends and the work under way is done, or given up since leading ended.
 func (c *controller) run(ctx, leading context.Context, workers int) {
+	defer c.queue.ShutDown()
 	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    c.enqueueFoo,
 		UpdateFunc: func(_, foo any) { c.enqueueFoo(foo) },

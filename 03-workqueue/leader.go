@@ -10,25 +10,25 @@ import (
 	"os"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 )
 
 const leaseName = "foo-controller"
 
-var errLostLease = errors.New("the lease is lost")
+var errLostLease = errors.New("the lease is lost, and another copy may be at work: start this one again (in a cluster, that happens by itself)")
 
 // leaderElection says how to elect.
 type leaderElection struct {
 	namespace     string        // of the Lease
 	leaseDuration time.Duration // how long the others wait for a leader that is silent
 	renewDeadline time.Duration // how long a leader tries to renew before it gives up; shorter
-	retryPeriod   time.Duration // how often everybody tries; shorter still
+	retryPeriod   time.Duration // how often a leader renews; shorter still. Others ask a little less often
 }
 
 // lead waits until this copy leads, then runs work. Of its two contexts ctx ends when the program is told to stop: then what is
@@ -84,22 +84,28 @@ func (l leaderElection) lead(ctx context.Context, client kubernetes.Interface, w
 		<-worked
 		return errLostLease
 	}
-	l.release(context.WithoutCancel(ctx), lock)
+	if elector.IsLeader() {
+		l.release(context.WithoutCancel(ctx), lock)
+	}
 	return nil
 }
 
-// release gives the lease back, if this copy has it, so that the next one needn't wait until it runs out. client-go does that
-// too (ReleaseOnCancel), but also when the lease couldn't be renewed, and before it says so: by the time that it had given up on
-// a dead connection for the second time, the lease had run out and two copies were at work.
+// release gives the lease back, so that the next copy needn't wait until it runs out. client-go does that too (ReleaseOnCancel), but
+// also when the lease couldn't be renewed, and before it says so: by the time that it had given up on a dead connection for the
+// second time, the lease had run out and two copies were at work.
 func (l leaderElection) release(ctx context.Context, lock resourcelock.Interface) {
 	ctx, cancel := context.WithTimeout(ctx, l.renewDeadline)
 	defer cancel()
-	record, _, err := lock.Get(ctx)
-	if err == nil && record.HolderIdentity == lock.Identity() {
+	// The last renewal may still be on its way: then this one is in conflict with it.
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		record, _, err := lock.Get(ctx)
+		if err != nil || record.HolderIdentity != lock.Identity() {
+			return err
+		}
 		record.HolderIdentity = ""
-		err = lock.Update(ctx, *record)
-	}
-	if err != nil && !apierrors.IsNotFound(err) {
+		return lock.Update(ctx, *record)
+	})
+	if err != nil {
 		klog.InfoS("The lease can't be given back: it will run out", "err", err)
 	}
 }

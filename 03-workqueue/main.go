@@ -34,10 +34,10 @@ func main() {
 	flag.DurationVar(&o.silence, "silence", 90*time.Second, "give up a watch that has said nothing for so long; a live one sends a bookmark every minute")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos may be worked on at once")
 	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this copy leads: needed when several run")
-	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease")
+	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
 	flag.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", 15*time.Second, "how long others wait for a leader that is silent")
 	flag.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", 10*time.Second, "how long a leader tries to renew before it gives up")
-	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how often everybody tries")
+	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how often a leader renews; others ask a little less often")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
@@ -66,7 +66,7 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
 	}
 	if o.silence <= 0 {
-		return fmt.Errorf("--silence %v: it must be more than the minute between two bookmarks", o.silence)
+		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
 	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
@@ -107,7 +107,8 @@ func newRecorder(ctx context.Context, kube kubernetes.Interface) (record.EventRe
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, nil, err
 	}
-	// Not ended by ctx: the work that is under way then has events to record too.
+	// Not ended by ctx: the work that is under way then has events to record too. (Shutdown doesn't wait for the last of them:
+	// an event is a courtesy, the status is what counts.)
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kube.CoreV1().Events("")})
 	return broadcaster.NewRecorder(scheme, corev1.EventSource{Component: "foo-controller"}), broadcaster.Shutdown, nil

@@ -28,8 +28,8 @@ func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "foos"})
 }
 
-// runWorkers runs so many workers until ctx ends, then lets them finish what is in the queue, within bounds. When leading ends,
-// they stop at once: another copy may be at work already.
+// runWorkers runs so many workers until ctx ends, then lets them finish what is in the queue, within bounds. When leading ends
+// (and ctx with it: lead sees to that), they stop at once: another copy may be at work already.
 func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 	work, stop := context.WithCancel(leading)
 	defer stop()
@@ -44,9 +44,9 @@ func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 	running.Wait()
 }
 
-// runWorker works on one key after the other until the queue is shut down and empty.
+// runWorker works on one key after the other until the queue is shut down and empty, or ctx ends.
 func (c *controller) runWorker(ctx context.Context) {
-	for c.processNextWorkItem(ctx) {
+	for ctx.Err() == nil && c.processNextWorkItem(ctx) {
 	}
 }
 

@@ -45,16 +45,16 @@ type controller struct {
 
 // newController returns a controller of the Foos in namespace; "" means all namespaces. Every resync (0: never), handlers
 // are called again with all that is in the cache.
-func newController(foos versioned.Interface, kube kubernetes.Interface, recorder record.EventRecorder, namespace string, resync time.Duration) (*controller, error) {
-	fooFactory := fooinformers.NewSharedInformerFactoryWithOptions(foos, resync, fooinformers.WithNamespace(namespace))
+func newController(client versioned.Interface, kube kubernetes.Interface, recorder record.EventRecorder, namespace string, resync time.Duration) (*controller, error) {
+	fooFactory := fooinformers.NewSharedInformerFactoryWithOptions(client, resync, fooinformers.WithNamespace(namespace))
 	kubeFactory := informers.NewSharedInformerFactoryWithOptions(kube, resync, informers.WithNamespace(namespace))
-	foosInformer := fooFactory.Samplecontroller().V1alpha1().Foos()
+	foos := fooFactory.Samplecontroller().V1alpha1().Foos()
 	deployments := kubeFactory.Apps().V1().Deployments()
 	c := &controller{
-		foos:               foos,
+		foos:               client,
 		client:             kube,
-		fooInformer:        foosInformer.Informer(),
-		foosLister:         foosInformer.Lister(),
+		fooInformer:        foos.Informer(),
+		foosLister:         foos.Lister(),
 		deploymentInformer: deployments.Informer(),
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
@@ -74,8 +74,9 @@ func newController(foos versioned.Interface, kube kubernetes.Interface, recorder
 	return c, nil
 }
 
-// run acts on events, with so many workers at once, until ctx ends and the work under way is done, or leading ends.
+// run acts on events, with so many workers at once, until ctx ends and the work under way is done, or given up since leading ended.
 func (c *controller) run(ctx, leading context.Context, workers int) {
+	defer c.queue.ShutDown()
 	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    c.enqueueFoo,
 		UpdateFunc: func(_, foo any) { c.enqueueFoo(foo) },

@@ -115,21 +115,27 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	}
 }
 
-// Told to stop before it ever led, it ends, and has done nothing.
+// Told to stop before it ever led, it ends at once, whatever has become of the server, and has done nothing.
 func TestStoppingWhileWaitingToLead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		kube := fake.NewSimpleClientset()
-		leader := startCandidate(t, kube)
-		waiting := startCandidate(t, kube)
+	for sentence, frozen := range map[string]bool{"the server answers": false, "the connection is frozen": true} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kube := &lossyKube{Interface: fake.NewSimpleClientset()}
+				leader := startCandidate(t, kube)
+				waiting := startCandidate(t, kube)
+				kube.frozen.Store(frozen)
 
-		stopped := time.Now()
-		waiting.stop()
+				stopped := time.Now()
+				waiting.stop()
 
-		if took := time.Since(stopped); took != 0 || waiting.err != nil || waiting.worked {
-			t.Errorf("it ended after %v, with the error %v, and it worked: %v; want at once, none, and false", took, waiting.err, waiting.worked)
-		}
-		leader.stop()
-	})
+				if took := time.Since(stopped); took != 0 || waiting.err != nil || waiting.worked {
+					t.Errorf("it ended after %v, with the error %v, and it worked: %v; want at once, none, and false", took, waiting.err, waiting.worked)
+				}
+				kube.frozen.Store(false)
+				leader.stop()
+			})
+		})
+	}
 }
 
 // candidate is a copy of the program whose work is to wait until it is told to stop, and then a little longer.

@@ -126,7 +126,7 @@ func TestRunRefuses(t *testing.T) {
 		want    string
 	}{
 		"no workers": {options{silence: time.Minute}, "--workers 0: at least one is needed"},
-		"no silence": {options{workers: 1}, "--silence 0s: it must be more than the minute between two bookmarks"},
+		"no silence": {options{workers: 1}, "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too"},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			if err := run(t.Context(), test.options); err == nil || err.Error() != test.want {

@@ -1,6 +1,6 @@
-// How writes leave: by server-side apply. The controller sends the fields that it wants and nothing else, under its name; the
-// API server puts them into the object, whatever else is in it, and notes who owns which field (managedFields). What a
-// write assumes it still has to say.
+// How writes leave: by server-side apply, but for the delete. The controller sends the fields that it wants and nothing else, under
+// its name; the API server puts them into the object, whatever else is in it, and notes who owns which field (managedFields). An
+// apply assumes nothing that it doesn't say: each function says what it needs.
 
 package main
 
@@ -22,7 +22,8 @@ import (
 const fieldManager = "foo-controller"
 
 // createDeployment assumes that there is none of that name. Apply has no way to say so: it would change one that is there. Without
-// force it changes no field that somebody else owns, and the server answers 409 instead.
+// force it changes no value that somebody else has set: the server answers 409 instead. What we have applied for another Foo is
+// no such conflict; there the selector, which can't be changed, refuses it (422).
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager}
 	_, err := c.client.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
