@@ -3,6 +3,7 @@ package main
 // workshop docs: the texts, checked by package suite, or written by package docs.
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,11 +14,17 @@ import (
 func newDocsCommand() *cobra.Command {
 	var check, write bool
 	command := &cobra.Command{
-		Use:   "docs --check|--write [CHAPTER...]",
+		Use:   "docs --write | --check [CHAPTER...]",
 		Short: "Check the texts, or put the code in them in from the source",
 		Long: `With --write, the code in the texts is put there from the source. With --check, it is compared with the source, links and
 headings are checked, and the commands in the texts are run, each text on a fresh cluster, and what they print is
 compared with what is shown.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if write && len(args) > 0 {
+				return errors.New("--write takes no chapter: it writes all texts")
+			}
+			return nil
+		},
 		RunE: func(command *cobra.Command, args []string) error {
 			if write {
 				return writeDocs(command)

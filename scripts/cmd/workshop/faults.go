@@ -34,8 +34,8 @@ func newFaultsCommand() *cobra.Command {
 that the program sends, each line that it says, and each hit of the fault. When the program has settled, Enter begins the
 fault, and Enter ends it; Ctrl-C ends all. Meanwhile, use another terminal: scale the Foo, delete its Deployment.
 
-With --for, the fault begins by itself, and lasts that long. Without an argument, faults lists the faults. Flags after -- are
-the program's.`,
+With --for, the fault begins by itself, lasts that long, and the program runs on until Ctrl-C. Without an argument, faults
+lists the faults. Flags after -- are the program's.`,
 		Example: `  ./scripts/workshop faults
   ./scripts/workshop faults 01 F4a
   ./scripts/workshop faults 03 F4a --for 20s
@@ -81,8 +81,8 @@ func listFaults(w io.Writer) error {
 ./scripts/workshop faults 01 F4a tries one; ./scripts/workshop test --matrix says which chapter survives which.
 
 F6a: a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with
-HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5. F6b: chapters 01 and 03 notice after 90 seconds, or sooner
-if it ends with -- --silence 10s.
+HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5. F6b: all but 02 notice after 90 seconds, or sooner if it
+ends with -- --silence 10s.
 `)
 	return err
 }

@@ -21,11 +21,13 @@ func TestFaultsAndPromisesByName(t *testing.T) {
 		"faults 01":                  exitWrongUsage,
 		"faults 01 F4a F5":           exitWrongUsage,
 		"faults 01 F9":               exitFailed,
+		"faults 01 F2":               exitFailed,
 		"faults 02 F4a":              exitFailed,
 		"test --matrix":              0,
 		"test --matrix 02":           exitFailed,
 		"test --only B12":            exitFailed,
 		"test 01 --only=":            exitFailed,
+		"docs --write 01":            exitWrongUsage,
 		"test 01 --only B4 --matrix": exitFailed,
 	} {
 		if got := run(t.Context(), strings.Fields(args)); got != want {

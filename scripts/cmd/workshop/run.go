@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -84,6 +86,9 @@ func runProgram(ctx context.Context, root string, p program.Program, flags []str
 	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", p.Name, ready.cluster.Name, p.Namespace, p.ServiceAccount)
 	running := exec.CommandContext(ctx, ready.binary, append([]string{"--kubeconfig", ready.kubeconfig}, flags...)...)
 	running.Stdout, running.Stderr = os.Stdout, os.Stderr
+	// The program is told of Ctrl-C once: by Cancel, and not by the terminal too.
+	running.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	running.WaitDelay = 40 * time.Second // then it is killed
 	running.Cancel = func() error { return running.Process.Signal(os.Interrupt) }
 	err = running.Run()
 	var exit *exec.ExitError

@@ -23,14 +23,15 @@ func newTestCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...]",
 		Short: "Run everything that CI runs, or one promise's tests",
-		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests with the race detector,
-the behaviour contract against the chapters' built programs, and the code and commands in the texts. It makes clusters
-of its own ("test", "docs") and removes them; yours isn't touched. A skipped test counts as a failure.
+		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests with the race detector, the
+proof that each exercise fails as given and passes as solved, the guided tours, the behaviour contract against the
+chapters' built programs, and the code and commands in the texts. It makes clusters of its own ("test", "docs"), and
+removes them unless a test fails; yours isn't touched. A skipped test counts as a failure.
 
 With --only it does none of this but run the tests of some promises (B1 to B11) or faults (F1 to F8) against the chapters'
-programs, within seconds, and says which held. For what a promise needs it waits 20 seconds, and under faults 2 minutes. With
---matrix it runs nothing, and prints which chapter is declared to hold its promises through which fault: each cell is such
-a test.`,
+programs, and says which held. A promise that holds is seen within seconds; for one that doesn't, it waits less than a minute,
+and under faults two. With --matrix it runs nothing, and prints which chapter is declared to hold its promises through
+which fault: each cell is such a test.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
   ./scripts/workshop test 01 --only B4

@@ -6,6 +6,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,12 +45,21 @@ func All() []Fault {
 
 // Find returns the fault of that name, in any case.
 func Find(name string) (Fault, error) {
-	var names []string
+	var names, several []string
 	for _, fault := range All() {
 		if strings.EqualFold(fault.Name, name) {
 			return fault, nil
 		}
 		names = append(names, fault.Name)
+		if strings.EqualFold(strings.TrimRight(fault.Name, "abc"), name) {
+			several = append(several, fault.Name)
+		}
+	}
+	if len(several) > 0 {
+		return Fault{}, &problem.Problem{
+			What: name + " is several faults",
+			Mend: "take one of " + strings.Join(several, ", "),
+		}
 	}
 	return Fault{}, &problem.Problem{
 		What: fmt.Sprintf("there is no fault %q", name),
@@ -59,14 +69,17 @@ func Find(name string) (Fault, error) {
 
 // killAPIServer is F3.
 func killAPIServer(ctx context.Context, s *session) (end func() error, err error) {
-	if err := s.Cluster.Kill(ctx, "kube-apiserver"); err != nil {
-		return nil, err
-	}
-	return func() error {
-		_, err := s.Cluster.Up(context.WithoutCancel(ctx), cluster.UpOptions{})
+	end = func() error {
+		if _, err := s.Cluster.Up(context.WithoutCancel(ctx), cluster.UpOptions{}); err != nil {
+			return err
+		}
 		s.tell(theFault, "the API server is back")
-		return err
-	}, nil
+		return nil
+	}
+	if err := s.Cluster.Kill(ctx, "kube-apiserver"); err != nil {
+		return nil, errors.Join(err, end()) // it may have been killed all the same
+	}
+	return end, nil
 }
 
 // killProgram is F5.

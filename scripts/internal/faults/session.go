@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -108,7 +109,7 @@ func (s *session) settle(ctx context.Context) error {
 		proxy, sent := s.copies[0].proxy, -1
 		err = wait.PollUntilContextCancel(ctx, quiet, true, func(context.Context) (bool, error) {
 			before := sent
-			sent = len(proxy.Requests())
+			sent = len(slices.DeleteFunc(proxy.Requests(), isElection))
 			return sent == before && proxy.Watches() >= watches, nil
 		})
 	}
@@ -123,6 +124,9 @@ func (s *session) settle(ctx context.Context) error {
 	s.note(s.Advice)
 	return nil
 }
+
+// isElection tells whether the request is about a Lease: a leader renews its own for ever.
+func isElection(r audit.Request) bool { return r.Resource == "leases" }
 
 // strike makes the fault, until the next turn or the end of ctx.
 func (s *session) strike(ctx context.Context) error {
@@ -181,7 +185,13 @@ func (s *session) startCopy() error {
 		Args:     append([]string{"--kubeconfig", c.kubeconfig}, s.Flags...),
 		Output:   &output.Lines{Do: func(line string) { s.tell(c.source(theProgram), "%s", withoutStamp(line)) }},
 		OwnGroup: true,
-		Exited:   func(why error) { s.tell(c.source(theProgram), "has exited (%v), and is started again", why) },
+		Exited: func(why error, again bool) {
+			if again {
+				s.tell(c.source(theProgram), "has exited (%v), and is started again", why)
+			} else {
+				s.tell(c.source(theProgram), "can't be started again (%v)", why)
+			}
+		},
 	})
 	return err
 }

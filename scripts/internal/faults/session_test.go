@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/output"
@@ -28,12 +29,14 @@ const patience = 30 * time.Second
 type trial struct {
 	*testing.T
 	api   *apiServer
-	kills []string // and what brought it up again
+	kills []string         // and what brought it up again
+	fails map[string]error // what these return
 	turns chan struct{}
 	told  output.Buffer
 	seen  int // so much of it was waited for
 	end   context.CancelFunc
-	ended chan error
+	err   error         // what Run has returned
+	ended chan struct{} // closed when it has
 }
 
 func try(t *testing.T, fault string) *trial {
@@ -47,7 +50,7 @@ func try(t *testing.T, fault string) *trial {
 		t.Fatal(err)
 	}
 	t.Setenv(isProgram, "yes")
-	tr := &trial{T: t, api: newAPIServer(t), turns: make(chan struct{}), ended: make(chan error, 1)}
+	tr := &trial{T: t, api: newAPIServer(t), turns: make(chan struct{}), ended: make(chan struct{})}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(*withToken(tr.api.config.Host), kubeconfig); err != nil {
 		t.Fatal(err)
@@ -59,9 +62,13 @@ func try(t *testing.T, fault string) *trial {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	tr.end = cancel
-	go func() { tr.ended <- session.Run(ctx) }()
+	go func() {
+		defer close(tr.ended)
+		tr.err = session.Run(ctx)
+	}()
 	t.Cleanup(func() {
 		cancel()
+		<-tr.ended
 		if left, err := filepath.Glob(kubeconfig + ".*"); err != nil || len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}
@@ -81,12 +88,12 @@ func withToken(server string) *clientcmdapi.Config {
 // Kill and Up stand for the cluster's.
 func (tr *trial) Kill(_ context.Context, component string) error {
 	tr.kills = append(tr.kills, "kill "+component)
-	return nil
+	return tr.fails["kill"]
 }
 
 func (tr *trial) Up(ctx context.Context, _ cluster.UpOptions) (cluster.UpResult, error) {
 	tr.kills = append(tr.kills, "up")
-	return cluster.UpResult{}, ctx.Err()
+	return cluster.UpResult{}, errors.Join(ctx.Err(), tr.fails["up"])
 }
 
 // tells waits until these lines were told, in this order, after those waited for before. Others may stand between.
@@ -112,8 +119,9 @@ func (tr *trial) turn() { tr.turns <- struct{}{} }
 func (tr *trial) ends() {
 	tr.Helper()
 	tr.end()
-	if err := <-tr.ended; err != nil {
-		tr.Errorf("it ended with %v", err)
+	<-tr.ended
+	if tr.err != nil {
+		tr.Errorf("it ended with %v", tr.err)
 	}
 }
 
@@ -172,6 +180,46 @@ func TestTheAPIServerComesBack(t *testing.T) {
 	tr.tells("== F3 ends", "fault     the API server is back")
 	if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
 		t.Errorf("done: %v, want %v", tr.kills, want)
+	}
+}
+
+func TestTheAPIServerIsBroughtBackWhateverFails(t *testing.T) {
+	failed := errors.New("it failed")
+	for sentence, test := range map[string]struct {
+		fails string
+		back  bool
+	}{
+		"killing it":           {"kill", true},
+		"and bringing it back": {"up", false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			tr := try(t, "F3")
+			tr.fails = map[string]error{test.fails: failed}
+			tr.tells("== It has settled", "   Do something.")
+			tr.turn()
+			tr.tells("== F3 begins: " + tr.does("F3"))
+			if test.fails == "up" {
+				tr.turn()
+			}
+			<-tr.ended
+			if !errors.Is(tr.err, failed) {
+				t.Errorf("it ended with %v", tr.err)
+			}
+			if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
+				t.Errorf("done: %v, want %v", tr.kills, want)
+			}
+			if told := strings.Contains(tr.told.String(), "is back"); told != test.back {
+				t.Errorf("it tells that it is back: %v, want %v", told, test.back)
+			}
+		})
+	}
+}
+
+func TestAnElectionIsNoWork(t *testing.T) {
+	for resource, want := range map[string]bool{"leases": true, "foos": false, "foos/status": false} {
+		if got := isElection(audit.Request{Verb: "update", Resource: resource}); got != want {
+			t.Errorf("%s: %v, want %v", resource, got, want)
+		}
 	}
 }
 

@@ -44,20 +44,16 @@ func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, out io.Writ
 		}
 		results, err := s.onlyOf(ctx, chapter, wanted)
 		if err != nil {
-			return shown.counts, err
+			return shown.counts, errors.Join(err, s.keepLog(out, problems))
 		}
 		before := shown.counts
 		shown.add(results)
 		if shown.counts == before {
-			return shown.counts, fmt.Errorf("%s: no test was run", chapter.Name)
+			return shown.counts, errors.Join(fmt.Errorf("%s: no test was run", chapter.Name), s.keepLog(out, problems))
 		}
 		problems = append(problems, results.Problems()...)
 	}
-	if len(problems) == 0 {
-		return shown.counts, nil
-	}
-	fmt.Fprintf(out, "What the program said, and what was in its namespace: %s\n", logFile)
-	return shown.counts, s.writeLog(problems)
+	return shown.counts, s.keepLog(out, problems)
 }
 
 // onlyOf runs the tests for one chapter. Its program is built first: what the compiler says about it is no test's to tell.
@@ -82,7 +78,12 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []a
 	})
 }
 
-func (s *Suite) writeLog(problems []string) error {
+// keepLog writes all that the tests printed that failed, if any has, and says to out where that is.
+func (s *Suite) keepLog(out io.Writer, problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "What the program said, and what was in its namespace: %s\n", logFile)
 	path := filepath.Join(s.Root, filepath.FromSlash(logFile))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

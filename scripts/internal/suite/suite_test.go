@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -88,6 +89,24 @@ func TestExercisesAreLeftOut(t *testing.T) {
 	packages, err := s.packages(t.Context(), "01-a")
 	if want := []string{"example.com/01-a", "example.com/01-a/wire"}; err != nil || !slices.Equal(packages, want) {
 		t.Errorf("found %q, error %v, want %q", packages, err, want)
+	}
+}
+
+func TestTheLogIsKeptOfWhatFailed(t *testing.T) {
+	s := &Suite{Root: t.TempDir()}
+	path := filepath.Join(s.Root, filepath.FromSlash(logFile))
+	var out strings.Builder
+	if err := s.keepLog(&out, nil); err != nil || out.Len() > 0 {
+		t.Errorf("nothing failed: error %v, and it says %q", err, out.String())
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("nothing failed, and yet there is a log")
+	}
+	if err := s.keepLog(&out, []string{"one", "two"}); err != nil || !strings.Contains(out.String(), logFile) {
+		t.Errorf("two failed: error %v, and it says %q", err, out.String())
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != "one\ntwo" {
+		t.Errorf("the log is %q, error %v", content, err)
 	}
 }
 

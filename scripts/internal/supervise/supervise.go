@@ -16,8 +16,8 @@ import (
 const (
 	// pause is the shortest time from one start to the next.
 	pause = time.Second
-	// grace is how long a program has to end by itself, once it has been told to.
-	grace = 10 * time.Second
+	// grace is how long a program has to end by itself, once it has been told to: a Pod's.
+	grace = 30 * time.Second
 )
 
 // Options say what is run.
@@ -28,9 +28,9 @@ type Options struct {
 	Output io.Writer // gets all that the program prints
 	// OwnGroup gives the program a process group of its own: a terminal's Ctrl-C doesn't reach it.
 	OwnGroup bool
-	// Exited is called when the program has exited without being told to, before it is started again, and when it can't be
-	// started again, which ends it; may be nil.
-	Exited func(why error)
+	// Exited is called when the program has exited without being told to, before it is started again, and with again false when
+	// it couldn't be started again, which ends it; may be nil.
+	Exited func(why error, again bool)
 }
 
 // Program is a program that is kept running.
@@ -81,7 +81,10 @@ func (p *Program) supervise() {
 	for {
 		again := time.After(pause)
 		err := p.process.Wait() // only launch changes it, which from now on is called from here alone
-		if !p.crashed(err) {
+		if err == nil {
+			err = errors.New("exit status 0")
+		}
+		if !p.crashed(err, true) {
 			return
 		}
 		select {
@@ -90,14 +93,14 @@ func (p *Program) supervise() {
 		case <-again:
 		}
 		if err := p.launch(); err != nil {
-			p.crashed(err)
+			p.crashed(err, false)
 			return
 		}
 	}
 }
 
-// crashed takes note that the process has exited. It returns false if that was to be.
-func (p *Program) crashed(why error) bool {
+// crashed takes note that the process has exited, or couldn't be started again. It returns false if that was to be.
+func (p *Program) crashed(why error, again bool) bool {
 	p.mutex.Lock()
 	stopped := p.stopped
 	if !stopped {
@@ -105,7 +108,7 @@ func (p *Program) crashed(why error) bool {
 	}
 	p.mutex.Unlock()
 	if !stopped && p.options.Exited != nil {
-		p.options.Exited(why)
+		p.options.Exited(why, again)
 	}
 	return !stopped
 }

@@ -16,7 +16,7 @@ import (
 const patience = 30 * time.Second
 
 // start starts a shell script as a program.
-func start(t *testing.T, script string, exited func(error)) (*Program, *output.Buffer) {
+func start(t *testing.T, script string, exited func(error, bool)) (*Program, *output.Buffer) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
@@ -42,7 +42,7 @@ func says(said *output.Buffer, words string, times int) func() error {
 
 func TestAProgramThatExitsIsStartedAgain(t *testing.T) {
 	exits := make(chan error, 10)
-	p, said := start(t, `echo "up: $1, $A" >&2; exec cat /dev/zero >/dev/null`, func(why error) { exits <- why })
+	p, said := start(t, `echo "up: $1, $A" >&2; exec cat /dev/zero >/dev/null`, func(why error, _ bool) { exits <- why })
 	await.That(t, patience, "it is up", says(said, "up: an argument, a variable\n", 1))
 	p.Kill()
 	if why := <-exits; why == nil || why.Error() != "signal: killed" {
@@ -66,7 +66,7 @@ func TestAProgramMayEndByItself(t *testing.T) {
 }
 
 func TestAProgramThatIsDestroyedStaysAway(t *testing.T) {
-	p, said := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`, func(error) { t.Error("that is no crash") })
+	p, said := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`, func(error, bool) { t.Error("that is no crash") })
 	await.That(t, patience, "it is up", says(said, "up", 1))
 	p.Destroy()
 	if p.Crashes() != 0 {
@@ -76,13 +76,28 @@ func TestAProgramThatIsDestroyedStaysAway(t *testing.T) {
 
 func TestAProgramThatIsStoppedWhileItIsDownStaysDown(t *testing.T) {
 	exits := make(chan error, 10)
-	p, said := start(t, "echo up", func(why error) { exits <- why })
-	if why := <-exits; why != nil {
+	p, said := start(t, "echo up", func(why error, _ bool) { exits <- why })
+	if why := <-exits; why.Error() != "exit status 0" {
 		t.Errorf("it exited: %v", why)
 	}
 	p.Stop()
 	if err := says(said, "up", 1)(); err != nil || p.Crashes() != 1 {
 		t.Errorf("%v; it has crashed %d times", err, p.Crashes())
+	}
+}
+
+func TestAProgramThatCantBeStartedAgain(t *testing.T) {
+	type exit struct {
+		why   error
+		again bool
+	}
+	exits := make(chan exit, 10)
+	start(t, `rm "$0"`, func(why error, again bool) { exits <- exit{why, again} })
+	if first := <-exits; !first.again {
+		t.Errorf("it exited (%v), and is not to be started again", first.why)
+	}
+	if second := <-exits; second.again || !errors.Is(second.why, os.ErrNotExist) {
+		t.Errorf("started again: %v, error %v", second.again, second.why)
 	}
 }
 
