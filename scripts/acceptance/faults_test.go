@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -64,23 +63,8 @@ func (f *faulty) settle() {
 		f.becomesReady(name)
 	}
 	f.becomesUnready("refused", "ErrResourceExists")
-	f.rests()
+	f.sentinel("settled") // by then all that was on its way has been acted on
 	f.writes()
-}
-
-// rests waits until the operator has worked off what it knows of: it sends nothing any more.
-func (f *faulty) rests() {
-	f.Helper()
-	before := -1
-	f.eventually("the operator rests", func() error {
-		sent := len(f.proxy.Requests())
-		if sent != before {
-			before = sent
-			<-time.After(300 * time.Millisecond)
-			return errors.New("it is at work")
-		}
-		return nil
-	})
 }
 
 // upheaval is what happens to them: by users, and by accident.
@@ -174,9 +158,8 @@ func strikes() map[string]func(f *faulty) {
 				return
 			}
 			// HTTP/2 puts all requests on one connection: a cut takes those in flight with it, and 01 and 02 lose what fails.
-			// So only what comes by the watches may be on its way.
+			// So they are cut while there is nothing to do.
 			for range 3 {
-				f.rests()
 				f.eventually("watches are open, and cut", func() error {
 					if f.proxy.CutWatches().Hits() == 0 {
 						return errors.New("none is open")
