@@ -21,11 +21,7 @@ with 0 only if every step held. Without a chapter it shows the first one.`,
   ./scripts/workshop demo 01`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			chapter, err := oneChapter(root, args)
+			root, chapter, err := oneChapter(args)
 			if err != nil {
 				return err
 			}
@@ -39,11 +35,14 @@ with 0 only if every step held. Without a chapter it shows the first one.`,
 	}
 }
 
-// oneChapter returns the chapter that args name, or the first one.
-func oneChapter(root string, args []string) (chapters.Chapter, error) {
+// oneChapter returns the repository's root, and the chapter that args name, or the first one.
+func oneChapter(args []string) (root string, chapter chapters.Chapter, err error) {
+	if root, err = findRoot(); err != nil {
+		return "", chapter, err
+	}
 	found, err := chapters.Find(root, args...)
 	if err != nil {
-		return chapters.Chapter{}, err
+		return "", chapter, err
 	}
-	return found[0], nil
+	return root, found[0], nil
 }

@@ -50,11 +50,7 @@ lists the faults. Flags after -- are the program's.`,
 			if len(args) == 0 {
 				return listFaults(command.OutOrStdout())
 			}
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			chapter, err := oneChapter(root, args[:1])
+			root, chapter, err := oneChapter(args[:1])
 			if err != nil {
 				return err
 			}

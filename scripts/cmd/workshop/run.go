@@ -35,11 +35,7 @@ time of day. Its flag --now sets its clock.`,
 			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
 				return fmt.Errorf("one chapter, please; the program's own flags come after --")
 			}
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			chapter, err := oneChapter(root, args[:1])
+			root, chapter, err := oneChapter(args[:1])
 			if err != nil {
 				return err
 			}
