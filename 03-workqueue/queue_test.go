@@ -124,19 +124,21 @@ func TestManyFailingKeysComeBackAtOnce(t *testing.T) {
 
 func TestStopping(t *testing.T) {
 	for name, test := range map[string]struct {
-		takes    time.Duration // the work on each of three keys, one after the other
-		loseIn   time.Duration // from the stop until the lease is lost; 0: it isn't
-		want     time.Duration // from the stop to the end of the last worker
-		wantDone int32
+		takes     time.Duration // the work on each of three keys, one after the other
+		loseIn    time.Duration // from the stop until the lease is lost; 0: it isn't
+		want      time.Duration // from the stop to the end of the last worker
+		wantBegun int32
+		wantDone  int32
 	}{
-		"what is in the queue is finished":                 {5 * time.Second, 0, 15 * time.Second, 3},
-		"work that takes too long is given up":             {15 * time.Second, 0, drainTimeout, 1},
-		"once the lease is lost, the rest is given up too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 1},
+		"what is in the queue is finished":                 {5 * time.Second, 0, 15 * time.Second, 3, 3},
+		"work that takes too long is given up":             {15 * time.Second, 0, drainTimeout, 2, 1},
+		"once the lease is lost, the rest is given up too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var done atomic.Int32
+				var begun, done atomic.Int32
 				c := newWork(t, 3, func(ctx context.Context, _ *v1alpha1.Foo) error {
+					begun.Add(1)
 					select {
 					case <-time.After(test.takes):
 						done.Add(1)
@@ -157,8 +159,8 @@ func TestStopping(t *testing.T) {
 				if got := time.Since(stopped); got != test.want {
 					t.Errorf("it took %v to stop, want %v", got, test.want)
 				}
-				if got := done.Load(); got != test.wantDone {
-					t.Errorf("the work on %d keys was finished, want %d", got, test.wantDone)
+				if begun, done := begun.Load(), done.Load(); begun != test.wantBegun || done != test.wantDone {
+					t.Errorf("the work on %d keys was begun, on %d finished, want %d and %d", begun, done, test.wantBegun, test.wantDone)
 				}
 			})
 		})
