@@ -63,21 +63,32 @@ func promises() []struct {
 func TestContract(t *testing.T) {
 	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
 		for _, promise := range promises() {
-			t.Run(promise.name, func(t *testing.T) {
-				t.Parallel()
-				s := newScenario(t, env, chapter)
-				promise.keep(s)
-				if s.operator != nil && s.operator.Crashes() > 0 {
-					t.Errorf("the program has exited %d times", s.operator.Crashes())
-				}
-			})
+			for _, variant := range variants(chapter) {
+				t.Run(strings.TrimSpace(promise.name+" "+strings.Join(variant, " ")), func(t *testing.T) {
+					t.Parallel()
+					s := newScenario(t, env, chapter)
+					s.flags = variant
+					promise.keep(s)
+					if s.operator != nil && s.operator.Crashes() > 0 {
+						t.Errorf("the program has exited %d times", s.operator.Crashes())
+					}
+				})
+			}
 		}
 	})
 }
 
+// variants are the flags with which the chapter's program keeps the promises: none, and others that change what it does it with.
+func variants(chapter chapters.Chapter) [][]string {
+	if chapter.Number() == "05" {
+		return [][]string{nil, {"--unstructured"}}
+	}
+	return [][]string{nil}
+}
+
 func create(s *scenario) {
 	s.start()
-	sample, err := os.ReadFile(s.chapter.Manifest("foo.yaml"))
+	sample, err := os.ReadFile(s.chapter.Parts().Sample)
 	s.must(err)
 	object := fooObject("", "", 0)
 	s.must(yaml.UnmarshalStrict(sample, &object.Object))
@@ -451,7 +462,7 @@ func forbidden(s *scenario) {
 		}
 		return nil
 	})
-	s.must(program.Grant(s.Context(), s.client, s.namespace))
+	s.grant()
 	s.becomesReady("a")
 }
 

@@ -5,13 +5,17 @@ package acceptance
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	"example.com/operators/scripts/internal/chapters"
 )
@@ -61,22 +65,24 @@ func TestCrowd(t *testing.T) {
 }
 
 // BenchmarkCrowd measures the time from a program's start until the last of the Deployments is made, beside that of bare
-// concurrent POSTs of the same Deployments.
+// concurrent POSTs, and of bare concurrent server-side applies, of the same Deployments.
 //
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… go test ./acceptance -run '^$' -bench Crowd -benchtime 3x
 func BenchmarkCrowd(b *testing.B) {
 	env := testEnvironment(b)
-	b.Run("bare POSTs", func(b *testing.B) {
-		for range b.N {
-			b.StopTimer()
-			s := newScenario(b, env, env.chapters[0])
-			b.StartTimer()
-			s.postCrowd()
-		}
-	})
+	for name, send := range map[string]sending{"bare POSTs": post, "bare applies": serverSideApply} {
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				b.StopTimer()
+				s := newScenario(b, env, env.chapters[0])
+				b.StartTimer()
+				s.sendCrowd(send)
+			}
+		})
+	}
 	for _, chapter := range env.chapters {
 		b.Run(chapter.Name, func(b *testing.B) {
-			if err := env.kubectl.ApplyChapter(b.Context(), chapter.Manifest("")); err != nil {
+			if err := env.apply(b.Context(), chapter); err != nil {
 				b.Fatal(err)
 			}
 			for range b.N {
@@ -105,18 +111,35 @@ func (s *scenario) createCrowd() {
 	}
 }
 
-// postCrowd makes the Deployments that the Foos would get, four at a time, as many as a program has workers.
-func (s *scenario) postCrowd() {
+// sending is how a Deployment is made.
+type sending func(context.Context, typedappsv1.DeploymentInterface, *appsv1.Deployment) error
+
+func post(ctx context.Context, client typedappsv1.DeploymentInterface, deployment *appsv1.Deployment) error {
+	_, err := client.Create(ctx, deployment, metav1.CreateOptions{})
+	return err
+}
+
+func serverSideApply(ctx context.Context, client typedappsv1.DeploymentInterface, deployment *appsv1.Deployment) error {
+	deployment.APIVersion, deployment.Kind = "apps/v1", "Deployment"
+	content, err := json.Marshal(deployment)
+	if err != nil {
+		return err
+	}
+	_, err = client.Patch(ctx, deployment.Name, types.ApplyPatchType, content, metav1.PatchOptions{FieldManager: "bare"})
+	return err
+}
+
+// sendCrowd makes the Deployments that the Foos would get, four at a time, as many as a program has workers.
+func (s *scenario) sendCrowd(send sending) {
 	s.Helper()
-	client := kubernetes.NewForConfigOrDie(s.config)
+	client := kubernetes.NewForConfigOrDie(s.config).AppsV1().Deployments(s.namespace)
 	results := make(chan error, crowd)
 	limit := make(chan struct{}, 4)
 	for i := range crowd {
 		go func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			_, err := client.AppsV1().Deployments(s.namespace).Create(s.Context(), deploymentObject(crowdName(i)), metav1.CreateOptions{})
-			results <- err
+			results <- send(s.Context(), client, deploymentObject(crowdName(i)))
 		}()
 	}
 	for range crowd {

@@ -110,11 +110,24 @@ func (e *environment) build() error {
 	}
 	removeAtExit = e.programs
 	for _, chapter := range e.chapters {
-		if _, err := program.Build(ctx, chapter, e.programs); err != nil {
+		p, err := program.OfChapter(chapter)
+		if err != nil {
+			return err
+		}
+		if _, err := p.Build(ctx, e.programs); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// apply applies the chapter's CRD and permissions.
+func (e *environment) apply(ctx context.Context, chapter chapters.Chapter) error {
+	p, err := program.OfChapter(chapter)
+	if err != nil {
+		return err
+	}
+	return p.Apply(ctx, e.kubectl)
 }
 
 // removeAtExit is a folder that TestMain removes in the end.
@@ -138,7 +151,7 @@ func forEachChapter(t *testing.T, wanted func(chapters.Chapter) bool, test func(
 		}
 		t.Run(chapter.Name, func(t *testing.T) {
 			if env.applied != chapter.Name {
-				if err := env.kubectl.ApplyChapter(t.Context(), chapter.Manifest("")); err != nil {
+				if err := env.apply(t.Context(), chapter); err != nil {
 					t.Fatal(err)
 				}
 				env.applied = chapter.Name

@@ -21,17 +21,17 @@ func TestMissingCRD(t *testing.T) {
 			return err
 		})
 		s.applied = "" // whatever becomes of this test, the next one has a CRD
-		_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", s.chapter.Manifest("crd.yaml"))
+		_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", s.chapter.Parts().CRD)
 		s.must(err)
 
 		s.start()
 		s.eventually("the program says what is missing", func() error {
-			if !s.operator.says("crd.yaml") {
+			if !s.operator.says("is the CRD applied") {
 				return errors.New("not a word of it")
 			}
 			return nil
 		})
-		s.must(s.kubectl.ApplyCRD(s.Context(), s.chapter.Manifest("crd.yaml")))
+		s.must(s.kubectl.ApplyCRD(s.Context(), s.chapter.Parts().CRD))
 		s.createFoo("a", "a", 1)
 		s.becomesReady("a")
 		if crashes := s.operator.Crashes(); crashes > 0 {

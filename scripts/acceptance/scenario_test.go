@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -64,10 +65,18 @@ func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scen
 			t.Error(err)
 		}
 	})
-	s.must(program.Grant(t.Context(), env.client, s.namespace))
+	s.grant()
 	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.namespace, s.kubeconfig))
 	return s
+}
+
+// grant gives the operator its permissions.
+func (s *scenario) grant() {
+	s.Helper()
+	p, err := program.OfChapter(s.chapter)
+	s.must(err)
+	s.must(p.Grant(s.Context(), s.client, s.namespace))
 }
 
 // start starts the operator.
@@ -250,8 +259,14 @@ func (s *scenario) sentinel(name string) {
 	s.becomesReady(name)
 }
 
-// writes returns the operator's writes since the last call, as the audit log has them.
+// writes returns the operator's writes since the last call of it or of requests.
 func (s *scenario) writes() []audit.Request {
+	s.Helper()
+	return slices.DeleteFunc(s.requests(), func(r audit.Request) bool { return !r.IsWrite() })
+}
+
+// requests returns the operator's requests since the last call, as the audit log has them.
+func (s *scenario) requests() []audit.Request {
 	s.Helper()
 	// The log is written as answers leave. Once a request of our own stands there, so do the earlier ones.
 	marker := fmt.Sprintf("marker-%d", time.Now().UnixNano())
@@ -274,13 +289,7 @@ func (s *scenario) writes() []audit.Request {
 	})
 	requests, err := s.log.Requests(audit.ServiceAccount(s.namespace, program.ServiceAccount))
 	s.must(err)
-	var writes []audit.Request
-	for _, request := range requests {
-		if request.IsWrite() {
-			writes = append(writes, request)
-		}
-	}
-	return writes
+	return requests
 }
 
 // deploymentObject returns a Deployment that nobody controls, not yet on the server.

@@ -86,7 +86,11 @@ ends with -- --silence 10s.
 // tryFault runs the chapter's program, and the fault as often as it is asked for.
 func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fault faults.Fault, flags []string, lasts time.Duration) error {
 	ctx := command.Context()
-	ready, err := prepare(ctx, root, program.OfChapter(chapter))
+	p, err := program.OfChapter(chapter)
+	if err != nil {
+		return err
+	}
+	ready, err := prepare(ctx, root, p)
 	if err != nil {
 		return err
 	}

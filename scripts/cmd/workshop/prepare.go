@@ -15,6 +15,7 @@ import (
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/webhooks"
 )
 
 // prepared is all that it takes to start a program.
@@ -23,7 +24,7 @@ type prepared struct {
 	config     *rest.Config // the administrator's
 	kubectl    kubectl.Kubectl
 	binary     string
-	kubeconfig string // the program's, with no more permissions than its rbac.yaml grants
+	kubeconfig string // the program's, with no more permissions than its manifests grant
 }
 
 // prepare brings the cluster up, applies the program's manifests and examples, and builds it. The kubeconfig is the
@@ -34,11 +35,15 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 		return nil, err
 	}
 	k := kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
-	if err := k.ApplyChapter(ctx, p.Manifests); err != nil {
+	// What a run that was killed has left would refuse the examples.
+	if err := webhooks.Delete(ctx, k); err != nil {
+		return nil, err
+	}
+	if err := p.Apply(ctx, k); err != nil {
 		return nil, err
 	}
 	for _, file := range p.Examples {
-		if _, err := k.Run(ctx, "apply", "-f", filepath.Join(p.Manifests, file)); err != nil {
+		if _, err := k.Run(ctx, "apply", "-f", file); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,7 +24,9 @@ func newRunCommand() *cobra.Command {
 		Use:   "run CHAPTER [-- FLAG...]",
 		Short: "Run a chapter's program in the foreground, until Ctrl-C",
 		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example Foo, and runs its program with no more
-permissions than its rbac.yaml grants. Flags after -- are the program's.
+permissions than its manifests grant. Flags after -- are the program's.
+
+The webhooks of a chapter that has some are called too, for as long as the program runs.
 
 With --tdset it runs the solution of the chapter's last exercise in the same way: TDSet, a Deployment that is scaled by the
 time of day. Its flag --now sets its clock.`,
@@ -39,12 +42,15 @@ time of day. Its flag --now sets its clock.`,
 			if err != nil {
 				return err
 			}
-			p := program.OfChapter(chapter)
+			p, err := program.OfChapter(chapter)
 			if tdset {
 				var found bool
-				if p, found = program.OfTDSet(chapter); !found {
-					return noTDSet(root, chapter)
+				if p, found, err = program.OfTDSet(chapter); !found {
+					return errors.Join(err, noTDSet(root, chapter))
 				}
+			}
+			if err != nil {
+				return err
 			}
 			return runProgram(command.Context(), root, p, args[1:])
 		},
@@ -61,7 +67,7 @@ func noTDSet(root string, chapter chapters.Chapter) error {
 	}
 	var others []string
 	for _, other := range all {
-		if _, found := program.OfTDSet(other); found {
+		if _, found, _ := program.OfTDSet(other); found {
 			others = append(others, other.Number())
 		}
 	}
@@ -80,7 +86,16 @@ func runProgram(ctx context.Context, root string, p program.Program, flags []str
 	defer os.Remove(ready.kubeconfig)
 
 	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", p.Name, ready.cluster.Name, p.Namespace, p.ServiceAccount)
-	running := exec.CommandContext(ctx, ready.binary, append([]string{"--kubeconfig", ready.kubeconfig}, flags...)...)
+	flags = append([]string{"--kubeconfig", ready.kubeconfig}, flags...)
+	if p.Webhooks != "" {
+		local, stop, err := serveWebhooks(ctx, root, p, ready)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		flags = slices.Concat(local, flags)
+	}
+	running := exec.CommandContext(ctx, ready.binary, flags...)
 	running.Stdout, running.Stderr = os.Stdout, os.Stderr
 	// The program is told of Ctrl-C once: by Cancel, and not by the terminal too.
 	running.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

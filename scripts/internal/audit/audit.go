@@ -20,7 +20,8 @@ type Request struct {
 	Verb      string // get, list, watch, create, update, patch, delete, deletecollection
 	URI       string
 	Namespace string
-	Resource  string // with its subresource, as in foos/status
+	Group     string // the API group: "" is the core's
+	Resource  string // with its subresource, as in foos/status; "" if it isn't about one
 	Name      string
 	UserAgent string
 	Code      int32
@@ -135,7 +136,7 @@ func requestOf(event *auditv1.Event) (Request, bool) {
 		return Request{}, false
 	}
 	if ref := event.ObjectRef; ref != nil {
-		request.Namespace, request.Resource, request.Name = ref.Namespace, ref.Resource, ref.Name
+		request.Namespace, request.Group, request.Resource, request.Name = ref.Namespace, ref.APIGroup, ref.Resource, ref.Name
 		if ref.Subresource != "" {
 			request.Resource += "/" + ref.Subresource
 		}

@@ -20,8 +20,33 @@ type Chapter struct {
 // Number is what stands before the first hyphen, such as 01.
 func (c Chapter) Number() string { return strings.SplitN(c.Name, "-", 2)[0] }
 
-// Manifest is the absolute path of a file in the chapter's manifests folder.
-func (c Chapter) Manifest(file string) string { return filepath.Join(c.Dir, "manifests", file) }
+// Parts are what a chapter brings besides its program: absolute paths.
+type Parts struct {
+	// Main is the package of the program, as go build takes it in the chapter's folder.
+	Main string
+	// CRD defines its resource; Permissions has the program's namespace, account and roles, among other things; Sample is an object to try.
+	CRD, Permissions, Sample string
+	// Webhooks has webhook configurations, among other things; "" where there are none.
+	Webhooks string
+}
+
+// Parts says where they are. A chapter that is a kubebuilder project has them where kubebuilder puts them.
+func (c Chapter) Parts() Parts {
+	at := func(path ...string) string { return filepath.Join(append([]string{c.Dir}, path...)...) }
+	if _, err := os.Stat(at("PROJECT")); err != nil {
+		return Parts{".", at("manifests", "crd.yaml"), at("manifests", "rbac.yaml"), at("manifests", "foo.yaml"), ""}
+	}
+	install := at("dist", "install.yaml")
+	return Parts{"./cmd", onlyFile(at("config", "crd", "bases", "*.yaml")), install, onlyFile(at("config", "samples", "*_v*.yaml")), install}
+}
+
+// onlyFile is the one file that matches, or the pattern, for an error to name.
+func onlyFile(pattern string) string {
+	if found, err := filepath.Glob(pattern); err == nil && len(found) == 1 {
+		return found[0]
+	}
+	return pattern
+}
 
 var folder = regexp.MustCompile(`^[0-9]{2}-[a-z-]+$`)
 

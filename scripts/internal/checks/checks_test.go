@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/operators/scripts/internal/chapters"
 )
 
 func TestAll(t *testing.T) {
@@ -42,7 +44,11 @@ func TestAll(t *testing.T) {
 			[]string{"02-informers/" + tdset + "desired.go: should be the same as in 01-raw-watch"}},
 		"a schedule that is given and isn't the solution's": {"01-raw-watch/" + tdset + "solution.go", "package a\n",
 			[]string{"02's " + tdset + "schedule.go: what it declares should be the same as in 01's " + tdset + "solution.go"}},
-		"a part that is missing": {"03-workqueue/go.mod", "module d\n\ngo 1.26.0\n", allMissing()},
+		"a part that is missing":     {"03-workqueue/go.mod", "module d\n\ngo 1.26.0\n", allMissing()},
+		"names that are in the code": {"02-informers/README.md", "# A\n\n| chapter 01 | here | |\n| --- | --- | --- |\n| `Part of 01` | `package a`, `02` | `x` |\n| | words | |\n\n`not in a table`\n", nil},
+		"names that aren't in the code": {"02-informers/README.md", "| chapter 01 | here | |\n| --- | --- | --- |\n| `old` | `Part of`, `new` | |\n",
+			[]string{"02-informers/README.md: the table names `old`, which isn't in the code of 01-raw-watch",
+				"02-informers/README.md: the table names `new`, which isn't in the code of 02-informers"}},
 		"two versions of Go": {"scripts/go.mod", "module b\n\ngo 1.25.0\n\nrequire k8s.io/api v0.37.2\n",
 			[]string{"scripts/go.mod: go 1.25.0, but 1.26.0 in 01-raw-watch"}},
 	} {
@@ -94,4 +100,36 @@ func allMissing() []string {
 		}
 	}
 	return problems
+}
+
+func TestSamePureCore(t *testing.T) {
+	const core = "// The core.\npackage main\n\nimport (\n\t\"example.com/operators/05-a/pkg/apis\"\n)\n\nvar a = 1\n"
+	moved := strings.NewReplacer("package main", "package controller", "05-a/pkg/apis", "06-b/api").Replace(core)
+	for sentence, test := range map[string]struct {
+		six  string
+		want int
+	}{
+		"the same, but for package and imports": {moved, 0},
+		"another":                               {strings.ReplaceAll(moved, "a = 1", "a = 2"), 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root := t.TempDir()
+			for file, content := range map[string]string{"05-a/desired.go": core, "06-b/internal/controller/desired.go": test.six} {
+				path := filepath.Join(root, file)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all, err := chapters.All(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if problems, err := samePureCore(all); err != nil || len(problems) != test.want {
+				t.Errorf("found %q (%v), want %d", problems, err, test.want)
+			}
+		})
+	}
 }

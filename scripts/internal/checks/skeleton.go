@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,11 +37,12 @@ func parts() []part {
 		{"events.go", "01", "05", false},
 		{"queue.go", "03", "04", true},
 		{"leader.go", "03", "04", true},
-		{"silence.go", "03", "04", true},
+		{"silence.go", "03", "05", true},
 		{"reconcile.go", "01", "05", false},
 		{"write.go", "01", "05", false},
-		{"read.go", "01", "04", false},
+		{"read.go", "01", "05", false},
 		{"desired.go", "01", "03", true},
+		{"desired.go", "04", "05", true},
 		{api + "types.go", "01", "03", true},
 		{"manifests/crd.yaml", "01", "05", true},
 		{"manifests/foo.yaml", "01", "05", true},
@@ -48,18 +50,21 @@ func parts() []part {
 
 		{tdset + "main.go", "01", "04", true},
 		{tdset + "types.go", "01", "03", true},
-		{tdset + "clock.go", "01", "04", true},
+		{tdset + "types.go", "04", "05", true},
+		{tdset + "clock.go", "01", "05", true},
 		{tdset + "desired.go", "01", "03", true},
+		{tdset + "desired.go", "04", "05", true},
 		{tdset + "reconcile.go", "01", "03", true},
-		{tdset + "schedule.go", "02", "04", true}, // in 01 it is what the learner writes
+		{tdset + "schedule.go", "02", "05", true}, // in 01 it is what the learner writes
 		{tdset + "deepcopy.go", "02", "03", true},
 		{tdset + "controller.go", "01", "04", false},
 		{tdset + "cluster_test.go", "01", "03", true},
 		{tdset + "fakeapi_test.go", "01", "03", true},
-		{tdset + "manifests/crd.yaml", "01", "04", true},
-		{tdset + "manifests/namespace.yaml", "01", "04", true},
-		{tdset + "manifests/tdset.yaml", "01", "04", true},
-		{tdset + "manifests/rbac.yaml", "01", "04", false},
+		{tdset + "fakeapi_test.go", "04", "05", true},
+		{tdset + "manifests/crd.yaml", "01", "05", true},
+		{tdset + "manifests/namespace.yaml", "01", "05", true},
+		{tdset + "manifests/tdset.yaml", "01", "05", true},
+		{tdset + "manifests/rbac.yaml", "01", "05", false},
 	}
 }
 
@@ -95,9 +100,37 @@ func skeleton(_ context.Context, root string) ([]string, error) {
 			}
 		}
 	}
-	schedule, err := givenSchedule(all)
-	return append(problems, schedule...), err
+	for _, check := range []func([]chapters.Chapter) ([]string, error){givenSchedule, samePureCore} {
+		found, err := check(all)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, found...)
+	}
+	return problems, nil
 }
+
+// samePureCore: the pure core is the same in 06, where it has another place, another package and another import.
+func samePureCore(all []chapters.Chapter) ([]string, error) {
+	contents := map[string]string{}
+	for _, chapter := range all {
+		file := map[string]string{"05": "desired.go", "06": "internal/controller/desired.go"}[chapter.Number()]
+		if file == "" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(chapter.Dir, filepath.FromSlash(file)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		contents[chapter.Number()] = packageOrOwnImport.ReplaceAllString(string(content), "")
+	}
+	if own, there := contents["06"]; there && own != contents["05"] {
+		return []string{"06's internal/controller/desired.go: should be the same as 05's desired.go, but for package and imports"}, nil
+	}
+	return nil, nil
+}
+
+var packageOrOwnImport = regexp.MustCompile(`(?m)^(package .*|\t"example\.com/operators/.*")$`)
 
 // givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's solution has.
 func givenSchedule(all []chapters.Chapter) ([]string, error) {

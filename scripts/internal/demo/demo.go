@@ -110,6 +110,7 @@ type Demo struct {
 	Cluster *cluster.Cluster
 	Out     io.Writer // gets the narration
 
+	program program.Program
 	kubectl kubectl.Kubectl
 	client  kubernetes.Interface
 	log     audit.Log
@@ -127,6 +128,10 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 
+	if d.program, err = program.OfChapter(d.Chapter); err != nil {
+		return err
+	}
+
 	d.heading("Chapter %s", d.Chapter.Name)
 	if err := d.prepare(ctx); err != nil {
 		return err
@@ -141,7 +146,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer stop()
-	steps := tour(filepath.Join(d.Chapter.Name, "manifests", "foo.yaml"))
+	steps := tour(d.relative(d.Chapter.Parts().Sample))
 	for i, step := range steps {
 		if err := d.give(ctx, i+1, step); err != nil {
 			return &problem.Problem{
@@ -159,9 +164,9 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 
 // prepare makes the namespace, empty, and applies the chapter's CRD and permissions.
 func (d *Demo) prepare(ctx context.Context) error {
-	manifests := d.Chapter.Manifest("")
-	fmt.Fprintf(d.Out, "Applying %s and %s\n", filepath.Join(d.Chapter.Name, "manifests", "crd.yaml"), filepath.Join(d.Chapter.Name, "manifests", "rbac.yaml"))
-	if err := d.kubectl.ApplyChapter(ctx, manifests); err != nil {
+	parts := d.Chapter.Parts()
+	fmt.Fprintf(d.Out, "Applying %s, and the permissions in %s\n", d.relative(parts.CRD), d.relative(parts.Permissions))
+	if err := d.program.Apply(ctx, d.kubectl); err != nil {
 		return err
 	}
 	// An interrupted tour may have left something.
@@ -171,7 +176,15 @@ func (d *Demo) prepare(ctx context.Context) error {
 	if _, err := d.kubectl.Run(ctx, "create", "namespace", namespace); err != nil {
 		return err
 	}
-	return program.Grant(ctx, d.client, namespace)
+	return d.program.Grant(ctx, d.client, namespace)
+}
+
+// relative is a file's path as a reader in the repository's root would type it.
+func (d *Demo) relative(path string) string {
+	if short, err := filepath.Rel(d.Root, path); err == nil {
+		return short
+	}
+	return path
 }
 
 func (d *Demo) cleanUp(ctx context.Context) error {
@@ -184,7 +197,7 @@ func (d *Demo) cleanUp(ctx context.Context) error {
 // startProgram builds and starts the chapter's program, on this namespace alone. stop ends it.
 func (d *Demo) startProgram(ctx context.Context) (stop func(), logFile string, err error) {
 	state := filepath.Join(d.Root, ".workshop")
-	binary, err := program.Build(ctx, d.Chapter, filepath.Join(state, "bin"))
+	binary, err := d.program.Build(ctx, filepath.Join(state, "bin"))
 	if err != nil {
 		return nil, "", err
 	}

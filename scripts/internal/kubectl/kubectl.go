@@ -3,11 +3,11 @@
 package kubectl
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,7 +24,13 @@ type Kubectl struct {
 
 // Run runs kubectl with args and returns what it printed on standard output. On failure the error carries what it said.
 func (k Kubectl) Run(ctx context.Context, args ...string) (string, error) {
+	return k.run(ctx, nil, args...)
+}
+
+// run runs kubectl with args, and stdin as its standard input.
+func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, k.Binary, args...)
+	command.Stdin = bytes.NewReader(stdin)
 	command.Env = append(os.Environ(), "KUBECONFIG="+k.Kubeconfig, "KUBECTL_KUBERC=false")
 	var stderr strings.Builder
 	command.Stderr = &stderr
@@ -65,11 +71,8 @@ func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 	return nil
 }
 
-// ApplyChapter applies a chapter's CRD and permissions.
-func (k Kubectl) ApplyChapter(ctx context.Context, manifests string) error {
-	if err := k.ApplyCRD(ctx, filepath.Join(manifests, "crd.yaml")); err != nil {
-		return err
-	}
-	_, err := k.Run(ctx, "apply", "--server-side", "-f", filepath.Join(manifests, "rbac.yaml"))
+// Apply applies the objects in content, which is YAML.
+func (k Kubectl) Apply(ctx context.Context, content []byte) error {
+	_, err := k.run(ctx, content, "apply", "--server-side", "-f", "-")
 	return err
 }

@@ -1,5 +1,5 @@
 // Package program builds a chapter's program and gives it an identity of its own on a cluster, with no more permissions
-// than the chapter's rbac.yaml grants: so a missing verb shows at once, and the audit log can tell its requests from all
+// than the chapter's manifests grant: so a missing verb shows at once, and the audit log can tell its requests from all
 // others. Starting and stopping it is left to the caller.
 package program
 
@@ -24,17 +24,8 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// ServiceAccount and ClusterRole are the names in every chapter's rbac.yaml; Namespace is where its ServiceAccount lives.
-const (
-	ServiceAccount = "foo-controller"
-	ClusterRole    = "foo-controller"
-	Namespace      = "foo-system"
-)
-
-// Build builds the chapter's program into dir and returns its path. Extra arguments go to go build.
-func Build(ctx context.Context, chapter chapters.Chapter, dir string, args ...string) (string, error) {
-	return build(ctx, chapter, ".", filepath.Join(dir, chapter.Name), args...)
-}
+// ServiceAccount is the name of the account that Grant makes.
+const ServiceAccount = "foo-controller"
 
 // build builds one package of the chapter, such as ".", into binary, which it returns.
 func build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, args ...string) (string, error) {
@@ -47,34 +38,62 @@ func build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, ar
 	return binary, nil
 }
 
-// Grant makes a ServiceAccount in namespace that may do, in the whole cluster, what the chapters' ClusterRole allows. It is
-// for copies of a program that are told apart by their account.
-func Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount}}
-	if _, err := client.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+// Grant makes a ServiceAccount in namespace that may do what the program's may: in the whole cluster, and in this namespace what that
+// one may in its own. It is for copies of a program that are told apart by their account.
+func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	permissions, err := p.permissions()
+	if err != nil {
+		return err
+	}
+	serviceAccount := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount}}
+	if _, err := client.CoreV1().ServiceAccounts(namespace).Create(ctx, serviceAccount, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create ServiceAccount: %w", err)
 	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: bindingName(namespace)},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: ClusterRole},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: ServiceAccount}},
+	account := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: ServiceAccount}
+	for _, role := range permissions.roles {
+		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: role.Name}, Rules: role.Rules}
+		if _, err := client.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create Role: %w", err)
+		}
+		binding := &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+			Subjects:   []rbacv1.Subject{account},
+		}
+		if _, err := client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create RoleBinding: %w", err)
+		}
 	}
-	if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create ClusterRoleBinding: %w", err)
+	for _, role := range permissions.clusterRoles {
+		binding := &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role, Labels: map[string]string{grantedIn: namespace}},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects:   []rbacv1.Subject{account},
+		}
+		if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create ClusterRoleBinding: %w", err)
+		}
 	}
 	return nil
 }
 
-// Revoke takes back the permissions that Grant gave. The ServiceAccount goes with its namespace.
+// Revoke takes back the permissions that Grant gave in the whole cluster. The rest goes with its namespace.
 func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	err := client.RbacV1().ClusterRoleBindings().Delete(ctx, bindingName(namespace), metav1.DeleteOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete ClusterRoleBinding: %w", err)
+	bindings, err := client.RbacV1().ClusterRoleBindings().List(ctx, metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace})
+	if err != nil {
+		return fmt.Errorf("list ClusterRoleBindings: %w", err)
+	}
+	for _, binding := range bindings.Items {
+		err := client.RbacV1().ClusterRoleBindings().Delete(ctx, binding.Name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete ClusterRoleBinding: %w", err)
+		}
 	}
 	return nil
 }
 
-func bindingName(namespace string) string { return ServiceAccount + "-in-" + namespace }
+// grantedIn is the label of the bindings that Grant makes.
+const grantedIn = "operators.example.com/granted-in"
 
 // WriteKubeconfig writes a kubeconfig for the ServiceAccount in namespace to path, readable by this user only. Its token is
 // valid for a day.

@@ -26,12 +26,8 @@ func TestBuild(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
-			for file, content := range map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": test.source} {
-				if err := os.WriteFile(filepath.Join(chapter.Dir, file), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			binary, err := Build(t.Context(), chapter, t.TempDir())
+			writeFiles(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": test.source})
+			binary, err := Program{Name: "a", chapter: chapter, pkg: "."}.Build(t.Context(), t.TempDir())
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
 					t.Errorf("error %v, want %q", err, test.wantErr)
@@ -50,14 +46,22 @@ func TestBuild(t *testing.T) {
 
 func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 	client := fake.NewClientset()
+	file := filepath.Join(t.TempDir(), "rbac.yaml")
+	if err := os.WriteFile(file, []byte(manyObjects), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := Program{permissionsFile: file}
 	for range 2 {
-		if err := Grant(t.Context(), client, "a"); err != nil {
+		if err := p.Grant(t.Context(), client, "a"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	bindings, err := client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(bindings.Items) != 1 {
+	if err != nil || len(bindings.Items) != 2 {
 		t.Fatalf("bindings %v, error %v", bindings, err)
+	}
+	if role, err := client.RbacV1().Roles("a").Get(t.Context(), "leads", metav1.GetOptions{}); err != nil || len(role.Rules) != 1 {
+		t.Errorf("in its namespace it may %v (%v)", role, err)
 	}
 	if subject := bindings.Items[0].Subjects[0]; subject.Namespace != "a" || subject.Name != ServiceAccount {
 		t.Errorf("bound to %+v", subject)
@@ -66,6 +70,9 @@ func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 		if err := Revoke(t.Context(), client, "a"); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if bindings, err := client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{}); err != nil || len(bindings.Items) > 0 {
+		t.Errorf("left are %v, error %v", bindings, err)
 	}
 }
 
@@ -88,5 +95,19 @@ func TestWriteKubeconfig(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+	}
+}
+
+// writeFiles writes files, by their paths relative to dir.
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for file, content := range files {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

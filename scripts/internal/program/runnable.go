@@ -11,53 +11,77 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/kubectl"
 )
 
 // Program is a program with what it needs on a cluster.
 type Program struct {
 	// Name is that of its binary.
 	Name string
-	// Manifests is the absolute path of the folder of its crd.yaml and rbac.yaml; Examples are further files in it, in the
-	// order in which they are to be applied.
-	Manifests string
-	Examples  []string
-	// Namespace and ServiceAccount are its identity, as in rbac.yaml.
+	// CRD is the absolute path of the file with its CRD; Examples are those to be applied after it, in this order.
+	CRD      string
+	Examples []string
+	// Webhooks is the absolute path of a file with the configurations of its webhooks, among other things; "" if it has none.
+	Webhooks string
+	// Namespace and ServiceAccount are its identity, as in the file with its permissions.
 	Namespace, ServiceAccount string
 
-	chapter   chapters.Chapter
-	pkg       string   // in the chapter's module
-	buildArgs []string // to go build
+	chapter         chapters.Chapter
+	permissionsFile string   // absolute
+	pkg             string   // in the chapter's module
+	buildArgs       []string // to go build
 }
 
 // OfChapter is the chapter's own program.
-func OfChapter(chapter chapters.Chapter) Program {
-	return Program{
-		Name:           chapter.Name,
-		Manifests:      chapter.Manifest(""),
-		Examples:       []string{"foo.yaml"},
-		Namespace:      Namespace,
-		ServiceAccount: ServiceAccount,
-		chapter:        chapter,
-		pkg:            ".",
-	}
+func OfChapter(chapter chapters.Chapter) (Program, error) {
+	parts := chapter.Parts()
+	return identified(Program{
+		Name:            chapter.Name,
+		CRD:             parts.CRD,
+		Examples:        []string{parts.Sample},
+		Webhooks:        parts.Webhooks,
+		chapter:         chapter,
+		permissionsFile: parts.Permissions,
+		pkg:             parts.Main,
+	})
 }
 
 // OfTDSet is the solution of the chapter's exercise TDSet. Not every chapter has one.
-func OfTDSet(chapter chapters.Chapter) (p Program, found bool) {
+func OfTDSet(chapter chapters.Chapter) (p Program, found bool, err error) {
 	matches, err := filepath.Glob(filepath.Join(chapter.Dir, "exercises", "*-tdset"))
 	if err != nil || len(matches) == 0 {
-		return Program{}, false
+		return Program{}, false, err
 	}
-	return Program{
-		Name:           chapter.Name + "-tdset",
-		Manifests:      filepath.Join(matches[0], "manifests"),
-		Examples:       []string{"namespace.yaml", "tdset.yaml"},
-		Namespace:      "tdset-system",
-		ServiceAccount: "tdset-controller",
-		chapter:        chapter,
-		pkg:            "./exercises/" + filepath.Base(matches[0]),
-		buildArgs:      []string{"-tags", "solution"},
-	}, true
+	at := func(file string) string { return filepath.Join(matches[0], "manifests", file) }
+	p, err = identified(Program{
+		Name:            chapter.Name + "-tdset",
+		CRD:             at("crd.yaml"),
+		Examples:        []string{at("namespace.yaml"), at("tdset.yaml")},
+		chapter:         chapter,
+		permissionsFile: at("rbac.yaml"),
+		pkg:             "./exercises/" + filepath.Base(matches[0]),
+		buildArgs:       []string{"-tags", "solution"},
+	})
+	return p, true, err
+}
+
+// identified reads the program's identity from its permissions.
+func identified(p Program) (Program, error) {
+	permissions, err := p.permissions()
+	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
+	return p, err
+}
+
+// Apply applies the CRD and the permissions, and returns when objects of its kind can be made.
+func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
+	permissions, err := p.permissions()
+	if err != nil {
+		return err
+	}
+	if err := k.ApplyCRD(ctx, p.CRD); err != nil {
+		return err
+	}
+	return k.Apply(ctx, permissions.objects)
 }
 
 // Build builds it into dir and returns the binary's path.

@@ -62,7 +62,11 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []a
 	defer step.Drop()
 	step.Update("building its program")
 	programs := filepath.Join(s.Root, ".workshop", "bin")
-	if _, err := program.Build(ctx, chapter, programs); err != nil {
+	p, err := program.OfChapter(chapter)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.Build(ctx, programs); err != nil {
 		return nil, err
 	}
 	step.Update("building its tests")

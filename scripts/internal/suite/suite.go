@@ -21,6 +21,7 @@ import (
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -119,7 +120,11 @@ func (s *Suite) tests(ctx context.Context) {
 	green := true
 	for _, chapter := range s.Chapters {
 		green = s.step(ctx, chapter.Name+": unit and integration tests", func(ctx context.Context, step *ui.Step) (string, error) {
-			if err := kubectl.ApplyChapter(ctx, chapter.Manifest("")); err != nil {
+			p, err := program.OfChapter(chapter)
+			if err != nil {
+				return "", err
+			}
+			if err := p.Apply(ctx, kubectl); err != nil {
 				return "", err
 			}
 			packages, err := s.packages(ctx, chapter.Name)
@@ -183,6 +188,7 @@ func (s *Suite) testEnvironment(c *cluster.Cluster, judged ...chapters.Chapter) 
 		"TEST_CHAPTERS=" + strings.Join(names, ","),
 		"TEST_CLUSTER=" + c.Name,
 		"WORKSHOP_TEST_BIN=" + s.Bin,
+		"KUBEBUILDER_ASSETS=" + s.Bin, // for envtest
 	}
 }
 

@@ -1,0 +1,32 @@
+// What a Foo's status says. Given: there is nothing to do here.
+
+package requeue
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// reasonRefused is the reason of a Ready that is False since the registry will never give out the name. The others are a
+// claim's State.
+const reasonRefused = "Refused"
+
+// setReady writes that reason into the Foo's condition Ready, if it says another one. It returns an error if it can't.
+func (r *Reconciler) setReady(ctx context.Context, foo *v1alpha1.Foo, reason string) error {
+	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, ObservedGeneration: foo.Generation}
+	if reason == string(Registered) {
+		ready.Status = metav1.ConditionTrue
+	}
+	if !meta.SetStatusCondition(&foo.Status.Conditions, ready) {
+		return nil
+	}
+	if err := r.Status().Update(ctx, foo); err != nil {
+		return fmt.Errorf("update the status: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,663 @@
+//go:build check || solution
+
+// What Reconcile promises. The server is controller-runtime's fake client. The cache of ConfigMaps is a second one, with what the
+// server had when it last caught up: that is up to each test. (Foos are read as they are: each type has a watch of its own.)
+//
+// As given, it asks the cache alone, and lets the server choose a name. `workshop test` holds this exercise to that:
+//
+// fails: TestOneForEachFoo/a Foo gets one
+// says: want [example of this Foo, with a new ID]
+//
+// fails: TestOneForEachFoo/the Foo comes again, and the cache has caught up
+// says: want [example of this Foo, with a new ID]
+//
+// fails: TestOneForEachFoo/the Foo comes again before the cache has caught up
+// says: the Foo has 2 ConfigMaps at a time: example
+//
+// fails: TestOneForEachFoo/the program is started anew before the cache has caught up
+// says: the Foo has 2 ConfigMaps at a time: example
+//
+// fails: TestOneForEachFoo/another copy of the program makes it at the last moment
+// says: the Foo has 2 ConfigMaps at a time: example
+//
+// fails: TestOneForEachFoo/the answer to the create is lost
+// says: the Foo has 2 ConfigMaps at a time: example
+//
+// fails: TestOneForEachFoo/there are two Foos
+// says: want [example of this Foo, with a new ID; other of the other Foo, with a new ID]
+//
+// fails: TestWhoseIsIt/it is ours
+// says: the Foo has 2 ConfigMaps at a time: example
+//
+// fails: TestWhoseIsIt/it is nobody's
+// says: the condition Ready has the reason "Available", want "ErrResourceExists"
+//
+// fails: TestWhoseIsIt/it is nobody's, and the cache knows it
+// says: the condition Ready has the reason "Available", want "ErrResourceExists"
+//
+// fails: TestWhoseIsIt/it is of a Foo that is gone and had this one's name
+// says: the condition Ready has the reason "Available", want "ErrResourceExists"
+//
+// fails: TestWhoseIsIt/it is nobody's, and made at the last moment
+// says: the condition Ready has the reason "Available", want "ErrResourceExists"
+//
+// fails: TestWhoseIsIt/it was somebody else's, who has deleted it
+// says: want [example of this Foo, with a new ID]
+//
+// fails: TestWhoseIsIt/it is ours, and being deleted
+// says: the condition Ready has the reason "Available", want "Terminating"
+//
+// fails: TestWhoseIsIt/it was ours, and is deleted at last
+// says: the Foo has 2 ConfigMaps at a time: example
+//
+// fails: TestWhoseIsIt/it was ours, was deleted, and the cache learns it late
+// says: want [example of this Foo, with a new ID]
+//
+// fails: TestWhoseIsIt/it was ours, and is deleted just when the server is asked
+// says: the Foo has 2 ConfigMaps at a time: example
+//
+// fails: TestTheServerFails/it doesn't say whose it is, and it is ours
+// says: it returned no error, want one: nobody will try again
+//
+// fails: TestTheServerFails/it doesn't say whose it is, and it is nobody's
+// says: it returned no error, want one: nobody will try again
+//
+// fails: TestTheServerFails/it doesn't say whose it is at first, and then it does
+// says: the Foo has 2 ConfigMaps at a time: example
+
+package twice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// What the log says would only hide what the tests say.
+func TestMain(m *testing.M) {
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+	ctrl.SetLogger(klog.Background())
+	goleak.VerifyTestMain(m)
+}
+
+// scenario is what happens, and what there is in the end. Where it isn't said otherwise, the cache stays empty.
+type scenario struct {
+	steps []func(*cluster)
+	want  []string // the ConfigMaps
+	ready string   // the reason of the condition Ready; "": there is none
+	why   string
+}
+
+func TestOneForEachFoo(t *testing.T) {
+	for sentence, test := range map[string]scenario{
+		"a Foo gets one": {
+			steps: steps(reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+			why:   "who knows the Foo should know where to find its ID",
+		},
+		"the Foo comes again, and the cache has caught up": {
+			steps: steps(reconcile, catchUp, reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+		},
+		"the Foo comes again before the cache has caught up": {
+			steps: steps(reconcile, reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+			why:   "that it isn't in the cache doesn't mean that there is none. Who could refuse the second?",
+		},
+		"the program is started anew before the cache has caught up": {
+			steps: steps(reconcile, startAnew, reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+			why:   "the new process has no memory, and its cache may be as late: it lists from an API server that is behind",
+		},
+		"another copy of the program makes it at the last moment": {
+			steps: steps(atTheLastMoment(anotherCopyComes), reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+			why:   "whatever was asked before, only the create itself can tell",
+		},
+		"the answer to the create is lost": {
+			steps: steps(loseAnswer, reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+			why:   "an error doesn't mean that it wasn't made",
+		},
+		"there are two Foos": {
+			steps: steps(reconcile, reconcileOther),
+			want:  []string{"example of this Foo, with a new ID", "other of the other Foo, with a new ID"},
+			ready: "Available",
+		},
+	} {
+		t.Run(sentence, test.run)
+	}
+}
+
+func TestWhoseIsIt(t *testing.T) {
+	for sentence, test := range map[string]scenario{
+		"it is ours": {
+			steps: steps(put("example", ours), reconcile),
+			want:  []string{`example of this Foo, with the ID "first"`},
+			ready: "Available",
+			why:   "refused, since it is there: that is just what was wanted",
+		},
+		"it is nobody's": {
+			steps: steps(put("example", nobodys), reconcile),
+			want:  []string{`example of nobody, with the ID "first"`},
+			ready: "ErrResourceExists",
+			why:   "it has the name, and that says nothing about whose it is",
+		},
+		"it is nobody's, and the cache knows it": {
+			steps: steps(put("example", nobodys), catchUp, reconcile),
+			want:  []string{`example of nobody, with the ID "first"`},
+			ready: "ErrResourceExists",
+			why:   "it has the name, and that says nothing about whose it is",
+		},
+		"it is of a Foo that is gone and had this one's name": {
+			steps: steps(put("example", ofAnEarlierFoo), reconcile),
+			want:  []string{`example of an earlier Foo, with the ID "first"`},
+			ready: "ErrResourceExists",
+			why:   "a name can be used again, a UID can't. The garbage collector is about to delete it",
+		},
+		"it is nobody's, and made at the last moment": {
+			steps: steps(atTheLastMoment(put("example", nobodys)), reconcile),
+			want:  []string{`example of nobody, with the ID "first"`},
+			ready: "ErrResourceExists",
+			why:   "whatever was asked before, only the create itself can tell",
+		},
+		"it was somebody else's, who has deleted it": {
+			steps: steps(put("example", ofAnEarlierFoo), reconcile, remove, catchUp, reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+		},
+		"it is ours, and being deleted": {
+			steps: steps(put("example", ours, held), remove, reconcile),
+			want:  []string{`example of this Foo, with the ID "first", being deleted`},
+			ready: "Terminating",
+			why:   "its name is free once it is gone, and that is an event",
+		},
+		"it was ours, and is deleted at last": {
+			steps: steps(put("example", ours, held), remove, reconcile, release, catchUp, reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+		},
+		"it was ours, was deleted, and the cache learns it late": {
+			steps: steps(put("example", ours), catchUp, reconcile, remove, reconcile, catchUp, reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+		},
+		"it was ours, and is deleted just when the server is asked": {
+			steps: steps(put("example", ours), beforeTheAnswer(remove), reconcile),
+			want:  []string{"example of this Foo, with a new ID"},
+			ready: "Available",
+			why:   "there was one, and there is none: who returns without an error here is never called again",
+		},
+	} {
+		t.Run(sentence, test.run)
+	}
+}
+
+func TestTheServerFails(t *testing.T) {
+	for sentence, test := range map[string]scenario{
+		"it doesn't say whose it is, and it is ours": {
+			steps: steps(put("example", ours), breakLive, fail),
+			want:  []string{`example of this Foo, with the ID "first"`},
+			why:   "nobody knows whose it is, so there is nothing to do and nothing to say, and somebody has to ask again",
+		},
+		"it doesn't say whose it is, and it is nobody's": {
+			steps: steps(put("example", nobodys), breakLive, fail),
+			want:  []string{`example of nobody, with the ID "first"`},
+			why:   "nobody knows whose it is, so there is nothing to do and nothing to say, and somebody has to ask again",
+		},
+		"it doesn't say whose it is at first, and then it does": {
+			steps: steps(put("example", ours), breakLive, fail, mendLive, reconcile),
+			want:  []string{`example of this Foo, with the ID "first"`},
+			ready: "Available",
+		},
+		"it makes none": {
+			steps: steps(breakCreate, fail),
+		},
+		"the cache can't be read": {
+			steps: steps(breakCache, fail),
+			why:   "an error of the cache's doesn't say that there is none",
+		},
+	} {
+		t.Run(sentence, test.run)
+	}
+}
+
+func TestNothingToDo(t *testing.T) {
+	for sentence, test := range map[string]scenario{
+		"the cache has it, and Ready says so": {
+			steps: steps(put("example", ours), catchUp, reconcile, sendNothing(reconcile)),
+			want:  []string{`example of this Foo, with the ID "first"`},
+			ready: "Available",
+			why:   "each event of each Foo comes by here: what the cache is asked costs nothing, and what the server is asked does",
+		},
+		"the Foo is being deleted": {
+			steps: steps(deleteFoo, sendNothing(reconcile)),
+		},
+		"the Foo is gone": {
+			steps: steps(deleteFoo, releaseFoo, sendNothing(reconcile)),
+		},
+	} {
+		t.Run(sentence, test.run)
+	}
+}
+
+func (s scenario) run(t *testing.T) {
+	// In a bubble, who waits for the cache does so in no time.
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		defer func() {
+			if t.Failed() && s.why != "" {
+				t.Log(s.why)
+			}
+		}()
+		for _, step := range s.steps {
+			step(c)
+		}
+		if got := c.describe(); !slices.Equal(got, s.want) {
+			t.Errorf("the ConfigMaps are [%s], want [%s]", strings.Join(got, "; "), strings.Join(s.want, "; "))
+		}
+		if got := c.ready(); got != s.ready {
+			t.Errorf("the condition Ready has the reason %q, want %q", got, s.ready)
+		}
+	})
+}
+
+var errDisk = apierrors.NewInternalError(errors.New("the disk is full"))
+
+// cluster is a server, a cache of its ConfigMaps, and a Reconciler that works with them.
+type cluster struct {
+	*testing.T
+	server     client.WithWatch
+	cache      client.WithWatch
+	reconciler *Reconciler
+	sent       []string          // by the Reconciler, in its last call
+	reads      int               // from the cache, in its last call
+	ids        map[string]string // of this Foo's ConfigMaps, by name, as they were at first
+	most       int               // ConfigMaps that this Foo has had at a time
+
+	cacheErr, liveErr, createErr error
+	lostErr                      error          // of a create that was done
+	lastMoment                   func(*cluster) // what happens right before a create comes, once
+	askedLive                    func(*cluster) // what happens right before a read is answered by the server, once
+}
+
+func newCluster(t *testing.T) *cluster {
+	c := &cluster{T: t, ids: map[string]string{}}
+	c.server = newFake(t, fake.NewClientBuilder().
+		WithStatusSubresource(&v1alpha1.Foo{}).
+		WithObjects(newFoo("example"), newFoo("other")))
+	catchUp(c)
+	startAnew(c)
+	return c
+}
+
+func newFake(t *testing.T, builder *fake.ClientBuilder) client.WithWatch {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	return builder.WithScheme(scheme).Build()
+}
+
+func newFoo(name string) *v1alpha1.Foo {
+	return &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:  "default",
+			Name:       name,
+			UID:        types.UID("uid of " + name),
+			Generation: 1,
+			Finalizers: []string{metav1.FinalizerDeleteDependents},
+		},
+		Spec: v1alpha1.FooSpec{DeploymentName: name},
+	}
+}
+
+// client is the Reconciler's: it reads ConfigMaps from the cache, and writes to the server.
+func (c *cluster) client() client.Client {
+	return interceptor.NewClient(c.server, interceptor.Funcs{
+		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+			if _, ok := into.(*v1alpha1.Foo); ok {
+				return server.Get(ctx, key, into, opts...)
+			}
+			if err := c.readCache(); err != nil {
+				return err
+			}
+			return c.cache.Get(ctx, key, into, opts...)
+		},
+		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
+			if _, ok := into.(*v1alpha1.FooList); ok {
+				return server.List(ctx, into, opts...)
+			}
+			if err := c.readCache(); err != nil {
+				return err
+			}
+			return c.cache.List(ctx, into, opts...)
+		},
+		Create: func(ctx context.Context, server client.WithWatch, object client.Object, opts ...client.CreateOption) error {
+			if c.liveErr != nil && (slices.Contains(c.sent, "get") || slices.Contains(c.sent, "list")) {
+				c.Error("it asked the server what there is, got no answer, and sent a create all the same")
+			}
+			c.sent = append(c.sent, "create")
+			if c.createErr != nil {
+				return c.createErr
+			}
+			c.now(&c.lastMoment)
+			if err := server.Create(ctx, object, opts...); err != nil {
+				return err
+			}
+			c.count()
+			lost := c.lostErr
+			c.lostErr = nil
+			return lost
+		},
+		Update: func(ctx context.Context, server client.WithWatch, object client.Object, opts ...client.UpdateOption) error {
+			c.sent = append(c.sent, "update")
+			return server.Update(ctx, object, opts...)
+		},
+		Patch: func(ctx context.Context, server client.WithWatch, object client.Object, by client.Patch, opts ...client.PatchOption) error {
+			c.sent = append(c.sent, "patch")
+			return server.Patch(ctx, object, by, opts...)
+		},
+		Apply: func(ctx context.Context, server client.WithWatch, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			c.sent = append(c.sent, "apply")
+			c.now(&c.lastMoment)
+			return server.Apply(ctx, object, opts...)
+		},
+		Delete: func(ctx context.Context, server client.WithWatch, object client.Object, opts ...client.DeleteOption) error {
+			c.sent = append(c.sent, "delete")
+			return server.Delete(ctx, object, opts...)
+		},
+		SubResourceUpdate: func(
+			ctx context.Context, server client.Client, name string, object client.Object, opts ...client.SubResourceUpdateOption,
+		) error {
+			c.sent = append(c.sent, "update the "+name)
+			return server.SubResource(name).Update(ctx, object, opts...)
+		},
+	})
+}
+
+// live is the Reconciler's as well: it reads from the server.
+func (c *cluster) live() client.Reader {
+	return interceptor.NewClient(c.server, interceptor.Funcs{
+		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+			if err := c.askLive("get"); err != nil {
+				return err
+			}
+			return server.Get(ctx, key, into, opts...)
+		},
+		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
+			if err := c.askLive("list"); err != nil {
+				return err
+			}
+			if selector := (&client.ListOptions{}).ApplyOptions(opts).FieldSelector; selector != nil {
+				if _, found := selector.RequiresExactMatch(byOwner); found {
+					return apierrors.NewBadRequest(`"owner" is not a known field selector: only "metadata.name", "metadata.namespace"`)
+				}
+			}
+			return server.List(ctx, into, opts...)
+		},
+	})
+}
+
+func (c *cluster) readCache() error {
+	if c.reads++; c.reads > 100 {
+		c.Fatal("one call of Reconcile reads the cache again and again: while it waits, this worker does nothing else, and a restart",
+			"ends the waiting")
+	}
+	return c.cacheErr
+}
+
+func (c *cluster) askLive(verb string) error {
+	c.sent = append(c.sent, verb)
+	if len(c.sent) > 100 {
+		c.Fatal("one call of Reconcile asks the server again and again: return an error, and the queue sees to the pauses")
+	}
+	c.now(&c.askedLive)
+	return c.liveErr
+}
+
+// now lets happen what was to happen, once.
+func (c *cluster) now(happens *func(*cluster)) {
+	if step := *happens; step != nil {
+		*happens = nil
+		step(c)
+	}
+}
+
+func steps(steps ...func(*cluster)) []func(*cluster) { return steps }
+
+// reconcile has the Foo reconciled until it doesn't want to come again, as the queue would: here five times at most.
+func reconcile(c *cluster) { settle(c, "example") }
+
+func reconcileOther(c *cluster) { settle(c, "other") }
+
+func settle(c *cluster, name string) {
+	var result ctrl.Result
+	var err error
+	for range 5 {
+		if result, err = call(c, c.reconciler, name); err == nil && result.IsZero() {
+			return
+		}
+	}
+	if err != nil {
+		c.Fatalf("it returns an error each time, so it is called again for ever: %v", err)
+	}
+}
+
+// fail has the Foo reconciled once, and expects an error.
+func fail(c *cluster) {
+	if _, err := call(c, c.reconciler, "example"); err == nil {
+		c.Error("it returned no error, want one: nobody will try again")
+	}
+}
+
+func call(c *cluster, r *Reconciler, name string) (ctrl.Result, error) {
+	c.sent, c.reads = nil, 0
+	result, err := r.Reconcile(c.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}})
+	c.count()
+	return result, err
+}
+
+// sendNothing does a step, and expects that nothing is sent to the server.
+func sendNothing(step func(*cluster)) func(*cluster) {
+	return func(c *cluster) {
+		step(c)
+		if len(c.sent) > 0 {
+			c.Errorf("it sent [%s], want nothing", strings.Join(c.sent, "; "))
+		}
+	}
+}
+
+// startAnew starts the program anew. The cache has what it had.
+func startAnew(c *cluster) { c.reconciler = &Reconciler{Client: c.client(), Live: c.live()} }
+
+// anotherCopyComes has another copy of the program reconcile the Foo: one that led a moment ago.
+func anotherCopyComes(c *cluster) {
+	another := &Reconciler{Client: c.client(), Live: c.live()}
+	if _, err := call(c, another, "example"); err != nil {
+		c.Errorf("another copy, which was first, returned an error, want none: %v", err)
+	}
+}
+
+// catchUp brings the cache to what the server has.
+func catchUp(c *cluster) {
+	builder := fake.NewClientBuilder().WithIndex(&corev1.ConfigMap{}, byOwner, indexByOwner)
+	for _, found := range c.configMaps() {
+		builder = builder.WithObjects(&found)
+	}
+	c.cache = newFake(c.T, builder)
+}
+
+func atTheLastMoment(step func(*cluster)) func(*cluster) {
+	return func(c *cluster) { c.lastMoment = step }
+}
+
+func beforeTheAnswer(step func(*cluster)) func(*cluster) {
+	return func(c *cluster) { c.askedLive = step }
+}
+
+func loseAnswer(c *cluster) {
+	c.lostErr = apierrors.NewTimeoutError("the answer didn't come in time", 1)
+}
+
+func breakLive(c *cluster)   { c.liveErr = errDisk }
+func mendLive(c *cluster)    { c.liveErr = nil }
+func breakCreate(c *cluster) { c.createErr = errDisk }
+func breakCache(c *cluster)  { c.cacheErr = errors.New("the cache has not started") }
+
+// put makes a ConfigMap, as somebody does who isn't the Reconciler under test.
+func put(name string, changes ...func(*corev1.ConfigMap)) func(*cluster) {
+	return func(c *cluster) {
+		configMap := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+			Data:       map[string]string{"id": "first"},
+		}
+		for _, change := range changes {
+			change(configMap)
+		}
+		c.noError(c.server.Create(c.Context(), configMap))
+		c.count()
+	}
+}
+
+func controlledBy(foo *v1alpha1.Foo) []metav1.OwnerReference {
+	return []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))}
+}
+
+func ours(configMap *corev1.ConfigMap) { configMap.OwnerReferences = controlledBy(newFoo("example")) }
+
+func nobodys(*corev1.ConfigMap) {}
+
+func ofAnEarlierFoo(configMap *corev1.ConfigMap) {
+	earlier := newFoo("example")
+	earlier.UID = "uid of an earlier example"
+	configMap.OwnerReferences = controlledBy(earlier)
+}
+
+// held stays there until it is released, though it is deleted.
+func held(configMap *corev1.ConfigMap) { configMap.Finalizers = []string{"example.com/held"} }
+
+var example = client.ObjectKey{Namespace: "default", Name: "example"}
+
+// remove deletes what has the name.
+func remove(c *cluster) {
+	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: example.Namespace, Name: example.Name}}
+	delete(c.ids, example.Name)
+	c.noError(client.IgnoreNotFound(c.server.Delete(c.Context(), configMap)))
+}
+
+// release lets what is being deleted go.
+func release(c *cluster) {
+	configMap := &corev1.ConfigMap{}
+	c.noError(c.server.Get(c.Context(), example, configMap))
+	configMap.Finalizers = nil
+	delete(c.ids, example.Name)
+	c.noError(c.server.Update(c.Context(), configMap))
+}
+
+func deleteFoo(c *cluster) { c.noError(c.server.Delete(c.Context(), newFoo("example"))) }
+
+func releaseFoo(c *cluster) {
+	foo := &v1alpha1.Foo{}
+	c.noError(c.server.Get(c.Context(), example, foo))
+	foo.Finalizers = nil
+	c.noError(c.server.Update(c.Context(), foo))
+}
+
+// configMaps are those that the server has.
+func (c *cluster) configMaps() []corev1.ConfigMap {
+	c.Helper()
+	var list corev1.ConfigMapList
+	c.noError(c.server.List(c.Context(), &list))
+	return list.Items
+}
+
+// count looks after what has to hold at all times: this Foo has one, and its ID stays.
+func (c *cluster) count() {
+	c.Helper()
+	var names []string
+	for _, configMap := range c.configMaps() {
+		if !metav1.IsControlledBy(&configMap, newFoo("example")) {
+			continue
+		}
+		names = append(names, configMap.Name)
+		before, known := c.ids[configMap.Name]
+		if c.ids[configMap.Name] = configMap.Data["id"]; known && before != configMap.Data["id"] {
+			c.Errorf("the ID in %s was changed: who has read the first one has a wrong one now", configMap.Name)
+		}
+	}
+	if len(names) > max(1, c.most) {
+		c.Errorf("the Foo has %d ConfigMaps at a time: %s", len(names), strings.Join(names, ", "))
+	}
+	c.most = max(c.most, len(names))
+}
+
+// describe says what ConfigMaps there are.
+func (c *cluster) describe() (all []string) {
+	for _, configMap := range c.configMaps() {
+		owner := "nobody"
+		switch found := metav1.GetControllerOf(&configMap); {
+		case found == nil:
+		case found.UID == "uid of example":
+			owner = "this Foo"
+		case found.UID == "uid of other":
+			owner = "the other Foo"
+		default:
+			owner = "an earlier Foo"
+		}
+		id := "a new ID"
+		if known := configMap.Data["id"]; known == "" || known == "first" {
+			id = fmt.Sprintf("the ID %q", known)
+		}
+		words := fmt.Sprintf("%s of %s, with %s", configMap.Name, owner, id)
+		if !configMap.DeletionTimestamp.IsZero() {
+			words += ", being deleted"
+		}
+		all = append(all, words)
+	}
+	return all
+}
+
+// ready is the reason of this Foo's condition Ready. It is "" if there is none, or no Foo.
+func (c *cluster) ready() string {
+	foo := &v1alpha1.Foo{}
+	err := c.server.Get(c.Context(), example, foo)
+	c.noError(client.IgnoreNotFound(err))
+	if ready := meta.FindStatusCondition(foo.Status.Conditions, "Ready"); ready != nil {
+		return ready.Reason
+	}
+	return ""
+}
+
+func (c *cluster) noError(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}

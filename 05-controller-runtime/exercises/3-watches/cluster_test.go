@@ -1,0 +1,155 @@
+//go:build check || solution
+
+// The manager that the tests run in place of a program's: controller-runtime's own, but for where its informers list and watch.
+
+package watches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// newManager returns a manager whose cache watches what this cluster has. Foos have no resync, and ConfigMaps one about every hour.
+func (c *cluster) newManager() ctrl.Manager {
+	scheme := newScheme(c.T)
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(v1alpha1.GroupVersion.WithKind("Foo"), meta.RESTScopeNamespace)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://none", Transport: noServer{c}}, ctrl.Options{
+		Scheme:         scheme,
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
+		Cache: cache.Options{
+			NewInformer: c.newInformer,
+			ByObject: map[client.Object]cache.ByObject{
+				&v1alpha1.Foo{}:     {SyncPeriod: new(time.Duration(0))},
+				&corev1.ConfigMap{}: {SyncPeriod: new(time.Hour)},
+			},
+		},
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return mgr
+}
+
+// noServer is the way to an API server, of which there is none.
+type noServer struct{ c *cluster }
+
+func (n noServer) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !n.c.Failed() { // it will do so again
+		n.c.Errorf("a request goes to the API server (%s %s): ask the manager's cache, by mgr.GetClient()", request.Method, request.URL.Path)
+	}
+	return nil, errors.New("there is no server here")
+}
+
+// newInformer returns an informer of what this cluster has. It catches panics in what is called on its events.
+func (c *cluster) newInformer(_ toolscache.ListerWatcher, object apiruntime.Object, resync time.Duration,
+	indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*")
+	kind = kind[strings.LastIndex(kind, ".")+1:]
+	stream, ok := c.streams[kind]
+	if !ok {
+		c.Errorf("setUp watches %s, want Foos and ConfigMaps, with all their fields", kind)
+		stream = c.streams["ConfigMap"]
+	}
+	listWatch := &toolscache.ListWatch{
+		ListWithContextFunc: func(_ context.Context, options metav1.ListOptions) (apiruntime.Object, error) {
+			return stream.List(options)
+		},
+		WatchFuncWithContext: func(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return stream.Watch(options)
+		},
+	}
+	source := toolscache.ToListWatcherWithWatchListSemantics(listWatch, plain{})
+	return informer{toolscache.NewSharedIndexInformer(source, object, resync, indexers), c}
+}
+
+// plain is what such a client says: it can list and watch, but not list by watching.
+type plain struct{}
+
+func (plain) IsWatchListSemanticsUnSupported() bool { return true }
+
+// informer is one that catches panics in handlers and indexes: in goroutines of its own, they would end all tests at once.
+type informer struct {
+	toolscache.SharedIndexInformer
+	c *cluster
+}
+
+func (i informer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler,
+	options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandlerWithOptions(careful{handler, i.c}, options)
+}
+
+func (i informer) AddIndexers(indexers toolscache.Indexers) error {
+	for name, index := range indexers {
+		indexers[name] = func(object any) ([]string, error) {
+			defer explainPanic(i.c.T)
+			return index(object)
+		}
+	}
+	return i.SharedIndexInformer.AddIndexers(indexers)
+}
+
+type careful struct {
+	toolscache.ResourceEventHandler
+	c *cluster
+}
+
+func (h careful) OnAdd(object any, initial bool) {
+	defer explainPanic(h.c.T)
+	h.ResourceEventHandler.OnAdd(object, initial)
+}
+
+func (h careful) OnUpdate(before, now any) {
+	defer explainPanic(h.c.T)
+	h.ResourceEventHandler.OnUpdate(before, now)
+}
+
+func (h careful) OnDelete(object any) {
+	defer explainPanic(h.c.T)
+	h.ResourceEventHandler.OnDelete(object)
+}
+
+// explainPanic says where in exercise.go something panicked. It is deferred.
+func explainPanic(t *testing.T) {
+	problem := recover()
+	if problem == nil || t.Failed() { // it may well do so at each event
+		return
+	}
+	callers := make([]uintptr, 100)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.File, "/exercise.go") {
+			t.Errorf("it panicked at exercise.go:%d: %v", frame.Line, problem)
+			return
+		}
+		if !more {
+			t.Errorf("it panicked: %v", problem)
+			return
+		}
+	}
+}

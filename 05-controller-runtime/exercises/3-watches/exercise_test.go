@@ -1,0 +1,583 @@
+//go:build check || solution
+
+// What setUp promises: who is reconciled after what. A real manager with a real cache and controller runs in a bubble of
+// testing/synctest; what it watches is the test's. Then, by themselves, the index and the function that asks by it.
+//
+// As given, all events pass, and each of a ConfigMap brings all Foos. `workshop test` holds this exercise to that:
+//
+// fails: TestSetUp/a Foo is made
+// says: reconciled: default/new (2 times); want default/new
+//
+// fails: TestSetUp/a Foo's spec changes
+// says: reconciled: default/first (2 times); want default/first
+//
+// fails: TestSetUp/a Foo's status is written
+// says: reconciled: default/first; want nobody
+//
+// fails: TestSetUp/a ConfigMap's data change
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
+//
+// fails: TestSetUp/a ConfigMap's binary data change
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
+//
+// fails: TestSetUp/a key is taken out of a ConfigMap
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
+//
+// fails: TestSetUp/a ConfigMap of the same name changes, in another namespace
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want team/third
+//
+// fails: TestSetUp/a ConfigMap that no Foo names changes
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+//
+// fails: TestSetUp/a ConfigMap is made that a Foo has named before
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/waiting
+//
+// fails: TestSetUp/a ConfigMap is deleted
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
+//
+// fails: TestSetUp/a ConfigMap's labels change
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+//
+// fails: TestSetUp/a ConfigMap's annotations change
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+//
+// fails: TestSetUp/somebody else applies what a ConfigMap has already
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+//
+// fails: TestSetUp/the ConfigMaps are resynced
+// says: ; want nobody
+//
+// fails: TestSetUp/a Foo moves to another ConfigMap, and then the former one changes
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/second
+//
+// fails: TestIndexBySettings/a Foo that names a ConfigMap stands under that name
+// says: it stands under [], want ["shop"]
+//
+// fails: TestFoosWith/a ConfigMap that two Foos name
+// says: it asked for Foos without the index
+//
+// fails: TestFoosWith/a ConfigMap of that name in another namespace
+// says: default/waiting, team/third; want team/third
+//
+// fails: TestFoosWith/a ConfigMap that no Foo names
+// says: default/waiting, team/third; want nobody
+//
+// fails: TestFoosWith/a ConfigMap that two Foos name, and the list fails
+// says: it asked for the Foos of all namespaces
+//
+// fails: TestFoosWith/a ConfigMap in a namespace in which there are no Foos
+// says: default/waiting, team/third; want nobody
+
+package watches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	cachetesting "k8s.io/client-go/tools/cache/testing"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// What the log says would only hide what the tests say.
+func TestMain(m *testing.M) {
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+	ctrl.SetLogger(klog.Background())
+	goleak.VerifyTestMain(m)
+}
+
+// At the start, every Foo that there is comes as one that is made, and so does every ConfigMap. What is queued already isn't queued
+// again, so nothing is said of how often.
+func TestTheStart(t *testing.T) {
+	inABubble(t, func(c *cluster) {
+		c.settle()
+		for _, foo := range foos() {
+			if key := client.ObjectKeyFromObject(foo).String(); !slices.Contains(c.reconciled(), key) {
+				c.Errorf("%s isn't reconciled when the controller starts: is there one for Foos, and does it let create events through?", key)
+			}
+		}
+	})
+}
+
+// What there is when something happens: two Foos that share a ConfigMap (first and second), one that waits for another one, one that
+// names none (plain), and one in another namespace (third), which has a ConfigMap of the same name. Then those in want are reconciled,
+// once each.
+func TestSetUp(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		happens func(*cluster)
+		want    []string
+		why     string
+	}{
+		"a Foo is made": {
+			happens: func(c *cluster) { c.put(foo("default", "new", "shop")) },
+			want:    []string{"default/new"},
+			why:     "its reconciler then writes the Foo's status, and is woken by itself",
+		},
+		"a Foo's spec changes": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(3)) })
+			},
+			want: []string{"default/first"},
+			why:  "the spec is what the user wants. And its reconciler then writes the status, and is woken by itself",
+		},
+		"a Foo's annotation names another ConfigMap": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
+			},
+			want: []string{"default/first"},
+			why:  "annotations are metadata: they don't raise the generation. (Two predicates in WithPredicates must both say yes)",
+		},
+		"a Foo's annotation is taken away": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Annotations = nil })
+			},
+			want: []string{"default/first"},
+			why:  "from now on it has no settings",
+		},
+		"a Foo's status is written": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Status.AvailableReplicas++ })
+			},
+			why: "it is its reconciler that writes it, and learns nothing new",
+		},
+		"a Foo is being deleted, and a finalizer holds it": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) {
+					foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{"example.com/wait"}
+				})
+			},
+			want: []string{"default/first"},
+			why:  "this is no delete event yet: it is an update that sets deletionTimestamp and raises the generation",
+		},
+		"a Foo is gone": {
+			happens: func(c *cluster) { c.remove("default/first") },
+			want:    []string{"default/first"},
+			why:     "whoever keeps something for it can forget it now",
+		},
+
+		"a ConfigMap's data change": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Data["colour"] = "red" })
+			},
+			want: []string{"default/first", "default/second"},
+			why:  "two Foos of its namespace name it. (A ConfigMap has no generation: it is 0 before and after)",
+		},
+		"a ConfigMap's binary data change": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.BinaryData["logo"] = []byte{2} })
+			},
+			want: []string{"default/first", "default/second"},
+			why:  "a ConfigMap has two fields for data",
+		},
+		"a key is taken out of a ConfigMap": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Data = nil })
+			},
+			want: []string{"default/first", "default/second"},
+		},
+		"a ConfigMap of the same name changes, in another namespace": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("team/shop", func(m *corev1.ConfigMap) { m.Data["colour"] = "red" })
+			},
+			want: []string{"team/third"},
+			why:  "a Foo's ConfigMap is in the Foo's namespace",
+		},
+		"a ConfigMap that no Foo names changes": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("default/kube-root-ca.crt", func(m *corev1.ConfigMap) { m.Data["ca.crt"] = "another" })
+			},
+			why: "it is nobody's business. Every namespace has such ones",
+		},
+		"a ConfigMap is made that a Foo has named before": {
+			happens: func(c *cluster) { c.put(configMap("default", "other")) },
+			want:    []string{"default/waiting"},
+			why:     "it has waited for that",
+		},
+		"a ConfigMap is deleted": {
+			happens: func(c *cluster) { c.remove("default/shop") },
+			want:    []string{"default/first", "default/second"},
+			why:     "their settings are gone",
+		},
+		"a ConfigMap's labels change": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Labels = map[string]string{"team": "blue"} })
+			},
+			why: "its data are as they were, and only its resourceVersion is another",
+		},
+		"a ConfigMap's annotations change": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Annotations = map[string]string{"reviewed": "yes"} })
+			},
+			why: "its data are as they were, and only its resourceVersion is another",
+		},
+		"somebody else applies what a ConfigMap has already": {
+			happens: func(c *cluster) {
+				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) {
+					m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "somebody", Operation: metav1.ManagedFieldsOperationApply}}
+				})
+			},
+			why: "its data are as they were: what has changed is managedFields, and with them the resourceVersion",
+		},
+		"the ConfigMaps are resynced": {
+			happens: func(*cluster) { time.Sleep(3 * time.Hour) }, // the informer's first one finds the handler too new for it
+			why:     "a resync is an update event in which old and new are the same",
+		},
+
+		"a Foo moves to another ConfigMap, and then the former one changes": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
+				c.settle()
+				c.forget()
+				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Data["colour"] = "red" })
+			},
+			want: []string{"default/second"},
+			why:  "the other one has left it",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			inABubble(t, func(c *cluster) {
+				c.settle()
+				c.forget()
+				test.happens(c)
+				c.settle()
+				if got := c.reconciled(); !slices.Equal(got, test.want) {
+					t.Errorf("reconciled: %s; want %s\n%s", inWords(got), inWords(test.want), test.why)
+				}
+			})
+		})
+	}
+}
+
+func TestIndexBySettings(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		foo  *v1alpha1.Foo
+		want []string
+		why  string
+	}{
+		"a Foo that names a ConfigMap stands under that name": {
+			foo:  foo("default", "example", "shop"),
+			want: []string{"shop"},
+			why:  "the name alone: the cache adds the namespace",
+		},
+		"a Foo without annotations stands under nothing": {
+			foo: foo("default", "example", ""),
+		},
+		"a Foo with another annotation stands under nothing": {
+			foo: annotated(foo("default", "example", ""), "example.com/team", "blue"),
+			why: "most Foos have some annotation, kubectl's for one. An entry for no name at all would hold all of these",
+		},
+		"a Foo whose annotation is empty stands under nothing": {
+			foo: annotated(foo("default", "example", ""), settingsAnnotation, ""),
+			why: "no ConfigMap has an empty name",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			defer explainPanic(t)
+			if got := indexBySettings(test.foo); !slices.Equal(got, test.want) {
+				t.Errorf("it stands under %q, want %q\n%s", got, test.want, test.why)
+			}
+		})
+	}
+}
+
+func TestFoosWith(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		configMap *corev1.ConfigMap
+		listFails error
+		want      []string
+	}{
+		"a ConfigMap that two Foos name": {
+			configMap: configMap("default", "shop"),
+			want:      []string{"default/first", "default/second"},
+		},
+		"a ConfigMap of that name in another namespace": {
+			configMap: configMap("team", "shop"),
+			want:      []string{"team/third"},
+		},
+		"a ConfigMap that no Foo names": {
+			configMap: configMap("default", "kube-root-ca.crt"),
+		},
+		"a ConfigMap in a namespace in which there are no Foos": {
+			configMap: configMap("empty", "shop"),
+		},
+		"a ConfigMap that two Foos name, and the list fails": {
+			configMap: configMap("default", "shop"),
+			listFails: errors.New("the cache is away"),
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			defer explainPanic(t)
+			var asked []client.ListOptions
+			var answered error
+			builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithIndex(&v1alpha1.Foo{}, bySettings, indexBySettings)
+			for _, foo := range foos() {
+				builder.WithObjects(foo)
+			}
+			foos := builder.WithInterceptorFuncs(interceptor.Funcs{
+				List: func(ctx context.Context, foos client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+					asked = append(asked, *(&client.ListOptions{}).ApplyOptions(options))
+					if test.listFails != nil {
+						return test.listFails
+					}
+					answered = foos.List(ctx, into, options...)
+					return answered
+				},
+			}).Build()
+
+			var got []string
+			for _, key := range foosWith(foos)(t.Context(), test.configMap) {
+				got = append(got, key.String())
+			}
+
+			slices.Sort(got)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("it returned %s; want %s", inWords(got), inWords(test.want))
+			}
+			if answered != nil {
+				t.Errorf("to its list it got the error: %v", answered)
+			}
+			for _, options := range asked {
+				if options.Namespace == "" {
+					t.Error("it asked for the Foos of all namespaces")
+				}
+				if options.FieldSelector == nil || options.FieldSelector.Empty() {
+					t.Error("it asked for Foos without the index: at each event of any ConfigMap, the cache goes through all Foos, and copies them")
+				}
+			}
+		})
+	}
+}
+
+// inWords says who, and how often if it is more than once. Names that are the same stand together.
+func inWords(names []string) string {
+	var words []string
+	for len(names) > 0 {
+		name, times := names[0], 0
+		for len(names) > 0 && names[0] == name {
+			names, times = names[1:], times+1
+		}
+		if times > 1 {
+			name += fmt.Sprintf(" (%d times)", times)
+		}
+		words = append(words, name)
+	}
+	if len(words) == 0 {
+		return "nobody"
+	}
+	return strings.Join(words, ", ")
+}
+
+// foos are those that there are.
+func foos() []*v1alpha1.Foo {
+	return []*v1alpha1.Foo{
+		foo("default", "first", "shop"),
+		foo("default", "second", "shop"),
+		foo("default", "waiting", "other"),
+		foo("default", "plain", ""),
+		foo("team", "third", "shop"),
+	}
+}
+
+// foo is a Foo that gets its settings from a ConfigMap, or has none.
+func foo(namespace, name, settings string) *v1alpha1.Foo {
+	foo := &v1alpha1.Foo{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Foo"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Generation: 1},
+		Spec:       v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))},
+	}
+	if settings != "" {
+		annotated(foo, settingsAnnotation, settings)
+	}
+	return foo
+}
+
+func annotated(foo *v1alpha1.Foo, key, value string) *v1alpha1.Foo {
+	metav1.SetMetaDataAnnotation(&foo.ObjectMeta, key, value)
+	return foo
+}
+
+func configMap(namespace, name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Data:       map[string]string{"colour": "blue"},
+		BinaryData: map[string][]byte{"logo": {1}},
+	}
+}
+
+func newScheme(t *testing.T) *apiruntime.Scheme {
+	scheme := apiruntime.NewScheme()
+	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	return scheme
+}
+
+// cluster has Foos and ConfigMaps, and a manager on whose cache setUp works.
+type cluster struct {
+	*testing.T
+	mutex   sync.Mutex
+	objects map[string]client.Object // "Foo default/first", for example
+	streams map[string]*cachetesting.FakeControllerSource
+	calls   map[string]int // of the reconciler
+}
+
+// inABubble runs a test in a bubble, in which setUp's controller runs.
+func inABubble(t *testing.T, test func(*cluster)) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			t.Errorf("setUp, or something that it has set up, waits for what never comes: %v", problem)
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{
+			T:       t,
+			objects: map[string]client.Object{},
+			streams: map[string]*cachetesting.FakeControllerSource{
+				"Foo":       cachetesting.NewFakeControllerSource(),
+				"ConfigMap": cachetesting.NewFakeControllerSource(),
+			},
+			calls: map[string]int{},
+		}
+		for _, stream := range c.streams {
+			defer stream.Shutdown()
+		}
+		for _, foo := range foos() {
+			foo.Status.ObservedGeneration = 1
+			c.put(foo)
+		}
+		c.put(configMap("default", "shop"))
+		c.put(configMap("team", "shop"))
+		c.put(configMap("default", "kube-root-ca.crt"))
+
+		mgr := c.newManager()
+		c.setUp(mgr)
+		if t.Failed() {
+			return
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- mgr.Start(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Errorf("the manager ended with an error: %v", err)
+			}
+		}()
+		test(c)
+	})
+}
+
+// setUp calls setUp, with little time: nothing runs yet, so there is nothing to wait for.
+func (c *cluster) setUp(mgr ctrl.Manager) {
+	defer explainPanic(c.T)
+	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
+	defer cancel()
+	if err := setUp(ctx, mgr, reconcile.Func(c.reconcile)); err != nil {
+		c.Errorf("setUp returned an error: %v", err)
+	}
+}
+
+// reconcile is a reconciler that writes the Foo's status, if it says something else.
+func (c *cluster) reconcile(_ context.Context, key ctrl.Request) (ctrl.Result, error) {
+	c.mutex.Lock()
+	c.calls[key.String()]++
+	foo, _ := c.objects["Foo "+key.String()].(*v1alpha1.Foo)
+	c.mutex.Unlock()
+	if foo == nil || !foo.DeletionTimestamp.IsZero() || foo.Status.ObservedGeneration == foo.Generation {
+		return ctrl.Result{}, nil
+	}
+	foo = foo.DeepCopy()
+	foo.Status.ObservedGeneration = foo.Generation
+	c.put(foo)
+	return ctrl.Result{}, nil
+}
+
+// settle waits until nothing is left to do.
+func (c *cluster) settle() {
+	time.Sleep(time.Minute)
+	synctest.Wait()
+}
+
+// forget forgets who was reconciled.
+func (c *cluster) forget() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.calls = map[string]int{}
+}
+
+// reconciled are the keys that were reconciled since, each as often as it was.
+func (c *cluster) reconciled() (keys []string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(c.calls)) {
+		keys = append(keys, slices.Repeat([]string{key}, c.calls[key])...)
+	}
+	return keys
+}
+
+// put makes an object be so, and sends the event.
+func (c *cluster) put(object client.Object) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	kind := object.GetObjectKind().GroupVersionKind().Kind
+	name := kind + " " + client.ObjectKeyFromObject(object).String()
+	_, there := c.objects[name]
+	c.objects[name] = object
+	sent := object.DeepCopyObject()
+	if there {
+		c.streams[kind].Modify(sent)
+	} else {
+		c.streams[kind].Add(sent)
+	}
+}
+
+// remove takes the object of that key away, be it a Foo or, if there is none, a ConfigMap.
+func (c *cluster) remove(key string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	kind := "ConfigMap"
+	if _, there := c.objects["Foo "+key]; there {
+		kind = "Foo"
+	}
+	object := c.objects[kind+" "+key]
+	delete(c.objects, kind+" "+key)
+	c.streams[kind].Delete(object.DeepCopyObject())
+}
+
+// changeFoo changes a Foo as the API server does it: a change of the spec, and the begin of a deletion, raise its generation.
+func (c *cluster) changeFoo(key string, change func(*v1alpha1.Foo)) {
+	before := c.objects["Foo "+key].(*v1alpha1.Foo)
+	foo := before.DeepCopy()
+	change(foo)
+	if !equality.Semantic.DeepEqual(before.Spec, foo.Spec) || before.DeletionTimestamp.IsZero() != foo.DeletionTimestamp.IsZero() {
+		foo.Generation++
+	}
+	c.put(foo)
+}
+
+func (c *cluster) changeConfigMap(key string, change func(*corev1.ConfigMap)) {
+	configMap := c.objects["ConfigMap "+key].(*corev1.ConfigMap).DeepCopy()
+	change(configMap)
+	c.put(configMap)
+}

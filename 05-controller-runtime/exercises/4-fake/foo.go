@@ -1,0 +1,61 @@
+// The Foo that reconcilers are judged by, and what a user does to it. Given: there is nothing to do here.
+
+package judge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// key is the Foo's, and deploymentKey that of the Deployment which it asks for.
+var (
+	key           = ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "example"}}
+	deploymentKey = client.ObjectKey{Namespace: "default", Name: "web"}
+)
+
+// NewFoo returns a Foo that asks for three replicas. A server counts the generation and gives out the UID; the fake client does
+// neither.
+func NewFoo() *v1alpha1.Foo {
+	return &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid of example", Generation: 1},
+		Spec:       v1alpha1.FooSpec{DeploymentName: deploymentKey.Name, Replicas: new(int32(3))},
+	}
+}
+
+// NewTerminatingFoo returns one that is being deleted, and that a finalizer holds. (Without one, it would be gone.)
+func NewTerminatingFoo() *v1alpha1.Foo {
+	foo := NewFoo()
+	foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{metav1.FinalizerDeleteDependents}
+	foo.Generation++
+	return foo
+}
+
+// Scale is `kubectl scale`: it asks for that many replicas. With the spec, the generation changes.
+func Scale(ctx context.Context, api client.Client, replicas int32) error {
+	foo := &v1alpha1.Foo{}
+	if err := api.Get(ctx, key.NamespacedName, foo); err != nil {
+		return err
+	}
+	foo.Spec.Replicas = &replicas
+	foo.Generation++
+	return api.Update(ctx, foo)
+}
+
+// newScheme returns the Go types that the client may use.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(appsv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		panic(err) // two types of one name
+	}
+	return scheme
+}

@@ -1,0 +1,189 @@
+// The reconcilers to be judged: two that are right, and seven that each do one thing wrong, as programs in use have done it. Given:
+// there is nothing to do here.
+
+package judge
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// Build returns a reconciler that reads and writes by api.
+type Build func(api client.Client) reconcile.Reconciler
+
+// reconciler gives Foos their Deployments. What others do otherwise is in fields.
+type reconciler struct {
+	client.Client
+	getFailed    func(error) error // what Reconcile makes of an error when it reads the Foo
+	createFailed func(error) error // and of one when it makes the Deployment
+	isGoing      func(*v1alpha1.Foo) bool
+	sameStatus   func(observed, desired v1alpha1.FooStatus) bool
+	writeStatus  func(context.Context, *v1alpha1.Foo) error
+	allAtOnce    bool // it goes on after a write to the Deployment, and doesn't wait for the event
+}
+
+func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
+	foo := &v1alpha1.Foo{}
+	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
+		return ctrl.Result{}, r.getFailed(err)
+	}
+	if r.isGoing(foo) {
+		return ctrl.Result{}, nil
+	}
+	deployment, written, err := r.syncDeployment(ctx, foo)
+	if err != nil || written && !r.allAtOnce {
+		return ctrl.Result{}, err
+	}
+	status := v1alpha1.FooStatus{ObservedGeneration: foo.Generation, AvailableReplicas: deployment.Status.AvailableReplicas}
+	if r.sameStatus(foo.Status, status) {
+		return ctrl.Result{}, nil
+	}
+	foo.Status = status
+	return ctrl.Result{}, r.writeStatus(ctx, foo)
+}
+
+// syncDeployment returns foo's Deployment, and whether it has just made or changed it.
+func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (deployment *appsv1.Deployment, written bool, err error) {
+	deployment = &appsv1.Deployment{}
+	err = r.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, deployment)
+	switch {
+	case apierrors.IsNotFound(err):
+		deployment = desiredDeployment(foo)
+		if err := r.Create(ctx, deployment); err != nil {
+			return deployment, true, r.createFailed(fmt.Errorf("create Deployment: %w", err))
+		}
+		return deployment, true, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("get Deployment: %w", err)
+	case ptr.Deref(deployment.Spec.Replicas, 1) == *foo.Spec.Replicas:
+		return deployment, false, nil
+	}
+	deployment.Spec.Replicas = foo.Spec.Replicas
+	return deployment, true, r.Update(ctx, deployment)
+}
+
+func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
+	controller := *metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: foo.Namespace, Name: foo.Spec.DeploymentName, OwnerReferences: []metav1.OwnerReference{controller},
+		},
+		Spec: appsv1.DeploymentSpec{Replicas: foo.Spec.Replicas},
+	}
+}
+
+// newReconciler returns one that is right.
+func newReconciler(api client.Client) *reconciler {
+	return &reconciler{
+		Client:       api,
+		getFailed:    client.IgnoreNotFound,
+		createFailed: func(err error) error { return err },
+		isGoing:      func(foo *v1alpha1.Foo) bool { return !foo.DeletionTimestamp.IsZero() },
+		sameStatus: func(observed, desired v1alpha1.FooStatus) bool {
+			return observed.ObservedGeneration == desired.ObservedGeneration && observed.AvailableReplicas == desired.AvailableReplicas
+		},
+		writeStatus: func(ctx context.Context, foo *v1alpha1.Foo) error { return api.Status().Update(ctx, foo) },
+	}
+}
+
+// right does nothing more after a write to the Deployment: the event of that brings it back. So do all others but rightAtOnce.
+func right(api client.Client) reconcile.Reconciler { return newReconciler(api) }
+
+// rightAtOnce does all in one call, and begins anew by itself when somebody else was faster.
+func rightAtOnce(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.allAtOnce = true
+	return reconcile.Func(func(ctx context.Context, key ctrl.Request) (result ctrl.Result, err error) {
+		for range 3 {
+			if result, err = r.Reconcile(ctx, key); !apierrors.IsConflict(err) {
+				break
+			}
+		}
+		return result, err
+	})
+}
+
+// updatesTheObject writes the status with the object. A server that has a status endpoint ignores it there.
+func updatesTheObject(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.writeStatus = func(ctx context.Context, foo *v1alpha1.Foo) error { return api.Update(ctx, foo) }
+	return r
+}
+
+// overwritesTheSpec writes the whole Foo, then the status. If somebody was faster it takes the latest resourceVersion, and all
+// else as it has read it before.
+func overwritesTheSpec(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.writeStatus = func(ctx context.Context, foo *v1alpha1.Foo) (err error) {
+		for range 3 {
+			latest := &v1alpha1.Foo{}
+			if err := api.Get(ctx, client.ObjectKeyFromObject(foo), latest); err != nil {
+				return err
+			}
+			updated := foo.DeepCopy()
+			updated.ResourceVersion = latest.ResourceVersion
+			if err = api.Update(ctx, updated); err == nil {
+				updated.Status = foo.Status
+				err = api.Status().Update(ctx, updated)
+			}
+			if !apierrors.IsConflict(err) {
+				break
+			}
+		}
+		return err
+	}
+	return r
+}
+
+// swallowsConflicts takes it that whoever was faster causes an event. They may have written what a predicate filters.
+func swallowsConflicts(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.writeStatus = func(ctx context.Context, foo *v1alpha1.Foo) error {
+		if err := api.Status().Update(ctx, foo); !apierrors.IsConflict(err) {
+			return err
+		}
+		return nil
+	}
+	return r
+}
+
+// swallowsErrors says in the log that it couldn't make the Deployment, and nowhere else.
+func swallowsErrors(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.createFailed = func(err error) error {
+		ctrl.Log.Error(err, "Something went wrong")
+		return nil
+	}
+	return r
+}
+
+// writesEachTime writes the status whatever it says already.
+func writesEachTime(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.sameStatus = func(_, _ v1alpha1.FooStatus) bool { return false }
+	return r
+}
+
+// ignoresDeletion doesn't look at the deletionTimestamp.
+func ignoresDeletion(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.isGoing = func(*v1alpha1.Foo) bool { return false }
+	return r
+}
+
+// ignoresNotFound doesn't tell a Foo that is gone from one that can't be read.
+func ignoresNotFound(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.getFailed = func(err error) error { return err }
+	return r
+}

@@ -1,0 +1,170 @@
+//go:build solution
+
+// Package judge is about tests with controller-runtime's fake client, and whether they can fail.
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// Judge returns nil if the reconciler that build returns is right, else an error that says what is wrong with it. It is right if
+// this holds in the end, whichever way it gets there:
+//   - The Foo asks for the replicas that its user has asked for last. Its Deployment is there, and has as many. The Foo's
+//     status.observedGeneration is its generation.
+//   - It is so too if the server fails once to create the Deployment, or refuses a write of the status once, by a conflict; and if a
+//     user scales the Foo while it is at work.
+//   - Then it writes nothing more.
+//   - A Foo that is being deleted gets no Deployment. A Foo that is gone is no error.
+//
+// A reconciler is called again after an error, after a RequeueAfter, and after an event: whatever changes in the cluster is one, its
+// own writes too. After anything else it isn't.
+func Judge(ctx context.Context, build Build) error {
+	var found []error
+	for sentence, s := range scenarios() {
+		if err := s.judge(ctx, build); err != nil {
+			found = append(found, fmt.Errorf("%s: %w", sentence, err))
+		}
+	}
+	return errors.Join(found...)
+}
+
+// scenario is one way that things may go.
+type scenario struct {
+	foo   *v1alpha1.Foo     // nil: it is gone
+	funcs interceptor.Funcs // they answer in the server's place, or ask it
+	// replicas is what the user asks for in the end. 0: there should be no Deployment.
+	replicas int32
+}
+
+func scenarios() map[string]scenario {
+	foos := v1alpha1.GroupVersion.WithResource("foos").GroupResource()
+	etcdIsAway := apierrors.NewInternalError(errors.New("etcd is away"))
+	conflict := apierrors.NewConflict(foos, key.Name, errors.New("somebody was faster"))
+	return map[string]scenario{
+		"all is well": {foo: NewFoo(), replicas: 3},
+		"the server can't create the Deployment, once": {
+			foo: NewFoo(), replicas: 3,
+			funcs: beforeCreate(once(func(context.Context, client.Client) error { return etcdIsAway })),
+		},
+		"the status is refused, once": {
+			foo: NewFoo(), replicas: 3,
+			funcs: beforeStatus(once(func(context.Context, client.Client) error { return conflict })),
+		},
+		"a user scales right before the status is written": {
+			foo: NewFoo(), replicas: 5,
+			funcs: beforeStatus(once(func(ctx context.Context, server client.Client) error { return Scale(ctx, server, 5) })),
+		},
+		"the Foo is being deleted": {foo: NewTerminatingFoo()},
+		"the Foo is gone":          {},
+	}
+}
+
+// happening is what comes before a request. If it returns an error, that is the answer.
+type happening func(ctx context.Context, server client.Client) error
+
+func once(happens happening) happening {
+	happened := false
+	return func(ctx context.Context, server client.Client) error {
+		if happened {
+			return nil
+		}
+		happened = true
+		return happens(ctx, server)
+	}
+}
+
+func beforeCreate(happens happening) interceptor.Funcs {
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, server client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if err := happens(ctx, server); err != nil {
+				return err
+			}
+			return server.Create(ctx, object, options...)
+		},
+	}
+}
+
+func beforeStatus(happens happening) interceptor.Funcs {
+	return interceptor.Funcs{
+		SubResourceUpdate: func(ctx context.Context, server client.Client, name string, object client.Object,
+			options ...client.SubResourceUpdateOption) error {
+			if err := happens(ctx, server); err != nil {
+				return err
+			}
+			return server.SubResource(name).Update(ctx, object, options...)
+		},
+	}
+}
+
+// judge says what is wrong in this scenario.
+func (s scenario) judge(ctx context.Context, build Build) error {
+	var objects []client.Object
+	if s.foo != nil {
+		objects = append(objects, s.foo)
+	}
+	server := newServer(objects...)
+	r := build(interceptor.NewClient(server, s.funcs))
+
+	if err := settle(ctx, server, r); err != nil {
+		return err
+	}
+	foo, deployment := &v1alpha1.Foo{}, &appsv1.Deployment{}
+	fooErr := server.Get(ctx, key.NamespacedName, foo)
+	deploymentErr := server.Get(ctx, deploymentKey, deployment)
+	switch {
+	case s.replicas == 0 && apierrors.IsNotFound(deploymentErr):
+		return nil
+	case s.replicas == 0:
+		return errors.New("there is a Deployment")
+	case fooErr != nil || deploymentErr != nil:
+		return errors.Join(fooErr, deploymentErr)
+	case *foo.Spec.Replicas != s.replicas:
+		return fmt.Errorf("the user has asked for %d replicas, and the Foo asks for %d", s.replicas, *foo.Spec.Replicas)
+	case *deployment.Spec.Replicas != s.replicas:
+		return fmt.Errorf("the Deployment has %d replicas, want %d", *deployment.Spec.Replicas, s.replicas)
+	case foo.Status.ObservedGeneration != foo.Generation:
+		return fmt.Errorf("the status is of generation %d, want %d", foo.Status.ObservedGeneration, foo.Generation)
+	}
+	return nil
+}
+
+// settle calls r as a controller does, until there is no reason left to call it.
+func settle(ctx context.Context, server client.Client, r reconcile.Reconciler) error {
+	var err error
+	for range 10 {
+		var result reconcile.Result
+		before := versions(ctx, server)
+		result, err = r.Reconcile(ctx, key)
+		if err == nil && result.RequeueAfter == 0 && versions(ctx, server) == before {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("called ten times, it still returns the error %w", err)
+	}
+	return errors.New("called ten times, it still writes")
+}
+
+// versions are the resourceVersions of the Foo and its Deployment. The fake client changes them with every write.
+func versions(ctx context.Context, server client.Client) [2]string {
+	foo, deployment := &v1alpha1.Foo{}, &appsv1.Deployment{}
+	_ = server.Get(ctx, key.NamespacedName, foo) // what isn't there has none
+	_ = server.Get(ctx, deploymentKey, deployment)
+	return [2]string{foo.ResourceVersion, deployment.ResourceVersion}
+}
+
+// newServer returns a fake API server that has these objects, and does to Foos what a real one with their CRD does.
+func newServer(objects ...client.Object) client.WithWatch {
+	return fake.NewClientBuilder().WithScheme(newScheme()).WithStatusSubresource(&v1alpha1.Foo{}).WithObjects(objects...).Build()
+}

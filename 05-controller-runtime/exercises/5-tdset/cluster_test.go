@@ -1,0 +1,403 @@
+//go:build check || solution
+
+// The words that the tests are written in: a cluster with one TDSet in it, the program with its manager, and a clock. All
+// happens in a bubble of testing/synctest: there, time passes only while everybody waits, so a day takes no time and every
+// instant is exact.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+
+	schedulev1 "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/apis/schedule/v1"
+)
+
+var kinds = map[string]schema.GroupVersionKind{
+	"tdsets":      groupVersion.WithKind("TDSet"),
+	"deployments": appsv1.SchemeGroupVersion.WithKind("Deployment"),
+}
+
+const name, namespace = "tdset-hello-world", "temp" // the seed's example, in manifests/tdset.yaml
+
+// midnight is when each test begins.
+var midnight = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
+
+// cluster is what a test acts on.
+type cluster struct {
+	*testing.T
+	program *reconciler // for a test that calls it by itself: it reads from the server
+	api     *fakeAPI
+	clock   *testClock
+
+	mu     sync.Mutex
+	scaled []string // each write of a Deployment
+	status []string // each write of a status
+}
+
+// inACluster runs a test at midnight, in a cluster that is empty, with a program that isn't started yet.
+func inACluster(t *testing.T, test func(c *cluster)) {
+	quiet()
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{T: t, api: newFakeAPI(), clock: &testClock{t: t}}
+		c.clock.by = time.Until(midnight)
+		c.api.onWrite = c.wrote
+		settings := c.settings()
+		direct, err := client.New(c.config(), client.Options{Scheme: settings.Scheme, Mapper: newMapper()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.program = &reconciler{Client: direct, live: direct, clock: c.clock}
+		test(c)
+	})
+}
+
+// quiet silences the program: what it logs isn't what failed.
+func quiet() {
+	klog.SetLogger(klog.Logger{})
+	ctrl.SetLogger(klog.Background())
+}
+
+// config says how to reach the server.
+func (c *cluster) config() *rest.Config {
+	config := &rest.Config{Host: "http://localhost", Transport: c.api, QPS: -1}
+	config.ContentType = "application/json" // all that this server understands
+	return config
+}
+
+// settings are those of the program's manager, in a test.
+func (c *cluster) settings() ctrl.Options {
+	c.Helper()
+	settings, err := managerOptions("")
+	if err != nil {
+		c.Fatal(err)
+	}
+	settings.Controller = ctrlconfig.Controller{SkipNameValidation: new(true)} // each test makes its own
+	settings.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return newMapper(), nil }
+	return settings
+}
+
+// newMapper knows which kind is which resource, without asking the server.
+func newMapper() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range kinds {
+		mapper.Add(kind, meta.RESTScopeNamespace)
+	}
+	return mapper
+}
+
+// wrote remembers what the program wrote, and when.
+func (c *cluster) wrote(object *unstructured.Unstructured) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if object.GetKind() == "Deployment" {
+		var d appsv1.Deployment
+		convert(c.T, object, &d)
+		c.scaled = append(c.scaled, fmt.Sprintf("%s: %d", c.clock, replicasOf(&d)))
+		return
+	}
+	c.status = append(c.status, c.clock.String())
+}
+
+// running starts the program, waits until it has nothing left to do, does what is to be done meanwhile, and ends it.
+func (c *cluster) running(meanwhile func()) {
+	c.Helper()
+	mgr, err := ctrl.NewManager(c.config(), c.settings())
+	if err != nil {
+		c.Fatal(err)
+	}
+	if err := setUp(mgr, c.clock); err != nil {
+		c.Fatalf("setUp returned the error: %v", err)
+	}
+	ctx, cancel := context.WithCancel(c.Context()) // which ends with the test, if not before
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	time.Sleep(time.Second) // informers look every 100 ms whether their caches are filled
+	synctest.Wait()
+	for types, list := range map[string]client.ObjectList{"TDSets": &schedulev1.TDSetList{}, "Deployments": &appsv1.DeploymentList{}} {
+		if err := mgr.GetCache().List(ctx, list); err != nil {
+			c.Fatalf("after setUp, the manager watches no %s, so Reconcile can't read them from its cache: %v", types, err)
+		}
+	}
+	meanwhile()
+	cancel()
+	if err := <-ended; err != nil {
+		c.Errorf("the manager ended with the error: %v", err)
+	}
+}
+
+// until lets time pass until that time of day, such as "09:00" or "09:00:30", the next day if it has been already. What
+// is to be done then is done.
+func (c *cluster) until(clock string) {
+	c.Helper()
+	at, err := time.Parse(time.TimeOnly, (clock + ":00")[:len(time.TimeOnly)])
+	if err != nil {
+		c.Fatal(err)
+	}
+	now := c.clock.shiftedClock.Now().UTC()
+	wait := at.Sub(time.Date(0, 1, 1, now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), time.UTC))
+	if wait <= 0 {
+		wait += 24 * time.Hour
+	}
+	time.Sleep(wait)
+	synctest.Wait()
+}
+
+// put makes an object be as given.
+func (c *cluster) put(object metav1.Object, resource string) {
+	c.locked(func() { c.update(object, resource) })
+}
+
+// putUnseen makes an object be as given, and no watch reports it.
+func (c *cluster) putUnseen(object metav1.Object, resource string) {
+	c.locked(func() {
+		c.update(object, resource)
+		c.api.forget(resource)
+	})
+}
+
+func (c *cluster) update(object metav1.Object, resource string) {
+	stored := &unstructured.Unstructured{}
+	convert(c.T, object, stored)
+	c.api.update(id{resource, object.GetNamespace(), object.GetName()}, stored)
+}
+
+// putTDSet makes the TDSet be as in the manifest, with changes.
+func (c *cluster) putTDSet(changes ...func(*TDSet)) {
+	c.Helper()
+	tdset := c.tdset()
+	if tdset == nil {
+		tdset = example(c.T)
+	}
+	for _, change := range changes {
+		change(tdset)
+	}
+	c.put(tdset, "tdsets")
+}
+
+// changeDeployment changes the Deployment by hand.
+func (c *cluster) changeDeployment(change func(*appsv1.Deployment)) {
+	c.Helper()
+	deployment := c.deployment()
+	change(deployment)
+	c.put(deployment, "deployments")
+}
+
+// othersDeployment returns a Deployment of the TDSet's name that isn't the TDSet's.
+func (c *cluster) othersDeployment(replicas int32) *appsv1.Deployment {
+	c.Helper()
+	deployment := &appsv1.Deployment{}
+	convert(c.T, desiredDeployment(example(c.T), replicas), deployment)
+	deployment.OwnerReferences = nil
+	return deployment
+}
+
+// remove deletes the TDSet, or the Deployment.
+func (c *cluster) remove(resource string) {
+	c.locked(func() { c.api.remove(id{resource, namespace, name}) })
+}
+
+// failing lets time pass until the second of these times of day. From the first on, every request is answered 500.
+func (c *cluster) failing(from, to string) {
+	c.until(from)
+	c.locked(func() { c.api.down = true })
+	c.until(to)
+	c.locked(func() { c.api.down = false })
+}
+
+// locked does something to the server, and waits until the program has nothing left to do.
+func (c *cluster) locked(do func()) {
+	c.api.mu.Lock()
+	do()
+	c.api.mu.Unlock()
+	synctest.Wait()
+}
+
+// tdset returns the TDSet as it is now: nil if there is none.
+func (c *cluster) tdset() *TDSet { return read[TDSet](c, "tdsets") }
+
+// deployment returns the Deployment as it is now. There has to be one.
+func (c *cluster) deployment() *appsv1.Deployment {
+	c.Helper()
+	deployment := read[appsv1.Deployment](c, "deployments")
+	if deployment == nil {
+		c.Fatalf("at %s there is no Deployment", c.clock)
+	}
+	return deployment
+}
+
+// read returns nil if there is no such object.
+func read[T any](c *cluster, resource string) *T {
+	c.api.mu.Lock()
+	defer c.api.mu.Unlock()
+	stored := c.api.objects[id{resource, namespace, name}]
+	if stored == nil {
+		return nil
+	}
+	into := new(T)
+	convert(c.T, stored, into)
+	return into
+}
+
+// wantReplicas says how many replicas the Deployment has to have by now.
+func (c *cluster) wantReplicas(want int32) {
+	c.Helper()
+	if deployment := read[appsv1.Deployment](c, "deployments"); deployment == nil {
+		c.Errorf("at %s there is no Deployment, want one with %d replicas", c.clock, want)
+	} else if got := replicasOf(deployment); got != want {
+		c.Errorf("at %s the Deployment has %d replicas, want %d", c.clock, got, want)
+	}
+}
+
+// wantScaled says what numbers of replicas were written, and when, such as "09:00:00: 5".
+func (c *cluster) wantScaled(want ...string) {
+	c.Helper()
+	if !slices.Equal(c.scaled, want) {
+		c.Errorf("the Deployment was written %q,\nwant                       %q", c.scaled, want)
+	}
+}
+
+// wantNothingWritten says that there has been no write.
+func (c *cluster) wantNothingWritten() {
+	c.Helper()
+	if len(c.scaled)+len(c.status) > 0 {
+		c.Errorf("it has written the Deployment (%q) and the status (%q), want no write", c.scaled, c.status)
+	}
+}
+
+// wantReason says what reason the condition Available has to have.
+func (c *cluster) wantReason(want string) {
+	c.Helper()
+	condition := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionAvailable)
+	if condition == nil {
+		c.Errorf("there is no condition %s, want one with the reason %s", conditionAvailable, want)
+	} else if condition.Reason != want {
+		c.Errorf("the condition %s has the reason %s, want %s", conditionAvailable, condition.Reason, want)
+	}
+}
+
+// wantOwner says who alone has to own a field. Its path is written as managedFields has it.
+func (c *cluster) wantOwner(object metav1.Object, want client.FieldOwner, path ...string) {
+	c.Helper()
+	var owners []string
+	for _, entry := range object.GetManagedFields() {
+		owned := map[string]any{}
+		convert(c.T, entry.FieldsV1, &owned)
+		if _, found, _ := unstructured.NestedFieldNoCopy(owned, path...); found {
+			owners = append(owners, entry.Manager)
+		}
+	}
+	if !slices.Equal(owners, []string{string(want)}) {
+		c.Errorf("%s is owned by %q, want %q", strings.Join(path, " "), owners, want)
+	}
+}
+
+// available says that all replicas are there and well.
+func available(d *appsv1.Deployment) {
+	d.Status = appsv1.DeploymentStatus{
+		ObservedGeneration: d.Generation,
+		Replicas:           replicasOf(d),
+		UpdatedReplicas:    replicasOf(d),
+		AvailableReplicas:  replicasOf(d),
+	}
+}
+
+// testClock is a clock that shows another time than the bubble's, so that who doesn't ask it goes wrong. It counts how
+// often it was asked, which Reconcile does first thing.
+type testClock struct {
+	shiftedClock
+	t *testing.T
+
+	mu       sync.Mutex
+	asked    int
+	minute   time.Time
+	inMinute int // so often in the same minute
+}
+
+const tooOften = 500
+
+func (c *testClock) Now() time.Time {
+	now := c.shiftedClock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	if minute := now.Truncate(time.Minute); !minute.Equal(c.minute) {
+		c.minute, c.inMinute = minute, 0
+	}
+	c.inMinute++
+	if c.inMinute == tooOften {
+		c.t.Errorf("at %s the program goes round in circles: it has asked for the time %d times within a minute", c, tooOften)
+	}
+	if c.inMinute >= tooOften {
+		runtime.Goexit() // ends the circle, not the test
+	}
+	return now
+}
+
+// looks returns how often the clock was asked since it was last asked for that.
+func (c *testClock) looks() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	asked := c.asked
+	c.asked = 0
+	return asked
+}
+
+// String is the time of day.
+func (c *testClock) String() string { return c.shiftedClock.Now().UTC().Format("15:04:05.999") }
+
+// example returns the TDSet in manifests/tdset.yaml. A field that the types don't have is an error.
+func example(t *testing.T) *TDSet {
+	t.Helper()
+	text, err := os.ReadFile("manifests/tdset.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tdset := &TDSet{}
+	inJSON, err := yaml.ToJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(inJSON))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(tdset); err != nil {
+		t.Fatal(err)
+	}
+	return tdset
+}
+
+// convert goes from one Go type to another by way of JSON, as a request does.
+func convert(t *testing.T, from, to any) {
+	t.Helper()
+	text, err := json.Marshal(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		t.Fatal(err)
+	}
+}

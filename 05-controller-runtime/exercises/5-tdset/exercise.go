@@ -1,0 +1,101 @@
+//go:build !solution
+
+// Command 5-tdset is a controller for TDSets on controller-runtime: Deployments that are scaled by the time of day.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulev1ac "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/apis/schedule/v1/applyconfiguration/schedule/v1"
+)
+
+// fieldManager is the name under which the controller owns fields.
+const fieldManager = client.FieldOwner("tdset-controller")
+
+// setUp adds the controller to mgr, and says which events bring which TDSets.
+func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
+	r := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock}
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&TDSet{}).
+		// YOUR WORK: Deployments. Which of their events concern a TDSet? Whose Deployment it is doesn't matter.
+		WithOptions(controllerOptions()).
+		Complete(r)
+}
+
+// Reconcile brings the cluster to what the TDSet of that key asks for at this time. Its result says when the answer may be
+// another one, if nothing else happens before: that is when it wants to be called again.
+func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
+	now := r.clock.Now()
+
+	// 1. The TDSet. If it is gone or going, so is its Deployment, by the garbage collector.
+	tdset := &TDSet{}
+	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !tdset.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil
+	}
+
+	// 2. What it wants at this time, and until when.
+	replicas, window, next := scheduleAt(tdset.Spec, now)
+
+	// YOUR WORK: from here on it has four ends, and says at the last one only when to come again. Which others have to?
+
+	// 3. The Deployment. A write to it comes back as an event, and brings us here again for the status.
+	deployment, err := r.syncDeployment(ctx, tdset, replicas)
+	if err != nil || deployment == nil {
+		return ctrl.Result{}, err
+	}
+
+	// 4. The status, written only if it says something new.
+	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
+	if equality.Semantic.DeepEqual(tdset.Status, status) {
+		return ctrl.Result{}, nil
+	}
+	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status")
+	if err := r.updateTDSetStatus(ctx, tdset, status); err != nil {
+		return ctrl.Result{}, fmt.Errorf("update the status: %w", err)
+	}
+	return r.comeAgain(tdset, next), nil
+}
+
+// comeAgain returns the result that brings tdset at next, the zero time being never; and if intervalMint is set, no later than
+// so many minutes from now.
+func (r *reconciler) comeAgain(tdset *TDSet, next time.Time) ctrl.Result {
+	// YOUR WORK: this means never. So does any RequeueAfter that isn't more than 0.
+	return ctrl.Result{}
+}
+
+// createDeployment assumes that there is none of that name: one that somebody has made meanwhile stays as it is, and then it
+// returns an error.
+func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	// YOUR WORK: an apply.
+	return errors.New("createDeployment sends nothing yet")
+}
+
+// updateDeployment makes the fields of desired ours, whoever has changed them: so observed must be a Deployment that we
+// control. It assumes that it is still the same one: if it is gone, or another one has its name, it changes nothing and makes
+// none, and returns an error.
+func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	// YOUR WORK: another apply.
+	return errors.New("updateDeployment sends nothing yet")
+}
+
+// updateTDSetStatus makes what statusToApply returns the TDSet's status, whoever has written there before. It assumes that
+// tdset is the latest there is: a status made from a spec that has changed since isn't written, and it returns an error.
+func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
+	// YOUR WORK: this assumes nothing, and goes to the wrong endpoint.
+	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).WithStatus(statusToApply(status))
+	return r.Apply(ctx, desired, fieldManager)
+}

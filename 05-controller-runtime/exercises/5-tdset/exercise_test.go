@@ -1,0 +1,511 @@
+//go:build check || solution
+
+// The writes, each by itself; then when Reconcile wants to be called again; then what the program does in a cluster, while time
+// passes. Words such as until and wantReplicas are explained in cluster_test.go, settled and wantAfter in round_test.go.
+//
+// As given, nothing is written, and nothing comes again by itself. `workshop test` holds this exercise to that:
+//
+// fails: TestWrites
+// says: createDeployment returned the error: createDeployment sends nothing yet
+//
+// fails: TestRequeueAfter/in a window: when it ends
+// says: RequeueAfter is 0s, which is never, want 7h0m0s
+//
+// fails: TestRequeueAfter/a moment before that: in a moment
+// says: RequeueAfter is 0s, which is never, want 1ms
+//
+// fails: TestRequeueAfter/exactly then: at the next boundary
+// says: RequeueAfter is 0s, which is never, want 2h0m0s
+//
+// fails: TestRequeueAfter/in the last window of the day: at midnight
+// says: RequeueAfter is 0s, which is never, want 30s
+//
+// fails: TestRequeueAfter/outside of all windows: when one begins
+// says: RequeueAfter is 0s, which is never, want 45m0s
+//
+// fails: TestRequeueAfter/the next window has as many replicas: when it begins
+// says: RequeueAfter is 0s, which is never, want 30m0s
+//
+// fails: TestRequeueAfter/intervalMint, and a boundary after that: after the minutes
+// says: RequeueAfter is 0s, which is never, want 20m0s
+//
+// fails: TestRequeueAfter/intervalMint, and a boundary before that: at the boundary
+// says: RequeueAfter is 0s, which is never, want 10m0s
+//
+// fails: TestRequeueAfter/intervalMint, and a schedule without any: after the minutes
+// says: RequeueAfter is 0s, which is never, want 20m0s
+//
+// fails: TestReconcile/it has made the Deployment: until the window ends
+// says: create Deployment: createDeployment sends nothing yet
+//
+// fails: TestReconcile/it has scaled the Deployment: until the window ends
+// says: update Deployment: updateDeployment sends nothing yet
+//
+// fails: TestReconcile/it has written the status: until the window ends
+// says: RequeueAfter is 0s, which is never, want 7h0m0s
+//
+// fails: TestReconcile/a write took ten seconds: so much less is left
+// says: create Deployment: createDeployment sends nothing yet
+//
+// fails: TestReconcile/a write took until after the boundary: at once
+// says: create Deployment: createDeployment sends nothing yet
+//
+// fails: TestRun
+// says: createDeployment returned the error: createDeployment sends nothing yet
+
+package main
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestWrites(t *testing.T) {
+	wantWrites(t)
+	for sentence, test := range map[string]func(c *cluster){
+		"createDeployment makes the Deployment, and owns what it has set": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantReplicas(3)
+			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
+		},
+		"createDeployment leaves one as it is that somebody has just made": func(c *cluster) {
+			c.putTDSet()
+			c.put(c.othersDeployment(1), "deployments")
+			c.wantRefused("createDeployment", c.createDeployment(3))
+			c.wantReplicas(1)
+		},
+		"updateDeployment puts back what somebody has changed, and owns it": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
+			c.wantDone("updateDeployment", c.updateDeployment(c.deployment(), 3))
+			c.wantReplicas(3)
+			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
+		},
+		"updateDeployment leaves another one of that name as it is": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			observed := c.deployment()
+			c.remove("deployments")
+			c.put(c.othersDeployment(1), "deployments")
+			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			c.wantReplicas(1)
+		},
+		"updateDeployment makes none where it is gone": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			observed := c.deployment()
+			c.remove("deployments")
+			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			if read[appsv1.Deployment](c, "deployments") != nil {
+				c.Error("there is a Deployment again, want none")
+			}
+		},
+		"updateTDSetStatus writes the status, and nothing else": func(c *cluster) {
+			c.putTDSet()
+			before := c.tdset()
+			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
+			after := c.tdset()
+			if got, want := after.Status, someStatus(7); !equality.Semantic.DeepEqual(got, want) {
+				c.Errorf("the status is\n%+v, want\n%+v", got, want)
+			}
+			if after.Generation != before.Generation {
+				c.Errorf("the spec has changed, and is %+v", after.Spec)
+			}
+		},
+		"updateTDSetStatus puts right what somebody has written there": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.Status = someStatus(1)
+				tdset.Status.Conditions[0].Reason = "ByHand"
+			})
+			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
+			c.wantReason("Some")
+		},
+		"updateTDSetStatus leaves somebody's own condition to them": func(c *cluster) {
+			blessed := someStatus(1).Conditions[0]
+			blessed.Type = "Blessed"
+			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
+			status := someStatus(1)
+			status.Conditions = append(status.Conditions, blessed) // so desiredStatus returns it
+			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
+			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
+				c.Fatal("the condition Blessed is gone")
+			}
+			c.wantOwner(c.tdset(), somebody, "f:status", "f:conditions", `k:{"type":"Blessed"}`)
+		},
+		"updateTDSetStatus writes none that was made from a spec that has changed since": func(c *cluster) {
+			c.putTDSet()
+			seen := c.tdset()
+			c.putTDSet(func(tdset *TDSet) { tdset.Spec.DefaultReplica = 1 })
+			c.wantRefused("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
+			if conditions := c.tdset().Status.Conditions; len(conditions) > 0 {
+				c.Errorf("the status says %q, want nothing", conditions[0].Reason)
+			}
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) { inACluster(t, test) })
+	}
+}
+
+func TestRequeueAfter(t *testing.T) {
+	every := func(minutes int32) func(*TDSetSpec) { return func(spec *TDSetSpec) { spec.IntervalMint = minutes } }
+	windows := func(windows ...Scheduling) func(*TDSetSpec) {
+		return func(spec *TDSetSpec) { spec.SchedulingConfig = windows }
+	}
+	wholeDay := windows(Scheduling{StartTime: 0, EndTime: 24, Replica: 3})
+	alike := windows(Scheduling{StartTime: 8, EndTime: 10, Replica: 3}, Scheduling{StartTime: 10, EndTime: 12, Replica: 3})
+	for sentence, test := range map[string]struct {
+		round *round
+		want  time.Duration // 0: never
+	}{
+		"in a window: when it ends":                                   {settled(t, "10:00"), 7 * time.Hour},
+		"a moment before that: in a moment":                           {settled(t, "16:59:59.999"), time.Millisecond},
+		"exactly then: at the next boundary":                          {settled(t, "17:00"), 2 * time.Hour},
+		"in the last window of the day: at midnight":                  {settled(t, "23:59:30"), 30 * time.Second},
+		"outside of all windows: when one begins":                     {settled(t, "00:15"), 45 * time.Minute},
+		"the next window has as many replicas: when it begins":        {settled(t, "09:30", alike), 30 * time.Minute},
+		"one window for the whole day: never":                         {settled(t, "10:00", wholeDay), 0},
+		"no windows: never":                                           {settled(t, "10:00", windows()), 0},
+		"intervalMint, and a boundary after that: after the minutes":  {settled(t, "16:30", every(20)), 20 * time.Minute},
+		"intervalMint, and a boundary before that: at the boundary":   {settled(t, "16:50", every(20)), 10 * time.Minute},
+		"intervalMint, and a schedule without any: after the minutes": {settled(t, "10:00", windows(), every(20)), 20 * time.Minute},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test.round.T = t
+				test.round.wantAfter(test.want)
+			})
+		})
+	}
+}
+
+func TestReconcile(t *testing.T) {
+	failed := errors.New("the server is busy")
+	for sentence, test := range map[string]func(t *testing.T){
+		"it has made the Deployment: until the window ends": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment = nil
+			r.wantAfter(7 * time.Hour)
+		},
+		"it has scaled the Deployment: until the window ends": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment.Spec.Replicas = new(int32(3))
+			r.wantAfter(7 * time.Hour)
+		},
+		"it has written the status: until the window ends": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset.Status = TDSetStatus{}
+			r.wantAfter(7 * time.Hour)
+		},
+		"a write took ten seconds: so much less is left": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment, r.writeTakes = nil, 10*time.Second
+			r.wantAfter(7*time.Hour - 10*time.Second)
+		},
+		"a write took until after the boundary: at once": func(t *testing.T) {
+			r := settled(t, "16:59:55")
+			r.deployment, r.writeTakes = nil, 10*time.Second
+			result, err := r.reconcile()
+			if err != nil {
+				t.Fatalf("Reconcile returned the error: %v", err)
+			}
+			if after := result.RequeueAfter; after <= 0 || after > time.Second {
+				t.Errorf("the write was made from 16:59:55 to 17:00:05, and RequeueAfter is %v; want a moment, and more than 0: 0, or less, is never", after)
+			}
+		},
+		"a write failed: the error, and nothing else": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment, r.writeFails = nil, failed
+			r.wantError()
+		},
+		"a write of the status failed: the error, and nothing else": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset.Status, r.writeFails = TDSetStatus{}, failed
+			r.wantError()
+		},
+		"there is no TDSet any more: never": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset = nil
+			r.wantAfter(0)
+		},
+		"the TDSet is being deleted: never": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
+			r.tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			r.wantAfter(0)
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) { synctest.Test(t, test) })
+	}
+}
+
+func TestRun(t *testing.T) {
+	wantWrites(t)
+	wantSetUp(t)
+	for sentence, test := range map[string]func(c *cluster){
+		"a TDSet that was there before the program gets its Deployment, with the replicas of the hour": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.wantReplicas(5)
+			})
+		},
+		"a TDSet that comes later gets its Deployment at once": func(c *cluster) {
+			c.until("10:00")
+			c.running(func() {
+				c.putTDSet()
+				c.wantReplicas(5)
+			})
+		},
+		"a TDSet that is being deleted gets nothing": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
+				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			})
+			c.running(func() {
+				c.wantNothingWritten()
+			})
+		},
+		"a new image is rolled out": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
+				if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != "another" {
+					c.Errorf("the Deployment's image is %s, want another", got)
+				}
+			})
+		},
+		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
+				c.wantReplicas(3)
+				c.remove("deployments")
+				c.wantReplicas(3)
+			})
+		},
+		"a Deployment that isn't the TDSet's is left alone, until its name is free": func(c *cluster) {
+			c.putTDSet()
+			c.put(c.othersDeployment(1), "deployments")
+			c.running(func() {
+				c.wantReplicas(1)
+				c.wantReason(errResourceExists)
+				c.remove("deployments")
+				c.wantReplicas(3)
+			})
+		},
+		"nor is one that the cache doesn't know yet": func(c *cluster) {
+			c.running(func() {
+				c.putUnseen(c.othersDeployment(3), "deployments")
+				c.putTDSet()
+				c.wantReason(errResourceExists)
+				if owners := c.deployment().OwnerReferences; len(owners) > 0 {
+					c.Errorf("somebody else's Deployment has the owner %s %s now, want none", owners[0].Kind, owners[0].Name)
+				}
+			})
+		},
+		"what others have added to the Deployment stays, while it is scaled": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.changeDeployment(func(d *appsv1.Deployment) {
+					d.Annotations = map[string]string{"team": "blue"}
+					pod := &d.Spec.Template.Spec
+					pod.Containers = append(pod.Containers, corev1.Container{Name: "sidecar", Image: "log"})
+					pod.Containers[0].Ports = append(pod.Containers[0].Ports, corev1.ContainerPort{Name: "metrics", ContainerPort: 9000})
+				})
+				c.scaled = nil
+				c.until("09:00")
+				c.wantReplicas(5)
+				d := c.deployment()
+				containers := d.Spec.Template.Spec.Containers
+				if len(containers) != 2 || len(containers[0].Ports) != 2 || d.Annotations["team"] != "blue" {
+					c.Errorf("the Deployment has %d containers, the first of them %d ports, and the annotations %v; want 2, 2 and team=blue",
+						len(containers), len(containers[0].Ports), d.Annotations)
+				}
+			})
+			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5")
+		},
+		"the status follows the Deployment": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.wantReason(reasonProgressing)
+				c.changeDeployment(available)
+				c.wantReason(reasonAsScheduled)
+			})
+		},
+		"a day: the Deployment is scaled at every boundary, exactly then, and never in between": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.scaled, c.status = nil, nil
+				c.until("11:00")
+				c.clock.looks()
+				c.until("16:30")
+				if looks := c.clock.looks(); looks > 0 {
+					c.Errorf("from 11:00 to 16:30 the program asked %d times what time it is, want none: nothing happens then", looks)
+				}
+				c.until("00:30")
+			})
+			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
+			if len(c.status) > len(c.scaled) {
+				c.Errorf("the status was written at %q, want no more writes than of the Deployment", c.status)
+			}
+		},
+		"a new schedule counts at once, and so do its boundaries": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
+				c.wantReplicas(7)
+				c.until("20:00")
+				c.wantReplicas(3)
+			})
+		},
+		"the boundary of a schedule that was replaced is forgotten": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
+				c.until("16:59")
+				c.clock.looks()
+				c.until("17:01")
+				if c.clock.looks() > 0 {
+					c.Error("at 17:00 the program did something, want nothing: the window ends at 20:00 now")
+				}
+			})
+		},
+		"what happens between two boundaries changes nothing about the next one": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.changeDeployment(available)
+				c.scaled, c.status = nil, nil
+				c.until("12:00")
+				c.putTDSet(func(tdset *TDSet) { tdset.Annotations = map[string]string{"team": "blue"} })
+				c.wantNothingWritten()
+				c.until("17:00")
+			})
+			c.wantScaled("17:00:00: 3")
+		},
+		"nothing happens any more to a TDSet that is gone": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.remove("tdsets")
+				c.remove("deployments")
+				c.scaled, c.status = nil, nil
+				c.until("17:30")
+				c.wantNothingWritten()
+			})
+		},
+		"a server that fails for six minutes at a boundary: it is done within a minute after that": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.clock.looks()
+				c.failing("08:59:45", "09:05:45")
+				if looks := c.clock.looks(); looks > 100 {
+					c.Errorf("while the server failed, the program asked %d times what time it is: it tries again too often", looks)
+				}
+				c.until("09:06:45")
+				c.wantReplicas(5)
+				c.until("17:00")
+				c.wantReplicas(3)
+			})
+		},
+		"intervalMint: it looks at least that often": func(c *cluster) {
+			c.putTDSet(func(tdset *TDSet) {
+				tdset.Spec.SchedulingConfig = []Scheduling{}
+				tdset.Spec.IntervalMint = 10
+			})
+			c.running(func() {
+				for _, at := range []string{"00:11", "00:22", "00:33"} {
+					c.clock.looks()
+					if c.until(at); c.clock.looks() == 0 {
+						c.Errorf("in the eleven minutes up to %s it hasn't looked once", at)
+					}
+				}
+			})
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) { inACluster(t, test) })
+	}
+}
+
+// wantWrites ends the test if there is no write that could be tested.
+func wantWrites(t *testing.T) {
+	t.Helper()
+	first(t, func(c *cluster) {
+		c.putTDSet()
+		c.wantDone("createDeployment", c.createDeployment(3))
+	})
+}
+
+// wantSetUp ends the test if nothing brings a TDSet.
+func wantSetUp(t *testing.T) {
+	t.Helper()
+	first(t, func(c *cluster) { c.running(func() {}) })
+}
+
+// first ends the test if this one fails: all others would say the same.
+func first(t *testing.T, test func(c *cluster)) {
+	t.Helper()
+	if inACluster(t, test); t.Failed() {
+		t.FailNow()
+	}
+}
+
+// createDeployment, updateDeployment and updateTDSetStatus have the program send one write.
+
+func (c *cluster) createDeployment(replicas int32) error {
+	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
+}
+
+func (c *cluster) updateDeployment(observed *appsv1.Deployment, replicas int32) error {
+	return c.program.updateDeployment(c.Context(), observed, desiredDeployment(c.tdset(), replicas))
+}
+
+func (c *cluster) updateTDSetStatus(seen *TDSet, status TDSetStatus) error {
+	return c.program.updateTDSetStatus(c.Context(), seen, status)
+}
+
+func (c *cluster) wantDone(function string, err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatalf("%s returned the error: %v", function, err)
+	}
+}
+
+func (c *cluster) wantRefused(function string, err error) {
+	c.Helper()
+	if err == nil {
+		c.Errorf("%s returned no error, want one", function)
+	}
+}
+
+// someStatus is a status that was made from that generation.
+func someStatus(generation int64) TDSetStatus {
+	return TDSetStatus{
+		ObservedGeneration: generation,
+		Conditions: []metav1.Condition{{
+			Type:               conditionAvailable,
+			Status:             metav1.ConditionTrue,
+			ObservedGeneration: generation,
+			LastTransitionTime: metav1.NewTime(midnight),
+			Reason:             "Some",
+			Message:            "some words",
+		}},
+	}
+}

@@ -1,0 +1,227 @@
+//go:build check || solution
+
+// An API server in memory, for TDSets and Deployments. The client's requests come to it without a network, so that all of
+// it can live in a bubble of testing/synctest. It keeps resourceVersions, and refuses what a real one refuses; it runs no
+// other controllers. The writes that it takes are in fakeapply_test.go.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// fakeAPI is the server. The history is the truth: the resourceVersion N means "after the first N changes".
+type fakeAPI struct {
+	onWrite func(object *unstructured.Unstructured) // called with what each apply of the program comes to
+
+	mu        sync.Mutex
+	objects   map[id]*unstructured.Unstructured
+	history   []change
+	forgotten map[string]int // of a resource, so many changes at the beginning of the history are gone: 410
+	news      chan struct{}  // closed, and replaced, when the history grows
+	down      bool           // every request is answered 500; watches go on
+}
+
+// id says which object, or which collection: then the name is empty.
+type id struct{ resource, namespace, name string }
+
+type change struct {
+	id     id
+	Type   watch.EventType            `json:"type"`
+	Object *unstructured.Unstructured `json:"object"`
+}
+
+func newFakeAPI() *fakeAPI {
+	return &fakeAPI{
+		objects:   map[id]*unstructured.Unstructured{},
+		forgotten: map[string]int{},
+		news:      make(chan struct{}),
+	}
+}
+
+var requestPath = regexp.MustCompile(`^/apis/[^/]+/[^/]+(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+))?(/status)?$`)
+
+// RoundTrip answers one request.
+func (a *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	path := requestPath.FindStringSubmatch(r.URL.Path)
+	if path == nil {
+		return answer(nil, apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path)), nil
+	}
+	target, toStatus := id{path[2], path[1], path[3]}, path[4] != ""
+	query := r.URL.Query()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.down:
+		return answer(nil, apierrors.NewInternalError(errors.New("the server is down"))), nil
+	case r.Method == http.MethodGet && query.Get("watch") != "":
+		from, _ := strconv.Atoi(query.Get("resourceVersion"))
+		return a.watch(r.Context(), target, from, query.Get("sendInitialEvents") == "true"), nil
+	case r.Method == http.MethodGet && target.name == "":
+		return answer(a.list(target), nil), nil
+	case r.Method == http.MethodGet:
+		if object := a.objects[target]; object != nil {
+			return answer(object, nil), nil
+		}
+		return answer(nil, apierrors.NewNotFound(schema.GroupResource{}, target.name)), nil
+	}
+	if format := types.PatchType(r.Header.Get("Content-Type")); r.Method != http.MethodPatch || format != types.ApplyYAMLPatchType {
+		return answer(nil, apierrors.NewBadRequest(fmt.Sprintf("a %s of %s is no apply: this server takes nothing else", r.Method, format))), nil
+	}
+	sent := &unstructured.Unstructured{}
+	if err := json.NewDecoder(r.Body).Decode(sent); err != nil {
+		return answer(nil, apierrors.NewBadRequest(err.Error())), nil
+	}
+	return answer(a.apply(target, toStatus, sent, query.Get("fieldManager"), query.Get("force") == "true")), nil
+}
+
+// answer makes a response of an object, or of an error.
+func answer(object any, err *apierrors.StatusError) *http.Response {
+	code := http.StatusOK
+	if err != nil {
+		err.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		code, object = int(err.ErrStatus.Code), err.ErrStatus
+	}
+	body, _ := json.Marshal(object)
+	return &http.Response{
+		StatusCode: code,
+		Status:     fmt.Sprint(code, " ", http.StatusText(code)),
+		Header:     http.Header{"Content-Type": {"application/json"}},
+		Body:       io.NopCloser(bytes.NewReader(body)),
+	}
+}
+
+// in tells whether an object is in a collection, which may be that of all namespaces.
+func (object id) in(collection id) bool {
+	return object.resource == collection.resource && (collection.namespace == "" || object.namespace == collection.namespace)
+}
+
+func (a *fakeAPI) list(collection id) *unstructured.UnstructuredList {
+	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+	list.SetResourceVersion(strconv.Itoa(len(a.history)))
+	for object := range a.objects {
+		if object.in(collection) {
+			list.Items = append(list.Items, *a.objects[object])
+		}
+	}
+	return list
+}
+
+// watch answers with a stream of all changes after the first so many. With initial, it begins with all that is there, and a
+// bookmark that says that this was all: so informers ask.
+func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bool) *http.Response {
+	var first []change
+	if initial {
+		sent = len(a.history)
+		for _, item := range a.list(collection).Items {
+			first = append(first, change{Type: watch.Added, Object: &item})
+		}
+		thatWasAll := a.bookmark(collection)
+		thatWasAll.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		first = append(first, change{Type: watch.Bookmark, Object: thatWasAll})
+	}
+	if sent < a.forgotten[collection.resource] {
+		return answer(nil, apierrors.NewResourceExpired("too old resource version"))
+	}
+	reader, writer := io.Pipe()
+	context.AfterFunc(ctx, func() { writer.CloseWithError(ctx.Err()) })
+	go func() {
+		defer writer.Close()
+		stream := json.NewEncoder(writer)
+		for _, event := range first {
+			stream.Encode(event)
+		}
+		for {
+			a.mu.Lock()
+			news, changes, lost := a.news, a.history[sent:], sent < a.forgotten[collection.resource]
+			a.mu.Unlock()
+			if lost {
+				return
+			}
+			for _, change := range changes {
+				if change.id.in(collection) && stream.Encode(change) != nil {
+					return
+				}
+				sent++
+			}
+			select {
+			case <-news:
+			case <-time.After(time.Minute): // a watch that has nothing to say says so
+				a.mu.Lock()
+				alive := change{Type: watch.Bookmark, Object: a.bookmark(collection)}
+				a.mu.Unlock()
+				stream.Encode(alive)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return &http.Response{StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}}, Body: reader}
+}
+
+func (a *fakeAPI) bookmark(collection id) *unstructured.Unstructured {
+	bookmark := &unstructured.Unstructured{}
+	bookmark.SetAPIVersion(kinds[collection.resource].GroupVersion().String())
+	bookmark.SetKind(kinds[collection.resource].Kind)
+	bookmark.SetResourceVersion(strconv.Itoa(len(a.history)))
+	return bookmark
+}
+
+// store makes an object be as given. What was handed out is never changed after, but replaced.
+func (a *fakeAPI) store(target id, object *unstructured.Unstructured) *unstructured.Unstructured {
+	eventType, old := watch.Modified, a.objects[target]
+	switch {
+	case old == nil:
+		eventType = watch.Added
+		object.SetUID(types.UID(fmt.Sprintf("uid %d", len(a.history))))
+		object.SetGeneration(1)
+	case !reflect.DeepEqual(object.Object["spec"], old.Object["spec"]):
+		object.SetGeneration(old.GetGeneration() + 1)
+	}
+	a.objects[target] = object
+	return a.commit(change{target, eventType, object})
+}
+
+// remove deletes an object at once, if there is one.
+func (a *fakeAPI) remove(target id) {
+	if object := a.objects[target]; object != nil {
+		delete(a.objects, target)
+		a.commit(change{target, watch.Deleted, object.DeepCopy()})
+	}
+}
+
+func (a *fakeAPI) commit(c change) *unstructured.Unstructured {
+	c.Object.SetResourceVersion(strconv.Itoa(len(a.history) + 1))
+	a.history = append(a.history, c)
+	close(a.news)
+	a.news = make(chan struct{})
+	return c.Object
+}
+
+// forget loses the history of a resource, and with it the watches: what they didn't report yet, they never will.
+func (a *fakeAPI) forget(resource string) {
+	a.forgotten[resource] = len(a.history)
+	close(a.news)
+	a.news = make(chan struct{})
+}

@@ -1,0 +1,69 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+// +genclient
+
+// TDSet asks for one Deployment, of its own name, that is scaled by the time of day.
+type TDSet struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   TDSetSpec   `json:"spec"`
+	Status TDSetStatus `json:"status,omitempty"`
+}
+
+// TDSetSpec is the desired state of a TDSet.
+type TDSetSpec struct {
+	Container Container `json:"container"`
+	// Service asks for a Service. Nothing is made of it here: chapter 07 does that.
+	Service *Service `json:"service,omitempty"`
+	// SchedulingConfig are the windows of the day. Where they overlap, the first one counts.
+	SchedulingConfig []Scheduling `json:"schedulingConfig"`
+	// DefaultReplica is the number of replicas outside of all windows.
+	DefaultReplica int32 `json:"defaultReplica"`
+	// IntervalMint is a number of minutes: that often the controller looks again, whatever the schedule says. 0: only when
+	// there is a reason to.
+	IntervalMint int32 `json:"intervalMint,omitempty"`
+}
+
+// Container is what every Pod runs.
+type Container struct {
+	Image string `json:"image"`
+	Port  int32  `json:"port"`
+}
+
+// Service is how the Pods are reached.
+type Service struct {
+	Port int32 `json:"port"`
+}
+
+// Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. It begins with the hour StartTime
+// (0 to 23) and ends before the hour EndTime (0 to 24; 0 and 24 both mean midnight). One whose end isn't after its start
+// goes on past midnight.
+type Scheduling struct {
+	StartTime int   `json:"startTime"`
+	EndTime   int   `json:"endTime"`
+	Replica   int32 `json:"replica"`
+}
+
+// TDSetStatus is the observed state of a TDSet.
+type TDSetStatus struct {
+	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions has one entry, of the type Available. It is a map, as the CRD says too: each entry has owners of its own.
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// TDSetList is what the API server answers to a list of TDSets.
+type TDSetList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []TDSet `json:"items"`
+}

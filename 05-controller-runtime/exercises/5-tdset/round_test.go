@@ -1,0 +1,116 @@
+//go:build check || solution
+
+// One call of Reconcile by itself, with controller-runtime's fake client. It makes easy what a server makes hard: a write that
+// takes ten seconds, or fails. All happens in a bubble of testing/synctest, where waiting takes no time.
+
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// round is one call of Reconcile: what it finds, and when.
+type round struct {
+	*testing.T
+	at         time.Time
+	tdset      *TDSet             // nil: there is none
+	deployment *appsv1.Deployment // nil: there is none
+
+	writeTakes time.Duration // each write, of a Deployment or of a status, takes so long
+	writeFails error         // and ends so
+}
+
+// settled returns a round at a time of day, such as "09:00" or "08:59:59.9", in which there is nothing to write. The TDSet is as
+// in the manifest, with changes.
+func settled(t *testing.T, clock string, changes ...func(*TDSetSpec)) *round {
+	t.Helper()
+	layout := "15:04:05"
+	at, err := time.Parse(layout, (clock + ":00:00")[:max(len(layout), len(clock))])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tdset := example(t)
+	tdset.UID = "the TDSet's"
+	for _, change := range changes {
+		change(&tdset.Spec)
+	}
+	now := midnight.Add(at.Sub(at.Truncate(24 * time.Hour)))
+	replicas, window, _ := scheduleAt(tdset.Spec, now)
+	deployment := &appsv1.Deployment{}
+	convert(t, desiredDeployment(tdset, replicas), deployment)
+	available(deployment)
+	tdset.Status = desiredStatus(tdset, deployment, window, metav1.NewTime(now.Truncate(time.Second)))
+	return &round{T: t, at: now, tdset: tdset, deployment: deployment}
+}
+
+// reconcile calls Reconcile.
+func (r *round) reconcile() (ctrl.Result, error) {
+	r.Helper()
+	quiet()
+	settings, err := managerOptions("")
+	if err != nil {
+		r.Fatal(err)
+	}
+	builder := fake.NewClientBuilder().WithScheme(settings.Scheme).WithStatusSubresource(&TDSet{})
+	if r.tdset != nil {
+		builder = builder.WithObjects(r.tdset)
+	}
+	if r.deployment != nil {
+		builder = builder.WithObjects(r.deployment)
+	}
+	clock := clocktesting.NewFakePassiveClock(r.at)
+	write := func() error { // instead of the write
+		clock.SetTime(clock.Now().Add(r.writeTakes))
+		return r.writeFails
+	}
+	api := builder.WithInterceptorFuncs(interceptor.Funcs{
+		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+			return write()
+		},
+		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+			return write()
+		},
+	}).Build()
+	program := &reconciler{Client: api, live: api, clock: clock}
+	return program.Reconcile(r.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
+}
+
+// wantAfter says what RequeueAfter has to be, exactly. 0 is never.
+func (r *round) wantAfter(want time.Duration) {
+	r.Helper()
+	result, err := r.reconcile()
+	switch got := result.RequeueAfter; {
+	case err != nil:
+		r.Errorf("Reconcile returned the error: %v", err)
+	case got.Abs() > 24*time.Hour && want != 0: // no schedule asks for that
+		r.Errorf("RequeueAfter is %v, want %v: does it ask r.clock what time it is?", got, want)
+	case got != want && want == 0:
+		r.Errorf("RequeueAfter is %v, want 0: never", got)
+	case got != want && got <= 0:
+		r.Errorf("RequeueAfter is %v, which is never, want %v", got, want)
+	case got != want:
+		r.Errorf("RequeueAfter is %v, want %v", got, want)
+	}
+}
+
+// wantError says that there has to be an error, and no RequeueAfter beside it.
+func (r *round) wantError() {
+	r.Helper()
+	result, err := r.reconcile()
+	if err == nil {
+		r.Error("a write failed, and Reconcile returned no error")
+	} else if result != (ctrl.Result{}) {
+		r.Errorf("beside an error it returned RequeueAfter %v: that counts for nothing, and is logged as a mistake", result.RequeueAfter)
+	}
+}

@@ -1,0 +1,150 @@
+// The manager: it has the cache, the client that reads from it, the leader election and the servers for metrics and probes, and starts
+// and stops all that is added to it, in the right order. What chapter 04 did in main.go, leader.go and queue.go is settings here.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+const (
+	leaseName    = "foo-controller"
+	drainTimeout = 20 * time.Second // how long work that is under way may take once the program is told to stop
+)
+
+// leaderElection says how to elect.
+type leaderElection struct {
+	namespace     string        // of the Lease
+	leaseDuration time.Duration // how long the others wait for a leader that is silent
+	renewDeadline time.Duration // how long a leader tries to renew before it gives up; shorter
+	retryPeriod   time.Duration // how often a leader renews; shorter still. Others ask a little less often
+}
+
+// newManager returns a manager without a controller yet.
+func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
+	types, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	drain := drainTimeout
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                  types,
+		Cache:                   cacheOptions(o),
+		Client:                  client.Options{Cache: &client.CacheOptions{Unstructured: o.unstructured}}, // else those are read from the server
+		Metrics:                 metricsOptions(o.metricsAddress),
+		HealthProbeBindAddress:  o.probeAddress,
+		GracefulShutdownTimeout: &drain,
+
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.election.namespace,
+		LeaderElectionReleaseOnCancel: true, // run returns right after the manager has stopped, and the program ends
+		LeaseDuration:                 &o.election.leaseDuration,
+		RenewDeadline:                 &o.election.renewDeadline,
+		RetryPeriod:                   &o.election.retryPeriod,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// newScheme returns the Go types that clients may use: Kubernetes' own, and Foo.
+func newScheme() (*runtime.Scheme, error) {
+	types := runtime.NewScheme()
+	return types, errors.Join(scheme.AddToScheme(types), v1alpha1.AddToScheme(types))
+}
+
+// start runs mgr until ctx ends. A manager that is still filling its cache doesn't hear of that: it goes round and round
+// (controller-runtime 0.25.2, runnableGroup.Start). Nothing has begun by then, so there is nothing to wait for.
+func start(ctx context.Context, mgr ctrl.Manager) error {
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	if err := mgr.Add(onceFilled(func() { close(begun) })); err != nil {
+		return err
+	}
+	go func() { ended <- mgr.Start(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case <-begun:
+		return <-ended
+	default:
+		return nil
+	}
+}
+
+// onceFilled is called as soon as the manager's cache is filled, whether this copy leads or not.
+type onceFilled func()
+
+func (f onceFilled) Start(context.Context) error { f(); return nil }
+
+func (onceFilled) NeedLeaderElection() bool { return false }
+
+// cacheOptions says what the cache keeps: Foos and Deployments, as soon as the controller watches them.
+func cacheOptions(o options) cache.Options {
+	options := cache.Options{
+		DefaultWatchErrorHandler: explain,
+		// A read of any other type is an error. By default it would start another watch, for good: of all the cluster's Secrets, say.
+		ReaderFailOnMissingInformer: true,
+		// Who owns which field is the API server's concern: here it would only take memory.
+		DefaultTransform: cache.TransformStripManagedFields(),
+	}
+	if o.namespace != "" {
+		options.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
+	}
+	if o.resync > 0 {
+		options.SyncPeriod = &o.resync
+	}
+	return options
+}
+
+// metricsOptions serves metrics to this machine as they are, and to others only by HTTPS and if they may: the API server is asked who
+// they are, and whether they may GET /metrics.
+func metricsOptions(address string) metricsserver.Options {
+	options := metricsserver.Options{BindAddress: address}
+	host, _, _ := net.SplitHostPort(address)
+	if address != "0" && !net.ParseIP(host).IsLoopback() {
+		options.SecureServing = true // with a certificate that it makes for itself
+		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return options
+}
+
+// waitForCRD returns when the server knows Foos, or ctx ends. The manager would wait for two minutes and then give up.
+func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
+	kind := v1alpha1.GroupVersion.WithKind("Foo")
+	said := false
+	return wait.PollUntilContextCancel(ctx, 2*time.Second, true, func(context.Context) (bool, error) {
+		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil && !said {
+			klog.InfoS("Waiting: the server doesn't know this resource: is the CRD applied (manifests/crd.yaml)?", "kind", kind.Kind, "err", err)
+			said = true
+		}
+		return err == nil, nil
+	})
+}

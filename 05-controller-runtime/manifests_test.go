@@ -1,0 +1,110 @@
+// The manifests say what the code says: the example is a Foo, and the roles have the verbs that the controller uses, no more.
+
+package main
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+func TestTheExampleIsAFoo(t *testing.T) {
+	var foo v1alpha1.Foo
+	readYAML(t, "manifests/foo.yaml", &foo)
+
+	if got := foo.GroupVersionKind(); got != fooKind {
+		t.Errorf("the example is a %v, want a %v", got, fooKind)
+	}
+	if foo.Spec.DeploymentName == "" {
+		t.Error("the example has no deploymentName")
+	}
+}
+
+// Kubernetes kills what hasn't ended by then.
+func TestTheDeploymentLetsTheWorkBeFinished(t *testing.T) {
+	var deployment appsv1.Deployment
+	readYAML(t, "manifests/deployment.yaml", &deployment)
+
+	if grace := time.Duration(*deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= drainTimeout {
+		t.Errorf("it is killed after %v, and takes %v to end", grace, drainTimeout)
+	}
+}
+
+// The controller works with its own permissions alone, and what it asks for is compared with what they are. None of it is refused.
+func TestTheRolesHaveTheVerbsInUse(t *testing.T) {
+	c := newBareCluster(t).asTheController()
+	stop := c.start(func(o *options) {
+		o.leaderElect = true
+		o.election = leaderElection{"foo-system", 15 * time.Second, 10 * time.Second, 100 * time.Millisecond}
+	})
+	c.create(example)
+	c.eventually("it has its Deployment", c.says("Progressing"))
+	c.becomesAvailable("web")
+	c.eventually("it is ready, and its users are told", func(ctx context.Context) bool { return c.isReady(2)(ctx) && c.recordedOf(ctx, "Synced") == 1 })
+	c.change(`{"deploymentName":"new"}`)
+	c.eventually("it has moved", c.isGone("web"))
+	must(t, stop())
+	inUse := map[string][]string{
+		// Asked for when somebody asks for its metrics: see metrics_test.go.
+		"authentication.k8s.io/tokenreviews":        {"create"},
+		"authorization.k8s.io/subjectaccessreviews": {"create"},
+		// Checked by the API server, and never asked for.
+		"samplecontroller.k8s.io/foos/finalizers": {"update"},
+		"apps/deployments":                        {"create"}, // when an apply makes one
+		// For events that come again. Ours don't.
+		"events.k8s.io/events": {"patch"},
+		"/events":              {"patch"},
+	}
+	for _, r := range c.traffic.since() {
+		resource := r.group + "/" + r.resource
+		if r.code == http.StatusForbidden {
+			t.Errorf("it may not %s %s", r.verb, resource)
+		}
+		verbs := []string{r.verb}
+		if r.verb == "watch" {
+			verbs = []string{"list", "watch"} // not every server can begin a watch with what is there
+		}
+		for _, verb := range verbs {
+			if !slices.Contains(inUse[resource], verb) {
+				inUse[resource] = append(inUse[resource], verb)
+			}
+		}
+	}
+
+	anyOrder := cmpopts.SortSlices(strings.Compare)
+	if diff := cmp.Diff(inUse, allowed(t, "manifests/rbac.yaml"), anyOrder); diff != "" {
+		t.Errorf("verbs (-in use +allowed):\n%s", diff)
+	}
+}
+
+// allowed returns the verbs that the roles in a file allow, by group and resource.
+func allowed(t *testing.T, file string) map[string][]string {
+	verbs := map[string][]string{}
+	for _, object := range objectsIn(t, file) {
+		if kind := object.GetObjectKind().GroupVersionKind().Kind; kind != "ClusterRole" && kind != "Role" {
+			continue
+		}
+		var role rbacv1.ClusterRole // a Role has nothing else
+		must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.(*unstructured.Unstructured).Object, &role))
+		for _, rule := range role.Rules {
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					verbs[group+"/"+resource] = append(verbs[group+"/"+resource], rule.Verbs...)
+				}
+			}
+		}
+	}
+	return verbs
+}

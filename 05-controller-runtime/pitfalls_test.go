@@ -1,0 +1,238 @@
+// What costs people days, as the README has it: each is shown first, and then what helps. The API server is a real one.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+func TestAReadAfterAWrite(t *testing.T) {
+	for sentence, readYourWrites := range map[string]bool{
+		"may not find what was written":     false,
+		"waits for it, with ReadYourWrites": true,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			config, _, namespace := newAPIServer(t)
+			deliver := make(chan struct{}) // until it is closed, events wait before the cache
+			mgr := newTestManager(t, config, namespace, func(options *ctrl.Options) {
+				options.Client.Cache = &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}
+				options.Cache.DefaultTransform = func(object any) (any, error) {
+					if object.(metav1.Object).GetName() == "made" {
+						<-deliver
+					}
+					return object, nil
+				}
+			})
+			read := func(reader client.Reader, name string) error {
+				return reader.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ConfigMap{})
+			}
+			startManager(t, mgr)
+			noError(t, mgr.GetClient().Create(t.Context(), configMap(namespace, "before")))
+			_ = read(mgr.GetClient(), "before") // the first read starts the cache
+
+			noError(t, mgr.GetClient().Create(t.Context(), configMap(namespace, "made")))
+			if readYourWrites {
+				close(deliver)
+				noError(t, read(mgr.GetClient(), "made"))
+				return
+			}
+			err := read(mgr.GetClient(), "made")
+			t.Logf("it is made; the cache says: %v", err)
+			if !apierrors.IsNotFound(err) {
+				t.Errorf("the cache says %v", err)
+			}
+			noError(t, read(mgr.GetAPIReader(), "made"))
+			close(deliver)
+		})
+	}
+}
+
+func TestWhoWokeMe(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		filter []builder.ForOption
+		want   int
+	}{
+		"its own write of the status":                  {nil, 2},
+		"only the user, by GenerationChangedPredicate": {[]builder.ForOption{builder.WithPredicates(predicate.GenerationChangedPredicate{})}, 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			config, api, namespace := newAPIServer(t)
+			mgr := newTestManager(t, config, namespace, nil)
+			calls, written, later := 0, make(chan struct{}), make(chan struct{})
+			// It writes the status if there is none: then there is nothing to do.
+			reconciler := reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
+				if key.Name == "later" {
+					close(later)
+					return ctrl.Result{}, nil
+				}
+				calls++
+				foo := &v1alpha1.Foo{}
+				if err := api.Get(ctx, key.NamespacedName, foo); err != nil || foo.Status.ObservedGeneration > 0 {
+					return ctrl.Result{}, err
+				}
+				foo.Status.ObservedGeneration = foo.Generation
+				defer close(written)
+				return ctrl.Result{}, api.Status().Update(ctx, foo)
+			})
+			noError(t, ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.Foo{}, test.filter...).Complete(reconciler))
+			startManager(t, mgr)
+
+			noError(t, api.Create(t.Context(), fooIn(namespace, "first")))
+			<-written
+			noError(t, api.Create(t.Context(), fooIn(namespace, "later"))) // there is one worker: all events before this one's are dealt with
+			<-later
+			t.Logf("one Foo was created, and reconciled %d times", calls)
+			if calls != test.want {
+				t.Errorf("it was reconciled %d times, want %d", calls, test.want)
+			}
+		})
+	}
+}
+
+func TestAGetThatHangs(t *testing.T) {
+	environment, err := startAPIServer()
+	noError(t, err)
+	config, _, namespace := newAPIServer(t)
+	nobody, err := environment.AddUser(envtest.User{Name: "nobody"}, config) // who may do nothing
+	noError(t, err)
+	secret := client.ObjectKey{Namespace: namespace, Name: "a"}
+
+	ctx, giveUp := context.WithCancelCause(t.Context())
+	refused := errors.New("the server refuses the watch")
+	mgr := newTestManager(t, nobody.Config(), namespace, func(options *ctrl.Options) {
+		options.Cache.DefaultWatchErrorHandler = func(_ context.Context, _ *toolscache.Reflector, err error) {
+			if apierrors.IsForbidden(err) {
+				giveUp(refused)
+			}
+		}
+	})
+	startManager(t, mgr)
+	err = mgr.GetClient().Get(ctx, secret, &corev1.Secret{})
+	t.Logf("from the cache, once somebody else gives up: %v", err)
+	if context.Cause(ctx) != refused || apierrors.IsForbidden(err) {
+		t.Errorf("it didn't wait for the cache: %v", err)
+	}
+
+	err = mgr.GetAPIReader().Get(t.Context(), secret, &corev1.Secret{})
+	t.Logf("from the server: %v", err)
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("the server answers %v", err)
+	}
+
+	strict := newTestManager(t, nobody.Config(), namespace, func(o *ctrl.Options) { o.Cache = cacheOptions(options{namespace: namespace}) })
+	startManager(t, strict)
+	err = strict.GetClient().Get(t.Context(), secret, &corev1.Secret{})
+	t.Logf("with ReaderFailOnMissingInformer: %v", err)
+	if notCached := (&cache.ErrResourceNotCached{}); !errors.As(err, &notCached) {
+		t.Errorf("the cache answers %v", err)
+	}
+}
+
+func TestWhoseObjectIsIt(t *testing.T) {
+	for sentence, shared := range map[string]bool{
+		"a copy": false,
+		"the cache's, with UnsafeDisableDeepCopy": true,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			config, api, namespace := newAPIServer(t)
+			noError(t, api.Create(t.Context(), configMap(namespace, "a")))
+			mgr := newTestManager(t, config, namespace, func(options *ctrl.Options) { options.Cache.DefaultUnsafeDisableDeepCopy = &shared })
+			startManager(t, mgr)
+			var list, again corev1.ConfigMapList
+			noError(t, mgr.GetClient().List(t.Context(), &list))
+			list.Items[0].Data["colour"] = "red" // nobody has said so to the server
+			noError(t, mgr.GetClient().List(t.Context(), &again))
+			t.Logf("the cache says now that it is %s", again.Items[0].Data["colour"])
+			if changed := again.Items[0].Data["colour"] == "red"; changed != shared {
+				t.Errorf("the cache has changed: %v, want %v", changed, shared)
+			}
+		})
+	}
+}
+
+func TestNobodyCollectsTheGarbage(t *testing.T) {
+	_, api, namespace := newAPIServer(t)
+	foo := fooIn(namespace, "a")
+	noError(t, api.Create(t.Context(), foo))
+	noError(t, api.Apply(t.Context(), desiredDeployment(foo), fieldManager))
+	noError(t, api.Delete(t.Context(), foo))
+	left := &appsv1.Deployment{}
+	err := api.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "a"}, left)
+	t.Logf("the Foo is deleted. Its Deployment: error %v, %d replicas, %d available", err, *left.Spec.Replicas, left.Status.AvailableReplicas)
+	if err != nil {
+		t.Errorf("something has deleted the Deployment: %v", err)
+	}
+	// So a test asks for what the garbage collector will go by.
+	if !metav1.IsControlledBy(left, foo) {
+		t.Error("no owner reference says that it goes with its Foo")
+	}
+}
+
+// newTestManager returns a manager with a cache of one namespace. Nothing runs yet.
+func newTestManager(t *testing.T, config *rest.Config, namespace string, change func(*ctrl.Options)) ctrl.Manager {
+	t.Helper()
+	types, err := newScheme()
+	noError(t, err)
+	options := ctrl.Options{
+		Scheme:     types,
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, // each test makes its own
+	}
+	if change != nil {
+		change(&options)
+	}
+	mgr, err := ctrl.NewManager(config, options)
+	noError(t, err)
+	return mgr
+}
+
+// startManager runs mgr until the test ends.
+func startManager(t *testing.T, mgr ctrl.Manager) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		noError(t, <-ended)
+	})
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the cache wasn't filled")
+	}
+}
+
+func configMap(namespace, name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{"colour": "blue"}}
+}
+
+func fooIn(namespace, name string) *v1alpha1.Foo {
+	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name}}
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,51 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// The markers of one type stand in a comment of their own, before the one that documents it:
+//   - genclient: a type that requests are about. Without it there are no apply configurations at all.
+//   - kubebuilder:object:root=true: write DeepCopyObject as well, which makes it a runtime.Object, something that a request can return.
+
+// +kubebuilder:object:root=true
+// +genclient
+
+// Foo asks for one Deployment.
+type Foo struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what the user wants. Only users write it.
+	Spec FooSpec `json:"spec"`
+	// Status is what the controller saw. Only the controller writes it.
+	Status FooStatus `json:"status,omitempty"`
+}
+
+// FooSpec is the desired state of a Foo.
+type FooSpec struct {
+	// DeploymentName is the name of the Deployment, in the Foo's namespace: a DNS-1123 label.
+	DeploymentName string `json:"deploymentName"`
+	// Replicas is the wanted number of Pods, 1 to 10. The API server sets 1 where it is missing.
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+// FooStatus is the observed state of a Foo.
+type FooStatus struct {
+	// AvailableReplicas is the number of Pods that the Deployment reports as available.
+	AvailableReplicas int32 `json:"availableReplicas"`
+	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions has one entry, of the type Ready. It is a map, as the CRD says too: owners own entries, not the whole list.
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// FooList is what the API server answers to a list of Foos.
+type FooList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Foo `json:"items"`
+}

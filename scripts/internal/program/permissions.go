@@ -1,0 +1,103 @@
+package program
+
+// What a program may do, as its chapter's manifests say: the program isn't installed by them, but runs with their permissions.
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// permissions are a program's identity and what it may do.
+type permissions struct {
+	namespace, serviceAccount string
+	clusterRoles              []string // that are bound to the account
+	roles                     []rbacv1.Role
+	rules                     []rbacv1.PolicyRule // of all of them
+	objects                   []byte              // YAML: namespace, account, roles and bindings
+}
+
+// Rules are all that the program may do, in the cluster and in its own namespace.
+func (p Program) Rules() ([]rbacv1.PolicyRule, error) {
+	permissions, err := p.permissions()
+	return permissions.rules, err
+}
+
+// permissions reads them. Whatever else stands in the file, such as the Deployment that runs the program in a cluster, is left out.
+func (p Program) permissions() (permissions, error) {
+	content, err := os.ReadFile(p.permissionsFile)
+	if err != nil {
+		return permissions{}, fmt.Errorf("permissions of %s: %w", p.Name, err)
+	}
+	found, err := parsePermissions(content)
+	if err != nil {
+		return permissions{}, fmt.Errorf("permissions of %s: %s: %w", p.Name, p.permissionsFile, err)
+	}
+	return found, nil
+}
+
+// parsePermissions reads YAML of any objects.
+func parsePermissions(content []byte) (found permissions, err error) {
+	var bindings []rbacv1.ClusterRoleBinding
+	rulesOf := map[string][]rbacv1.PolicyRule{} // by ClusterRole
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return found, err
+		}
+		var object metav1.PartialObjectMetadata
+		if err := yaml.Unmarshal(document, &object); err != nil {
+			return found, err
+		}
+		switch object.Kind {
+		case "ServiceAccount":
+			found.namespace, found.serviceAccount = object.Namespace, object.Name
+		case "ClusterRoleBinding":
+			var binding rbacv1.ClusterRoleBinding
+			if err := yaml.Unmarshal(document, &binding); err != nil {
+				return found, err
+			}
+			bindings = append(bindings, binding)
+		case "ClusterRole":
+			var role rbacv1.ClusterRole
+			if err := yaml.Unmarshal(document, &role); err != nil {
+				return found, err
+			}
+			rulesOf[role.Name] = role.Rules
+		case "Role":
+			var role rbacv1.Role
+			if err := yaml.Unmarshal(document, &role); err != nil {
+				return found, err
+			}
+			found.roles = append(found.roles, role)
+			found.rules = append(found.rules, role.Rules...)
+		case "Namespace", "RoleBinding":
+		default:
+			continue
+		}
+		found.objects = append(append(found.objects, "---\n"...), document...)
+	}
+	if found.serviceAccount == "" {
+		return found, errors.New("there is no ServiceAccount")
+	}
+	for _, binding := range bindings {
+		if slices.ContainsFunc(binding.Subjects, func(subject rbacv1.Subject) bool { return subject.Name == found.serviceAccount }) {
+			found.clusterRoles = append(found.clusterRoles, binding.RoleRef.Name)
+			found.rules = append(found.rules, rulesOf[binding.RoleRef.Name]...)
+		}
+	}
+	return found, nil
+}

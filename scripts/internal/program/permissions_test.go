@@ -1,0 +1,104 @@
+package program
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// manyObjects is what kustomize would write: permissions among other things.
+const manyObjects = `apiVersion: v1
+kind: Namespace
+metadata:
+  name: a-system
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: a-manager
+  namespace: a-system
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: a-role
+rules:
+- {apiGroups: [apps], resources: [deployments], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: leads
+  namespace: a-system
+rules:
+- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [update]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: admin
+rules:
+- {apiGroups: ["*"], resources: ["*"], verbs: ["*"]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: a-binding
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: a-role}
+subjects:
+- {kind: ServiceAccount, name: a-manager, namespace: a-system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: somebody-elses
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
+subjects:
+- {kind: ServiceAccount, name: somebody, namespace: a-system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: a-second
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: a-second-role}
+subjects:
+- {kind: ServiceAccount, name: a-manager, namespace: a-system}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: a-manager
+`
+
+func TestParsePermissions(t *testing.T) {
+	found, err := parsePermissions([]byte(manyObjects))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.namespace != "a-system" || found.serviceAccount != "a-manager" {
+		t.Errorf("the account is %s/%s", found.namespace, found.serviceAccount)
+	}
+	if want := []string{"a-role", "a-second-role"}; !slices.Equal(found.clusterRoles, want) {
+		t.Errorf("its roles are %q, want %q", found.clusterRoles, want)
+	}
+	if len(found.rules) != 2 || found.rules[0].Resources[0] != "leases" || found.rules[1].Resources[0] != "deployments" {
+		t.Errorf("what it may do is %v", found.rules)
+	}
+	objects := string(found.objects)
+	if !strings.Contains(objects, "kind: Namespace") || !strings.Contains(objects, "name: a-role") || strings.Contains(objects, "kind: Deployment") {
+		t.Errorf("applied is\n%s", objects)
+	}
+}
+
+func TestParsePermissionsRefuses(t *testing.T) {
+	for sentence, test := range map[string]struct{ content, want string }{
+		"what has no account": {"kind: Namespace\n", "no ServiceAccount"},
+		"what is no YAML":     {"kind: {\n", "yaml"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if _, err := parsePermissions([]byte(test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
