@@ -87,7 +87,7 @@ func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace stri
 	}
 }
 
-// start runs the manager with our controller, as run does, until the test ends. What it returns stops it, and returns what run would.
+// start runs the manager with our controller until the test ends. What it returns stops it, and returns what run would.
 func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	c.t.Helper()
 	o := options{namespace: c.namespace, silence: time.Minute, workers: 2, metricsAddress: "0", probeAddress: "0"}
@@ -97,11 +97,11 @@ func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	return runManager(c.t, c.newManager(o))
 }
 
-// runManager runs a manager until the test ends. What it returns stops it, and returns what Start has.
+// runManager runs a manager as run does, until the test ends. What it returns stops it, and returns what run would.
 func runManager(t *testing.T, mgr ctrl.Manager) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
+	go func() { ended <- start(ctx, mgr) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-ended

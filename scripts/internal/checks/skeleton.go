@@ -49,21 +49,22 @@ func parts() []part {
 		{"manifests/rbac.yaml", "01", "05", false},
 
 		{tdset + "main.go", "01", "04", true},
+		{tdset + "main.go", "05", "06", true}, // with a flag set of its own
 		{tdset + "types.go", "01", "03", true},
 		{tdset + "types.go", "04", "05", true},
-		{tdset + "clock.go", "01", "05", true},
+		{tdset + "clock.go", "01", "06", true},
 		{tdset + "desired.go", "01", "03", true},
 		{tdset + "desired.go", "04", "05", true},
 		{tdset + "reconcile.go", "01", "03", true},
-		{tdset + "schedule.go", "02", "05", true}, // in 01 it is what the learner writes
+		{tdset + "schedule.go", "02", "06", true}, // in 01 it is what the learner writes
 		{tdset + "deepcopy.go", "02", "03", true},
 		{tdset + "controller.go", "01", "04", false},
 		{tdset + "cluster_test.go", "01", "03", true},
 		{tdset + "fakeapi_test.go", "01", "03", true},
 		{tdset + "fakeapi_test.go", "04", "05", true},
 		{tdset + "manifests/crd.yaml", "01", "05", true},
-		{tdset + "manifests/namespace.yaml", "01", "05", true},
-		{tdset + "manifests/tdset.yaml", "01", "05", true},
+		{tdset + "manifests/namespace.yaml", "01", "06", true},
+		{tdset + "manifests/tdset.yaml", "01", "06", true},
 		{tdset + "manifests/rbac.yaml", "01", "05", false},
 	}
 }

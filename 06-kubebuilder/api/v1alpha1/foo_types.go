@@ -1,0 +1,81 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// The markers of a type stand in a comment of their own, before the one that documents it. Comments become descriptions in the CRD,
+// and are what `kubectl explain` says; markers become all else in it:
+//   - kubebuilder:validation, kubebuilder:default, required and optional: the schema;
+//   - kubebuilder:validation:XValidation: a rule in CEL, for what a schema can't say;
+//   - kubebuilder:subresource: endpoints of their own, for the status and for `kubectl scale`;
+//   - kubebuilder:selectablefield: what `--field-selector` may ask for;
+//   - kubebuilder:printcolumn: what `kubectl get` shows, and with priority 1 only `-o wide`;
+//   - kubebuilder:metadata: the approval that a group under k8s.io must show. Such groups belong to Kubernetes;
+//   - kubebuilder:object:root=true: write DeepCopyObject as well, which makes it a runtime.Object, something that a request can return;
+//   - genclient: a type that requests are about. Without it there are no apply configurations at all.
+
+// +genclient
+// +kubebuilder:object:root=true
+// +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, used for teaching only"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name: at most 63 characters, since it becomes the value of the label \"controller\""
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.availableReplicas
+// +kubebuilder:selectablefield:JSONPath=.spec.deploymentName
+// +kubebuilder:printcolumn:name=Deployment,type=string,JSONPath=.spec.deploymentName
+// +kubebuilder:printcolumn:name=Desired,type=integer,JSONPath=.spec.replicas
+// +kubebuilder:printcolumn:name=Available,type=integer,JSONPath=.status.availableReplicas
+// +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name=Reason,type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+
+// Foo asks for one Deployment.
+type Foo struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what the user wants. Only users write it.
+	// +required
+	Spec FooSpec `json:"spec"`
+	// Status is what the controller saw. Only the controller writes it.
+	// +optional
+	Status FooStatus `json:"status,omitempty"`
+}
+
+// FooSpec is the desired state of a Foo.
+type FooSpec struct {
+	// DeploymentName is the name of the Deployment, in the Foo's namespace: a DNS-1123 label.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	DeploymentName string `json:"deploymentName"`
+	// Replicas is the wanted number of Pods, 1 to 10. The API server sets 1 where it is missing.
+	// +optional
+	// +default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+// FooStatus is the observed state of a Foo.
+type FooStatus struct {
+	// AvailableReplicas is the number of Pods that the Deployment reports as available.
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas"`
+	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions has one entry, of the type Ready. It is a map: owners own entries, not the whole list.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// FooList is what the API server answers to a list of Foos.
+type FooList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Foo `json:"items"`
+}

@@ -1,0 +1,199 @@
+// dist/install.yaml, on a real API server: two copies of the manager, with the arguments that the Deployment gives them, under its
+// ServiceAccount. No kubelet is there, and no network between Pods, so the test starts the copies, brings them their certificate,
+// and leads the API server to them. What needs a cluster that has all that is in test/e2e.
+
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/operators/06-kubebuilder/api/v1alpha1"
+)
+
+const installed = "foo-operator-system" // the namespace
+
+func TestTheInstalledManager(t *testing.T) {
+	config, api, _ := newAPIServer(t)
+	install(t, api)
+	var deployment appsv1.Deployment
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: installed, Name: namePrefix + "controller-manager"}, &deployment))
+	account := "system:serviceaccount:" + installed + ":" + deployment.Spec.Template.Spec.ServiceAccountName
+	kubeconfig := kubeconfigOf(t, config, account)
+	args := deployment.Spec.Template.Spec.Containers[0].Args
+
+	var copies []*managerCopy
+	for range 2 {
+		copies = append(copies, startCopy(t, kubeconfig, args))
+	}
+	eventually(t, "the certificate is made, and both copies are ready", copies, func(ctx context.Context) bool {
+		ready := true
+		for _, c := range copies {
+			c.beKubelet(ctx, t, api)
+			ready = ready && c.isReady(ctx)
+		}
+		return ready
+	})
+
+	for _, c := range copies {
+		for name, trusted := range authorities(t, api) {
+			if err := c.serves(trusted); err != nil {
+				t.Errorf("the API server wouldn't trust what is served, by the authority in %s: %v", name, err)
+			}
+		}
+		for who, want := range map[string]int{"nobody": http.StatusUnauthorized, "somebody": http.StatusForbidden, "prometheus": http.StatusOK} {
+			if got := c.metrics(t, tokenOf(t, api, who)); got != want {
+				t.Errorf("%s gets %d from the metrics, want %d", who, got, want)
+			}
+		}
+		leadTo(t, api, c)
+		liveAsAFoo(t, api, newNamespace(t, api), copies)
+	}
+
+	for _, c := range copies {
+		if code := c.stop(t); code != 0 {
+			t.Errorf("the manager ended with the exit code %d:\n%s", code, &c.log)
+		}
+	}
+	var lease coordinationv1.Lease
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: installed, Name: leaseName}, &lease))
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
+		t.Errorf("no copy runs any more, and %q holds the lease", holder)
+	}
+	compareVerbs(t, account)
+}
+
+// liveAsAFoo is a life with all that makes the manager ask for something.
+func liveAsAFoo(t *testing.T, api client.Client, namespace string, copies []*managerCopy) {
+	t.Helper()
+	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"}}
+	eventually(t, "the webhooks are called, and the Foo is made", copies, func(ctx context.Context) bool { return api.Create(ctx, foo) == nil })
+	if foo.Spec.DeploymentName != "example" {
+		t.Errorf("the Deployment's name is %q, want the Foo's", foo.Spec.DeploymentName)
+	}
+	eventually(t, "a second Foo of one Deployment is refused", copies, func(ctx context.Context) bool {
+		second := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "second"}, Spec: v1alpha1.FooSpec{DeploymentName: "example"}}
+		return apierrors.IsInvalid(api.Create(ctx, second, client.DryRunAll))
+	})
+	key, deployment := client.ObjectKeyFromObject(foo), &appsv1.Deployment{}
+	eventually(t, "it has its Deployment", copies, func(ctx context.Context) bool { return api.Get(ctx, key, deployment) == nil })
+	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}
+	must(t, api.Status().Update(t.Context(), deployment)) // as the Deployment controller does
+	eventually(t, "it is ready, and its users are told", copies, func(ctx context.Context) bool {
+		var events eventsv1.EventList
+		must(t, api.Get(ctx, key, foo))
+		must(t, api.List(ctx, &events, client.InNamespace(namespace)))
+		return meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready") &&
+			slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool { return e.Regarding.UID == foo.UID && e.Reason == "Synced" })
+	})
+	must(t, api.Patch(t.Context(), foo, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deploymentName":"new"}}`))))
+	eventually(t, "it has moved", copies, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, deployment)) })
+	must(t, api.Delete(t.Context(), foo))
+}
+
+// install applies dist/install.yaml. The webhooks are taken away when the test has ended: nobody could make a Foo any more.
+func install(t *testing.T, api client.Client) {
+	t.Helper()
+	for _, object := range objectsIn(t, "../dist/install.yaml") {
+		must(t, api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership))
+	}
+	t.Cleanup(func() {
+		ctx := context.Background()
+		must(t, api.Delete(ctx, &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: mutating}}))
+		must(t, api.Delete(ctx, &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: validating}}))
+		foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "any"}, Spec: v1alpha1.FooSpec{DeploymentName: "any"}}
+		eventually(t, "the server asks no longer", nil, func(context.Context) bool { return api.Create(ctx, foo.DeepCopy(), client.DryRunAll) == nil })
+	})
+}
+
+// leadTo leads the API server to that copy: the Service becomes another name of this machine, and the port is the copy's. By what name
+// the API server calls it, and whom it trusts, stays as it is.
+func leadTo(t *testing.T, api client.Client, c *managerCopy) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(c.webhooks)
+	must(t, err)
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: installed, Name: webhookService}}
+	must(t, api.Patch(t.Context(), service, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"localhost"}}`))))
+	patch := client.RawPatch(types.JSONPatchType, fmt.Appendf(nil, `[{"op":"replace","path":"/webhooks/0/clientConfig/service/port","value":%s}]`, port))
+	must(t, api.Patch(t.Context(), &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: mutating}}, patch))
+	must(t, api.Patch(t.Context(), &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: validating}}, patch))
+}
+
+// kubeconfigOf returns the path of a kubeconfig that has only the rights of that ServiceAccount.
+func kubeconfigOf(t *testing.T, config *rest.Config, account string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{"test": {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{"test": {
+			ClientCertificateData: config.CertData,
+			ClientKeyData:         config.KeyData,
+			Impersonate:           account,
+			ImpersonateGroups:     []string{"system:serviceaccounts", "system:serviceaccounts:" + installed, "system:authenticated"},
+		}},
+		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "test"}},
+		CurrentContext: "test",
+	}, path))
+	return path
+}
+
+// authorities returns what the API server trusts, by the configuration that says so.
+func authorities(t *testing.T, api client.Client) map[string]*x509.CertPool {
+	t.Helper()
+	var mutate admissionv1.MutatingWebhookConfiguration
+	var validate admissionv1.ValidatingWebhookConfiguration
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: mutating}, &mutate))
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: validating}, &validate))
+	pools := map[string]*x509.CertPool{}
+	for name, bundle := range map[string][]byte{mutating: mutate.Webhooks[0].ClientConfig.CABundle, validating: validate.Webhooks[0].ClientConfig.CABundle} {
+		pools[name] = x509.NewCertPool()
+		if !pools[name].AppendCertsFromPEM(bundle) {
+			t.Errorf("%s has no authority: %s", name, base64.StdEncoding.EncodeToString(bundle))
+		}
+	}
+	return pools
+}
+
+// tokenOf returns a token of that ServiceAccount: none for nobody, and one that may read the metrics for prometheus.
+func tokenOf(t *testing.T, api client.Client, who string) string {
+	t.Helper()
+	if who == "nobody" {
+		return ""
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: who}}
+	must(t, client.IgnoreAlreadyExists(api.Create(t.Context(), account)))
+	if who == "prometheus" {
+		must(t, client.IgnoreAlreadyExists(api.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: who},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: namePrefix + "metrics-reader"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "default", Name: who}},
+		})))
+	}
+	request := &authenticationv1.TokenRequest{}
+	must(t, api.SubResource("token").Create(t.Context(), account, request))
+	return request.Status.Token
+}

@@ -1,0 +1,159 @@
+// The manager: it has the cache, the client that reads from it, the leader election and the servers for metrics, probes and webhooks,
+// and starts and stops all that is added to it, in the right order.
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"example.com/operators/06-kubebuilder/api/v1alpha1"
+)
+
+const (
+	leaseName    = "foo-controller"
+	drainTimeout = 20 * time.Second // how long work that is under way may take once the program is told to stop
+)
+
+// newManager returns a manager without a controller yet.
+func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
+	webhooks := webhook.NewServer(webhookServerOptions(o))
+	if o.enableWebhooks {
+		// addWebhooks registers them while the server starts, and nothing locks what they are registered in. It is made by the first
+		// registration: this one, before anything runs. It answers at all other paths.
+		webhooks.Register("/", http.NotFoundHandler())
+	}
+	drain := drainTimeout
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                  scheme,
+		Cache:                   cacheOptions(o),
+		Metrics:                 metricsOptions(o.metricsAddress, o.metricsCert),
+		WebhookServer:           webhooks,
+		HealthProbeBindAddress:  o.probeAddress,
+		GracefulShutdownTimeout: &drain,
+
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.election.namespace,
+		LeaderElectionReleaseOnCancel: true, // run returns right after the manager has stopped, and the program ends
+		LeaseDuration:                 &o.election.leaseDuration,
+		RenewDeadline:                 &o.election.renewDeadline,
+		RetryPeriod:                   &o.election.retryPeriod,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// start runs mgr until ctx ends. A manager that is still filling its cache doesn't hear of that: it goes round and round
+// (controller-runtime 0.25.2, runnableGroup.Start). Nothing has begun by then, so there is nothing to wait for.
+func start(ctx context.Context, mgr ctrl.Manager) error {
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	if err := mgr.Add(onceFilled(func() { close(begun) })); err != nil {
+		return err
+	}
+	go func() { ended <- mgr.Start(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case <-begun:
+		return <-ended
+	default:
+		return nil
+	}
+}
+
+// onceFilled is called as soon as the manager's cache is filled, whether this copy leads or not.
+type onceFilled func()
+
+func (f onceFilled) Start(context.Context) error { f(); return nil }
+
+func (onceFilled) NeedLeaderElection() bool { return false }
+
+// cacheOptions says what the cache keeps: Foos and Deployments, as soon as the controller watches them.
+func cacheOptions(o options) cache.Options {
+	options := cache.Options{
+		DefaultWatchErrorHandler: explain,
+		// A read of any other type is an error. By default it would start another watch, for good: of all the cluster's Secrets, say.
+		ReaderFailOnMissingInformer: true,
+		// Who owns which field is the API server's concern: here it would only take memory.
+		DefaultTransform: cache.TransformStripManagedFields(),
+	}
+	if o.namespace != "" {
+		options.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
+	}
+	if o.resync > 0 {
+		options.SyncPeriod = &o.resync
+	}
+	return options
+}
+
+// metricsOptions serves metrics to this machine as they are, and to others only by HTTPS and if they may: the API server is asked who
+// they are, and whether they may GET /metrics.
+func metricsOptions(address string, cert certificate) metricsserver.Options {
+	options := metricsserver.Options{BindAddress: address}
+	host, _, _ := net.SplitHostPort(address)
+	if address != "0" && !net.ParseIP(host).IsLoopback() {
+		options.SecureServing = true
+		options.CertDir, options.CertName, options.KeyName = cert.path, cert.name, cert.key
+		options.TLSOpts = []func(*tls.Config){withoutHTTP2}
+		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return options
+}
+
+// withoutHTTP2 leaves a server with HTTP/1.1: whoever may connect could keep it busy by opening streams and resetting them (the
+// attack is called Rapid Reset), and neither Prometheus nor the API server need more.
+func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
+
+// waitForCRD returns when the server knows Foos, or ctx ends. The manager would wait for two minutes and then give up.
+func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
+	kind := v1alpha1.GroupVersion.WithKind("Foo")
+	said := false
+	return wait.PollUntilContextCancel(ctx, 2*time.Second, true, func(context.Context) (bool, error) {
+		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil && !said {
+			klog.InfoS("Waiting: the server doesn't know this resource: is the CRD applied (make install)?", "kind", kind.Kind, "err", err)
+			said = true
+		}
+		return err == nil, nil
+	})
+}
+
+// explain logs why a list or watch failed. The Reflector tries again, by itself, with growing pauses.
+func explain(ctx context.Context, reflector *toolscache.Reflector, err error) {
+	switch {
+	case apierrors.IsNotFound(err):
+		klog.InfoS("Waiting: the server doesn't know this resource: is the CRD applied (make install)?", "type", reflector.TypeDescription())
+	case apierrors.IsForbidden(err):
+		klog.InfoS("Waiting: are the permissions applied (config/rbac)?", "err", err)
+	case apierrors.IsUnauthorized(err):
+		klog.InfoS("Waiting: the server refuses the credentials; if they have expired, renew the kubeconfig and start again", "err", err)
+	default:
+		toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
+	}
+}

@@ -1,0 +1,80 @@
+//go:build !solution
+
+// Package rbac is about what an operator may do, and what it does.
+package rbac
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	foov1alpha1ac "example.com/operators/06-kubebuilder/api/v1alpha1/applyconfiguration/api/v1alpha1"
+)
+
+// Reconciler gives each Foo a Deployment, with the image that a ConfigMap names for all of them.
+type Reconciler struct {
+	client.Client // reads from the manager's cache, writes to the API server
+	Recorder      events.EventRecorder
+}
+
+// YOUR WORK: these markers. The code below is right.
+//
+// +kubebuilder:rbac:groups=*,resources=foos,verbs=*
+// +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos/status,verbs=get;update
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;update
+// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
+// Reconcile makes the Deployment of the Foo of that key, or puts it back. (In short: whose a Deployment is, it doesn't ask. The
+// chapter's own does.)
+func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
+	// 1. The Foo, and what all Foos have in common.
+	foo, defaults := &v1alpha1.Foo{}, &corev1.ConfigMap{}
+	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !foo.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	if err := r.Get(ctx, defaultsKey, defaults); err != nil {
+		return ctrl.Result{}, fmt.Errorf("get the defaults: %w", err)
+	}
+
+	// 2. The Deployment. If it is so already, all is done.
+	desired, observed := desiredDeployment(foo, defaults.Data["image"]), &appsv1.Deployment{}
+	err := r.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, observed)
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("get the Deployment: %w", err)
+	}
+	if err == nil && upToDate(observed, desired) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.Apply(ctx, desired, fieldManager, client.ForceOwnership); err != nil {
+		return ctrl.Result{}, fmt.Errorf("apply the Deployment: %w", err)
+	}
+
+	// 3. What there is to say about it.
+	if foo.Status.ObservedGeneration != foo.Generation {
+		status := foov1alpha1ac.Foo(foo.Name, foo.Namespace).
+			WithStatus(foov1alpha1ac.FooStatus().WithObservedGeneration(foo.Generation))
+		if err := r.Status().Apply(ctx, status, fieldManager, client.ForceOwnership); err != nil {
+			return ctrl.Result{}, fmt.Errorf("apply the status: %w", err)
+		}
+	}
+	r.Recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "Deployment %s is as it should be", foo.Spec.DeploymentName)
+	return ctrl.Result{}, nil
+}
+
+// SetupWithManager adds the controller to mgr.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.Foo{}).
+		Owns(&appsv1.Deployment{}).
+		Complete(r)
+}

@@ -1,0 +1,313 @@
+//go:build check || solution
+
+// What the markers allow, and what the controller needs. The first is made by controller-gen's own generator, from the file that
+// Reconcile is in. The second is written down nowhere: the controller runs against an API server (apiserver_test.go), which notes what
+// it asks its authorizer.
+//
+// As given, no marker is right. `workshop test` holds this exercise to that:
+//
+// fails: TestMarkers/Foos are read from the cache
+// says: too many: verbs=* on foos
+//
+// fails: TestMarkers/the status of Foos is applied
+// says: missing: patch on foos/status
+//
+// fails: TestMarkers/a Deployment holds up the deletion of its Foo
+// says: missing: update on foos/finalizers
+//
+// fails: TestMarkers/Deployments are read from the cache, and applied
+// says: missing: create on deployments in the group apps: an apply that finds nothing makes it
+//
+// fails: TestMarkers/ConfigMaps are read from the cache, in one namespace
+// says: too wide: list;watch on configmaps, in all namespaces
+//
+// fails: TestMarkers/events are recorded
+// says: missing: create on events in the group events.k8s.io
+//
+// fails: TestMarkers/nothing else is asked for
+// says: too many: get;list;watch on secrets
+
+package rbac
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-tools/pkg/genall"
+	"sigs.k8s.io/controller-tools/pkg/loader"
+	"sigs.k8s.io/controller-tools/pkg/markers"
+	"sigs.k8s.io/controller-tools/pkg/rbac"
+)
+
+// What the log says would only hide what the tests say.
+func TestMain(m *testing.M) {
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+	ctrl.SetLogger(klog.Background())
+	goleak.VerifyTestMain(m)
+}
+
+func TestMarkers(t *testing.T) {
+	rights, asked := rightsOf(t), aDay(t).asked
+	slices.SortFunc(asked, func(a, b question) int { return strings.Compare(a.Namespace, b.Namespace) }) // whichever was asked first
+	resources := map[string]string{
+		"Foos are read from the cache":                         "foos",
+		"the status of Foos is applied":                        "foos/status",
+		"a Deployment holds up the deletion of its Foo":        "foos/finalizers",
+		"Deployments are read from the cache, and applied":     "deployments",
+		"ConfigMaps are read from the cache, in one namespace": "configmaps",
+		"events are recorded":                                  "events",
+		"nothing else is asked for":                            "",
+	}
+	named := slices.Collect(maps.Values(resources))
+	for sentence, resource := range resources {
+		t.Run(sentence, func(t *testing.T) {
+			isOf := func(other string) bool {
+				return other == resource || resource == "" && !slices.Contains(named, other)
+			}
+			for _, problem := range slices.Concat(missing(asked, rights, isOf), tooMany(asked, rights, isOf)) {
+				t.Error(problem)
+			}
+			if t.Failed() {
+				t.Log(place(isOf))
+			}
+		})
+	}
+}
+
+// right is one verb on one resource.
+type right struct {
+	verb, group, resource string
+	namespace             string   // of the Role; "": it is in a ClusterRole
+	names                 []string // of objects; none: all
+}
+
+// allows tells whether a right covers what the authorizer is asked, as RBAC does.
+func (r right) allows(q question) bool {
+	return is(r.verb, q.Verb) && is(r.group, q.Group) && r.isFor(q.Resource) &&
+		(r.namespace == "" || r.namespace == q.Namespace) && (len(r.names) == 0 || slices.Contains(r.names, q.Name))
+}
+
+// isFor tells whether a right is about a resource: *, and */status, stand for many.
+func (r right) isFor(resource string) bool {
+	_, subresource, _ := strings.Cut(resource, "/")
+	return is(r.resource, resource) || subresource != "" && r.resource == "*/"+subresource
+}
+
+func is(allowed, asked string) bool { return allowed == "*" || allowed == asked }
+
+// missing says of each verb on a resource that some question about it gets no for an answer, and what needs it.
+func missing(asked []question, rights []right, isOf func(resource string) bool) []string {
+	said := map[string]string{}
+	for _, q := range asked {
+		if !isOf(q.Resource) || slices.ContainsFunc(rights, func(r right) bool { return r.allows(q) }) {
+			continue
+		}
+		where, elsewhere := "", q
+		for _, r := range rights {
+			if elsewhere.Namespace = r.namespace; r.namespace != "" && r.allows(elsewhere) {
+				where = " (which is allowed in the namespace " + r.namespace + " only)"
+			}
+			if unnamed := r; len(r.names) > 0 {
+				unnamed.names = nil
+				if unnamed.allows(q) {
+					where = " (which is allowed by the name " + strings.Join(r.names, ", ") + " only)"
+				}
+			}
+		}
+		key := fmt.Sprintf("missing: %s on %s in the %s%s: ", q.Verb, q.Resource, group(q.Group), where)
+		if said[key] == "" {
+			said[key] = key + q.Why
+		}
+	}
+	return slices.Sorted(maps.Values(said))
+}
+
+// tooMany says of each right on a resource that nothing needs it, or not as it is.
+func tooMany(asked []question, rights []right, isOf func(resource string) bool) []string {
+	verbs := map[string][]string{} // by what is said of them
+	for _, r := range rights {
+		if isOf(r.resource) {
+			for _, problem := range r.judge(asked) {
+				verbs[problem] = append(verbs[problem], r.verb)
+			}
+		}
+	}
+	var all []string
+	for problem, verbs := range verbs {
+		slices.Sort(verbs)
+		all = append(all, strings.ReplaceAll(problem, "VERBS", strings.Join(slices.Compact(verbs), ";")))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// judge says what is wrong with a right that allows more than is asked. VERBS stands for its verb, and others of which the same is true.
+func (r right) judge(asked []question) (problems []string) {
+	var used, similar []question // what it is for, and what else is asked about its resource
+	for _, q := range asked {
+		if r.isFor(q.Resource) {
+			similar = append(similar, q)
+		}
+		if r.allows(q) {
+			used = append(used, q)
+		}
+	}
+	verbs := theirs(similar, func(q question) string { return q.Verb })
+	groups := theirs(similar, func(q question) string { return q.Group })
+	namespaces := theirs(used, func(q question) string { return q.Namespace })
+
+	switch {
+	case strings.HasPrefix(r.resource, "/"):
+		return []string{fmt.Sprintf("too many: VERBS on urls=%s: nothing ever asks for that", r.resource)}
+	case strings.HasPrefix(r.resource, "*"):
+		return []string{fmt.Sprintf("too many: verbs=VERBS on resources=%s: whatever the cluster has, Secrets too; "+
+			"name what is needed", r.resource)}
+	}
+	if r.verb == "*" {
+		problems = append(problems, fmt.Sprintf("too many: verbs=* on %s: deletecollection too, and what may come later; "+
+			"what is asked for: %s", r.resource, cmp.Or(strings.Join(verbs, ";"), "nothing")))
+	}
+	if r.group == "*" {
+		problems = append(problems, fmt.Sprintf("too many: groups=* on %s: whatever has this name in any group; what is asked for is in the %s",
+			r.resource, group(groups...)))
+	}
+	what := fmt.Sprintf("VERBS on %s in the %s", r.resource, group(r.group))
+	switch {
+	case len(problems) > 0:
+	case len(used) > 0 && r.namespace == "" && len(namespaces) == 1 && namespaces[0] != "":
+		problems = append(problems, fmt.Sprintf("too wide: VERBS on %s, in all namespaces: it is asked for in %s only; "+
+			"namespace=%[2]s in the marker makes a Role there", r.resource, namespaces[0]))
+	case len(used) > 0:
+	case len(similar) == 0:
+		problems = append(problems, "too many: "+what+": nothing ever asks for that")
+	case !slices.Contains(groups, r.group):
+		problems = append(problems, fmt.Sprintf("too many: %s: it asks for those in the %s", what, group(groups...)))
+	case !slices.Contains(verbs, r.verb) && r.verb == "get" && slices.Contains(verbs, "list"):
+		problems = append(problems, "too many: "+what+": nothing sends it. "+
+			"The manager's client gets what the cache has, and that lists and watches")
+	case !slices.Contains(verbs, r.verb) && r.verb == "update" && slices.Contains(verbs, "patch"):
+		problems = append(problems, "too many: "+what+": nothing sends it. An apply is a PATCH, and an update would be a PUT")
+	case !slices.Contains(verbs, r.verb):
+		problems = append(problems, "too many: "+what+": nothing sends it")
+	case len(r.names) > 0:
+		problems = append(problems, fmt.Sprintf("too many: %s, by the name %s: no such request names it", what, strings.Join(r.names, ", ")))
+	default:
+		problems = append(problems, fmt.Sprintf("too many: %s, in the namespace %s: nothing asks for it there", what, r.namespace))
+	}
+	return problems
+}
+
+// theirs are the different values that questions have of something.
+func theirs(questions []question, value func(question) string) []string {
+	all := map[string]bool{}
+	for _, q := range questions {
+		all[value(q)] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// group is a group, or several, in words.
+func group(names ...string) string {
+	switch {
+	case len(names) != 1:
+		return "groups " + strings.Join(names, ", ")
+	case names[0] == "":
+		return `group ""` // what belongs to no group, such as Secrets
+	}
+	return "group " + names[0]
+}
+
+// source is the file that Reconcile is in: exercise.go, or the solution.
+func source() string {
+	function := runtime.FuncForPC(reflect.ValueOf((*Reconciler).Reconcile).Pointer())
+	file, _ := function.FileLine(function.Entry())
+	return filepath.Base(file)
+}
+
+// rightsOf returns the rights in the roles that controller-gen makes of the markers.
+func rightsOf(t *testing.T) []right {
+	t.Helper()
+	packages, err := loader.LoadRoots(source())
+	must(t, err)
+	collector := &markers.Collector{Registry: &markers.Registry{}}
+	must(t, rbac.Generator{}.RegisterMarkers(collector.Registry))
+	read, err := markers.PackageMarkers(collector, packages[0])
+	if err != nil {
+		packages[0].AddError(err) // which says where
+	}
+	for _, e := range packages[0].Errors {
+		where := strings.TrimPrefix(e.Pos, filepath.Dir(packages[0].GoFiles[0])+"/")
+		t.Errorf("controller-gen can't read the marker at %s: %s\n"+
+			"It wants groups=…,resources=…,verbs=…, and in a list semicolons, as in verbs=list;watch", where, e.Msg)
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+	content, err := os.ReadFile(source())
+	must(t, err)
+	if seen, there := len(read[rbac.RuleDefinition.Name]), len(marker.FindAll(content, -1)); seen < there {
+		t.Fatalf("controller-gen overlooks %d of %d markers: they belong in a comment of their own, "+
+			"with an empty line before the next comment, or function", there-seen, there)
+	}
+	roles, err := rbac.GenerateRoles(&genall.GenerationContext{Collector: collector, Roots: packages}, "manager-role")
+	must(t, err)
+
+	var rights []right
+	for _, role := range roles {
+		var rules []rbacv1.PolicyRule
+		var namespace string
+		switch role := role.(type) {
+		case rbacv1.ClusterRole:
+			rules = role.Rules
+		case rbacv1.Role:
+			rules, namespace = role.Rules, role.Namespace
+		}
+		for _, rule := range rules {
+			for _, url := range rule.NonResourceURLs {
+				rights = append(rights, right{verb: strings.Join(rule.Verbs, ";"), resource: url})
+			}
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					for _, verb := range rule.Verbs {
+						rights = append(rights, right{verb, group, resource, namespace, rule.ResourceNames})
+					}
+				}
+			}
+		}
+	}
+	return rights
+}
+
+// marker finds markers, and the resources in them.
+var marker = regexp.MustCompile(`(?m)^\s*//\s*\+kubebuilder:rbac:(?:.*,)?resources="?([^,"\n]*)`)
+
+// place says where in the source there is a marker for such a resource, or else any.
+func place(isOf func(resource string) bool) string {
+	content, _ := os.ReadFile(source())
+	first := 0
+	for i, line := range strings.Split(string(content), "\n") {
+		match := marker.FindStringSubmatch(line)
+		switch {
+		case match == nil:
+		case slices.ContainsFunc(strings.Split(match[1], ";"), isOf):
+			return fmt.Sprintf("the marker: %s:%d", source(), i+1)
+		case first == 0:
+			first = i + 1
+		}
+	}
+	return fmt.Sprintf("the first marker: %s:%d", source(), max(1, first))
+}

@@ -1,0 +1,450 @@
+//go:build check || solution
+
+// What Staging promises, of the objects that kustomize makes of it. They are compared with those of the first installation, and of
+// config/manager. All are built from ../../config, as it is now.
+//
+// As given, it is the whole once more. `workshop test` holds this exercise to that:
+//
+// fails: TestStaging/the first installation stays as it is
+// says: it is for the account in staging, and the first installation's loses what it gave
+//
+// fails: TestStaging/there is one CRD, and it isn't this copy's
+// says: CustomResourceDefinition foos.samplecontroller.k8s.io is the first installation's
+//
+// fails: TestStaging/it has no webhooks
+// says: MutatingWebhookConfiguration foo-operator-mutating-webhook-configuration
+//
+// fails: TestStaging/the namespace stays the team's
+// says: Namespace staging is among its objects
+//
+// fails: TestStaging/it runs the version to be tried
+// says: it runs foo-operator:dev, want foo-operator:0.2.0-rc.1
+//
+// fails: TestStaging/it runs once, and its node can be drained
+// says: 2 replicas, want 1
+//
+// fails: TestStaging/it acts on the Foos of staging, and on no others
+// says: it acts on the Foos of all namespaces
+//
+// fails: TestStaging/it may work in staging
+// says: nothing lets it do its work
+//
+// fails: TestStaging/it may work nowhere else
+// says: ClusterRoleBinding foo-operator-manager-rolebinding gives it rights in all namespaces: on deployments, events, foos
+
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	namespace = "staging"
+	image     = "foo-operator:0.2.0-rc.1"
+)
+
+// objects are what kustomize builds.
+type objects []*resource.Resource
+
+func TestBuild(t *testing.T) {
+	t.Run("kustomize can build it", func(t *testing.T) {
+		staging, err := build("staging")
+		if err != nil {
+			t.Fatal(inExercise(err))
+		}
+		for _, object := range staging {
+			t.Log(describe(object))
+		}
+	})
+}
+
+func TestStaging(t *testing.T) {
+	staging, err := build("staging")
+	if err != nil {
+		t.Skip("kustomize can't build it")
+	}
+	for sentence, judge := range map[string]func(*testing.T, objects){
+		"the first installation stays as it is":                theFirstStays,
+		"there is one CRD, and it isn't this copy's":           noCRD,
+		"it has no webhooks":                                   noWebhooks,
+		"the namespace stays the team's":                       noNamespace,
+		"all of it is in staging":                              allInStaging,
+		"it runs the version to be tried":                      theImage,
+		"it runs once, and its node can be drained":            once,
+		"it acts on the Foos of staging, and on no others":     actsOnStaging,
+		"it elects its leader by a Lease in its own namespace": ownLease,
+		"it may work in staging":                               mayWork,
+		"it may work nowhere else":                             nowhereElse,
+	} {
+		t.Run(sentence, func(t *testing.T) { judge(t, staging) })
+	}
+}
+
+func theFirstStays(t *testing.T, staging objects) {
+	first := mustBuild(t, "production")
+	shared := map[string][]string{} // by kind
+	for _, object := range staging {
+		kind := object.GetKind()
+		if kind == "CustomResourceDefinition" || kind == "Namespace" {
+			continue // are judged by themselves
+		}
+		if slices.ContainsFunc(first, func(other *resource.Resource) bool { return other.CurId().Equals(object.CurId()) }) {
+			shared[kind] = append(shared[kind], object.GetName())
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(shared)) {
+		why := "whoever is applied last wins, and whoever deletes one deletes both"
+		switch kind {
+		case "ClusterRoleBinding":
+			why = "once this is applied, it is for the account in " + namespace + ", and the first installation's loses what it gave"
+		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+			why = "once this is applied, it names the Service in " + namespace + ", and the first installation isn't asked any more"
+		}
+		t.Errorf("the first installation has this too: %s %s: %s", kind, strings.Join(shared[kind], ", "), why)
+	}
+	if t.Failed() {
+		t.Log("What has no namespace needs another name: see namePrefix")
+	}
+}
+
+func noCRD(t *testing.T, staging objects) {
+	for _, object := range staging.of("CustomResourceDefinition") {
+		t.Errorf("%s is the first installation's, and can't have another name. Who deletes this copy would delete it, "+
+			"and every Foo there is", describe(object))
+	}
+}
+
+func noWebhooks(t *testing.T, staging objects) {
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		for _, object := range staging.of(kind) {
+			t.Errorf("%s: the API server would ask this copy as well, about Foos of all namespaces, and refuse them while it is down",
+				describe(object))
+		}
+	}
+	for _, volume := range deployment(t, staging).Spec.Template.Spec.Volumes {
+		if secret := volume.Secret; secret != nil && staging.find("Secret", secret.SecretName) == nil {
+			t.Errorf("its Pod's volume %s wants the Secret %s, which isn't here: the Pod never starts", volume.Name, secret.SecretName)
+		}
+	}
+	for _, arg := range manager(t, staging).Args {
+		switch flag, _, _ := strings.Cut(arg, "="); flag {
+		case "--enable-webhooks":
+			t.Errorf("its argument %s: it isn't ready before it has a certificate, and nobody asks it", arg)
+		case "--rotate-certs":
+			t.Errorf("its argument %s: it looks for webhook configurations, by the names of the first installation", arg)
+		}
+	}
+}
+
+func noNamespace(t *testing.T, staging objects) {
+	for _, object := range staging.of("Namespace") {
+		t.Errorf("%s is among its objects: to apply it sets the labels that the manager wants, and the team's nginx Pods are refused "+
+			"(pod-security enforce: restricted); to delete this copy deletes the namespace, and all that is in it", describe(object))
+	}
+}
+
+func allInStaging(t *testing.T, staging objects) {
+	for _, object := range staging {
+		if !object.GetGvk().IsClusterScoped() && object.GetNamespace() != namespace {
+			t.Errorf("%s isn't in the namespace %s", describe(object), namespace)
+		}
+	}
+}
+
+func theImage(t *testing.T, staging objects) {
+	if got := manager(t, staging).Image; got != image {
+		t.Errorf("it runs %s, want %s (to kustomize, the image is called as config/manager leaves it, and not as in manager.yaml)", got, image)
+	}
+}
+
+func once(t *testing.T, staging objects) {
+	if replicas := ptr.Deref(deployment(t, staging).Spec.Replicas, 1); replicas != 1 {
+		t.Errorf("%d replicas, want 1", replicas)
+	}
+	for _, object := range staging.of("PodDisruptionBudget") {
+		var budget policyv1.PodDisruptionBudget
+		decode(t, object, &budget)
+		none := []intstr.IntOrString{intstr.FromInt32(0), intstr.FromString("0%")}
+		least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
+		if least != nil && !slices.Contains(none, *least) || most != nil && slices.Contains(none, *most) {
+			t.Errorf("%s lets no Pod be evicted if there is one: a drain of its node would wait for ever", describe(object))
+		}
+	}
+}
+
+func actsOnStaging(t *testing.T, staging objects) {
+	args := manager(t, staging).Args
+	const flag = "--namespace="
+	var namespaces []string
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, flag); ok {
+			namespaces = append(namespaces, value)
+		} else if arg == "--namespace" && i+1 < len(args) {
+			namespaces = append(namespaces, args[i+1])
+		}
+	}
+	switch {
+	case len(namespaces) == 0:
+		t.Errorf("it acts on the Foos of all namespaces, those of the first installation too: its arguments are %s, want %s%s as well",
+			args, flag, namespace)
+	case namespaces[len(namespaces)-1] != namespace:
+		t.Errorf("it acts on the Foos of %q, want %q: its arguments are %s", namespaces[len(namespaces)-1], namespace, args)
+	}
+	had := manager(t, mustBuild(t, "manager")).Args
+	for _, arg := range had {
+		if !slices.Contains(args, arg) {
+			t.Errorf("its argument %s is gone. A list of arguments in a patch replaces the whole list; a JSON patch can add to it", arg)
+		}
+	}
+}
+
+func ownLease(t *testing.T, staging objects) {
+	elects, where := false, ""
+	container := manager(t, staging)
+	for _, arg := range container.Args {
+		elects = elects || arg == "--leader-elect" || arg == "--leader-elect=true"
+		if value, ok := strings.CutPrefix(arg, "--leader-election-namespace="); ok {
+			where = value
+		}
+	}
+	for _, variable := range container.Env {
+		if variable.ValueFrom != nil && variable.ValueFrom.FieldRef != nil && variable.ValueFrom.FieldRef.FieldPath == "metadata.namespace" {
+			where = strings.ReplaceAll(where, "$("+variable.Name+")", namespace)
+		}
+	}
+	switch {
+	case !elects:
+		t.Error("it elects no leader: while a new Pod takes over from the old one, both would work")
+	case where != namespace:
+		t.Errorf("its Lease is in the namespace %q: there it is the first installation's, or it may not write it", where)
+	}
+	ofLeases := func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "leases") }
+	if !slices.ContainsFunc(grants(t, staging), func(g grant) bool {
+		return g.namespace == namespace && slices.ContainsFunc(g.rules, ofLeases)
+	}) {
+		t.Errorf("nothing lets it write a Lease in %s", namespace)
+	}
+}
+
+func mayWork(t *testing.T, staging objects) {
+	var work []rbacv1.PolicyRule
+	for _, g := range grants(t, mustBuild(t, "production")) {
+		if strings.HasSuffix(g.binding, "manager-rolebinding") {
+			work = g.rules
+		}
+	}
+	var found []string
+	for _, g := range grants(t, staging) {
+		if g.namespace == namespace && reflect.DeepEqual(g.rules, work) {
+			return
+		}
+		found = append(found, g.binding)
+	}
+	t.Errorf("nothing lets it do its work in %s: no RoleBinding there gives its account the role manager-role. "+
+		"What is bound to its account, %s: %s", namespace, account(t, staging), cmp.Or(strings.Join(found, ", "), "nothing"))
+	for _, object := range staging.of("RoleBinding") {
+		var binding rbacv1.RoleBinding
+		decode(t, object, &binding)
+		if role := staging.find(binding.RoleRef.Kind, binding.RoleRef.Name); role == nil {
+			t.Errorf("%s is about the %s %s, which isn't here", describe(object), binding.RoleRef.Kind, binding.RoleRef.Name)
+		}
+	}
+}
+
+func nowhereElse(t *testing.T, staging objects) {
+	for _, g := range grants(t, staging) {
+		if g.namespace == namespace {
+			continue
+		}
+		var resources []string
+		for _, rule := range g.rules {
+			resources = append(resources, rule.Resources...)
+		}
+		if slices.Equal(resources, []string{"tokenreviews", "subjectaccessreviews"}) {
+			continue // who is a client of the metrics, and what may it: these have no namespace
+		}
+		slices.Sort(resources)
+		t.Errorf("%s gives it rights in %s: on %s", g.binding, cmp.Or(g.namespace, "all namespaces"),
+			strings.Join(slices.Compact(resources), ", "))
+	}
+}
+
+// grant is what a binding gives the manager's account.
+type grant struct {
+	binding   string
+	namespace string // "": all
+	rules     []rbacv1.PolicyRule
+}
+
+// grants returns what the manager's account may do.
+func grants(t *testing.T, all objects) (found []grant) {
+	t.Helper()
+	for _, object := range all {
+		if kind := object.GetKind(); kind != "ClusterRoleBinding" && kind != "RoleBinding" {
+			continue
+		}
+		var binding rbacv1.RoleBinding
+		decode(t, object, &binding)
+		if !slices.ContainsFunc(binding.Subjects, func(s rbacv1.Subject) bool {
+			return s.Kind == "ServiceAccount" && s.Namespace+"/"+s.Name == account(t, all)
+		}) {
+			continue
+		}
+		g := grant{binding: describe(object)}
+		if object.GetKind() == "RoleBinding" {
+			g.namespace = cmp.Or(object.GetNamespace(), "default")
+		}
+		if role := all.find(binding.RoleRef.Kind, binding.RoleRef.Name); role != nil {
+			var rules rbacv1.Role
+			decode(t, role, &rules)
+			g.rules = rules.Rules
+		}
+		found = append(found, g)
+	}
+	return found
+}
+
+// account is the ServiceAccount that the manager runs as, with its namespace.
+func account(t *testing.T, all objects) string {
+	t.Helper()
+	d := deployment(t, all)
+	return d.Namespace + "/" + d.Spec.Template.Spec.ServiceAccountName
+}
+
+// deployment is the one that there is.
+func deployment(t *testing.T, all objects) *appsv1.Deployment {
+	t.Helper()
+	found := all.of("Deployment")
+	if len(found) != 1 {
+		t.Fatalf("there are %d Deployments, want the manager's", len(found))
+	}
+	d := &appsv1.Deployment{}
+	decode(t, found[0], d)
+	if len(d.Spec.Template.Spec.Containers) != 1 {
+		t.Fatalf("its Pods have %d containers, want the manager", len(d.Spec.Template.Spec.Containers))
+	}
+	return d
+}
+
+func manager(t *testing.T, all objects) corev1.Container {
+	t.Helper()
+	return deployment(t, all).Spec.Template.Spec.Containers[0]
+}
+
+func (o objects) of(kind string) (found objects) {
+	for _, object := range o {
+		if object.GetKind() == kind {
+			found = append(found, object)
+		}
+	}
+	return found
+}
+
+// find returns the object of that kind and name, or nil.
+func (o objects) find(kind, name string) *resource.Resource {
+	for _, object := range o.of(kind) {
+		if object.GetName() == name {
+			return object
+		}
+	}
+	return nil
+}
+
+func describe(object *resource.Resource) string {
+	name := object.GetName()
+	if object.GetNamespace() != "" && !object.GetGvk().IsClusterScoped() {
+		name = object.GetNamespace() + "/" + name
+	}
+	return object.GetKind() + " " + name
+}
+
+func decode(t *testing.T, object *resource.Resource, into any) {
+	t.Helper()
+	content, err := object.AsYAML()
+	if err == nil {
+		err = yaml.Unmarshal(content, into)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", describe(object), err)
+	}
+}
+
+const config = "../../config"
+
+// build returns what kustomize makes of a folder in config, which has two more here: production and staging.
+func build(folder string) (objects, error) {
+	files := filesys.MakeFsInMemory()
+	err := filepath.WalkDir(config, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return files.WriteFile("/config"+filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(config))), content)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range map[string]string{"production": Production, "staging": Staging} {
+		if err := files.WriteFile("/config/"+name+"/kustomization.yaml", []byte(content)); err != nil {
+			return nil, err
+		}
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/config/"+folder)
+	if err != nil {
+		return nil, err
+	}
+	return built.Resources(), nil
+}
+
+func mustBuild(t *testing.T, folder string) objects {
+	t.Helper()
+	built, err := build(folder)
+	if err != nil {
+		t.Fatalf("kustomize can't build config/%s: %v", folder, err)
+	}
+	return built
+}
+
+var lineNumber = regexp.MustCompile(`\bline (\d+)`)
+
+// inExercise is what kustomize says, with the line in exercise.go if it names one of the constant there, and what it means by
+// security.
+func inExercise(err error) string {
+	said := err.Error()
+	if strings.Contains(said, "security; file") {
+		said += "\n(kustomize takes whole folders from elsewhere, and no single files)"
+	}
+	match := lineNumber.FindStringSubmatch(said)
+	content, err := os.ReadFile("exercise.go")
+	before, _, found := strings.Cut(string(content), "const Staging = `")
+	if match == nil || err != nil || !found {
+		return said
+	}
+	n, _ := strconv.Atoi(match[1])
+	return fmt.Sprintf("%s\n(that is exercise.go:%d, or near it)", said, n+strings.Count(before, "\n"))
+}

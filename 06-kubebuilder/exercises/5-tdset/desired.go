@@ -1,0 +1,143 @@
+// The pure core: what a TDSet wants, whether a Deployment is so, and what the TDSet's status should say. Nothing here
+// reads a cluster, a clock or a flag.
+
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+)
+
+// The condition and its reasons.
+const (
+	conditionAvailable = "Available"
+	reasonAsScheduled  = "AsScheduled"
+	reasonProgressing  = "Progressing"
+	reasonTerminating  = "Terminating"
+	errResourceExists  = "ErrResourceExists"
+)
+
+const containerName = "app"
+
+// desiredDeployment returns the Deployment that tdset wants, with so many replicas, as an apply configuration: only those
+// fields are there that the controller sets, and so owns.
+func desiredDeployment(tdset *TDSet, replicas int32) *appsv1ac.DeploymentApplyConfiguration {
+	labels := map[string]string{"app": tdset.Name}
+	return appsv1ac.Deployment(tdset.Name, tdset.Namespace).
+		WithLabels(labels).
+		WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(groupVersion.String()).
+			WithKind("TDSet").
+			WithName(tdset.Name).
+			WithUID(tdset.UID).
+			WithController(true).
+			WithBlockOwnerDeletion(true)).
+		WithSpec(appsv1ac.DeploymentSpec().
+			WithReplicas(replicas).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
+			WithTemplate(corev1ac.PodTemplateSpec().
+				WithLabels(labels).
+				WithSpec(corev1ac.PodSpec().
+					WithContainers(corev1ac.Container().
+						WithName(containerName).
+						WithImage(tdset.Spec.Container.Image).
+						WithPorts(corev1ac.ContainerPort().
+							WithContainerPort(tdset.Spec.Container.Port))))))
+}
+
+// upToDate tells whether observed has what desired sets. All else is someone else's.
+func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
+	return hasLabels(observed.Labels, desired.Labels) &&
+		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
+		replicasOf(observed) == *desired.Spec.Replicas &&
+		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
+}
+
+// hasLabels tells whether every label in want stands in labels.
+func hasLabels(labels, want map[string]string) bool {
+	for key, value := range want {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// hasContainer tells whether a container of want's name is there and has want's image and port. Further ports are someone
+// else's: of ours, an apply takes away those that it no longer names.
+func hasContainer(containers []corev1.Container, want corev1ac.ContainerApplyConfiguration) bool {
+	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
+		return container.Name == *want.Name &&
+			container.Image == *want.Image &&
+			slices.ContainsFunc(container.Ports, func(port corev1.ContainerPort) bool {
+				return port.ContainerPort == *want.Ports[0].ContainerPort
+			})
+	})
+}
+
+// replicasOf reads spec.replicas, for which nil means 1.
+func replicasOf(deployment *appsv1.Deployment) int32 {
+	if deployment.Spec.Replicas == nil {
+		return 1
+	}
+	return *deployment.Spec.Replicas
+}
+
+// controls tells whether deployment is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
+func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
+	return metav1.IsControlledBy(deployment, tdset) && deployment.DeletionTimestamp.IsZero()
+}
+
+// desiredStatus returns what tdset's status should say of the Deployment of its name, while that window is active, at the
+// time now. Where it would say what it says already, the result equals tdset.Status, times included: then there is
+// nothing to write.
+func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now metav1.Time) TDSetStatus {
+	available := metav1.Condition{
+		Type:               conditionAvailable,
+		Status:             metav1.ConditionFalse,
+		ObservedGeneration: tdset.Generation,
+		LastTransitionTime: now,
+	}
+	switch {
+	case !metav1.IsControlledBy(deployment, tdset):
+		available.Reason = errResourceExists
+		available.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name)
+	case !deployment.DeletionTimestamp.IsZero():
+		available.Reason = reasonTerminating
+		available.Message = fmt.Sprintf("Deployment %q is being deleted and will be made again", deployment.Name)
+	default:
+		available.Reason = reasonProgressing
+		available.Message = fmt.Sprintf("%s: %d of %d replicas are available",
+			hoursOf(tdset.Spec, window), deployment.Status.AvailableReplicas, replicasOf(deployment))
+		if rolledOut(deployment) {
+			available.Status = metav1.ConditionTrue
+			available.Reason = reasonAsScheduled
+		}
+	}
+	status := TDSetStatus{ObservedGeneration: tdset.Generation, Conditions: slices.Clone(tdset.Status.Conditions)}
+	meta.SetStatusCondition(&status.Conditions, available)
+	return status
+}
+
+// hoursOf names the active window.
+func hoursOf(spec TDSetSpec, window int) string {
+	if window == noWindow {
+		return "outside of all windows"
+	}
+	return fmt.Sprintf("from hour %d to %d", spec.SchedulingConfig[window].StartTime, spec.SchedulingConfig[window].EndTime)
+}
+
+// rolledOut tells whether the Deployment controller has seen the latest spec and all that it asks for is there.
+func rolledOut(deployment *appsv1.Deployment) bool {
+	want, status := replicasOf(deployment), deployment.Status
+	return status.ObservedGeneration >= deployment.Generation &&
+		status.Replicas == want && status.UpdatedReplicas == want && status.AvailableReplicas == want
+}

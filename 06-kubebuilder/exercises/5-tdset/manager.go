@@ -1,0 +1,48 @@
+// What the manager and the controller are told: settings, as in the chapter's manager.go. Leader election, metrics and probes are
+// left out: here they would be as there.
+
+package main
+
+import (
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// managerOptions are the settings of a manager for the TDSets in namespace; "" means all namespaces.
+func managerOptions(namespace string) (ctrl.Options, error) {
+	types := runtime.NewScheme()
+	if err := errors.Join(scheme.AddToScheme(types), addToScheme(types)); err != nil {
+		return ctrl.Options{}, err
+	}
+	options := ctrl.Options{
+		Scheme:  types,
+		Metrics: metricsserver.Options{BindAddress: "0"}, // nowhere: by default it is port 8080
+		Cache: cache.Options{
+			ReaderFailOnMissingInformer: true,
+			// No resync: what a TDSet wants changes with the time, and Reconcile knows when. By default there is one every ten hours.
+			SyncPeriod: new(time.Duration(0)),
+		},
+	}
+	if namespace != "" {
+		options.Cache.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+	}
+	return options, nil
+}
+
+// controllerOptions are the settings of the controller. Failing keys come back after 5 ms, then 10, 20 and so on, up to a
+// minute. By default it would be up to 17 minutes, and a boundary that much late.
+func controllerOptions() controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: 2,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Minute),
+	}
+}

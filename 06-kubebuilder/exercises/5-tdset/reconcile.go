@@ -1,0 +1,56 @@
+// The reconciler, and what it does about a TDSet's Deployment. Which events it is called for, when besides, and how its writes
+// leave, stands in controller.go.
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// reconciler makes for each TDSet the Deployment that it asks for.
+type reconciler struct {
+	client.Client               // reads from the manager's cache, writes to the API server
+	live          client.Reader // reads from the API server
+	clock         clock.PassiveClock
+}
+
+// syncDeployment returns the Deployment of tdset's name, or nil if it has just made or changed it.
+func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
+	log := ctrl.LoggerFrom(ctx) // it names the TDSet
+	desired := desiredDeployment(tdset, replicas)
+	key, observed := client.ObjectKeyFromObject(tdset), &appsv1.Deployment{}
+	err := r.Get(ctx, key, observed)
+	if apierrors.IsNotFound(err) {
+		// What the cache doesn't have may be on its way there, and an apply changes what it finds.
+		err = r.live.Get(ctx, key, observed)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		log.Info("Creating", "deployment", key, "replicas", replicas)
+		if err := r.createDeployment(ctx, desired); err != nil {
+			return nil, fmt.Errorf("create Deployment: %w", err)
+		}
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get Deployment: %w", err)
+	case !controls(tdset, observed):
+		// Someone else's, or on its way out. The event that changes this brings us back: no error, nothing to retry.
+		log.V(2).Info("Leaving alone", "deployment", klog.KObj(observed))
+		return observed, nil
+	case upToDate(observed, desired):
+		return observed, nil
+	}
+	log.Info("Updating", "deployment", klog.KObj(observed), "replicas", replicas, "before", replicasOf(observed))
+	if err := r.updateDeployment(ctx, observed, desired); err != nil {
+		return nil, fmt.Errorf("update Deployment: %w", err)
+	}
+	return nil, nil
+}

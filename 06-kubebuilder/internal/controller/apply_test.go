@@ -1,0 +1,224 @@
+// Server-side apply on a real API server: who owns what, what is a conflict, and what an apply takes without a word. The reconciler
+// has no cache here: each test calls what it is about.
+
+package controller
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"example.com/operators/06-kubebuilder/api/v1alpha1"
+)
+
+// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would win for ever. With force,
+// the field is ours again, and theirs stay as they are.
+func TestFieldsHaveOwners(t *testing.T) {
+	c := newBareCluster(t)
+	foo := c.create(example)
+	must(t, c.createDeployment(t.Context(), desiredDeployment(foo)))
+	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":1}}`)
+	sidecar := appsv1ac.Deployment("web", c.namespace).WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
+		corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("proxy").WithImage("proxy:1")))))
+	must(t, c.users.Apply(t.Context(), sidecar, somebody))
+	scaled, err := c.deployment(t.Context(), "web")
+	must(t, err)
+
+	err = c.createDeployment(t.Context(), desiredDeployment(foo))
+
+	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "somebody" using apps/v1: .spec.replicas`) {
+		t.Errorf("an apply without force: got the error %v, want a conflict about .spec.replicas", err)
+	}
+
+	must(t, c.updateDeployment(t.Context(), scaled, desiredDeployment(foo)))
+
+	web, err := c.deployment(t.Context(), "web")
+	must(t, err)
+	if got := *web.Spec.Replicas; got != 2 {
+		t.Errorf("%d replicas after the apply with force, want 2", got)
+	}
+	var images []string
+	for _, container := range web.Spec.Template.Spec.Containers {
+		images = append(images, container.Image)
+	}
+	if slices.Sort(images); !slices.Equal(images, []string{"nginx:latest", "proxy:1"}) {
+		t.Errorf("the containers run %q, want ours and theirs", images)
+	}
+	if web.Annotations["team"] != "blue" {
+		t.Errorf("somebody's annotation is lost: %v", web.Annotations)
+	}
+	for field, want := range map[string]string{
+		"f:spec f:replicas": string(fieldManager),
+		`f:spec f:template f:spec f:containers k:{"name":"nginx"} f:image`: string(fieldManager),
+		`f:spec f:template f:spec f:containers k:{"name":"proxy"} f:image`: string(somebody),
+		"f:metadata f:annotations f:team":                                  string(somebody),
+	} {
+		if diff := cmp.Diff([]string{want}, ownersOf(web, strings.Fields(field)...)); diff != "" {
+			t.Errorf("owners of %s (-want +got):\n%s", field, diff)
+		}
+	}
+}
+
+// The list of conditions is a map by type, so each entry has an owner of its own.
+func TestConditionsHaveOwners(t *testing.T) {
+	c := newBareCluster(t)
+	foo := c.create(example)
+	blessed := `{"status":{"conditions":[
+		{"type":"Blessed","status":"True","reason":"ByThePriest","message":"amen","lastTransitionTime":"2026-01-01T12:00:00Z"}]}}`
+	must(t, c.users.Status().Patch(t.Context(), foo, client.RawPatch(types.MergePatchType, []byte(blessed)), somebody))
+
+	must(t, c.updateFooStatus(t.Context(), foo, desiredStatus(foo, deploymentOf(foo), now)))
+
+	foo, err := c.foo(t.Context())
+	must(t, err)
+	for condition, want := range map[string]client.FieldOwner{"Blessed": somebody, "Ready": fieldManager} {
+		if diff := cmp.Diff([]string{string(want)}, ownersOf(foo, "f:status", "f:conditions", `k:{"type":"`+condition+`"}`)); diff != "" {
+			t.Errorf("owners of the condition %s (-want +got):\n%s", condition, diff)
+		}
+	}
+	if owners := ownersOf(foo, "f:spec"); slices.Contains(owners, string(fieldManager)) {
+		t.Errorf("the spec is owned by %q, and the controller has only written a status", owners)
+	}
+}
+
+// Somebody takes the name after the server has said that nothing has it, and before our apply comes. Nothing is stolen, and
+// the next attempt leaves it alone.
+func TestANameTakenMeanwhileIsLeftAlone(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		take    func(c *realCluster, foo *v1alpha1.Foo)
+		refused func(error) bool
+	}{
+		"with other values": {
+			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, unowned, scaledTo(7))) },
+			refused: apierrors.IsConflict,
+		},
+		// Nothing conflicts, but a Deployment can't have two controllers.
+		"with our values, and an owner": {
+			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, ofAConfigMap)) },
+			refused: apierrors.IsInvalid,
+		},
+		// What this controller has applied is in its own name, so nothing conflicts here either. But a selector can't be changed.
+		"for another Foo": {
+			take: func(c *realCluster, foo *v1alpha1.Foo) {
+				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
+				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(another)))
+			},
+			refused: apierrors.IsInvalid,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newBareCluster(t)
+			foo := c.create(example)
+			var theirs *appsv1.Deployment
+			applies := 0
+			c.beforeApply(func() {
+				if applies++; applies > 1 {
+					return
+				}
+				test.take(c, foo)
+				var err error
+				theirs, err = c.deployment(t.Context(), "web")
+				must(t, err)
+			})
+
+			if _, err := c.syncDeployment(t.Context(), foo); !test.refused(err) {
+				t.Errorf("the apply: got the error %v, want that it is refused", err)
+			}
+			before := applies
+			web, err := c.syncDeployment(t.Context(), foo)
+
+			must(t, err)
+			if web == nil || before == 0 || applies != before {
+				t.Fatalf("%d applies before the next attempt, %d after it: want as many, and some", before, applies)
+			}
+			if diff := cmp.Diff(theirs, web); diff != "" {
+				t.Errorf("their Deployment was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What no apply can tell: that a Deployment isn't ours, if nothing in it contradicts. It takes a race to get there.
+func TestWhatAnApplyTakesForOurs(t *testing.T) {
+	for sentence, between := range map[string]func(c *realCluster, foo *v1alpha1.Foo){
+		"somebody makes a Deployment of our name and values, and no owner": func(c *realCluster, foo *v1alpha1.Foo) {
+			c.makeByHand(deploymentOf(foo, unowned))
+			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
+		},
+		"our Deployment is orphaned after we saw it": func(c *realCluster, foo *v1alpha1.Foo) {
+			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
+			observed, err := c.deployment(c.t.Context(), "web")
+			must(c.t, err)
+			c.changeByHand("web", `{"metadata":{"ownerReferences":null}}`)
+			must(c.t, c.updateDeployment(c.t.Context(), observed, desiredDeployment(foo)))
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newBareCluster(t)
+			foo := c.create(example)
+
+			between(c, foo)
+
+			web, err := c.deployment(t.Context(), "web")
+			must(t, err)
+			if !metav1.IsControlledBy(web, foo) {
+				t.Errorf("it wasn't adopted: its owners are %v", web.OwnerReferences)
+			}
+		})
+	}
+}
+
+// An apply that changes nothing is none to the server: it writes nothing. What it has put into the object that was sent, its defaults
+// and others' fields among it, is no reason to apply again.
+func TestNothingIsAppliedForNothing(t *testing.T) {
+	c := newBareCluster(t)
+	foo := c.create(example)
+	applies := 0
+	c.beforeApply(func() { applies++ })
+	_, err := c.syncDeployment(t.Context(), foo)
+	must(t, err)
+	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
+	c.becomesAvailable("web")
+
+	settled, err := c.syncDeployment(t.Context(), foo)
+
+	must(t, err)
+	if settled == nil || applies != 1 {
+		t.Fatalf("%d applies, want one", applies)
+	}
+	must(t, c.updateDeployment(t.Context(), settled, desiredDeployment(foo)))
+	web, err := c.deployment(t.Context(), "web")
+	must(t, err)
+	if diff := cmp.Diff(settled, web); diff != "" {
+		t.Errorf("an apply that changes nothing has changed (-before +after):\n%s", diff)
+	}
+}
+
+// beforeApply has do called before each apply of a Deployment.
+func (c *realCluster) beforeApply(do func()) {
+	c.Client = interceptor.NewClient(c.users, interceptor.Funcs{
+		Apply: func(ctx context.Context, server client.WithWatch, desired runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			do()
+			return server.Apply(ctx, desired, options...)
+		},
+	})
+}
+
+// ofAConfigMap gives a Deployment another controller. Whether that exists is a question for the garbage collector, and there is none.
+func ofAConfigMap(deployment *appsv1.Deployment) {
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner", UID: "uid of a ConfigMap"}}
+	deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+}

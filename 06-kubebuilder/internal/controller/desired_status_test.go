@@ -1,0 +1,154 @@
+// What a Foo's status says of its Deployment.
+
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/06-kubebuilder/api/v1alpha1"
+)
+
+var (
+	earlier = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	now     = metav1.NewTime(time.Date(2026, 1, 1, 13, 0, 0, 0, time.UTC))
+)
+
+func TestDesiredStatus(t *testing.T) {
+	foo := aFoo("example", "web", 3, atGeneration(7))
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		want       v1alpha1.FooStatus
+	}{
+		"all replicas are available": {
+			deployment: deploymentOf(foo, available(3)),
+			want:       status(3, ready(metav1.ConditionTrue, "Available", `3 of 3 replicas of Deployment "web" are available`)),
+		},
+		"some are": {
+			deployment: deploymentOf(foo, available(1)),
+			want:       status(1, ready(metav1.ConditionFalse, "Progressing", `1 of 3 replicas of Deployment "web" are available`)),
+		},
+		"the Deployment was made just now, and nothing is known of it": {
+			deployment: deploymentOf(foo),
+			want:       status(0, ready(metav1.ConditionFalse, "Progressing", `0 of 3 replicas of Deployment "web" are available`)),
+		},
+		"the Deployment's status is of an older spec": {
+			deployment: deploymentOf(foo, available(3), func(d *appsv1.Deployment) { d.Generation++ }),
+			want:       status(3, ready(metav1.ConditionFalse, "Progressing", `3 of 3 replicas of Deployment "web" are available`)),
+		},
+		"somebody else's Deployment has the name": {
+			deployment: deploymentOf(foo, available(3), unowned),
+			want:       status(0, ready(metav1.ConditionFalse, "ErrResourceExists", taken)),
+		},
+		"a Deployment of an earlier Foo of this name has it": {
+			deployment: deploymentOf(foo, available(3), ofAnEarlierFoo),
+			want:       status(0, ready(metav1.ConditionFalse, "ErrResourceExists", taken)),
+		},
+		"somebody else's has it, and is being deleted": {
+			deployment: deploymentOf(foo, available(3), unowned, terminating),
+			want:       status(0, ready(metav1.ConditionFalse, "ErrResourceExists", taken)),
+		},
+		"the Foo's own Deployment is being deleted": {
+			deployment: deploymentOf(foo, available(3), terminating),
+			want:       status(0, ready(metav1.ConditionFalse, "Terminating", `Deployment "web" is being deleted and will be made again`)),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, desiredStatus(foo, test.deployment, now)); diff != "" {
+				t.Errorf("status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The status is written only if it differs, and the last transition is the last time that True became False or the other
+// way round. So a status that says the same again must be the same, to the second.
+func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
+	progressing := aCondition("Ready", metav1.ConditionFalse, "Progressing", `0 of 3 replicas of Deployment "web" are available`, earlier)
+	aliens := aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)
+	for name, test := range map[string]struct {
+		last       []metav1.Condition
+		deployment func(*appsv1.Deployment)
+		want       []metav1.Condition
+	}{
+		"nothing has changed": {
+			last:       []metav1.Condition{progressing},
+			deployment: available(0),
+			want:       []metav1.Condition{progressing},
+		},
+		"the message has changed, but not Ready: the time of transition stays": {
+			last:       []metav1.Condition{progressing},
+			deployment: available(2),
+			want:       []metav1.Condition{aCondition("Ready", metav1.ConditionFalse, "Progressing", `2 of 3 replicas of Deployment "web" are available`, earlier)},
+		},
+		"Ready has changed: now is the time of transition": {
+			last:       []metav1.Condition{progressing},
+			deployment: available(3),
+			want:       []metav1.Condition{aCondition("Ready", metav1.ConditionTrue, "Available", `3 of 3 replicas of Deployment "web" are available`, now)},
+		},
+		"somebody else's condition is kept": {
+			last:       []metav1.Condition{aliens, progressing},
+			deployment: available(0),
+			want:       []metav1.Condition{aliens, progressing},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			foo := aFoo("example", "web", 3, atGeneration(7), func(foo *v1alpha1.Foo) { foo.Status.Conditions = test.last })
+			before := append([]metav1.Condition{}, test.last...)
+
+			got := desiredStatus(foo, deploymentOf(foo, test.deployment), now)
+
+			if diff := cmp.Diff(test.want, got.Conditions); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, foo.Status.Conditions); diff != "" {
+				t.Errorf("the Foo that was passed in was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRolledOut(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   bool
+	}{
+		"all are there":                        {available(3), true},
+		"none are wanted and none are there":   {both(scaledTo(0), available(0)), true},
+		"the controller has not seen the spec": {both(available(3), func(d *appsv1.Deployment) { d.Generation++ }), false},
+		"one is not available":                 {both(available(3), func(d *appsv1.Deployment) { d.Status.AvailableReplicas-- }), false},
+		"one still runs the old template":      {both(available(3), func(d *appsv1.Deployment) { d.Status.UpdatedReplicas-- }), false},
+		"one too many is there":                {both(available(3), func(d *appsv1.Deployment) { d.Status.Replicas++ }), false},
+		"one is available beyond those wanted": {both(available(3), scaledTo(2)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := rolledOut(deploymentOf(aFoo("example", "web", 3), test.change)); got != test.want {
+				t.Errorf("rolledOut = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+const taken = `Deployment "web" exists and is not controlled by this Foo: delete it or choose another deploymentName`
+
+func atGeneration(generation int64) func(*v1alpha1.Foo) {
+	return func(foo *v1alpha1.Foo) { foo.Generation = generation }
+}
+
+func status(availableReplicas int32, ready metav1.Condition) v1alpha1.FooStatus {
+	return v1alpha1.FooStatus{AvailableReplicas: availableReplicas, ObservedGeneration: 7, Conditions: []metav1.Condition{ready}}
+}
+
+func ready(status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return aCondition("Ready", status, reason, message, now)
+}
+
+func aCondition(conditionType string, status metav1.ConditionStatus, reason, message string, since metav1.Time) metav1.Condition {
+	return metav1.Condition{
+		Type: conditionType, Status: status, Reason: reason, Message: message, ObservedGeneration: 7, LastTransitionTime: since,
+	}
+}

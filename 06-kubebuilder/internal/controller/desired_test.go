@@ -1,0 +1,113 @@
+// What a Foo wants, and whether a Deployment is so. Pure functions need no server and no mocks: values in, values out.
+
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"example.com/operators/06-kubebuilder/api/v1alpha1"
+)
+
+func TestDesiredDeployment(t *testing.T) {
+	var foo v1alpha1.Foo
+	var want appsv1ac.DeploymentApplyConfiguration
+	readYAML(t, "testdata/foo.yaml", &foo)
+	readYAML(t, "testdata/deployment.yaml", &want)
+
+	if diff := cmp.Diff(&want, desiredDeployment(&foo)); diff != "" {
+		t.Errorf("Deployment (-want +got):\n%s", diff)
+	}
+}
+
+func TestUpToDate(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   bool
+	}{
+		// What we set, changed by somebody.
+		"the replicas were changed":              {scaledTo(5), false},
+		"the replicas were set to none":          {scaledTo(0), false},
+		"the image was changed":                  {running("nginx:1.0"), false},
+		"the pull policy was changed":            {pulling(corev1.PullAlways), false},
+		"a label was changed":                    {func(d *appsv1.Deployment) { d.Labels["app"] = "other" }, false},
+		"a label was removed":                    {func(d *appsv1.Deployment) { delete(d.Labels, controllerLabel) }, false},
+		"all labels were removed":                {func(d *appsv1.Deployment) { d.Labels = nil }, false},
+		"a label of the template was changed":    {func(d *appsv1.Deployment) { d.Spec.Template.Labels["app"] = "other" }, false},
+		"our container was renamed":              {func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Name = "web" }, false},
+		"our container was removed":              {func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers = nil }, false},
+		"the image was changed, beside sidecars": {both(running("nginx:1.0"), withSidecars), false},
+
+		// What is others' business.
+		"nothing but the API server's defaults was added": {func(*appsv1.Deployment) {}, true},
+		"an annotation was added":                         {annotated, true},
+		"a label was added":                               {func(d *appsv1.Deployment) { d.Labels["team"] = "blue" }, true},
+		"a label was added to the template":               {func(d *appsv1.Deployment) { d.Spec.Template.Labels["team"] = "blue" }, true},
+		"sidecars stand before and after our container":   {withSidecars, true},
+		"our container was given a variable":              {withVariable, true},
+		"the rollout was paused":                          {func(d *appsv1.Deployment) { d.Spec.Paused = true }, true},
+		"the status says that nothing is there yet":       {available(0), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			foo := aFoo("example", "web", 3)
+			if got := upToDate(deploymentOf(foo, test.change), desiredDeployment(foo)); got != test.want {
+				t.Errorf("upToDate = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// No number of replicas means one, on either side.
+func TestUpToDateWithoutReplicas(t *testing.T) {
+	one, none := aFoo("example", "web", 1), aFoo("example", "web", 1)
+	none.Spec.Replicas = nil
+	withoutNumber := func(d *appsv1.Deployment) { d.Spec.Replicas = nil }
+
+	if !upToDate(deploymentOf(one), desiredDeployment(none)) {
+		t.Error("a Deployment of one replica is not what a Foo without a number wants")
+	}
+	if !upToDate(deploymentOf(one, withoutNumber), desiredDeployment(one)) {
+		t.Error("a Deployment without a number is not what a Foo of one replica wants")
+	}
+	if upToDate(deploymentOf(aFoo("example", "web", 2)), desiredDeployment(none)) {
+		t.Error("a Deployment of two replicas is what a Foo without a number wants")
+	}
+}
+
+func TestControls(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   bool
+	}{
+		"the Foo is its controller":                   {func(*appsv1.Deployment) {}, true},
+		"nobody is":                                   {unowned, false},
+		"a Foo of the same name was, before it":       {ofAnEarlierFoo, false},
+		"the Foo is an owner, but not its controller": {func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }, false},
+		"the Foo is its controller, but it is going":  {terminating, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			foo := aFoo("example", "web", 3)
+			if got := controls(foo, deploymentOf(foo, test.change)); got != test.want {
+				t.Errorf("controls = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func pulling(policy corev1.PullPolicy) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) {
+		deployment.Spec.Template.Spec.Containers[0].ImagePullPolicy = policy
+	}
+}
+
+func withVariable(deployment *appsv1.Deployment) {
+	deployment.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "COLOUR", Value: "blue"}}
+}
+
+func both(first, second func(*appsv1.Deployment)) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) { first(deployment); second(deployment) }
+}

@@ -1,0 +1,120 @@
+// What is done about a Foo when the cache is behind the cluster, or the cluster changes meanwhile. A create would fail then; an
+// apply changes what it finds.
+
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// What was made a moment ago isn't in the cache yet. So the server is asked before anything is made.
+func TestAStaleCacheMakesNothingTwice(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	for name, test := range map[string]struct {
+		live       *appsv1.Deployment // which the cache doesn't have yet
+		want       []string           // Deployments
+		wantReady  string
+		wantWrites []string
+	}{
+		"it is ours, made by our own last write": {
+			live:       deploymentOf(foo),
+			want:       []string{"web: 3 × nginx:latest"},
+			wantReady:  "Progressing",
+			wantWrites: []string{"apply foos/status"},
+		},
+		"it is ours, and somebody has scaled it already": {
+			live:       deploymentOf(foo, scaledTo(1)),
+			want:       []string{"web: 3 × nginx:latest"},
+			wantWrites: []string{"apply deployments"},
+		},
+		"it is ours, and on its way out": {
+			live:       deploymentOf(foo, scaledTo(1), terminating),
+			want:       []string{"web: 1 × nginx:latest"},
+			wantReady:  "Terminating",
+			wantWrites: []string{"apply foos/status"},
+		},
+		"it is somebody else's": {
+			live:       deploymentOf(foo, scaledTo(1), unowned),
+			want:       []string{"web: 1 × nginx:latest"},
+			wantReady:  "ErrResourceExists",
+			wantWrites: []string{"apply foos/status"},
+		},
+		"it is somebody else's, and as we would make it": {
+			live:       deploymentOf(foo, unowned),
+			want:       []string{"web: 3 × nginx:latest"},
+			wantReady:  "ErrResourceExists",
+			wantWrites: []string{"apply foos/status"},
+		},
+		"it is of an earlier Foo of the same name": {
+			live:       deploymentOf(foo, ofAnEarlierFoo),
+			want:       []string{"web: 3 × nginx:latest"},
+			wantReady:  "ErrResourceExists",
+			wantWrites: []string{"apply foos/status"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, foo)
+			c.informed()
+			c.put(test.live)
+
+			must(t, c.reconcile("example"))
+
+			if diff := cmp.Diff(test.want, c.deployments()); diff != "" {
+				t.Errorf("Deployments (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.live.OwnerReferences, c.deployment("web").OwnerReferences); diff != "" {
+				t.Errorf("its owners (-before +after):\n%s", diff)
+			}
+			if got := c.ready("example"); got != test.wantReady {
+				t.Errorf("Ready has the reason %q, want %q", got, test.wantReady)
+			}
+			if diff := cmp.Diff(test.wantWrites, c.written()); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// As long as nobody knows what has the name, nothing is made under it.
+func TestNothingIsMadeWithoutAskingTheServer(t *testing.T) {
+	c := newCluster(t, aFoo("example", "web", 3))
+	c.refuseNext("live get deployments", errDiskFull)
+
+	err := c.sync("example")
+
+	if !apierrors.IsInternalError(err) {
+		t.Errorf("got the error %v, want that the server failed", err)
+	}
+	if writes := c.written(); len(writes) != 0 {
+		t.Errorf("writes: %q, want none", writes)
+	}
+}
+
+// Somebody takes the name when the server has said that nothing has it. Then the apply, which is without force, is a
+// conflict: nothing is stolen, and the next attempt finds it taken.
+func TestANameTakenMeanwhileIsNotStolen(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	theirs := deploymentOf(foo, unowned, scaledTo(1), running("nginx:1.0"))
+	c := newCluster(t, foo)
+	c.beforeApply = func() { c.put(theirs) }
+
+	err := c.sync("example")
+
+	if diff := cmp.Diff(theirs, c.deployment("web"), bookkeeping); diff != "" {
+		t.Errorf("their Deployment (-before +after):\n%s", diff)
+	}
+	if !apierrors.IsConflict(err) {
+		t.Errorf("got the error %v, want a conflict", err)
+	}
+	c.written()
+	if diff := cmp.Diff([]string{"apply foos/status"}, c.settle("example")); diff != "" {
+		t.Errorf("writes of the next attempt (-want +got):\n%s", diff)
+	}
+	if got := c.ready("example"); got != "ErrResourceExists" {
+		t.Errorf("Ready has the reason %q, want that the name is taken", got)
+	}
+}

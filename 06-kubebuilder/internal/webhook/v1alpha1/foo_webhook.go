@@ -1,0 +1,153 @@
+// Package v1alpha1 has the webhooks for Foos: what the API server asks before it stores one. The defaulter fills in what a schema
+// can't, since it depends on another field; the validator knows what a schema doesn't, the other objects in the namespace.
+//
+// A webhook is no guarantee. It judges by a cache, so of two Foos that come at once both may pass; and Foos may have been stored
+// before it was there. So the controller relies on nothing that is checked here: it has to be right without webhooks, and tells the
+// user in the status what the user would have been told at once.
+package v1alpha1
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"example.com/operators/06-kubebuilder/api/v1alpha1"
+)
+
+// byDeploymentName is the index of Foos that the controller has added to the cache.
+const byDeploymentName = "spec.deploymentName"
+
+// SetupFooWebhookWithManager registers the webhooks for Foos at mgr's webhook server.
+func SetupFooWebhookWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewWebhookManagedBy(mgr, &v1alpha1.Foo{}).
+		WithDefaulter(FooDefaulter{}).
+		WithValidator(&FooValidator{Cache: mgr.GetClient(), Live: mgr.GetAPIReader()}).
+		Complete()
+}
+
+// config/webhook/manifests.yaml is made from these markers. With failurePolicy=fail the API server refuses what it can't ask about; so
+// it asks only where the answer may matter: not about a status, a label or a finalizer (the condition below), nor about a deletion.
+//
+// +kubebuilder:webhook:path=/mutate-samplecontroller-k8s-io-v1alpha1-foo,mutating=true,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=mfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
+// +kubebuilder:webhook:path=/validate-samplecontroller-k8s-io-v1alpha1-foo,mutating=false,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=vfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
+
+// The validator gets a Foo before it refuses another because of it.
+//
+// +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos,verbs=get
+
+// FooDefaulter fills in what a Foo leaves out.
+type FooDefaulter struct{}
+
+var _ admission.Defaulter[*v1alpha1.Foo] = FooDefaulter{}
+
+// Default names the Deployment after its Foo. A Foo whose name is still to be made, from generateName, leaves it empty: then the
+// schema refuses it.
+func (FooDefaulter) Default(_ context.Context, foo *v1alpha1.Foo) error {
+	if foo.Spec.DeploymentName == "" {
+		foo.Spec.DeploymentName = foo.Name
+	}
+	return nil
+}
+
+// FooValidator refuses a deploymentName that another Foo of the namespace asks for, and warns of one that is legal but has
+// consequences.
+type FooValidator struct {
+	Cache client.Reader // has Foos, with the index byDeploymentName, and Deployments
+	Live  client.Reader // reads from the API server
+}
+
+var _ admission.Validator[*v1alpha1.Foo] = &FooValidator{}
+
+// ValidateCreate judges a new Foo.
+func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+	if err := v.refuse(ctx, foo); err != nil {
+		return nil, err
+	}
+	return v.warnOfForeign(ctx, foo)
+}
+
+// ValidateUpdate judges a changed deploymentName, and nothing else: whatever is wrong with a name that was stored once, its Foo's
+// labels, finalizers and replicas must stay free to change.
+func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Foo) (admission.Warnings, error) {
+	if foo.Spec.DeploymentName == old.Spec.DeploymentName || !foo.DeletionTimestamp.IsZero() {
+		return nil, nil
+	}
+	if err := v.refuse(ctx, foo); err != nil {
+		return nil, err
+	}
+	warnings, err := v.warnOfForeign(ctx, foo)
+	if err != nil {
+		return nil, err
+	}
+	former, err := v.deployment(ctx, foo.Namespace, old.Spec.DeploymentName)
+	if err != nil {
+		return nil, err
+	}
+	if former != nil && metav1.IsControlledBy(former, old) {
+		warnings = append(warnings, fmt.Sprintf("spec.deploymentName: Deployment %q will be deleted once %q is there", former.Name, foo.Spec.DeploymentName))
+	}
+	return warnings, nil
+}
+
+// ValidateDelete refuses nothing. The API server doesn't ask about deletions at all.
+func (v *FooValidator) ValidateDelete(context.Context, *v1alpha1.Foo) (admission.Warnings, error) {
+	return nil, nil
+}
+
+// refuse returns an error if another Foo asks for the Deployment of that name.
+func (v *FooValidator) refuse(ctx context.Context, foo *v1alpha1.Foo) error {
+	var foos v1alpha1.FooList
+	name := foo.Spec.DeploymentName
+	if err := v.Cache.List(ctx, &foos, client.InNamespace(foo.Namespace), client.MatchingFields{byDeploymentName: name}); err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("list the Foos that ask for Deployment %q: %w", name, err))
+	}
+	for i := range foos.Items {
+		other := &foos.Items[i]
+		if other.Name == foo.Name {
+			continue
+		}
+		// The cache may be a moment behind: a Foo that has just been deleted may still be in it. A refusal has to be right.
+		err := v.Live.Get(ctx, client.ObjectKeyFromObject(other), other)
+		switch {
+		case apierrors.IsNotFound(err):
+			continue
+		case err != nil:
+			return apierrors.NewInternalError(fmt.Errorf("get Foo %q, which asks for Deployment %q: %w", other.Name, name, err))
+		case other.Spec.DeploymentName != name || !other.DeletionTimestamp.IsZero():
+			continue
+		}
+		duplicate := field.Duplicate(field.NewPath("spec", "deploymentName"), name)
+		duplicate.Detail = fmt.Sprintf("Foo %q asks for it already: choose another name, or delete that Foo", other.Name)
+		return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("Foo").GroupKind(), foo.Name, field.ErrorList{duplicate})
+	}
+	return nil
+}
+
+// warnOfForeign warns if there is a Deployment of that name which foo doesn't control.
+func (v *FooValidator) warnOfForeign(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+	found, err := v.deployment(ctx, foo.Namespace, foo.Spec.DeploymentName)
+	if err != nil || found == nil || metav1.IsControlledBy(found, foo) {
+		return nil, err
+	}
+	return admission.Warnings{fmt.Sprintf("Deployment %q exists and isn't this Foo's: it won't be touched, and the Foo becomes Ready once it is gone", found.Name)}, nil
+}
+
+// deployment returns the Deployment of that name: nil if there is none.
+func (v *FooValidator) deployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
+	found := &appsv1.Deployment{}
+	err := v.Cache.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, apierrors.NewInternalError(fmt.Errorf("get Deployment %q: %w", name, err))
+	}
+	return found, nil
+}
