@@ -27,21 +27,21 @@ func TestTheFakeAndTheStatus(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			types, err := newScheme()
-			noError(t, err)
+			must(t, err)
 			builder := fake.NewClientBuilder().WithScheme(types).WithObjects(fooIn("default", "a"))
 			if test.subresource {
 				builder = builder.WithStatusSubresource(&v1alpha1.Foo{})
 			}
 			api, foo := builder.Build(), &v1alpha1.Foo{}
 			key := client.ObjectKey{Namespace: "default", Name: "a"}
-			noError(t, api.Get(t.Context(), key, foo))
+			must(t, api.Get(t.Context(), key, foo))
 			foo.Status.ObservedGeneration = 1
 
 			err = test.write(t.Context(), api, foo)
 			if apierrors.IsNotFound(err) != test.wantError || !test.wantError && err != nil {
 				t.Errorf("the write: %v", err)
 			}
-			noError(t, api.Get(t.Context(), key, foo))
+			must(t, api.Get(t.Context(), key, foo))
 			t.Logf("error: %v; stored: observedGeneration %d", err, foo.Status.ObservedGeneration)
 			if foo.Status.ObservedGeneration != test.want {
 				t.Errorf("stored is observedGeneration %d, want %d", foo.Status.ObservedGeneration, test.want)

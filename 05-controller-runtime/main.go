@@ -42,6 +42,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "05-controller-runtime:", err)
 		os.Exit(1)

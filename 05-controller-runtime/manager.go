@@ -5,9 +5,11 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,7 +30,7 @@ import (
 
 const (
 	leaseName    = "foo-controller"
-	drainTimeout = 20 * time.Second // how long work that is under way may take once the program is told to stop
+	drainTimeout = 20 * time.Second // how long the end may take: work that is under way is told to stop, and waited for
 )
 
 // leaderElection says how to elect.
@@ -68,7 +70,14 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
-	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+	return mgr, mgr.AddReadyzCheck("cache", func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the cache isn't filled yet")
+		}
+		return nil
+	})
 }
 
 // newScheme returns the Go types that clients may use: Kubernetes' own, and Foo.
@@ -130,21 +139,30 @@ func metricsOptions(address string) metricsserver.Options {
 	host, _, _ := net.SplitHostPort(address)
 	if address != "0" && !net.ParseIP(host).IsLoopback() {
 		options.SecureServing = true // with a certificate that it makes for itself
+		// HTTP/1.1 only: by HTTP/2 whoever may connect could keep it busy, opening streams and resetting them (Rapid Reset).
+		options.TLSOpts = []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }}
 		options.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
 	return options
 }
 
-// waitForCRD returns when the server knows Foos, or ctx ends. The manager would wait for two minutes and then give up.
+// waitForCRD returns when the server knows Foos, or ctx ends. Without it, the indexes couldn't be made, and the program would end.
 func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
 	kind := v1alpha1.GroupVersion.WithKind("Foo")
-	said := false
+	said := ""
 	return wait.PollUntilContextCancel(ctx, 2*time.Second, true, func(context.Context) (bool, error) {
 		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		if err != nil && !said {
-			klog.InfoS("Waiting: the server doesn't know this resource: is the CRD applied (manifests/crd.yaml)?", "kind", kind.Kind, "err", err)
-			said = true
+		say := ""
+		switch {
+		case meta.IsNoMatchError(err):
+			say = "Waiting: the server doesn't know this resource: is the CRD applied (manifests/crd.yaml)?"
+		case err != nil:
+			say = "Waiting: the server doesn't say what it knows"
 		}
+		if say != "" && say != said {
+			klog.InfoS(say, "kind", kind.Kind, "err", err)
+		}
+		said = say
 		return err == nil, nil
 	})
 }

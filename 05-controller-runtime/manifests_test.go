@@ -13,9 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
@@ -45,6 +48,8 @@ func TestTheDeploymentLetsTheWorkBeFinished(t *testing.T) {
 // The controller works with its own permissions alone, and what it asks for is compared with what they are. None of it is refused.
 func TestTheRolesHaveTheVerbsInUse(t *testing.T) {
 	c := newBareCluster(t).asTheController()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "foo-system", Name: leaseName}}
+	must(t, client.IgnoreNotFound(c.users.Delete(t.Context(), lease))) // of a run before, with -count
 	stop := c.start(func(o *options) {
 		o.leaderElect = true
 		o.election = leaderElection{"foo-system", 15 * time.Second, 10 * time.Second, 100 * time.Millisecond}

@@ -47,13 +47,13 @@ func TestAReadAfterAWrite(t *testing.T) {
 				return reader.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ConfigMap{})
 			}
 			startManager(t, mgr)
-			noError(t, mgr.GetClient().Create(t.Context(), configMap(namespace, "before")))
+			must(t, mgr.GetClient().Create(t.Context(), configMap(namespace, "before")))
 			_ = read(mgr.GetClient(), "before") // the first read starts the cache
 
-			noError(t, mgr.GetClient().Create(t.Context(), configMap(namespace, "made")))
+			must(t, mgr.GetClient().Create(t.Context(), configMap(namespace, "made")))
 			if readYourWrites {
 				close(deliver)
-				noError(t, read(mgr.GetClient(), "made"))
+				must(t, read(mgr.GetClient(), "made"))
 				return
 			}
 			err := read(mgr.GetClient(), "made")
@@ -61,7 +61,7 @@ func TestAReadAfterAWrite(t *testing.T) {
 			if !apierrors.IsNotFound(err) {
 				t.Errorf("the cache says %v", err)
 			}
-			noError(t, read(mgr.GetAPIReader(), "made"))
+			must(t, read(mgr.GetAPIReader(), "made"))
 			close(deliver)
 		})
 	}
@@ -94,12 +94,12 @@ func TestWhoWokeMe(t *testing.T) {
 				defer close(written)
 				return ctrl.Result{}, api.Status().Update(ctx, foo)
 			})
-			noError(t, ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.Foo{}, test.filter...).Complete(reconciler))
+			must(t, ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.Foo{}, test.filter...).Complete(reconciler))
 			startManager(t, mgr)
 
-			noError(t, api.Create(t.Context(), fooIn(namespace, "first")))
+			must(t, api.Create(t.Context(), fooIn(namespace, "first")))
 			<-written
-			noError(t, api.Create(t.Context(), fooIn(namespace, "later"))) // there is one worker: all events before this one's are dealt with
+			must(t, api.Create(t.Context(), fooIn(namespace, "later"))) // there is one worker: all events before this one's are dealt with
 			<-later
 			t.Logf("one Foo was created, and reconciled %d times", calls)
 			if calls != test.want {
@@ -111,10 +111,10 @@ func TestWhoWokeMe(t *testing.T) {
 
 func TestAGetThatHangs(t *testing.T) {
 	environment, err := startAPIServer()
-	noError(t, err)
+	must(t, err)
 	config, _, namespace := newAPIServer(t)
 	nobody, err := environment.AddUser(envtest.User{Name: "nobody"}, config) // who may do nothing
-	noError(t, err)
+	must(t, err)
 	secret := client.ObjectKey{Namespace: namespace, Name: "a"}
 
 	ctx, giveUp := context.WithCancelCause(t.Context())
@@ -155,13 +155,13 @@ func TestWhoseObjectIsIt(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			config, api, namespace := newAPIServer(t)
-			noError(t, api.Create(t.Context(), configMap(namespace, "a")))
+			must(t, api.Create(t.Context(), configMap(namespace, "a")))
 			mgr := newTestManager(t, config, namespace, func(options *ctrl.Options) { options.Cache.DefaultUnsafeDisableDeepCopy = &shared })
 			startManager(t, mgr)
 			var list, again corev1.ConfigMapList
-			noError(t, mgr.GetClient().List(t.Context(), &list))
+			must(t, mgr.GetClient().List(t.Context(), &list))
 			list.Items[0].Data["colour"] = "red" // nobody has said so to the server
-			noError(t, mgr.GetClient().List(t.Context(), &again))
+			must(t, mgr.GetClient().List(t.Context(), &again))
 			t.Logf("the cache says now that it is %s", again.Items[0].Data["colour"])
 			if changed := again.Items[0].Data["colour"] == "red"; changed != shared {
 				t.Errorf("the cache has changed: %v, want %v", changed, shared)
@@ -173,9 +173,9 @@ func TestWhoseObjectIsIt(t *testing.T) {
 func TestNobodyCollectsTheGarbage(t *testing.T) {
 	_, api, namespace := newAPIServer(t)
 	foo := fooIn(namespace, "a")
-	noError(t, api.Create(t.Context(), foo))
-	noError(t, api.Apply(t.Context(), desiredDeployment(foo), fieldManager))
-	noError(t, api.Delete(t.Context(), foo))
+	must(t, api.Create(t.Context(), foo))
+	must(t, api.Apply(t.Context(), desiredDeployment(foo), fieldManager))
+	must(t, api.Delete(t.Context(), foo))
 	left := &appsv1.Deployment{}
 	err := api.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "a"}, left)
 	t.Logf("the Foo is deleted. Its Deployment: error %v, %d replicas, %d available", err, *left.Spec.Replicas, left.Status.AvailableReplicas)
@@ -192,7 +192,7 @@ func TestNobodyCollectsTheGarbage(t *testing.T) {
 func newTestManager(t *testing.T, config *rest.Config, namespace string, change func(*ctrl.Options)) ctrl.Manager {
 	t.Helper()
 	types, err := newScheme()
-	noError(t, err)
+	must(t, err)
 	options := ctrl.Options{
 		Scheme:     types,
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
@@ -203,7 +203,7 @@ func newTestManager(t *testing.T, config *rest.Config, namespace string, change 
 		change(&options)
 	}
 	mgr, err := ctrl.NewManager(config, options)
-	noError(t, err)
+	must(t, err)
 	return mgr
 }
 
@@ -215,7 +215,7 @@ func startManager(t *testing.T, mgr ctrl.Manager) {
 	go func() { ended <- mgr.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		noError(t, <-ended)
+		must(t, <-ended)
 	})
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		t.Fatal("the cache wasn't filled")
@@ -228,11 +228,4 @@ func configMap(namespace, name string) *corev1.ConfigMap {
 
 func fooIn(namespace, name string) *v1alpha1.Foo {
 	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name}}
-}
-
-func noError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

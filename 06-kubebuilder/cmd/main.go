@@ -42,7 +42,7 @@ func main() {
 	o := options{podNamespace: os.Getenv("POD_NAMESPACE")}
 	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError) // controller-runtime has put a --kubeconfig of its own into the first
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
-	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
+	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all); with --enable-webhooks, give the webhook configurations a namespaceSelector for it, or Foos elsewhere are refused")
 	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: every ten hours)")
 	flag.DurationVar(&o.silence, "silence", 90*time.Second, "give up a watch that has said nothing for so long; a live one sends a bookmark every minute")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos may be worked on at once")
@@ -66,6 +66,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "foo-operator:", err)
 		os.Exit(1)

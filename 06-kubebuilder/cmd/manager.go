@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -29,7 +30,7 @@ import (
 
 const (
 	leaseName    = "foo-controller"
-	drainTimeout = 20 * time.Second // how long work that is under way may take once the program is told to stop
+	drainTimeout = 20 * time.Second // how long the end may take: work that is under way is told to stop, and waited for
 )
 
 // newManager returns a manager without a controller yet.
@@ -63,7 +64,14 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
-	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+	return mgr, mgr.AddReadyzCheck("cache", func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the cache isn't filled yet")
+		}
+		return nil
+	})
 }
 
 // start runs mgr until ctx ends. A manager that is still filling its cache doesn't hear of that: it goes round and round
@@ -130,16 +138,23 @@ func metricsOptions(address string, cert certificate) metricsserver.Options {
 // attack is called Rapid Reset), and neither Prometheus nor the API server need more.
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
-// waitForCRD returns when the server knows Foos, or ctx ends. The manager would wait for two minutes and then give up.
+// waitForCRD returns when the server knows Foos, or ctx ends. Without it, the indexes couldn't be made, and the program would end.
 func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
 	kind := v1alpha1.GroupVersion.WithKind("Foo")
-	said := false
+	said := ""
 	return wait.PollUntilContextCancel(ctx, 2*time.Second, true, func(context.Context) (bool, error) {
 		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		if err != nil && !said {
-			klog.InfoS("Waiting: the server doesn't know this resource: is the CRD applied (make install)?", "kind", kind.Kind, "err", err)
-			said = true
+		say := ""
+		switch {
+		case meta.IsNoMatchError(err):
+			say = "Waiting: the server doesn't know this resource: is the CRD applied (make install)?"
+		case err != nil:
+			say = "Waiting: the server doesn't say what it knows"
 		}
+		if say != "" && say != said {
+			klog.InfoS(say, "kind", kind.Kind, "err", err)
+		}
+		said = say
 		return err == nil, nil
 	})
 }

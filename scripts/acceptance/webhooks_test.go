@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/webhooks"
@@ -55,7 +56,11 @@ func TestWebhooks(t *testing.T) {
 
 		// With nobody to answer, what they aren't asked about goes on.
 		s.operator.Stop()
-		s.patchFoo("defaulted", `{"metadata":{"labels":{"touched":"yes"}}}`)
+		s.patchFoo("defaulted", `{"metadata":{"labels":{"touched":"yes"}},"spec":{"replicas":3}}`)
+		_, err = s.foos().Patch(t.Context(), "defaulted", types.MergePatchType, []byte(`{"spec":{"deploymentName":"other"}}`), metav1.PatchOptions{})
+		if !apierrors.IsInternalError(err) {
+			t.Errorf("a new deploymentName that the webhooks can't judge: want the API server's refusal, got: %v", err)
+		}
 		if _, err := s.foos().Create(t.Context(), fooObject("blocked", "blocked", int64(1)), metav1.CreateOptions{}); !apierrors.IsInternalError(err) {
 			t.Errorf("a Foo that the webhooks can't judge: want the API server's refusal, got: %v", err)
 		}

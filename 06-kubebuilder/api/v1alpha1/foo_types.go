@@ -4,7 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // The markers of a type stand in a comment of their own, before the one that documents it. Comments become descriptions in the CRD,
 // and are what `kubectl explain` says; markers become all else in it:
-//   - kubebuilder:validation, kubebuilder:default, required and optional: the schema;
+//   - kubebuilder:validation, default, required and optional: the schema;
+//   - listType and listMapKey: a list that is merged entry by entry, by that key;
 //   - kubebuilder:validation:XValidation: a rule in CEL, for what a schema can't say;
 //   - kubebuilder:subresource: endpoints of their own, for the status and for `kubectl scale`;
 //   - kubebuilder:selectablefield: what `--field-selector` may ask for;

@@ -33,7 +33,8 @@ func SetupFooWebhookWithManager(mgr ctrl.Manager) error {
 }
 
 // config/webhook/manifests.yaml is made from these markers. With failurePolicy=fail the API server refuses what it can't ask about; so
-// it asks only where the answer may matter: not about a status, a label or a finalizer (the condition below), nor about a deletion.
+// it asks only where the answer may matter: not about a label or a finalizer (the condition below), a status or kubectl scale (endpoints of
+// their own, not among the resources), nor about a deletion (not among the verbs).
 //
 // +kubebuilder:webhook:path=/mutate-samplecontroller-k8s-io-v1alpha1-foo,mutating=true,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=mfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
 // +kubebuilder:webhook:path=/validate-samplecontroller-k8s-io-v1alpha1-foo,mutating=false,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=vfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
@@ -109,17 +110,19 @@ func (v *FooValidator) refuse(ctx context.Context, foo *v1alpha1.Foo) error {
 		return apierrors.NewInternalError(fmt.Errorf("list the Foos that ask for Deployment %q: %w", name, err))
 	}
 	for i := range foos.Items {
-		other := &foos.Items[i]
-		if other.Name == foo.Name {
+		key := client.ObjectKeyFromObject(&foos.Items[i])
+		if key.Name == foo.Name {
 			continue
 		}
-		// The cache may be a moment behind: a Foo that has just been deleted may still be in it. A refusal has to be right.
-		err := v.Live.Get(ctx, client.ObjectKeyFromObject(other), other)
+		// The cache may be a moment behind: a Foo that has just been deleted may still be in it. A refusal has to be right. (Into an object of
+		// its own: in one that is filled, what the answer leaves out would stay.)
+		other := &v1alpha1.Foo{}
+		err := v.Live.Get(ctx, key, other)
 		switch {
 		case apierrors.IsNotFound(err):
 			continue
 		case err != nil:
-			return apierrors.NewInternalError(fmt.Errorf("get Foo %q, which asks for Deployment %q: %w", other.Name, name, err))
+			return apierrors.NewInternalError(fmt.Errorf("get Foo %q, which asks for Deployment %q: %w", key.Name, name, err))
 		case other.Spec.DeploymentName != name || !other.DeletionTimestamp.IsZero():
 			continue
 		}
