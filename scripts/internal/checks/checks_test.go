@@ -102,15 +102,15 @@ func allMissing() []string {
 	return problems
 }
 
-func TestSamePureCore(t *testing.T) {
+func TestMoved(t *testing.T) {
 	const core = "// The core.\npackage main\n\nimport (\n\t\"example.com/operators/05-a/pkg/apis\"\n)\n\nvar a = 1\n"
-	moved := strings.NewReplacer("package main", "package controller", "05-a/pkg/apis", "06-b/api").Replace(core)
+	there := strings.NewReplacer("package main", "package controller", "05-a/pkg/apis", "06-b/api").Replace(core)
 	for sentence, test := range map[string]struct {
 		six  string
 		want int
 	}{
-		"the same, but for package and imports": {moved, 0},
-		"another":                               {strings.ReplaceAll(moved, "a = 1", "a = 2"), 1},
+		"the same, but for package and imports": {there, 0},
+		"another":                               {strings.ReplaceAll(there, "a = 1", "a = 2"), 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
@@ -127,7 +127,7 @@ func TestSamePureCore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if problems, err := samePureCore(all); err != nil || len(problems) != test.want {
+			if problems, err := moved(all); err != nil || len(problems) != test.want {
 				t.Errorf("found %q (%v), want %d", problems, err, test.want)
 			}
 		})

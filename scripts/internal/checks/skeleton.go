@@ -101,7 +101,7 @@ func skeleton(_ context.Context, root string) ([]string, error) {
 			}
 		}
 	}
-	for _, check := range []func([]chapters.Chapter) ([]string, error){givenSchedule, samePureCore} {
+	for _, check := range []func([]chapters.Chapter) ([]string, error){givenSchedule, moved} {
 		found, err := check(all)
 		if err != nil {
 			return nil, err
@@ -111,24 +111,30 @@ func skeleton(_ context.Context, root string) ([]string, error) {
 	return problems, nil
 }
 
-// samePureCore: the pure core is the same in 06, where it has another place, another package and another import.
-func samePureCore(all []chapters.Chapter) ([]string, error) {
-	contents := map[string]string{}
-	for _, chapter := range all {
-		file := map[string]string{"05": "desired.go", "06": "internal/controller/desired.go"}[chapter.Number()]
-		if file == "" {
-			continue
+// moved: what has another place in 06 is the same as in 05, but for its package and its import of the types.
+func moved(all []chapters.Chapter) ([]string, error) {
+	var problems []string
+	for _, file := range []struct{ five, six string }{
+		{"desired.go", "internal/controller/desired.go"},
+		{"manifests/crd.yaml", "api/v1alpha1/testdata/crd.yaml"}, // which the generated one is compared with
+	} {
+		contents := map[string]string{}
+		for _, chapter := range all {
+			path := map[string]string{"05": file.five, "06": file.six}[chapter.Number()]
+			if path == "" {
+				continue
+			}
+			content, err := os.ReadFile(filepath.Join(chapter.Dir, filepath.FromSlash(path)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			contents[chapter.Number()] = packageOrOwnImport.ReplaceAllString(string(content), "")
 		}
-		content, err := os.ReadFile(filepath.Join(chapter.Dir, filepath.FromSlash(file)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		if own, there := contents["06"]; there && own != contents["05"] {
+			problems = append(problems, fmt.Sprintf("06's %s: should be the same as 05's %s, but for package and imports", file.six, file.five))
 		}
-		contents[chapter.Number()] = packageOrOwnImport.ReplaceAllString(string(content), "")
 	}
-	if own, there := contents["06"]; there && own != contents["05"] {
-		return []string{"06's internal/controller/desired.go: should be the same as 05's desired.go, but for package and imports"}, nil
-	}
-	return nil, nil
+	return problems, nil
 }
 
 var packageOrOwnImport = regexp.MustCompile(`(?m)^(package .*|\t"example\.com/operators/.*")$`)
