@@ -68,14 +68,15 @@ func TestAReadAfterAWrite(t *testing.T) {
 }
 
 func TestWhoWokeMe(t *testing.T) {
-	for sentence, test := range map[string]struct {
-		filter []builder.ForOption
-		want   int
+	for _, test := range []struct { // in the order of the README
+		sentence string
+		filter   []builder.ForOption
+		want     int
 	}{
-		"its own write of the status":                  {nil, 2},
-		"only the user, by GenerationChangedPredicate": {[]builder.ForOption{builder.WithPredicates(predicate.GenerationChangedPredicate{})}, 1},
+		{"its own write of the status", nil, 2},
+		{"only the user, by GenerationChangedPredicate", []builder.ForOption{builder.WithPredicates(predicate.GenerationChangedPredicate{})}, 1},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(test.sentence, func(t *testing.T) {
 			config, api, namespace := newAPIServer(t)
 			mgr := newTestManager(t, config, namespace, nil)
 			calls, written, later := 0, make(chan struct{}), make(chan struct{})
@@ -149,22 +150,25 @@ func TestAGetThatHangs(t *testing.T) {
 }
 
 func TestWhoseObjectIsIt(t *testing.T) {
-	for sentence, shared := range map[string]bool{
-		"a copy": false,
-		"the cache's, with UnsafeDisableDeepCopy": true,
+	for _, test := range []struct { // in the order of the README
+		sentence string
+		shared   bool
+	}{
+		{"a copy", false},
+		{"the cache's, with UnsafeDisableDeepCopy", true},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(test.sentence, func(t *testing.T) {
 			config, api, namespace := newAPIServer(t)
 			must(t, api.Create(t.Context(), configMap(namespace, "a")))
-			mgr := newTestManager(t, config, namespace, func(options *ctrl.Options) { options.Cache.DefaultUnsafeDisableDeepCopy = &shared })
+			mgr := newTestManager(t, config, namespace, func(options *ctrl.Options) { options.Cache.DefaultUnsafeDisableDeepCopy = &test.shared })
 			startManager(t, mgr)
 			var list, again corev1.ConfigMapList
 			must(t, mgr.GetClient().List(t.Context(), &list))
 			list.Items[0].Data["colour"] = "red" // nobody has said so to the server
 			must(t, mgr.GetClient().List(t.Context(), &again))
 			t.Logf("the cache says now that it is %s", again.Items[0].Data["colour"])
-			if changed := again.Items[0].Data["colour"] == "red"; changed != shared {
-				t.Errorf("the cache has changed: %v, want %v", changed, shared)
+			if changed := again.Items[0].Data["colour"] == "red"; changed != test.shared {
+				t.Errorf("the cache has changed: %v, want %v", changed, test.shared)
 			}
 		})
 	}
