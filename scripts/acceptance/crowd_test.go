@@ -70,6 +70,9 @@ func TestCrowd(t *testing.T) {
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… go test ./acceptance -run '^$' -bench Crowd -benchtime 3x
 func BenchmarkCrowd(b *testing.B) {
 	env := testEnvironment(b)
+	if err := env.apply(b.Context(), env.chapters[0]); err != nil { // a scenario needs the CRD
+		b.Fatal(err)
+	}
 	for name, send := range map[string]sending{"bare POSTs": post, "bare applies": serverSideApply} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {
