@@ -23,6 +23,11 @@ func serveWebhooks(ctx context.Context, root string, p program.Program, ready *p
 	if err != nil {
 		return nil, nil, err
 	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
 	local, err := webhooks.New(dir)
 	if err != nil {
 		return nil, nil, err

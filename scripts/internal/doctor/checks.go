@@ -37,6 +37,13 @@ func checkGit(m machine) Finding {
 	return warn("there is no git command: diffs between your work and the course's can't be shown", "install git")
 }
 
+func checkMake(m machine) Finding {
+	if m.has("make") {
+		return ok("make is there")
+	}
+	return warn("there is no make command: chapters 06 and 07 and their tests need it", "install make")
+}
+
 func checkCompiler(m machine) Finding {
 	cc, _, _ := strings.Cut(m.goEnv["CC"], " ")
 	if cc == "" {

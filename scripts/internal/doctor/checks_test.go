@@ -69,6 +69,10 @@ func TestChecks(t *testing.T) {
 			func(m *machine) { m.has = func(p string) bool { return p != "git" } },
 			checkGit, Warn, "git",
 		},
+		"no make": {
+			func(m *machine) { m.has = func(p string) bool { return p != "make" } },
+			checkMake, Warn, "make",
+		},
 		"no C compiler": {
 			func(m *machine) { m.has = func(p string) bool { return p != "gcc" } },
 			checkCompiler, Warn, "race detector",
