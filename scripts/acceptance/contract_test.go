@@ -28,15 +28,15 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// promises are the tests of the promises, by names that begin with the promise's own.
-func promises() []struct {
+// promise is a test of a promise, whose name it begins with.
+type promise struct {
 	name string
 	keep func(s *scenario)
-} {
-	return []struct {
-		name string
-		keep func(s *scenario)
-	}{
+}
+
+// promises are the tests of what is promised about Foos.
+func promises() []promise {
+	return []promise{
 		{"B1 create: a Foo gets its Deployment", create},
 		{"B1 create: within the write budget", budget},
 		{"B2 scale: a change of replicas reaches the Deployment", scale},
@@ -61,26 +61,29 @@ func promises() []struct {
 }
 
 func TestContract(t *testing.T) {
-	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		for _, promise := range promises() {
-			for _, variant := range variants(chapter) {
-				t.Run(strings.TrimSpace(promise.name+" "+strings.Join(variant, " ")), func(t *testing.T) {
-					t.Parallel()
-					s := newScenario(t, env, chapter)
-					s.flags = variant
-					promise.keep(s)
-					if s.operator != nil && s.operator.Crashes() > 0 {
-						t.Errorf("the program has exited %d times", s.operator.Crashes())
-					}
-				})
-			}
-		}
-	})
+	forEachChapter(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) { testPromises(t, env, j, promises()) })
 }
 
-// variants are the flags with which the chapter's program keeps the promises: none, and others that change what it does it with.
-func variants(chapter chapters.Chapter) [][]string {
-	if chapter.Number() == "05" {
+// testPromises has the program keep all promises, at the same time.
+func testPromises(t *testing.T, env *environment, j judged, promises []promise) {
+	for _, promise := range promises {
+		for _, variant := range variants(j.program) {
+			t.Run(strings.TrimSpace(promise.name+" "+strings.Join(variant, " ")), func(t *testing.T) {
+				t.Parallel()
+				s := newScenario(t, env, j)
+				s.flags = variant
+				promise.keep(s)
+				if s.operator != nil && s.operator.Crashes() > 0 {
+					t.Errorf("the program has exited %d times", s.operator.Crashes())
+				}
+			})
+		}
+	}
+}
+
+// variants are the flags with which the program keeps the promises: none, and others that change what it does it with.
+func variants(p program.Program) [][]string {
+	if p.Name == "05-controller-runtime" {
 		return [][]string{nil, {"--unstructured"}}
 	}
 	return [][]string{nil}
@@ -88,7 +91,7 @@ func variants(chapter chapters.Chapter) [][]string {
 
 func create(s *scenario) {
 	s.start()
-	sample, err := os.ReadFile(s.chapter.Parts().Sample)
+	sample, err := os.ReadFile(s.program.Examples[0])
 	s.must(err)
 	object := fooObject("", "", 0)
 	s.must(yaml.UnmarshalStrict(sample, &object.Object))

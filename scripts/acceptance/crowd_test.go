@@ -25,34 +25,23 @@ const crowd = 300
 // TestCrowd holds the write budget: at most 3 writes and 1 event for each Foo until all is available, and none after that, a
 // resync included.
 func TestCrowd(t *testing.T) {
-	queues := func(chapter chapters.Chapter) bool { return chapter.Number() >= "03" }
-	alone(t, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
+	queues := func(j judged) bool { return j.chapter.Number() >= "03" }
+	alone(t, chapters.Foo, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
 		s.createCrowd()
 		s.flags = []string{"--resync", "1s"}
 		s.start()
 		s.crowdBecomesReady()
 
-		writes, refused := map[string]int{}, 0
-		total := 0
-		for _, write := range s.writes() {
-			switch {
-			case write.Code >= 400:
-				refused++ // has changed nothing: the price of a cache that lags behind
-			case write.Resource == "events":
-				total++
-			default:
-				writes[write.Name]++
-			}
-		}
-		for name, count := range writes {
-			if count > 3 {
+		writes := s.tally()
+		for name := range writes.of {
+			if count := writes.total(name); count > 3 {
 				t.Errorf("Foo %s and its Deployment took %d writes", name, count)
 			}
 		}
-		if total > crowd {
-			t.Errorf("%d events for %d Foos", total, crowd)
+		if writes.events > crowd {
+			t.Errorf("%d events for %d Foos", writes.events, crowd)
 		}
-		t.Logf("%d Foos: %d writes to the first of them, %d events, %d writes refused", crowd, writes[crowdName(0)], total, refused)
+		t.Logf("%d Foos: %d writes to the first of them, %d events, %d writes refused", crowd, writes.total(crowdName(0)), writes.events, writes.refused)
 
 		// A Foo made now is ready only after the resyncs that were due have been worked off.
 		s.sentinel("sentinel")
@@ -64,33 +53,36 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
-// BenchmarkCrowd measures the time from a program's start until the last of the Deployments is made, beside that of bare
-// concurrent POSTs, and of bare concurrent server-side applies, of the same Deployments.
+// BenchmarkCrowd measures the time from a program's start until the last of the Deployments is made, for Foos or for TDSets, beside
+// that of bare concurrent POSTs, and of bare concurrent server-side applies, of as many Deployments.
 //
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… go test ./acceptance -run '^$' -bench Crowd -benchtime 3x
 func BenchmarkCrowd(b *testing.B) {
 	env := testEnvironment(b)
-	if err := env.apply(b.Context(), env.chapters[0]); err != nil { // a scenario needs the CRD
+	if err := env.apply(b.Context(), env.all[0].program); err != nil { // a scenario needs the CRD
 		b.Fatal(err)
 	}
 	for name, send := range map[string]sending{"bare POSTs": post, "bare applies": serverSideApply} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {
 				b.StopTimer()
-				s := newScenario(b, env, env.chapters[0])
+				s := newScenario(b, env, env.all[0])
 				b.StartTimer()
 				s.sendCrowd(send)
 			}
 		})
 	}
-	for _, chapter := range env.chapters {
-		b.Run(chapter.Name, func(b *testing.B) {
-			if err := env.apply(b.Context(), chapter); err != nil {
+	for _, j := range env.all {
+		if j.Kind != j.chapter.Kind() {
+			continue // an exercise's
+		}
+		b.Run(j.program.Name, func(b *testing.B) {
+			if err := env.apply(b.Context(), j.program); err != nil {
 				b.Fatal(err)
 			}
 			for range b.N {
 				b.StopTimer()
-				s := newScenario(b, env, chapter)
+				s := newScenario(b, env, j)
 				s.createCrowd()
 				b.StartTimer()
 				s.start()
@@ -103,13 +95,52 @@ func BenchmarkCrowd(b *testing.B) {
 	}
 }
 
-func crowdName(i int) string { return fmt.Sprintf("foo-%03d", i) }
+// tally is what an operator has written, by the name of the object, and then by its resource.
+type tally struct {
+	of      map[string]map[string]int
+	events  int
+	refused int // by the server: they have changed nothing, and are the price of a cache that lags behind
+}
 
-// createCrowd makes the Foos.
+// tally counts the operator's writes since the last call of it or of writes.
+func (s *scenario) tally() tally {
+	s.Helper()
+	counted := tally{of: map[string]map[string]int{}}
+	for _, write := range s.writes() {
+		switch {
+		case write.Code >= 400:
+			counted.refused++
+		case write.Resource == "events":
+			counted.events++
+		default:
+			if counted.of[write.Name] == nil {
+				counted.of[write.Name] = map[string]int{}
+			}
+			counted.of[write.Name][write.Resource]++
+		}
+	}
+	return counted
+}
+
+// total is the number of writes to all that has that name.
+func (t tally) total(name string) (total int) {
+	for _, count := range t.of[name] {
+		total += count
+	}
+	return total
+}
+
+func crowdName(i int) string { return fmt.Sprintf("crowd-%03d", i) }
+
+// createCrowd makes the Foos, or the TDSets.
 func (s *scenario) createCrowd() {
 	s.Helper()
 	for i := range crowd {
-		_, err := s.foos().Create(s.Context(), fooObject(crowdName(i), crowdName(i), int64(1)), metav1.CreateOptions{})
+		object := fooObject(crowdName(i), crowdName(i), int64(1))
+		if s.Kind == chapters.TDSet {
+			object = tdsetObject(crowdName(i), 1, window{9, 17, 2})
+		}
+		_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
 		s.must(err)
 	}
 }

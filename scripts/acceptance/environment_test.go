@@ -23,19 +23,35 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-var foosResource = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+// resources are what the API calls the objects of each kind.
+var resources = map[string]schema.GroupVersionResource{
+	chapters.Foo:   {Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"},
+	chapters.TDSet: {Group: "schedule.rs", Version: "v1", Resource: "tdsets"},
+}
 
-// environment is one cluster and the chapters that are to be judged on it.
+// environment is one cluster and the programs that are to be judged on it.
 type environment struct {
 	config   *rest.Config
 	client   kubernetes.Interface
 	dynamic  dynamic.Interface
 	kubectl  kubectl.Kubectl
 	auditLog string
-	chapters []chapters.Chapter
-	programs string        // the folder with their programs, by their names
-	applied  string        // the chapter whose CRD and permissions were applied last
-	patience time.Duration // bounds every wait
+	all      []judged
+	programs string            // the folder with the programs, by their names
+	applied  map[string]string // by kind, the program whose CRD and permissions were applied last
+	patience time.Duration     // bounds every wait
+}
+
+// judged is a program that is held to a contract.
+type judged struct {
+	Contract
+	chapter chapters.Chapter
+	program program.Program
+}
+
+// holds tells whether the program is declared to keep the promise, or all promises through the fault.
+func (j judged) holds(name string) bool {
+	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotAsked(j.chapter, name) == ""
 }
 
 // patience bounds every wait, unless TEST_PATIENCE says otherwise. It is long since a loaded machine is slow, and costs nothing
@@ -62,7 +78,7 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{auditLog: os.Getenv("TEST_AUDIT_LOG"), programs: os.Getenv("TEST_PROGRAMS"), patience: patience}
+	env := &environment{auditLog: os.Getenv("TEST_AUDIT_LOG"), programs: os.Getenv("TEST_PROGRAMS"), applied: map[string]string{}, patience: patience}
 	if env.auditLog == "" {
 		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: name the audit log file of the API server")
 	}
@@ -91,8 +107,18 @@ func newEnvironment() (*environment, error) {
 	if list := os.Getenv("TEST_CHAPTERS"); list != "" {
 		names = strings.Split(list, ",")
 	}
-	if env.chapters, err = chapters.Find(root, names...); err != nil {
+	found, err := chapters.Find(root, names...)
+	if err != nil {
 		return nil, err
+	}
+	for _, contract := range Contracts() {
+		for _, chapter := range found {
+			if p, found, err := program.Of(chapter, contract.Kind); err != nil {
+				return nil, err
+			} else if found {
+				env.all = append(env.all, judged{contract, chapter, p})
+			}
+		}
 	}
 	if env.programs == "" {
 		err = env.build()
@@ -109,25 +135,24 @@ func (e *environment) build() error {
 		return err
 	}
 	removeAtExit = e.programs
-	for _, chapter := range e.chapters {
-		p, err := program.OfChapter(chapter)
-		if err != nil {
-			return err
-		}
-		if _, err := p.Build(ctx, e.programs); err != nil {
+	for _, judged := range e.all {
+		if _, err := judged.program.Build(ctx, e.programs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apply applies the chapter's CRD and permissions.
-func (e *environment) apply(ctx context.Context, chapter chapters.Chapter) error {
-	p, err := program.OfChapter(chapter)
-	if err != nil {
+// apply applies the program's CRD and permissions, if it isn't the last one for whose kind that was done.
+func (e *environment) apply(ctx context.Context, p program.Program) error {
+	if e.applied[p.Kind] == p.Name {
+		return nil
+	}
+	if err := p.Apply(ctx, e.kubectl); err != nil {
 		return err
 	}
-	return p.Apply(ctx, e.kubectl)
+	e.applied[p.Kind] = p.Name
+	return nil
 }
 
 // removeAtExit is a folder that TestMain removes in the end.
@@ -141,30 +166,27 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// forEachChapter runs test for each chapter that is wanted (nil: all are), one chapter after the other: each brings its own
-// CRD and permissions.
-func forEachChapter(t *testing.T, wanted func(chapters.Chapter) bool, test func(t *testing.T, env *environment, chapter chapters.Chapter)) {
+// forEachChapter runs test for each chapter's program that is held to that kind's contract and wanted (nil: all are), one after the
+// other: each brings its own CRD and permissions.
+func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
-	for _, chapter := range env.chapters {
-		if wanted != nil && !wanted(chapter) {
+	for _, j := range env.all {
+		if j.Kind != kind || wanted != nil && !wanted(j) {
 			continue
 		}
-		t.Run(chapter.Name, func(t *testing.T) {
-			if env.applied != chapter.Name {
-				if err := env.apply(t.Context(), chapter); err != nil {
-					t.Fatal(err)
-				}
-				env.applied = chapter.Name
+		t.Run(j.chapter.Name, func(t *testing.T) {
+			if err := env.apply(t.Context(), j.program); err != nil {
+				t.Fatal(err)
 			}
-			test(t, env, chapter)
+			test(t, env, j)
 		})
 	}
 }
 
-// alone runs a test that nothing may run beside, for each chapter that is wanted. Unless it takes long, its name begins with that
-// of a promise or fault, by which a reader runs it.
-func alone(t *testing.T, name string, wanted func(chapters.Chapter) bool, test func(t *testing.T, s *scenario)) {
-	forEachChapter(t, wanted, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		t.Run(name, func(t *testing.T) { test(t, newScenario(t, env, chapter)) })
+// alone runs a test that nothing may run beside, for each chapter's program that is wanted. Unless it takes long, its name begins with
+// that of a promise or fault, by which a reader runs it.
+func alone(t *testing.T, kind, name string, wanted func(judged) bool, test func(t *testing.T, s *scenario)) {
+	forEachChapter(t, kind, wanted, func(t *testing.T, env *environment, j judged) {
+		t.Run(name, func(t *testing.T) { test(t, newScenario(t, env, j)) })
 	})
 }

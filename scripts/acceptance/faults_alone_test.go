@@ -13,48 +13,61 @@ import (
 
 // TestAPIServerRestart is F3. It runs alone, since all share the API server that it kills.
 func TestAPIServerRestart(t *testing.T) {
-	faultAlone(t, "F3", func(t *testing.T, s *scenario) {
-		c := cluster.New("../..", os.Getenv("WORKSHOP_TEST_BIN"), os.Getenv("TEST_CLUSTER"))
-		if c.Kubeconfig() != os.Getenv("TEST_KUBECONFIG") {
-			t.Fatal("to kill the API server, name the workshop's cluster in TEST_CLUSTER and its programs' folder in WORKSHOP_TEST_BIN")
-		}
+	faultAlone(t, chapters.Foo, "F3", func(t *testing.T, s *scenario) {
 		f := s.throughProxy()
 		f.settle()
-		f.must(c.Kill(t.Context(), "kube-apiserver"))
-		_, err := c.Up(t.Context(), cluster.UpOptions{})
-		f.must(err)
+		f.restartAPIServer(func() {})
 		f.upheaval()
-		f.judge(t)
+		f.judge(t, judgements())
 	})
+}
+
+// restartAPIServer kills the API server, and starts it again after what happens meanwhile.
+func (s *scenario) restartAPIServer(meanwhile func()) {
+	s.Helper()
+	c := cluster.New("../..", os.Getenv("WORKSHOP_TEST_BIN"), os.Getenv("TEST_CLUSTER"))
+	if c.Kubeconfig() != os.Getenv("TEST_KUBECONFIG") {
+		s.Fatal("to kill the API server, name the workshop's cluster in TEST_CLUSTER and its programs' folder in WORKSHOP_TEST_BIN")
+	}
+	s.must(c.Kill(s.Context(), "kube-apiserver"))
+	meanwhile()
+	_, err := c.Up(s.Context(), cluster.UpOptions{})
+	s.must(err)
 }
 
 // TestTwoCopies is F7: the one that leads is killed, and doesn't come back.
 func TestTwoCopies(t *testing.T) {
-	faultAlone(t, "F7", func(t *testing.T, s *scenario) {
+	faultAlone(t, chapters.Foo, "F7", func(t *testing.T, s *scenario) {
 		f := s.throughProxy()
 		f.flags = f.elects()
 		f.settle()
-		first := f.operator
-		second := f.another()
-		second.flags = f.flags
-		second.start()
-		second.eventually("the second copy asks who leads", func() error {
-			if count(second.proxy.Requests(), "leases") == 0 {
-				return errors.New("not yet")
-			}
-			return nil
-		})
-		f.sentinel("meanwhile")
-		if writes := second.proxy.Writes(); len(writes) > 0 {
-			t.Errorf("both work at once: the second copy sent %v", writes)
-		}
-		first.Destroy()
+		second := f.secondCopy(func(second *faulty) { second.start() })
+		f.operator.Destroy()
 		f.upheaval()
-		f.judge(t)
+		f.judge(t, judgements())
 		if len(second.proxy.Writes()) == 0 {
 			t.Error("the second copy has done nothing")
 		}
 	})
+}
+
+// secondCopy starts a second copy, and shows that it waits for its turn.
+func (f *faulty) secondCopy(start func(*faulty)) *faulty {
+	f.Helper()
+	second := f.another()
+	second.flags = f.flags
+	start(second)
+	second.eventually("the second copy asks who leads", func() error {
+		if count(second.proxy.Requests(), "leases") == 0 {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	f.sentinel("meanwhile")
+	if writes := second.proxy.Writes(); len(writes) > 0 {
+		f.Errorf("both work at once: the second copy sent %v", writes)
+	}
+	return second
 }
 
 // elects are the flags by which copies of the program agree on a leader, within seconds.
@@ -63,12 +76,12 @@ func (s *scenario) elects() []string {
 		"--leader-election-lease-duration", "3s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
 }
 
-// faultAlone runs the test of a fault for the chapters that hold the promises through it.
-func faultAlone(t *testing.T, name string, test func(t *testing.T, s *scenario)) {
+// faultAlone runs the test of a fault for those of that kind's programs that hold the promises through it.
+func faultAlone(t *testing.T, kind, name string, test func(t *testing.T, s *scenario)) {
 	fault, err := Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := func(chapter chapters.Chapter) bool { return holds(chapter, name) }
-	alone(t, name+" "+fault[0].What, held, test)
+	held := func(j judged) bool { return j.holds(name) }
+	alone(t, kind, judged{Contract: contractOf(kind)}.faultName(fault[0]), held, test)
 }

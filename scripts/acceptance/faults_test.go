@@ -25,9 +25,9 @@ type faulty struct {
 }
 
 // newFaulty makes the scenario. The operator isn't started yet.
-func newFaulty(t *testing.T, env *environment, chapter chapters.Chapter) *faulty {
+func newFaulty(t *testing.T, env *environment, j judged) *faulty {
 	t.Helper()
-	return newScenario(t, env, chapter).throughProxy()
+	return newScenario(t, env, j).throughProxy()
 }
 
 // another is the same scenario for another copy of the program, through a proxy of its own.
@@ -79,15 +79,15 @@ func (f *faulty) upheaval() {
 	f.must(f.foos().Delete(f.Context(), "removed", metav1.DeleteOptions{}))
 }
 
-// judgement is how each promise shows after the upheaval.
-func judgement() []struct {
+// judgement is how a promise shows after an upheaval.
+type judgement struct {
 	promise string
 	judge   func(s *scenario)
-} {
-	return []struct {
-		promise string
-		judge   func(s *scenario)
-	}{
+}
+
+// judgements are how each promise about Foos shows.
+func judgements() []judgement {
+	return []judgement{
 		{"B1 create", func(s *scenario) { s.becomesReady("created") }},
 		{"B2 scale", func(s *scenario) { s.hasReplicas("scaled", 2) }},
 		{"B3 status", func(s *scenario) { s.becomesReady("scaled") }},
@@ -118,8 +118,8 @@ func judgement() []struct {
 }
 
 // judge judges every promise, each as a subtest.
-func (f *faulty) judge(t *testing.T) {
-	for _, j := range judgement() {
+func (f *faulty) judge(t *testing.T, all []judgement) {
+	for _, j := range all {
 		t.Run(j.promise, func(t *testing.T) {
 			judged := *f.scenario
 			judged.TB = t
@@ -159,25 +159,13 @@ func strikes() map[string]func(f *faulty) {
 			}
 			// HTTP/2 puts all requests on one connection: a cut takes those in flight with it, and 01 and 02 lose what fails.
 			// So they are cut while there is nothing to do.
-			for range 3 {
-				f.eventually("watches are open, and cut", func() error {
-					if f.proxy.CutWatches().Hits() == 0 {
-						return errors.New("none is open")
-					}
-					return nil
-				})
-			}
+			f.cutThrice()
 			f.upheaval()
 		},
 		"F2": func(f *faulty) {
 			f.hits(f.proxy.GoneAsResponse(), 2)
 			f.upheaval()
-			f.eventually("a watch is open again, and gets the event", func() error {
-				if f.proxy.GoneAsEvent().Hits() == 0 {
-					return errors.New("none is")
-				}
-				return nil
-			})
+			f.goneAsEvent()
 		},
 		"F4a": failWrites(http.StatusInternalServerError),
 		"F4b": failWrites(http.StatusTooManyRequests),
@@ -197,7 +185,7 @@ func strikes() map[string]func(f *faulty) {
 			f.upheaval()
 		},
 		"F8": func(f *faulty) {
-			forbidding := f.proxy.Forbid(faultproxy.Resource("deployments"), faultproxy.Verb("create", "update", "delete"))
+			forbidding := f.proxy.Forbid(faultproxy.Resource("deployments"), faultproxy.Verb("create", "update", "patch", "delete"))
 			f.upheaval()
 			f.hits(forbidding, 3)
 			forbidding.Stop()
@@ -205,23 +193,61 @@ func strikes() map[string]func(f *faulty) {
 	}
 }
 
-func TestFaults(t *testing.T) {
-	forEachChapter(t, nil, func(t *testing.T, env *environment, chapter chapters.Chapter) {
-		for _, fault := range Faults() {
-			strike, here := strikes()[fault.Name]
-			if !here || !holds(chapter, fault.Name) {
-				continue // see faults_alone_test.go and not_held_test.go
+// cutThrice cuts all watches, and those that follow, and those that follow these.
+func (f *faulty) cutThrice() {
+	f.Helper()
+	for range 3 {
+		f.eventually("watches are open, and cut", func() error {
+			if f.proxy.CutWatches().Hits() == 0 {
+				return errors.New("none is open")
 			}
-			t.Run(fault.Name+" "+fault.What, func(t *testing.T) {
-				t.Parallel()
-				f := newFaulty(t, env, chapter)
-				if fault.Name == "F6b" {
-					f.flags = []string{"--silence", "3s"} // the default is 90
-				}
-				f.settle()
-				strike(f)
-				f.judge(t)
-			})
+			return nil
+		})
+	}
+}
+
+// goneAsEvent waits until watches are open, which then get a 410.
+func (f *faulty) goneAsEvent() {
+	f.Helper()
+	f.eventually("a watch is open again, and gets the event", func() error {
+		if f.proxy.GoneAsEvent().Hits() == 0 {
+			return errors.New("none is")
 		}
+		return nil
 	})
+}
+
+func TestFaults(t *testing.T) {
+	forEachChapter(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) {
+		testFaults(t, env, j, strikes(), func(f *faulty) { f.settle() }, judgements())
+	})
+}
+
+// testFaults has each fault strike that the program holds the promises through, all at the same time, each a world of its own.
+func testFaults(t *testing.T, env *environment, j judged, strikes map[string]func(*faulty), settle func(*faulty), judgements []judgement) {
+	for _, fault := range Faults() {
+		strike, here := strikes[fault.Name]
+		if !here || !j.holds(fault.Name) {
+			continue // see faults_alone_test.go and not_held_test.go
+		}
+		t.Run(j.faultName(fault), func(t *testing.T) {
+			t.Parallel()
+			f := newFaulty(t, env, j)
+			if fault.Name == "F6b" {
+				f.flags = []string{"--silence", "3s"} // the default is 90
+			}
+			settle(f)
+			strike(f)
+			f.judge(t, judgements)
+		})
+	}
+}
+
+// faultName is what the tests of a fault are called. A chapter may have two programs: its Foos' tests are called as the fault is.
+func (j judged) faultName(fault Named) string {
+	name := fault.Name + " " + fault.What
+	if j.Kind == chapters.TDSet {
+		name += ": TDSets"
+	}
+	return name
 }

@@ -14,50 +14,68 @@ import (
 // Matrix shows what is declared for these chapters, as Markdown that can be read in a terminal too.
 func Matrix(all []chapters.Chapter) string {
 	var text strings.Builder
-	text.WriteString(`# Which chapter survives what
-
-Each cell is a test: Foos settle, the fault strikes while they are created, scaled, renamed, deleted and interfered
+	text.WriteString("# Which chapter survives what\n\n")
+	foos, tdsets := foos(), tdsets()
+	if slices.ContainsFunc(all, foos.Judges) {
+		text.WriteString(`Each cell is a test: Foos settle, the fault strikes while they are created, scaled, renamed, deleted and interfered
 with, and then each promise is judged. Where a cell says no, a test shows that, too.
 
 `)
+		foos.write(&text, Faults(), all)
+		var promises []string
+		for _, promise := range foos.Promises {
+			promises = append(promises, promise.Name+" "+promise.What)
+		}
+		fmt.Fprintf(&text, "\nWhile all goes well, every chapter keeps every promise:\n%s.\n\n", strings.Join(promises, ", "))
+	}
+	text.WriteString(`## TDSets
+
+Judged are chapter 07's program, and of the other chapters the solutions of their exercises TDSet. Under a fault, TDSets settle, the
+fault strikes while they are changed, deleted and interfered with and while the hour comes at which they are to be scaled, and then
+each promise is judged. T7, T8 and T9 ask more of chapter 07: they are about Services too, and about the drain of what is deleted.
+
+`)
+	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
+	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one of each table, and `./scripts/workshop faults 01 F5` lets you\n" +
+		"watch it.\n")
+	return text.String()
+}
+
+// write writes the contract's table, a line for each of rows, and below it the reasons for each cell that doesn't say yes.
+func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chapter) {
+	judged := slices.DeleteFunc(slices.Clone(all), func(chapter chapters.Chapter) bool { return !c.Judges(chapter) })
 	head := []string{"fault"}
-	for _, chapter := range all {
+	if !rows[0].IsFault() {
+		head[0] = "promise or fault"
+	}
+	for _, chapter := range judged {
 		head = append(head, chapter.Number())
 	}
-	rows := [][]string{head, slices.Repeat([]string{"---"}, len(head))}
+	table := [][]string{head, slices.Repeat([]string{"---"}, len(head))}
 	var reasons []string
-	for _, fault := range Faults() {
-		row := []string{fault.Name + " " + fault.What}
-		for _, chapter := range all {
-			reason := WhyNotHeld(chapter, fault.Name)
-			if reason == "" {
-				row = append(row, "yes")
-				continue
-			}
-			if !slices.Contains(reasons, reason) {
-				reasons = append(reasons, reason)
-			}
-			row = append(row, fmt.Sprintf("no (%d)", slices.Index(reasons, reason)+1))
+	because := func(says, reason string) string {
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
 		}
-		rows = append(rows, row)
+		return fmt.Sprintf("%s (%d)", says, slices.Index(reasons, reason)+1)
 	}
-	writeTable(&text, rows)
-
-	text.WriteString("\n")
+	for _, named := range rows {
+		row := []string{named.Name + " " + named.What}
+		for _, chapter := range judged {
+			cell := "yes"
+			if reason := c.WhyNotHeld(chapter, named.Name); reason != "" {
+				cell = because("no", reason)
+			} else if reason := c.WhyNotAsked(chapter, named.Name); reason != "" {
+				cell = because("–", reason)
+			}
+			row = append(row, cell)
+		}
+		table = append(table, row)
+	}
+	writeTable(text, table)
 	for i, reason := range reasons {
-		fmt.Fprintf(&text, "%d. %s%s.\n", i+1, strings.ToUpper(reason[:1]), reason[1:])
+		fmt.Fprintf(text, "%s%d. %s%s.\n", map[bool]string{true: "\n"}[i == 0], i+1, strings.ToUpper(reason[:1]), reason[1:])
 	}
-	var promises []string
-	for _, promise := range Promises() {
-		promises = append(promises, promise.Name+" "+promise.What)
-	}
-	fmt.Fprintf(&text, `
-While all goes well, every chapter keeps every promise:
-%s.
-
-`+"`./scripts/workshop test 01 --only F5` runs one cell, and `./scripts/workshop faults 01 F5`"+` lets you watch it.
-`, strings.Join(promises, ", "))
-	return text.String()
 }
 
 // writeTable writes rows with their columns aligned.

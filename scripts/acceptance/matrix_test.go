@@ -5,11 +5,13 @@ package acceptance
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/program"
 )
 
 // TestMatrix holds MATRIX.md to the declaration. UPDATE=1 writes it.
@@ -39,6 +41,7 @@ func TestFind(t *testing.T) {
 		want  string // their names, or an error's words
 	}{
 		"a promise":                         {[]string{"B4"}, "B4"},
+		"a promise about TDSets":            {[]string{"t12"}, "T12"},
 		"a fault":                           {[]string{"F5"}, "F5"},
 		"in any case, with blanks":          {[]string{"b4", " f6A"}, "B4 F6a"},
 		"several faults by their group":     {[]string{"F4"}, "F4a F4b F4c"},
@@ -53,7 +56,7 @@ func TestFind(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			found, err := Find(test.names...)
 			if err != nil {
-				if err.Error() != test.want || !strings.Contains(problem.Format(err), "B11, F1, F2") {
+				if err.Error() != test.want || !strings.Contains(problem.Format(err), "B11, T1, T2") {
 					t.Errorf("error %q, want %q and all that there are", problem.Format(err), test.want)
 				}
 				return
@@ -72,15 +75,18 @@ func TestFind(t *testing.T) {
 // Every promise and fault has a test that is called by its name, and no test is called by another.
 func TestWhatIsDeclaredIsTested(t *testing.T) {
 	tested := map[string]bool{}
-	for _, promise := range promises() {
+	seven := judged{tdsets(), chapters.Chapter{Name: "07-all"}, program.Program{}} // nothing is left out there
+	for _, promise := range slices.Concat(promises(), tdsetPromises(seven)) {
 		tested[declaredName(promise.name)] = true
 	}
 	for _, fault := range Faults() {
-		if _, strikes := strikes()[fault.Name]; strikes || fault.Name == "F3" || fault.Name == "F7" {
+		_, strikes := strikes()[fault.Name]
+		_, strikesTDSets := strikesTDSets()[fault.Name]
+		if strikes && strikesTDSets || fault.Name == "F3" || fault.Name == "F7" {
 			tested[fault.Name] = true
 		}
 	}
-	declared := append(Promises(), Faults()...)
+	declared := everything()
 	for _, named := range declared {
 		if !tested[named.Name] {
 			t.Errorf("%s %s: no test", named.Name, named.What)
@@ -93,12 +99,37 @@ func TestWhatIsDeclaredIsTested(t *testing.T) {
 
 // declaredName is what a test's name begins with, if it is a promise's or a fault's.
 func declaredName(test string) string {
-	for _, named := range append(Promises(), Faults()...) {
+	for _, named := range everything() {
 		if strings.HasPrefix(test, named.Name+" "+named.What+": ") {
 			return named.Name
 		}
 	}
 	return test
+}
+
+func TestAsked(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		chapter string
+		names   []string
+		want    string
+	}{
+		"Foos' promises of a chapter about Foos": {"01-a", []string{"B4", "B6"}, "B4, B6"},
+		"Foos' promises of chapter 07":           {"07-a", []string{"B4", "T2"}, "T2"},
+		"what an exercise's API hasn't got":      {"01-a", []string{"T2", "T4"}, "T2"},
+		"a fault that Foos only are asked about": {"01-a", []string{"F7"}, "F7"},
+		"a fault that isn't held is asked about": {"01-a", []string{"F4a"}, "F4a"},
+		"nothing":                                {"07-a", []string{"B10"}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			wanted, err := Find(test.names...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := list(Asked(chapters.Chapter{Name: test.chapter}, wanted)); got != test.want {
+				t.Errorf("asked for are %q, want %q", got, test.want)
+			}
+		})
+	}
 }
 
 func TestPattern(t *testing.T) {

@@ -25,7 +25,7 @@ func Find(names ...string) ([]Named, error) {
 		wanted := halfOfF2.ReplaceAllString(strings.TrimSpace(name), "F2")
 		meant := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(wanted) + `[a-z]?$`)
 		before := len(found)
-		for _, named := range slices.Concat(Promises(), Faults()) {
+		for _, named := range everything() {
 			if meant.MatchString(named.Name) {
 				found = append(found, named)
 			}
@@ -33,13 +33,36 @@ func Find(names ...string) ([]Named, error) {
 		if len(found) == before {
 			return nil, &problem.Problem{
 				What: fmt.Sprintf("there is no promise or fault %q", name),
-				Mend: "name some of " + list(slices.Concat(Promises(), Faults())) + `; "./scripts/workshop test --matrix" says what they are`,
+				Mend: "name some of " + list(everything()) + `; "./scripts/workshop test --matrix" says what they are`,
 			}
 		}
 	}
 	return found, nil
 }
 
+// everything is all promises of all contracts, and all faults.
+func everything() (all []Named) {
+	for _, contract := range Contracts() {
+		all = append(all, contract.Promises...)
+	}
+	return append(all, Faults()...)
+}
+
+// Asked are those of wanted that the chapter's programs are asked for: what isn't has no tests.
+func Asked(chapter chapters.Chapter, wanted []Named) []Named {
+	return slices.DeleteFunc(slices.Clone(wanted), func(named Named) bool {
+		return !slices.ContainsFunc(Contracts(), func(c Contract) bool { return c.Asks(chapter, named) })
+	})
+}
+
+// Asks tells whether the contract asks for any of these of the chapter's program.
+func (c Contract) Asks(chapter chapters.Chapter, these ...Named) bool {
+	return c.Judges(chapter) && slices.ContainsFunc(these, func(named Named) bool {
+		return (named.IsFault() || slices.Contains(c.Promises, named)) && c.WhyNotAsked(chapter, named.Name) == ""
+	})
+}
+
+// list names them.
 func list(all []Named) string {
 	var names []string
 	for _, named := range all {

@@ -1,5 +1,5 @@
-// What a program may do is what it does, and no more: each right that its chapter's manifests grant is used in the life of some
-// Foos, or has a reason here. A right that is missing shows in every other test.
+// What a program may do is what it does, and no more: each right that its manifests grant is used in the life of some Foos or TDSets, or
+// has a reason here. A right that is missing shows in every other test.
 
 package acceptance
 
@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/chapters"
 )
 
 // unused says why a right is granted that no log shows.
@@ -19,21 +19,28 @@ func unused() map[string]string {
 	const (
 		fallback = "a server that can't begin a watch with what is there already is asked for a list"
 		metrics  = "metrics by HTTPS ask who wants them: tested in the chapter"
-		certs    = "the webhooks' certificate: 06-kubebuilder/cmd/installed_test.go"
+		certs    = "the webhooks' certificate: cmd/installed_test.go in 06-kubebuilder and 07-tdset-operator"
+		blocks   = "the admission plugin OwnerReferencesPermissionEnforcement asks for it, before blockOwnerDeletion is set"
+		apply    = "an apply that makes an object needs it, and is logged as the patch that it is"
+		repeated = "an event that is repeated is counted in the first one"
 	)
 	return map[string]string{
-		"list foos.samplecontroller.k8s.io":                                   fallback,
-		"list deployments.apps":                                               fallback,
-		"update foos/finalizers.samplecontroller.k8s.io":                      "the admission plugin OwnerReferencesPermissionEnforcement asks for it, before blockOwnerDeletion is set",
-		"create deployments.apps":                                             "an apply that makes an object needs it, and is logged as the patch that it is",
-		"patch events.":                                                       "an event that is repeated is counted in the first one",
-		"patch events.events.k8s.io":                                          "an event that is repeated is counted in the first one",
-		"create tokenreviews.authentication.k8s.io":                           metrics,
-		"create subjectaccessreviews.authorization.k8s.io":                    metrics,
-		"get foos.samplecontroller.k8s.io 06":                                 "the webhook looks again before it refuses: tested in the chapter",
-		"list secrets.":                                                       certs,
-		"watch secrets.":                                                      certs,
-		"update secrets.":                                                     certs,
+		"list foos.samplecontroller.k8s.io":                fallback,
+		"list tdsets.schedule.rs":                          fallback,
+		"list deployments.apps":                            fallback,
+		"list services.":                                   fallback,
+		"update foos/finalizers.samplecontroller.k8s.io":   blocks,
+		"update tdsets/finalizers.schedule.rs":             blocks,
+		"create deployments.apps":                          apply,
+		"create services.":                                 apply,
+		"patch events.":                                    repeated,
+		"patch events.events.k8s.io":                       repeated,
+		"create tokenreviews.authentication.k8s.io":        metrics,
+		"create subjectaccessreviews.authorization.k8s.io": metrics,
+		"get foos.samplecontroller.k8s.io 06":              "the webhook looks again before it refuses: tested in the chapter",
+		"list secrets.":                                    certs,
+		"watch secrets.":                                   certs,
+		"update secrets.":                                  certs,
 		"list mutatingwebhookconfigurations.admissionregistration.k8s.io":     certs,
 		"watch mutatingwebhookconfigurations.admissionregistration.k8s.io":    certs,
 		"update mutatingwebhookconfigurations.admissionregistration.k8s.io":   certs,
@@ -43,41 +50,50 @@ func unused() map[string]string {
 	}
 }
 
+const asItsRights = "no right too many, and none missing"
+
 func TestPermissions(t *testing.T) {
-	alone(t, "no right too many, and none missing", nil, func(t *testing.T, s *scenario) {
-		s.live()
-		used := map[string]bool{}
-		for _, request := range s.requests() {
-			if request.Resource == "" {
-				continue // what there is to ask for, which everybody may
-			}
-			if request.Code == 403 {
-				t.Errorf("it wasn't allowed to: %s", request)
-			}
-			used[right(request.Verb, request.Resource, request.Group)] = true
+	alone(t, chapters.Foo, asItsRights, nil, func(_ *testing.T, s *scenario) { usesItsRights(s, s.live) })
+}
+
+// usesItsRights compares the rights of a program with those that it uses in a life in which it does all that it ever does.
+func usesItsRights(s *scenario, live func()) {
+	if s.holds("F7") {
+		s.flags = s.elects()
+	}
+	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
+	s.must(err)
+	live()
+	s.operator.Stop() // what was recorded is sent
+	used := map[string]bool{}
+	for _, request := range s.requests() {
+		if request.Resource == "" {
+			continue // what there is to ask for, which everybody may
 		}
-		p, err := program.OfChapter(s.chapter)
-		s.must(err)
-		rules, err := p.Rules()
-		s.must(err)
-		granted := map[string]bool{}
-		for _, rule := range rules {
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					for _, verb := range rule.Verbs {
-						granted[right(verb, resource, group)] = true
-					}
+		if request.Code == 403 {
+			s.Errorf("it wasn't allowed to: %s", request)
+		}
+		used[right(request.Verb, request.Resource, request.Group)] = true
+	}
+	rules, err := s.program.Rules()
+	s.must(err)
+	granted := map[string]bool{}
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					granted[right(verb, resource, group)] = true
 				}
 			}
 		}
-		for _, right := range slices.Sorted(maps.Keys(granted)) {
-			reason := unused()[right] + unused()[right+" "+s.chapter.Number()]
-			if !used[right] && reason == "" {
-				t.Errorf("it may %s, and never did", right)
-			}
+	}
+	for _, right := range slices.Sorted(maps.Keys(granted)) {
+		reason := unused()[right] + unused()[right+" "+s.chapter.Number()]
+		if !used[right] && reason == "" {
+			s.Errorf("it may %s, and never did", right)
 		}
-		t.Logf("%d rights, %d of them used", len(granted), len(used))
-	})
+	}
+	s.Logf("%d rights, %d of them used", len(granted), len(used))
 }
 
 // right names what somebody may do, as kubectl auth can-i has it: update deployments.apps.
@@ -85,14 +101,9 @@ func right(verb, resource, group string) string {
 	return fmt.Sprintf("%s %s.%s", verb, resource, group)
 }
 
-// live is a life of some Foos in which a program does all that it ever does.
+// live is a life of some Foos.
 func (s *scenario) live() {
 	s.Helper()
-	if holds(s.chapter, "F7") {
-		s.flags = s.elects()
-	}
-	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
-	s.must(err)
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
@@ -103,5 +114,27 @@ func (s *scenario) live() {
 	s.becomesReady("a")
 	s.createFoo("refused", "taken", 1)
 	s.becomesUnready("refused", "ErrResourceExists")
-	s.operator.Stop() // what was recorded is sent
+}
+
+// liveByTheClock is a life of some TDSets.
+func (s *scenario) liveByTheClock() {
+	s.Helper()
+	s.startAt(at(8, 0))
+	s.createTDSet("taken", 1)
+	s.saysRefused("taken")
+	s.createTDSet("a", 1, office)
+	s.becomesScheduled("a", 1)
+	s.operator.Stop()
+	s.startAt(at(10, 0))
+	s.becomesScheduled("a", 2)
+	if s.holds("T6") {
+		s.patchTDSet("a", `{"spec":{"service":{"port":80}}}`)
+		s.hasService("a", 80, 8000)
+		s.patchTDSet("a", `{"spec":{"service":{"port":81}}}`)
+		s.hasService("a", 81, 8000)
+		s.patchTDSet("a", `{"spec":{"service":null}}`)
+		s.serviceDisappears("a")
+	}
+	s.deleteTDSet("a", metav1.DeletePropagationBackground)
+	s.tdsetIsGone("a")
 }

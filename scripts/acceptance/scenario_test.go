@@ -15,10 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
@@ -33,18 +30,19 @@ import (
 type scenario struct {
 	testing.TB
 	*environment
-	chapter    chapters.Chapter
+	judged
 	namespace  string
 	kubeconfig string   // the operator's
 	env, flags []string // the operator's, beside the usual ones
 	operator   *operator
+	began, as  time.Time // when it was started, and as if it were when; zero: the time was as ever
 	log        audit.Log
 }
 
 // newScenario makes a namespace and permissions. The operator isn't started yet.
-func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scenario {
+func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	t.Helper()
-	s := &scenario{TB: t, environment: env, chapter: chapter, log: audit.Log{Path: env.auditLog}}
+	s := &scenario{TB: t, environment: env, judged: j, log: audit.Log{Path: env.auditLog}}
 	s.must(s.log.SkipToEnd())
 	namespace, err := env.client.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "acceptance-"}}, metav1.CreateOptions{})
@@ -54,12 +52,12 @@ func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scen
 		ctx, cancel := context.WithTimeout(context.Background(), env.patience)
 		defer cancel()
 		if t.Failed() {
-			objects, _ := env.kubectl.Run(ctx, "-n", s.namespace, "get", "foos,deployments,pods,events", "-o", "wide")
+			objects, _ := env.kubectl.Run(ctx, "-n", s.namespace, "get", resources[s.Kind].Resource+",deployments,services,pods,events", "-o", "wide")
 			t.Logf("what is in namespace %s:\n%s", s.namespace, objects)
 		}
 		err := errors.Join(
 			program.Revoke(ctx, env.client, s.namespace),
-			s.foos().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}), // sooner than with the namespace
+			s.deleteAll(ctx), // sooner than with the namespace
 			env.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{}))
 		if err != nil {
 			t.Error(err)
@@ -74,16 +72,39 @@ func newScenario(t testing.TB, env *environment, chapter chapters.Chapter) *scen
 // grant gives the operator its permissions.
 func (s *scenario) grant() {
 	s.Helper()
-	p, err := program.OfChapter(s.chapter)
-	s.must(err)
-	s.must(p.Grant(s.Context(), s.client, s.namespace))
+	s.must(s.program.Grant(s.Context(), s.client, s.namespace))
 }
 
-// start starts the operator.
-func (s *scenario) start() *scenario {
+// deleteAll deletes all objects of the kind that the operator is about, also those that wait for an operator before they go.
+func (s *scenario) deleteAll(ctx context.Context) error {
+	if err := s.objects().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); apierrors.IsNotFound(err) {
+		return nil // they went with their CRD
+	} else if err != nil {
+		return err
+	}
+	left, err := s.objects().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, object := range left.Items {
+		_, err := s.objects().Patch(ctx, object.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// objects are those of the kind that the operator is about.
+func (s *scenario) objects() dynamic.ResourceInterface {
+	return s.dynamic.Resource(resources[s.Kind]).Namespace(s.namespace)
+}
+
+// start starts the operator, with more flags than the usual ones.
+func (s *scenario) start(more ...string) *scenario {
 	s.Helper()
-	args := append([]string{"--kubeconfig", s.kubeconfig, "--namespace", s.namespace}, s.flags...)
-	s.operator = start(s.TB, filepath.Join(s.programs, s.chapter.Name), s.env, args...)
+	args := slices.Concat([]string{"--kubeconfig", s.kubeconfig, "--namespace", s.namespace}, s.flags, more)
+	s.operator = start(s.TB, filepath.Join(s.programs, s.program.Name), s.env, args...)
 	return s
 }
 
@@ -101,81 +122,8 @@ func (s *scenario) eventually(sentence string, check func() error) {
 	await.That(s.TB, s.patience, sentence, check)
 }
 
-// foo is a Foo as the API server shows it.
-type foo struct {
-	metav1.ObjectMeta `json:"metadata"`
-
-	Spec struct {
-		DeploymentName string `json:"deploymentName"`
-		Replicas       int32  `json:"replicas"`
-	} `json:"spec"`
-	Status struct {
-		AvailableReplicas  int32              `json:"availableReplicas"`
-		ObservedGeneration int64              `json:"observedGeneration"`
-		Conditions         []metav1.Condition `json:"conditions"`
-	} `json:"status"`
-}
-
-func (f *foo) ready() *metav1.Condition {
-	return meta.FindStatusCondition(f.Status.Conditions, "Ready")
-}
-
-// report is what the Foo says of itself.
-func (f *foo) report() error {
-	says := "nothing of being Ready"
-	if ready := f.ready(); ready != nil {
-		says = fmt.Sprintf("Ready=%s (%s)", ready.Status, ready.Reason)
-	}
-	return fmt.Errorf("its status says %s, %d of %d replicas available, for generation %d of %d",
-		says, f.Status.AvailableReplicas, f.Spec.Replicas, f.Status.ObservedGeneration, f.Generation)
-}
-
-func (s *scenario) foos() dynamic.ResourceInterface {
-	return s.dynamic.Resource(foosResource).Namespace(s.namespace)
-}
-
 func (s *scenario) deployments() typedappsv1.DeploymentInterface {
 	return s.client.AppsV1().Deployments(s.namespace)
-}
-
-// fooObject returns a Foo that is not yet on the server.
-func fooObject(name, deploymentName string, replicas any) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "samplecontroller.k8s.io/v1alpha1",
-		"kind":       "Foo",
-		"metadata":   map[string]any{"name": name},
-		"spec":       map[string]any{"deploymentName": deploymentName, "replicas": replicas},
-	}}
-}
-
-// createFoo creates a Foo.
-func (s *scenario) createFoo(name, deploymentName string, replicas int64) *foo {
-	s.Helper()
-	created, err := s.foos().Create(s.Context(), fooObject(name, deploymentName, replicas), metav1.CreateOptions{})
-	s.must(err)
-	return s.decode(created)
-}
-
-// patchFoo changes a Foo by a JSON merge patch.
-func (s *scenario) patchFoo(name, patch string) *foo {
-	s.Helper()
-	patched, err := s.foos().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	s.must(err)
-	return s.decode(patched)
-}
-
-func (s *scenario) getFoo(name string) *foo {
-	s.Helper()
-	object, err := s.foos().Get(s.Context(), name, metav1.GetOptions{})
-	s.must(err)
-	return s.decode(object)
-}
-
-func (s *scenario) decode(object *unstructured.Unstructured) *foo {
-	s.Helper()
-	decoded := &foo{}
-	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, decoded))
-	return decoded
 }
 
 // patchDeployment changes a Deployment by a strategic merge patch.
@@ -195,35 +143,6 @@ func (s *scenario) getDeployment(name string) *appsv1.Deployment {
 	}
 	s.must(err)
 	return deployment
-}
-
-// becomesReady waits until the Foo is Ready for its present spec, with all its replicas.
-func (s *scenario) becomesReady(name string) *foo {
-	s.Helper()
-	var last *foo
-	s.eventually("Foo "+name+" becomes ready", func() error {
-		last = s.getFoo(name)
-		ready := last.ready()
-		if ready == nil || ready.Status != metav1.ConditionTrue || last.Status.ObservedGeneration != last.Generation ||
-			last.Status.AvailableReplicas != last.Spec.Replicas {
-			return last.report()
-		}
-		return nil
-	})
-	return last
-}
-
-// becomesUnready waits until the Foo says for its present spec that it isn't Ready, for that reason.
-func (s *scenario) becomesUnready(name, reason string) {
-	s.Helper()
-	s.eventually("Foo "+name+" says "+reason, func() error {
-		foo := s.getFoo(name)
-		ready := foo.ready()
-		if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != reason || foo.Status.ObservedGeneration != foo.Generation {
-			return foo.report()
-		}
-		return nil
-	})
 }
 
 // hasReplicas waits until the Deployment asks for so many replicas.
@@ -251,10 +170,15 @@ func (s *scenario) disappears(name string) {
 	})
 }
 
-// sentinel makes a Foo of its own and waits until it is ready: by then the operator has seen, and acted on, all that
-// happened before.
+// sentinel makes a Foo or a TDSet of its own and waits until it has all that it asks for: by then the operator has seen, and acted on,
+// all that happened before.
 func (s *scenario) sentinel(name string) {
 	s.Helper()
+	if s.Kind == chapters.TDSet {
+		s.createTDSet(name, 1)
+		s.becomesScheduled(name, 1)
+		return
+	}
 	s.createFoo(name, name, 1)
 	s.becomesReady(name)
 }
@@ -269,13 +193,13 @@ func (s *scenario) writes() []audit.Request {
 func (s *scenario) requests() []audit.Request {
 	s.Helper()
 	// The log is written as answers leave. Once a request of our own stands there, so do the earlier ones.
-	marker := fmt.Sprintf("marker-%d", time.Now().UnixNano())
-	_, err := s.client.CoreV1().ConfigMaps(s.namespace).Get(s.Context(), marker, metav1.GetOptions{})
-	if !apierrors.IsNotFound(err) {
-		s.Fatalf("get the marker: %v", err)
-	}
-	end := s.log
+	end, marker := s.log, fmt.Sprintf("marker-%d", time.Now().UnixNano())
 	s.eventually("the audit log has the marker", func() error {
+		// Once more each time: a log that has grown too long goes on in a new file.
+		_, err := s.client.CoreV1().ConfigMaps(s.namespace).Get(s.Context(), marker, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("get the marker: %w", err)
+		}
 		requests, err := end.Requests("")
 		if err != nil {
 			return err

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -23,8 +25,9 @@ func newDownCommand() *cobra.Command {
 		Long: `Down ends exactly the processes that up started. The cluster's data stays, and up goes on with it.
 
 With --purge, all clusters are ended and .workshop/ is removed, with the programs in it, but for what is yours: your
-progress on the exercises, and the solutions that reset has kept. With --purge --progress nothing stays. Only Go's own
-caches are left, so that building the programs again is quick; "go clean -cache -modcache" empties those.`,
+progress on the exercises, and the work that reset and catch-up have kept. With --purge --progress nothing stays. Only Go's own
+caches are left, so that building the programs again is quick; "go clean -cache -modcache" empties those. In a folder that was
+unpacked from an archive ("pack"), what that has brought stays in any case: remove the folder to be rid of it.`,
 		Args: func(command *cobra.Command, args []string) error {
 			if progress && !purge {
 				return errors.New("--progress goes with --purge")
@@ -42,9 +45,9 @@ caches are left, so that building the programs again is quick; "go clean -cache 
 			var kept []string
 			switch {
 			case progress:
-				ended, kept, err = cluster.Purge(command.Context(), root, nil, waiting)
+				ended, kept, err = cluster.Purge(command.Context(), root, pack.Brought(root), waiting)
 			case purge:
-				ended, kept, err = cluster.Purge(command.Context(), root, exercises.Own(), waiting)
+				ended, kept, err = cluster.Purge(command.Context(), root, append(exercises.Own(), pack.Brought(root)...), waiting)
 			default:
 				ended, err = c.Down(command.Context(), false, waiting)
 			}
@@ -54,7 +57,7 @@ caches are left, so that building the programs again is quick; "go clean -cache 
 			}
 			step.Drop()
 			if purge {
-				command.Print(purged(ended, kept))
+				command.Print(purged(ended, kept, pack.Brought(root)))
 			} else {
 				command.Print(endedOne(c, ended))
 			}
@@ -66,13 +69,18 @@ caches are left, so that building the programs again is quick; "go clean -cache 
 	return command
 }
 
-// purged says what a purge has left.
-func purged(ended int, kept []string) string {
-	if len(kept) == 0 {
-		return fmt.Sprintf("%d processes ended, .workshop removed.\n", ended)
+// purged says what a purge has left: what is the learner's, and what an archive has brought.
+func purged(ended int, kept, brought []string) string {
+	left := "removed"
+	if len(brought) > 0 {
+		left = "emptied but for what the archive has brought"
 	}
-	return fmt.Sprintf("%d processes ended. Of .workshop, only what is yours is left: %s (--progress removes that, too).\n",
-		ended, strings.Join(kept, ", "))
+	yours := slices.DeleteFunc(kept, func(name string) bool { return slices.Contains(brought, name) })
+	if len(yours) == 0 {
+		return fmt.Sprintf("%d processes ended, .workshop %s.\n", ended, left)
+	}
+	return fmt.Sprintf("%d processes ended, .workshop %s. What is yours is left: %s (--progress removes that, too).\n",
+		ended, left, strings.Join(yours, ", "))
 }
 
 func endedOne(c *cluster.Cluster, ended int) string {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -37,5 +38,31 @@ func TestPurgeSparesWhatIsTheLearners(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"down", "--purge", "--progress"}); code != 0 || exists("") {
 		t.Errorf("--purge --progress: exit code %d", code)
+	}
+}
+
+// What an archive has brought can't be had again without a network.
+func TestPurgeSparesWhatAnArchiveHasBrought(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("WORKSHOP_ROOT", root)
+	for _, file := range []string{"packed", "go/bin/go", "proxy/a.zip", "bin/etcd", "logs/build.log", "progress.json"} {
+		path := filepath.Join(root, ".workshop", file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := run(t.Context(), []string{"down", "--purge", "--progress"}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, ".workshop"))
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	if want := []string{"bin", "go", "packed", "proxy"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left: %v, want %v (%v)", left, want, err)
 	}
 }

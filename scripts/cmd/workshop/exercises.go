@@ -46,7 +46,7 @@ func nothingOpen(all []exercises.Exercise) string {
 	if len(all) == 0 {
 		return "There are no exercises yet."
 	}
-	return fmt.Sprintf("All exercises are passed (%d). A name, such as 01/1, checks one again.", len(all))
+	return fmt.Sprintf("No exercise is open: all are passed or caught up (%d). A name, such as 01/1, checks one again.", len(all))
 }
 
 // clusterForTests tells tests where the workshop's cluster is, if it is up. Where the user has chosen another, it is that.

@@ -78,7 +78,9 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
 		newStatusCommand(),
 		newKubectlCommand(),
 		newKubeconfigCommand(),
+		newEnvCommand(),
 		newRunCommand(),
+		newScheduleCommand(),
 		newFaultsCommand(),
 		newTestCommand(),
 		newCheckCommand(),
@@ -86,11 +88,14 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
 		newHintCommand(),
 		newSolutionCommand(),
 		newResetCommand(),
+		newCatchUpCommand(),
 		newProgressCommand(),
 		newAuditCommand(),
 		newDiffCommand(),
 		newDocsCommand(),
 		newDoctorCommand(),
+		newPackCommand(),
+		newAgendaCommand(),
 	)
 	root.SetUsageTemplate(root.UsageTemplate() + `{{if not .HasParent}}
 WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop".

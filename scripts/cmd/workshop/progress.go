@@ -16,8 +16,9 @@ func newProgressCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "progress",
 		Short: "Show which exercises you have passed",
-		Long:  `Progress lists all exercises: which are passed, as of their last check, and how many hints you have seen.`,
-		Args:  cobra.NoArgs,
+		Long: `Progress lists all exercises: which are passed, as of their last check, how many hints you have seen, and where the
+course's solution is in place of your work ("catch-up").`,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			root, all, err := findExercises(nil)
 			if err != nil {

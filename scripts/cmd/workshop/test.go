@@ -28,13 +28,14 @@ proof that each exercise fails as given and passes as solved, the guided tours, 
 chapters' built programs, and the code and commands in the texts. It makes clusters of its own ("test", "docs"), and
 removes them unless a test fails; yours isn't touched. A skipped test counts as a failure.
 
-With --only it does none of this but run the tests of some promises (B1 to B11) or faults (F1 to F8) against the chapters'
-programs, and says which held. A promise that holds is seen within seconds; for one that doesn't, it waits less than a minute,
+With --only it does none of this but run the tests of some promises (B1 to B11, and T1 to T12 of TDSets) or faults (F1 to F8)
+against the chapters' programs, and says which held. A promise that holds is seen within seconds; for one that doesn't, it waits less than a minute,
 and under faults two. With --matrix it runs nothing, and prints which chapter is declared to hold its promises through
 which fault: each cell is such a test.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
   ./scripts/workshop test 01 --only B4
+  ./scripts/workshop test 07 --only T2
   ./scripts/workshop test 02 03 --only B11,F4
   ./scripts/workshop test --matrix`,
 		RunE: func(command *cobra.Command, args []string) error {

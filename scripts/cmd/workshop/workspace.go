@@ -114,7 +114,11 @@ func ensureBuilt(ctx context.Context, show *ui.UI) error {
 	if err != nil {
 		return err
 	}
-	builder := controlplane.New(root)
+	return build(ctx, show, controlplane.New(root))
+}
+
+// build builds what is missing, and shows what is done.
+func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) error {
 	missing, err := builder.Missing()
 	if err != nil || len(missing) == 0 {
 		return err

@@ -3,11 +3,16 @@ package main
 // scripts/workshop, the shell entry, tried in a repository of its own with a go command that does as it is told.
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/pack"
 )
 
 // fakeGo "builds" a program that prints where it is and its arguments, or says $SAYS and fails.
@@ -15,6 +20,7 @@ const fakeGo = `#!/bin/sh
 case "$1 $2" in
 "env GOVERSION") echo go1.20.1; exit ;;
 "env "*) echo "the value of $2"; exit ;;
+"version "*) exit ;;
 esac
 echo some/package >&2
 if [ -n "$SAYS" ]; then printf '%s\n' "$SAYS" >&2; exit 1; fi
@@ -47,7 +53,7 @@ func newRepository(t *testing.T) (root, goDir string) {
 			t.Fatal(err)
 		}
 	}
-	for _, tool := range []string{"dirname", "readlink", "sed", "mkdir", "chmod"} {
+	for _, tool := range []string{"dirname", "readlink", "sed", "mkdir", "chmod", "find", "uname"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +68,7 @@ func newRepository(t *testing.T) (root, goDir string) {
 // entry runs a file as a user would, from another folder.
 func entry(path, goDir, says string) (output string, err error) {
 	cmd := exec.Command(path, "one", "two words", "--flag=$x")
-	cmd.Env = []string{"PATH=" + goDir, "SAYS=" + says}
+	cmd.Env = []string{"PATH=" + goDir, "SAYS=" + says, "GOROOT=/an old one"}
 	cmd.Dir = "/"
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -91,9 +97,11 @@ func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 		says string // go's words; "": there is no go
 		want []string
 	}{
-		"no Go":         {"", []string{"Go is missing", "1.26.0 or newer from https://go.dev/dl/"}},
-		"an old Go":     {"go: go.mod requires go >= 1.26.0 (running go 1.20.1; GOTOOLCHAIN=local)", []string{"Go is too old: this is go1.20.1, 1.26.0", "https://go.dev/dl/"}},
-		"a full disk":   {"link: mapping output file failed: no space left on device", []string{"the disk is full", "the value of GOCACHE"}},
+		"no Go":       {"", []string{"Go is missing", "1.26.0 or newer from https://go.dev/dl/"}},
+		"an old Go":   {"go: go.mod requires go >= 1.26.0 (running go 1.20.1; GOTOOLCHAIN=local)", []string{"Go is too old: this is go1.20.1, 1.26.0", "https://go.dev/dl/"}},
+		"a full disk": {"link: mapping output file failed: no space left on device", []string{"the disk is full", "the value of GOCACHE"}},
+		"an archive that lacks a module": {"go: k8s.io/api@v0.37.2: reading file:///r/.workshop/proxy/k8s.io/api/@v/v0.37.2.mod: no such file",
+			[]string{"isn't in the archive", "remove "}},
 		"no network":    {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be fetched", "the value of GOPROXY"}},
 		"a broken tool": {"./main.go:1:1: syntax error", []string{"go said: ./main.go:1:1: syntax error", "can't be built"}},
 	}
@@ -126,5 +134,115 @@ func TestTheEntryCantWrite(t *testing.T) {
 	out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
 	if err == nil || !strings.Contains(out, "can't write to "+root) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// unpacked makes of a repository one that came from an archive: the fake go is in it, and the tool is built.
+func unpacked(t *testing.T, root, goDir string) {
+	t.Helper()
+	state := filepath.Join(root, ".workshop")
+	for path, content := range map[string]string{
+		filepath.Join(state, "packed"):                    "platform linux/arm64\n",
+		filepath.Join(state, "proxy", "a"):                "",
+		filepath.Join(state, "go", "bin", "go"):           fakeGo,
+		filepath.Join(root, "scripts", "cmd", "a.go"):     "",
+		filepath.Join(root, "scripts", "go.sum"):          "",
+		filepath.Join(root, "scripts", "internal", "a"):   "",
+		filepath.Join(root, "scripts", "acceptance", "a"): "",
+		filepath.Join(state, "bin", "workshop"): `#!/bin/sh
+echo "as packed"; printf '<%s>' "$@"; echo "GOROOT=$GOROOT"; command -v go; for v in "$GOPROXY" "$GOSUMDB" "$GOTOOLCHAIN"; do echo "$v"; done
+`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(goDir, "go")); err != nil {
+		t.Fatal(err)
+	}
+	sameAge(t, root)
+}
+
+// sameAge gives everything one age, as tar does.
+func sameAge(t *testing.T, root string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheEntryUsesWhatAnArchiveBrings(t *testing.T) {
+	root, goDir := newRepository(t)
+	unpacked(t, root, goDir)
+	state := filepath.Join(root, ".workshop")
+	want := "as packed\n<one><two words><--flag=$x>GOROOT=\n" + filepath.Join(state, "go", "bin", "go") + "\n" +
+		"file://" + strings.ReplaceAll(filepath.Join(state, "proxy"), " ", "%20") + "\noff\nlocal\n"
+
+	out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
+
+	if err != nil || out != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
+	}
+}
+
+func TestTheEntryBuildsAnArchivesToolAgainWhenItsSourceHasChanged(t *testing.T) {
+	for _, file := range []string{"cmd/a.go", "internal/a", "go.mod"} {
+		t.Run(file, func(t *testing.T) {
+			root, goDir := newRepository(t)
+			unpacked(t, root, goDir)
+			if err := os.Chtimes(filepath.Join(root, "scripts", file), time.Time{}, time.Unix(1e9+1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
+			if err != nil || !strings.Contains(out, "root: "+root+"\n") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func TestTheEntryOfAnotherMachinesArchive(t *testing.T) {
+	root, goDir := newRepository(t)
+	unpacked(t, root, goDir)
+	if err := os.WriteFile(filepath.Join(root, ".workshop", "go", "bin", "go"), []byte("#!/no/such/machine\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
+	for _, want := range []string{"it is for linux/arm64, this machine is ", "unpack the archive for this machine"} {
+		if err == nil || !strings.Contains(out, want) {
+			t.Errorf("%v: %q isn't in:\n%s", err, want, out)
+		}
+	}
+}
+
+// What `workshop env` prints makes a shell's own go what the tool's is.
+func TestEnvIsForAShellWhatTheEntryIsForTheTool(t *testing.T) {
+	root, goDir := newRepository(t)
+	unpacked(t, root, goDir)
+	for _, variable := range []string{"GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
+		t.Setenv(variable, "it's "+variable)
+	}
+	lines := strings.Join(pack.Exports(root, os.LookupEnv), "\n")
+	shell := exec.Command("/bin/sh", "-c", lines+`
+command -v go; echo "$GOROOT"; echo "$GOPROXY, $GOSUMDB, $GOTOOLCHAIN"; command -v workshop`)
+	shell.Env = []string{"PATH=" + goDir, "GOROOT=/an old one"}
+	out, err := shell.CombinedOutput()
+	state := filepath.Join(root, ".workshop")
+	want := filepath.Join(state, "go", "bin", "go") + "\n\nit's GOPROXY, it's GOSUMDB, it's GOTOOLCHAIN\n" + filepath.Join(state, "bin", "workshop") + "\n"
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
+	}
+}
+
+func TestEnvLeavesGoAloneWhereThereIsNoArchive(t *testing.T) {
+	got := pack.Exports("/r", func(string) (string, bool) { return "the user's", true })
+	if want := []string{`export PATH="$PATH":'/r/.workshop/bin'`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

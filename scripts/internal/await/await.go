@@ -7,14 +7,18 @@ import (
 	"time"
 )
 
-// interval is how often it is looked.
-const interval = 10 * time.Millisecond
+// shortest and longest are how long it is until the next look: at first, and after many that were in vain. Many who wait for long would
+// else keep a machine busy with looking.
+const (
+	shortest = 10 * time.Millisecond
+	longest  = 100 * time.Millisecond
+)
 
 // That waits until check finds nothing to complain about, and ends the test if that takes longer than patience.
 func That(t testing.TB, patience time.Duration, sentence string, check func() error) {
 	t.Helper()
 	deadline := time.After(patience)
-	for {
+	for pause := shortest; ; pause = min(pause*5/4, longest) {
 		complaint := check()
 		if complaint == nil {
 			return
@@ -22,7 +26,7 @@ func That(t testing.TB, patience time.Duration, sentence string, check func() er
 		select {
 		case <-deadline:
 			t.Fatalf("%s: still not so after %v: %v", sentence, patience, complaint)
-		case <-time.After(interval):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -32,38 +32,64 @@ func SizeOf(chapter chapters.Chapter) (Size, error) {
 	return size, err
 }
 
-// Budgets prints a table of all chapters: the size of each, and of the diff from the one before.
-func Budgets(w io.Writer, all []chapters.Chapter) error {
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tCOMMENTS\tTO READ\tCHANGED\tNEW\tGONE")
+// Row is what is counted of a chapter: its size, and what who comes from the chapter before has to read. Lines.
+type Row struct {
+	Chapter chapters.Chapter
+	Size
+	// ToRead counts what Changed (added and removed, in files that both have) and New (whole files) are about, with their comments; Gone are
+	// the lines of files that are no longer there. -1 each for the first chapter.
+	ToRead, Changed, New, Gone int
+}
+
+// Rows counts all chapters, each with the one before.
+func Rows(all []chapters.Chapter) ([]Row, error) {
+	var rows []Row
 	for i, chapter := range all {
 		size, err := SizeOf(chapter)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		since := "-\t-\t-\t-"
+		row := Row{Chapter: chapter, Size: size, ToRead: -1, Changed: -1, New: -1, Gone: -1}
 		if i > 0 {
 			diff, err := Compare(all[i-1], chapter, Options{})
 			if err != nil {
-				return err
+				return nil, err
 			}
-			since = diff.budget()
+			row.ToRead = diff.toRead()
+			row.Changed, row.New, row.Gone = diff.counts()
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\n", chapter.Name, size.Files, size.Code, size.Comments, since)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Budgets prints a table of all chapters.
+func Budgets(w io.Writer, all []chapters.Chapter) error {
+	rows, err := Rows(all)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tCOMMENTS\tTO READ\tCHANGED\tNEW\tGONE")
+	for _, row := range rows {
+		since := "-\t-\t-\t-"
+		if row.ToRead >= 0 {
+			since = fmt.Sprintf("%d\t%d\t%d\t%d", row.ToRead, row.Changed, row.New, row.Gone)
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\n", row.Chapter.Name, row.Files, row.Code, row.Comments, since)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, `
+	_, err = fmt.Fprint(w, `
 Lines of handwritten Go; blank lines, tests, exercises, generated code and warm-ups don't count. To read, for who comes
 from the chapter before: the lines added and removed in files that both have, and all of new files, with their comments.
 `)
 	return err
 }
 
-// budget is what a row says of the diff.
-func (d Diff) budget() string {
-	var changed, fresh, gone int
+// counts returns the lines changed in files that both chapters have, those of new files, and those of files that are gone.
+func (d Diff) counts() (changed, fresh, gone int) {
 	for _, p := range d.pairs {
 		if p.kind() != kindCode {
 			continue
@@ -77,5 +103,5 @@ func (d Diff) budget() string {
 			gone += p.removed.total()
 		}
 	}
-	return fmt.Sprintf("%d\t%d\t%d\t%d", d.toRead(), changed, fresh, gone)
+	return changed, fresh, gone
 }

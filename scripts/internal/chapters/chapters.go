@@ -20,6 +20,20 @@ type Chapter struct {
 // Number is what stands before the first hyphen, such as 01.
 func (c Chapter) Number() string { return strings.SplitN(c.Name, "-", 2)[0] }
 
+// The kinds of objects that the course's programs are about.
+const (
+	Foo   = "Foo"
+	TDSet = "TDSet"
+)
+
+// Kind is the kind that the chapter's own program is about.
+func (c Chapter) Kind() string {
+	if c.Number() < "07" {
+		return Foo
+	}
+	return TDSet
+}
+
 // Parts are what a chapter brings besides its program: absolute paths.
 type Parts struct {
 	// Main is the package of the program, as go build takes it in the chapter's folder.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func (b *Builder) goBuild(ctx context.Context, c Component, linkerFlags, out str
 	cmd := exec.CommandContext(ctx, "go", "build", "-v", "-mod=readonly", "-buildvcs=false", "-trimpath",
 		"-ldflags", linkerFlags, "-o", out, c.Package)
 	cmd.Dir = b.Module
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	cmd.Env = slices.Concat(os.Environ(), []string{"GOWORK=off", "CGO_ENABLED=0"}, b.Platform.Environment())
 	cmd.Stderr = io.MultiWriter(log, watch)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // lets go remove its temporary files
 	cmd.WaitDelay = 5 * time.Second
@@ -97,7 +98,11 @@ func (b *Builder) goBuild(ctx context.Context, c Component, linkerFlags, out str
 
 // failure turns what go said into a sentence: a cause that is known, or else go's own last words.
 func (b *Builder) failure(c Component, messages []string, err error) error {
-	p := &problem.Problem{What: "building " + c.Name + " failed", Mend: "see the log", Log: b.Log, Err: err}
+	what := "building " + c.Name
+	if b.Platform != (Platform{}) {
+		what += " for " + b.Platform.String()
+	}
+	p := &problem.Problem{What: what + " failed", Mend: "see the log", Log: b.Log, Err: err}
 	if len(messages) > 0 {
 		p.Err = fmt.Errorf("go said:\n    %s", strings.Join(messages, "\n    "))
 	}

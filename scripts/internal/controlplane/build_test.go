@@ -89,6 +89,34 @@ func TestACancelledBuildLeavesNoHalfBinary(t *testing.T) {
 	}
 }
 
+func TestBuildIsForTheBuildersPlatform(t *testing.T) {
+	t.Setenv("FAIL_AT", "nothing")
+	t.Setenv("GOOS", "")
+	t.Setenv("GOARCH", "")
+	tests := map[string]struct {
+		platform Platform
+		want     string
+	}{
+		"this machine, if none is named": {Platform{}, "for / without cgo\n"},
+		"another one":                    {Platform{"darwin", "arm64"}, "for darwin/arm64 without cgo\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			fakeGo(t, strings.Replace(goThatBuilds, "echo program", `[ "$CGO_ENABLED" = 0 ] && echo "for $GOOS/$GOARCH without cgo"`, 1))
+			b := built(t)
+			b.Platform = test.platform
+			etcd := Components()[0]
+			remove(t, b.stampFile(etcd))
+			if err := b.Build(t.Context(), func(Progress) {}); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(b.binary(etcd)); err != nil || string(got) != test.want {
+				t.Errorf("got %q, want %q (%v)", got, test.want, err)
+			}
+		})
+	}
+}
+
 func names(components []Component) (names []string) {
 	for _, c := range components {
 		names = append(names, c.Name)

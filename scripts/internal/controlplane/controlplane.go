@@ -26,12 +26,29 @@ func Components() []Component {
 	}
 }
 
+// Platform is what a program runs on, by Go's names, such as linux and arm64. The zero Platform is this machine.
+type Platform struct {
+	OS, Arch string
+}
+
+func (p Platform) String() string { return p.OS + "/" + p.Arch }
+
+// Environment is what makes go build for the platform: nothing, for this machine.
+func (p Platform) Environment() []string {
+	if p == (Platform{}) {
+		return nil
+	}
+	return []string{"GOOS=" + p.OS, "GOARCH=" + p.Arch}
+}
+
 // Builder builds the components of one repository.
 type Builder struct {
 	State  string // .workshop, whose lock is held during a build
 	Module string // the folder whose go.mod pins everything
 	Bin    string // where the binaries and their stamps go
 	Log    string // everything that go said during the last build
+	// Platform is what the components are for. A stamp doesn't tell: each platform has a Bin of its own.
+	Platform Platform
 }
 
 // New returns the builder for the repository at root.

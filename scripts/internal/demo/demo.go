@@ -26,81 +26,10 @@ import (
 )
 
 const (
-	namespace  = "demo"
 	quiet      = 500 * time.Millisecond // the program is taken to be done when it has sent nothing for so long
 	mostRounds = 20                     // so often it may not be
 	cleanup    = 30 * time.Second       // bounds what is left to do after the tour
 )
-
-// step is one thing that happens to the program.
-type step struct {
-	title string
-	// what is said before and after.
-	question, answer string
-	// does are kubectl's arguments, as a reader would type them; then the step waits for what holds says, in kubectl's
-	// words too, and shows the objects.
-	does  [][]string
-	holds [][]string
-	shows []string
-}
-
-// tour is what happens to a Foo.
-func tour(sample string) []step {
-	show := []string{"get", "foos,deployments,pods"}
-	wait := func(args ...string) []string { return append([]string{"wait", "--timeout", "60s"}, args...) }
-	return []step{
-		{
-			title:    "Create a Foo",
-			question: "A Foo asks for a Deployment. Nobody but our program knows that.",
-			does:     [][]string{{"apply", "-f", sample}},
-			holds:    [][]string{wait("--for", "condition=Ready", "foo/example-foo")},
-			shows:    show,
-			answer:   "The program made the Deployment; the Pod is the work of Kubernetes' own controllers.",
-		},
-		{
-			title:    "Scale it",
-			question: "The wish changes. Who tells the Deployment?",
-			does:     [][]string{{"scale", "foo/example-foo", "--replicas", "3"}},
-			holds:    [][]string{wait("--for", "jsonpath={.status.availableReplicas}=3", "foo/example-foo")},
-			shows:    show,
-			answer:   "The program saw the change of the Foo, changed the Deployment, and reported back in the Foo's status.",
-		},
-		{
-			title:    "Interfere: scale the Deployment by hand",
-			question: "The Foo still asks for 3.",
-			does:     [][]string{{"scale", "deployment/example-foo", "--replicas", "5"}},
-			holds: [][]string{
-				wait("--for", "jsonpath={.spec.replicas}=3", "deployment/example-foo"),
-				wait("--for", "jsonpath={.status.replicas}=3", "deployment/example-foo"),
-			},
-			shows:  show,
-			answer: "Drift is repaired: what counts is the wish, not who wrote last.",
-		},
-		{
-			title:    "Interfere: delete the Deployment",
-			question: "The Foo is still there.",
-			does:     [][]string{{"delete", "deployment/example-foo"}},
-			holds: [][]string{
-				wait("--for", "create", "deployment/example-foo"),
-				wait("--for", "condition=Available", "deployment/example-foo"),
-				wait("--for", "condition=Ready", "foo/example-foo"),
-			},
-			shows:  show,
-			answer: "It was made again.",
-		},
-		{
-			title:    "Delete the Foo",
-			question: "Who deletes the Deployment?",
-			does:     [][]string{{"delete", "foo/example-foo"}},
-			holds: [][]string{
-				wait("--for", "delete", "deployment/example-foo"),
-				wait("--for", "delete", "pod", "--all"),
-			},
-			shows:  show,
-			answer: "Not the program: the Deployment names the Foo as its owner, and the garbage collector did the rest.",
-		},
-	}
-}
 
 // Demo is a tour of one chapter on a cluster that is up.
 type Demo struct {
@@ -110,10 +39,13 @@ type Demo struct {
 	Cluster *cluster.Cluster
 	Out     io.Writer // gets the narration
 
-	program program.Program
-	kubectl kubectl.Kubectl
-	client  kubernetes.Interface
-	log     audit.Log
+	namespace string    // of the tour
+	resource  string    // what it is about
+	started   time.Time // the program, the last time
+	program   program.Program
+	kubectl   kubectl.Kubectl
+	client    kubernetes.Interface
+	log       audit.Log
 }
 
 // Run gives the tour. It returns an error if any step didn't hold.
@@ -132,33 +64,47 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 
+	tour := tourOf(d.Chapter.Kind(), d.relative(d.Chapter.Parts().Sample))
+	d.namespace, d.resource = tour.namespace, tour.resource
+
 	d.heading("Chapter %s", d.Chapter.Name)
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.cleanUp(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, d.cleanUp(context.WithoutCancel(ctx), !tour.ours)) }()
 
 	if err := d.log.SkipToEnd(); err != nil {
 		return err
 	}
-	stop, programLog, err := d.startProgram(ctx)
+	steps := 0
+	for _, act := range tour.acts {
+		if err := d.giveAct(ctx, steps+1, act); err != nil {
+			return err
+		}
+		steps += len(act.steps)
+	}
+	d.heading("All %d steps held.", steps)
+	fmt.Fprintf(d.Out, "Now read %s/README.md.\n", d.Chapter.Name)
+	return nil
+}
+
+// giveAct starts the program and gives the act's steps, the first of which has that number.
+func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
+	stop, programLog, err := d.startProgram(ctx, act.flags)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	steps := tour(d.relative(d.Chapter.Parts().Sample))
-	for i, step := range steps {
-		if err := d.give(ctx, i+1, step); err != nil {
+	for i, step := range act.steps {
+		if err := d.give(ctx, first+i, step); err != nil {
 			return &problem.Problem{
-				What: fmt.Sprintf("step %d (%s) didn't hold", i+1, step.title),
+				What: fmt.Sprintf("step %d (%s) didn't hold", first+i, step.title),
 				Mend: "the program's log says what it did",
 				Log:  programLog,
 				Err:  err,
 			}
 		}
 	}
-	d.heading("All %d steps held.", len(steps))
-	fmt.Fprintf(d.Out, "Now read %s/README.md.\n", d.Chapter.Name)
 	return nil
 }
 
@@ -170,13 +116,13 @@ func (d *Demo) prepare(ctx context.Context) error {
 		return err
 	}
 	// An interrupted tour may have left something.
-	if _, err := d.kubectl.Run(ctx, "delete", "namespace", namespace, "--ignore-not-found", "--timeout", "60s"); err != nil {
+	if err := d.deleteNamespace(ctx, "--timeout", "60s"); err != nil {
 		return err
 	}
-	if _, err := d.kubectl.Run(ctx, "create", "namespace", namespace); err != nil {
+	if _, err := d.kubectl.Run(ctx, "create", "namespace", d.namespace); err != nil {
 		return err
 	}
-	return d.program.Grant(ctx, d.client, namespace)
+	return d.program.Grant(ctx, d.client, d.namespace)
 }
 
 // relative is a file's path as a reader in the repository's root would type it.
@@ -187,15 +133,32 @@ func (d *Demo) relative(path string) string {
 	return path
 }
 
-func (d *Demo) cleanUp(ctx context.Context) error {
+func (d *Demo) cleanUp(ctx context.Context, wait bool) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanup)
 	defer cancel()
-	_, err := d.kubectl.Run(ctx, "delete", "namespace", namespace, "--ignore-not-found", "--wait=false")
-	return errors.Join(program.Revoke(ctx, d.client, namespace), err)
+	return errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", wait)))
+}
+
+// deleteNamespace deletes the tour's namespace. It takes the finalizers off what the tour is about: the program that would do that isn't
+// running, and the namespace would wait for it.
+func (d *Demo) deleteNamespace(ctx context.Context, flags ...string) error {
+	objects, err := d.kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
+	if err != nil {
+		return err
+	}
+	for object := range strings.FieldsSeq(objects) {
+		if strings.Contains(object, "/") {
+			if _, err := d.kubectl.Run(ctx, "patch", object, "--namespace", d.namespace, "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = d.kubectl.Run(ctx, append([]string{"delete", "namespace", d.namespace, "--ignore-not-found"}, flags...)...)
+	return err
 }
 
 // startProgram builds and starts the chapter's program, on this namespace alone. stop ends it.
-func (d *Demo) startProgram(ctx context.Context) (stop func(), logFile string, err error) {
+func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), logFile string, err error) {
 	state := filepath.Join(d.Root, ".workshop")
 	binary, err := d.program.Build(ctx, filepath.Join(state, "bin"))
 	if err != nil {
@@ -206,7 +169,7 @@ func (d *Demo) startProgram(ctx context.Context) (stop func(), logFile string, e
 	if err != nil {
 		return nil, "", err
 	}
-	if err := program.WriteKubeconfig(ctx, d.client, config, namespace, kubeconfig); err != nil {
+	if err := program.WriteKubeconfig(ctx, d.client, config, d.namespace, kubeconfig); err != nil {
 		return nil, "", err
 	}
 	logFile = filepath.Join(state, "logs", "demo-"+d.Chapter.Name+".log")
@@ -218,13 +181,15 @@ func (d *Demo) startProgram(ctx context.Context) (stop func(), logFile string, e
 		return nil, "", err
 	}
 
-	fmt.Fprintf(d.Out, "Starting the program: %s --namespace %s\n", d.Chapter.Name, namespace)
-	command := exec.Command(binary, "--kubeconfig", kubeconfig, "--namespace", namespace, "-v", "2")
+	flags = append([]string{"--namespace", d.namespace}, flags...)
+	fmt.Fprintf(d.Out, "\nStarting the program: %s %s\n", d.Chapter.Name, strings.Join(flags, " "))
+	command := exec.Command(binary, append([]string{"--kubeconfig", kubeconfig, "-v", "2"}, flags...)...)
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us: we end it
 	if err := command.Start(); err != nil {
 		return nil, "", errors.Join(err, log.Close())
 	}
+	d.started = time.Now()
 	return func() {
 		command.Process.Signal(syscall.SIGTERM)
 		command.Wait()
@@ -243,7 +208,12 @@ func (d *Demo) give(ctx context.Context, number int, s step) error {
 		}
 	}
 	for _, args := range s.holds {
-		if _, err := d.kubectl.Run(ctx, append([]string{"--namespace", namespace}, args...)...); err != nil {
+		if _, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace}, args...)...); err != nil {
+			return err
+		}
+	}
+	if s.watches != nil {
+		if err := s.watches(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -263,7 +233,7 @@ func (d *Demo) give(ctx context.Context, number int, s step) error {
 func (d *Demo) show(ctx context.Context, args []string) error {
 	fmt.Fprintln(d.Out)
 	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", strings.Join(args, " "))
-	args = append([]string{"--namespace", namespace}, args...)
+	args = append([]string{"--namespace", d.namespace}, args...)
 	for i, arg := range args {
 		if strings.HasPrefix(arg, d.Chapter.Name) {
 			args[i] = filepath.Join(d.Root, arg)
@@ -288,7 +258,7 @@ func (d *Demo) requests(ctx context.Context) ([]audit.Request, error) {
 			return nil, ctx.Err()
 		case <-time.After(quiet):
 		}
-		more, err := d.log.Requests(audit.ServiceAccount(namespace, program.ServiceAccount))
+		more, err := d.log.Requests(audit.ServiceAccount(d.namespace, program.ServiceAccount))
 		if err != nil {
 			return nil, err
 		}
@@ -300,16 +270,25 @@ func (d *Demo) requests(ctx context.Context) ([]audit.Request, error) {
 	return nil, fmt.Errorf("the program doesn't come to rest: %d requests, the last one %s", len(all), all[len(all)-1])
 }
 
-// showRequests shows each write, and counts the reads.
+// showRequests shows the writes, each with how often it was sent, and counts the reads.
 func (d *Demo) showRequests(requests []audit.Request) {
 	fmt.Fprintln(d.Out, "\n  The program's requests, from the API server's audit log:")
-	reads := map[string]int{}
+	reads, writes := map[string]int{}, map[string]int{}
+	var different []string
 	for _, request := range requests {
-		if request.IsWrite() {
-			fmt.Fprintf(d.Out, "    %s\n", request)
-		} else {
+		if !request.IsWrite() {
 			reads[request.Verb]++
+			continue
 		}
+		if writes[request.String()]++; writes[request.String()] == 1 {
+			different = append(different, request.String())
+		}
+	}
+	for _, write := range different {
+		if count := writes[write]; count > 1 {
+			write += fmt.Sprintf("  (%d times)", count)
+		}
+		fmt.Fprintf(d.Out, "    %s\n", write)
 	}
 	var counts []string
 	for _, verb := range []string{"get", "list", "watch"} {

@@ -17,6 +17,8 @@ const gib = 1 << 30
 func checkGo(m machine) Finding {
 	const mend = "install it from https://go.dev/dl/"
 	switch got := m.goEnv["GOVERSION"]; {
+	case m.goEnv != nil && m.unpacked && strings.HasPrefix(m.goEnv["GOROOT"], m.root+"/.workshop/"):
+		return ok("Go is " + got + ", from the archive that this folder came from")
 	case m.goEnv == nil && strings.Contains(m.goError, "executable file not found"):
 		return bad("there is no go command in PATH", mend)
 	case m.goEnv == nil:
@@ -102,6 +104,8 @@ func checkFlags(m machine) Finding {
 func checkProxy(m machine) Finding {
 	proxy := m.goEnv["GOPROXY"]
 	switch {
+	case m.unpacked && strings.HasSuffix(proxy, "/.workshop/proxy"):
+		return ok("Go takes modules from the archive that this folder came from: no network is needed")
 	case proxy != "off":
 		return ok("Go may fetch modules (GOPROXY=" + proxy + ")")
 	case m.built:

@@ -113,6 +113,18 @@ func TestChecks(t *testing.T) {
 			func(m *machine) { m.goEnv["GOFLAGS"] = "-buildvcs=false" },
 			checkFlags, OK, "",
 		},
+		"an archive's Go": {
+			func(m *machine) { m.unpacked = true; m.goEnv["GOROOT"] = m.root + "/.workshop/go" },
+			checkGo, OK, "from the archive",
+		},
+		"an archive's modules": {
+			func(m *machine) { m.unpacked = true; m.goEnv["GOPROXY"] = "file://" + m.root + "/.workshop/proxy" },
+			checkProxy, OK, "no network is needed",
+		},
+		"an archive whose modules were removed": {
+			func(m *machine) { m.unpacked = true; m.goEnv["GOPROXY"] = "off" },
+			checkProxy, Bad, "GOPROXY is off",
+		},
 		"no module proxy, before the build": {
 			func(m *machine) { m.goEnv["GOPROXY"] = "off" },
 			checkProxy, Bad, "isn't built",

@@ -18,6 +18,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/pack"
 )
 
 type machine struct {
@@ -29,6 +30,7 @@ type machine struct {
 	has         func(program string) bool
 	writable    error // of .workshop
 	built       bool  // the control plane is
+	unpacked    bool  // the repository is, from an archive
 	clusterUp   bool  // all of it runs
 	disks       []disk
 	memory      uint64 // available, bytes
@@ -59,6 +61,7 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	m.askGo(ctx)
 	missing, err := controlplane.New(root).Missing()
 	m.built = err == nil && len(missing) == 0
+	m.unpacked = pack.Unpacked(root)
 	m.addDisk(root, controlplane.NeededForBinary, "for the control plane and the cluster's data")
 	if !m.built {
 		m.addDisk(m.goEnv["GOCACHE"], controlplane.NeededForCache, "to build the control plane")

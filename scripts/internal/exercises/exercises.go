@@ -11,7 +11,7 @@
 //
 // This file says which exercises there are; find.go, which one a user means. texts.go and hints.go read their texts. A check
 // (check.go) runs go test (run.go), makes of what it prints what a learner wants to know (verdict.go, crash.go, source.go) and
-// shows that (print.go). What was passed is kept by progress.go, and shown by table.go. Watch mode is in watch.go, saves.go and
+// shows that (print.go). What was passed is kept by progress.go, and shown by table.go. catchup.go puts solutions in a learner's place. Watch mode is in watch.go, saves.go and
 // terminal.go. The exercise as it was given (committed.go) is what reset.go puts back, and what is proved by prove.go and
 // judge.go.
 package exercises

@@ -83,16 +83,16 @@ func namesOf(exercises []Exercise) string {
 	return strings.Join(names, ", ")
 }
 
-// FirstOpen is the first exercise that isn't passed yet. There is none if all are.
+// FirstOpen is the first exercise that is neither passed nor caught up. There is none if all are.
 func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bool) {
-	i := slices.IndexFunc(exercises, func(e Exercise) bool { return !progress.Of(e).Passing })
+	i := slices.IndexFunc(exercises, func(e Exercise) bool { return !progress.Of(e).Passing && !e.HasSolution() })
 	if i < 0 {
 		return Exercise{}, false
 	}
 	return exercises[i], true
 }
 
-// NextOpen is the first exercise after another that isn't passed yet or, if there is none, before it.
+// NextOpen is the first exercise after another that is open or, if there is none, before it.
 func NextOpen(exercises []Exercise, after Exercise, progress Progress) (open Exercise, found bool) {
 	at := 1 + slices.IndexFunc(exercises, func(e Exercise) bool { return key(e) == key(after) })
 	return FirstOpen(slices.Concat(exercises[at:], exercises[:max(0, at-1)]), progress)

@@ -24,7 +24,7 @@ const progressVersion = 1
 type Record struct {
 	// Passing is what the last check said.
 	Passing bool `json:"passing"`
-	// Passed is when it was passed for the first time.
+	// Passed is when it was passed for the first time, by something else than the course's solution.
 	Passed *time.Time `json:"passed,omitempty"`
 	// Hints is how many hints were shown.
 	Hints int `json:"hints,omitempty"`
@@ -43,7 +43,7 @@ func (p Progress) Of(e Exercise) Record { return p.Exercises[key(e)] }
 func key(e Exercise) string { return e.Chapter.Name + "/" + e.Folder }
 
 // Own are the patterns of what is a learner's own in .workshop: progress, under whatever name it was put aside, and the
-// solutions that reset has kept.
+// work that reset and catch-up have kept.
 func Own() []string { return []string{"progress*.json", keptFolder} }
 
 func progressPath(root string) string { return filepath.Join(root, ".workshop", "progress.json") }

@@ -27,11 +27,13 @@ type ChapterOverview struct {
 	Tally
 }
 
-// Tally counts. Percent is rounded down: it is 100 only if all are passed.
+// Tally counts. Percent is that of those passed, rounded down: it is 100 only if all are. Those caught up may be passed, too: a check
+// passes with the course's solution, but nobody has solved anything.
 type Tally struct {
-	Passed  int `json:"passed"`
-	Total   int `json:"total"`
-	Percent int `json:"percent"`
+	Passed   int `json:"passed"`
+	CaughtUp int `json:"caughtUp"`
+	Total    int `json:"total"`
+	Percent  int `json:"percent"`
 }
 
 // ExerciseOverview is one exercise of it.
@@ -43,6 +45,7 @@ type ExerciseOverview struct {
 	Passed      bool       `json:"passed"`
 	FirstPassed *time.Time `json:"firstPassed,omitempty"`
 	Hints       int        `json:"hints"` // shown
+	CaughtUp    bool       `json:"caughtUp"`
 }
 
 // NewOverview counts the exercises, which come chapter by chapter.
@@ -53,21 +56,25 @@ func NewOverview(exercises []Exercise, progress Progress) Overview {
 			overview.Chapters = append(overview.Chapters, ChapterOverview{Chapter: e.Chapter.Name})
 		}
 		record := progress.Of(e)
+		caughtUp := e.HasSolution() && (!record.Passing || record.Passed == nil)
 		chapter := &overview.Chapters[len(overview.Chapters)-1]
 		chapter.Exercises = append(chapter.Exercises, ExerciseOverview{
 			Name: e.Name(), Path: e.Path(""), Title: e.Title, Minutes: e.Minutes,
-			Passed: record.Passing, FirstPassed: record.Passed, Hints: record.Hints,
+			Passed: record.Passing, FirstPassed: record.Passed, Hints: record.Hints, CaughtUp: caughtUp,
 		})
-		chapter.add(record.Passing)
-		overview.add(record.Passing)
+		chapter.add(record.Passing, caughtUp)
+		overview.add(record.Passing, caughtUp)
 	}
 	return overview
 }
 
-func (t *Tally) add(passed bool) {
+func (t *Tally) add(passed, caughtUp bool) {
 	t.Total++
 	if passed {
 		t.Passed++
+	}
+	if caughtUp {
+		t.CaughtUp++
 	}
 	t.Percent = 100 * t.Passed / t.Total
 }
@@ -96,7 +103,11 @@ func (o Overview) Print(w io.Writer, colour bool) error {
 }
 
 func (t Tally) String() string {
-	return fmt.Sprintf("%d of %d passed (%d %%)", t.Passed, t.Total, t.Percent)
+	counted := fmt.Sprintf("%d of %d passed (%d %%)", t.Passed, t.Total, t.Percent)
+	if t.CaughtUp > 0 {
+		counted += fmt.Sprintf(", %d caught up, not solved", t.CaughtUp)
+	}
+	return counted
 }
 
 func (p *printer) table(exercises []ExerciseOverview) {
@@ -105,17 +116,23 @@ func (p *printer) table(exercises []ExerciseOverview) {
 	for _, e := range exercises {
 		// The colours' codes are of one length, which keeps the columns.
 		mark := p.Grey.Sprint("·")
-		if e.Passed {
+		switch {
+		case e.CaughtUp:
+			mark = p.Cyan.Sprint("»")
+		case e.Passed:
 			mark = p.Green.Sprint("✓")
 		}
-		minutes, hints := "", ""
+		minutes, hints, caughtUp := "", "", ""
 		if e.Minutes > 0 {
 			minutes = fmt.Sprintf("%d min", e.Minutes)
 		}
 		if e.Hints > 0 {
 			hints = ui.Plural(e.Hints, "hint")
 		}
-		fmt.Fprintf(table, "  %s %s\t%s\t%s\t%s\n", mark, e.Name, e.Title, minutes, hints)
+		if e.CaughtUp {
+			caughtUp = "caught up"
+		}
+		fmt.Fprintf(table, "  %s %s\t%s\t%s\t%s\t%s\n", mark, e.Name, e.Title, minutes, hints, caughtUp)
 	}
 	_ = table.Flush() // to memory
 	for line := range strings.Lines(columns.String()) {

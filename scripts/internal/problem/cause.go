@@ -33,6 +33,11 @@ func causes() []cause {
 		what:    "a folder that must be written to is read-only",
 		mend:    "copy the repository to a folder that you can write to",
 	}, {
+		// go's words when a file proxy hasn't got a file: the proxy of an unpacked archive.
+		phrases: []string{"/.workshop/proxy/"},
+		what:    "a module is needed that isn't in the archive that this folder came from",
+		mend:    "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
+	}, {
 		phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
 		what:    "this Go is too old",
 		mend:    "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",

@@ -42,6 +42,7 @@ func TestCause(t *testing.T) {
 		"link: mapping output file failed: no space left on device":                                                                               "the disk is full",
 		`go: k8s.io/api@v0.36.3: Get "https://modules.example.com/k8s.io/api/@v/v0.36.3.mod": dial tcp: lookup modules.example.com: no such host`: "the Go modules couldn't be fetched",
 		"go: sigs.k8s.io/kwok@v0.8.0: module lookup disabled by GOPROXY=off":                                                                      "Go isn't allowed to fetch modules (GOPROXY=off)",
+		"go: github.com/a/b@v1.2.3: reading file:///w/.workshop/proxy/github.com/a/b/@v/v1.2.3.mod: no such file":                                 "a module is needed that isn't in the archive that this folder came from",
 		"go: go.mod requires go >= 1.26.0 (running go 1.24.1; GOTOOLCHAIN=local)":                                                                 "this Go is too old",
 		"go: download go1.26.0 for linux/amd64: toolchain not available":                                                                          "this Go is too old",
 		"invalid go version '1.26.0': must match format 1.23":                                                                                     "this Go is too old",

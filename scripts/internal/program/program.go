@@ -25,7 +25,7 @@ import (
 )
 
 // ServiceAccount is the name of the account that Grant makes.
-const ServiceAccount = "foo-controller"
+const ServiceAccount = "operator"
 
 // build builds one package of the chapter, such as ".", into binary, which it returns.
 func build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, args ...string) (string, error) {

@@ -5,6 +5,7 @@ package program
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"k8s.io/client-go/kubernetes"
@@ -16,8 +17,8 @@ import (
 
 // Program is a program with what it needs on a cluster.
 type Program struct {
-	// Name is that of its binary.
-	Name string
+	// Name is that of its binary; Kind that of the objects that it is about.
+	Name, Kind string
 	// CRD is the absolute path of the file with its CRD; Examples are those to be applied after it, in this order.
 	CRD      string
 	Examples []string
@@ -32,18 +33,40 @@ type Program struct {
 	buildArgs       []string // to go build
 }
 
+// Of is the chapter's program for objects of that kind: its own, or the solution of its exercise TDSet. Not every chapter has one.
+func Of(chapter chapters.Chapter, kind string) (p Program, found bool, err error) {
+	switch kind {
+	case chapter.Kind():
+		p, err = OfChapter(chapter)
+		return p, true, err
+	case chapters.TDSet:
+		return OfTDSet(chapter)
+	}
+	return Program{}, false, nil
+}
+
 // OfChapter is the chapter's own program.
 func OfChapter(chapter chapters.Chapter) (Program, error) {
 	parts := chapter.Parts()
 	return identified(Program{
 		Name:            chapter.Name,
+		Kind:            chapter.Kind(),
 		CRD:             parts.CRD,
-		Examples:        []string{parts.Sample},
+		Examples:        examples(parts.Sample),
 		Webhooks:        parts.Webhooks,
 		chapter:         chapter,
 		permissionsFile: parts.Permissions,
 		pkg:             parts.Main,
 	})
+}
+
+// examples returns the sample, after the namespace that it names, if that lies beside it.
+func examples(sample string) []string {
+	namespace := filepath.Join(filepath.Dir(sample), "namespace.yaml")
+	if _, err := os.Stat(namespace); err != nil {
+		return []string{sample}
+	}
+	return []string{namespace, sample}
 }
 
 // OfTDSet is the solution of the chapter's exercise TDSet. Not every chapter has one.
@@ -55,6 +78,7 @@ func OfTDSet(chapter chapters.Chapter) (p Program, found bool, err error) {
 	at := func(file string) string { return filepath.Join(matches[0], "manifests", file) }
 	p, err = identified(Program{
 		Name:            chapter.Name + "-tdset",
+		Kind:            chapters.TDSet,
 		CRD:             at("crd.yaml"),
 		Examples:        []string{at("namespace.yaml"), at("tdset.yaml")},
 		chapter:         chapter,

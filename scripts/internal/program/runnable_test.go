@@ -50,6 +50,30 @@ func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 	}
 }
 
+// A chapter's own program, or its exercise's solution: whichever is about that kind.
+func TestTheProgramForAKind(t *testing.T) {
+	root := t.TempDir()
+	writeFiles(t, root, map[string]string{
+		"01-a/manifests/rbac.yaml":                   manyObjects,
+		"01-a/exercises/5-tdset/manifests/rbac.yaml": manyObjects,
+		"07-b/manifests/rbac.yaml":                   manyObjects,
+	})
+	for sentence, test := range map[string]struct{ chapter, kind, want string }{
+		"its own":                {"01-a", chapters.Foo, "01-a"},
+		"its exercise's":         {"01-a", chapters.TDSet, "01-a-tdset"},
+		"its own, of chapter 07": {"07-b", chapters.TDSet, "07-b"},
+		"none":                   {"07-b", chapters.Foo, ""},
+		"none yet":               {"02-c", chapters.TDSet, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			p, found, err := Of(chapters.Chapter{Name: test.chapter, Dir: filepath.Join(root, test.chapter)}, test.kind)
+			if err != nil || p.Name != test.want || found != (test.want != "") || found && p.Kind != test.kind {
+				t.Errorf("found %v: %q, for %q; error %v", found, p.Name, p.Kind, err)
+			}
+		})
+	}
+}
+
 func TestNotEveryChapterHasATDSet(t *testing.T) {
 	if p, found, _ := OfTDSet(chapters.Chapter{Name: "01-test", Dir: t.TempDir()}); found {
 		t.Errorf("found %+v", p)

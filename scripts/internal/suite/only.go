@@ -16,6 +16,7 @@ import (
 	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -36,13 +37,24 @@ func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, out io.Writ
 			err = errors.Join(err, downErr)
 		}
 	}()
+	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(acceptance.Asked(chapter, wanted)) > 0 }) {
+		return counts, &problem.Problem{
+			What: "none of that is asked of the chapter's programs",
+			Mend: `"./scripts/workshop test --matrix" says what is`,
+		}
+	}
 	shown := &report{out: out, colours: colours}
 	var problems []string
 	for i, chapter := range s.Chapters {
 		if len(s.Chapters) > 1 {
 			fmt.Fprintf(out, "%s%s\n", strings.Repeat("\n", min(i, 1)), colours.Bold.Sprint(chapter.Name))
 		}
-		results, err := s.onlyOf(ctx, chapter, wanted)
+		asked := acceptance.Asked(chapter, wanted)
+		if len(asked) == 0 {
+			fmt.Fprintf(out, "– none of that is asked of it\n")
+			continue
+		}
+		results, err := s.onlyOf(ctx, chapter, asked)
 		if err != nil {
 			return shown.counts, errors.Join(err, s.keepLog(out, problems))
 		}
@@ -56,18 +68,25 @@ func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, out io.Writ
 	return shown.counts, s.keepLog(out, problems)
 }
 
-// onlyOf runs the tests for one chapter. Its program is built first: what the compiler says about it is no test's to tell.
+// onlyOf runs the tests for one chapter. The programs that they are about are built first: what the compiler says is no test's to tell.
 func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []acceptance.Named) (gotest.Results, error) {
 	step := s.UI.Start(chapter.Name)
 	defer step.Drop()
-	step.Update("building its program")
 	programs := filepath.Join(s.Root, ".workshop", "bin")
-	p, err := program.OfChapter(chapter)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := p.Build(ctx, programs); err != nil {
-		return nil, err
+	for _, contract := range acceptance.Contracts() {
+		if !contract.Asks(chapter, wanted...) {
+			continue
+		}
+		p, found, err := program.Of(chapter, contract.Kind)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			step.Update("building %s", p.Name)
+			if _, err := p.Build(ctx, programs); err != nil {
+				return nil, err
+			}
+		}
 	}
 	step.Update("building its tests")
 	env := append(s.testEnvironment(s.Cluster(), chapter), "TEST_PROGRAMS="+programs)

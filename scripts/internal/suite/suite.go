@@ -162,7 +162,8 @@ func (s *Suite) tests(ctx context.Context) {
 		}) && green
 	}
 	green = s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
-		return s.goTest(ctx, step, "scripts", env, "./acceptance")
+		// Most of it is waiting, so more tests may run at a time than there are processors.
+		return s.goTest(ctx, step, "scripts", env, "-parallel=8", "-timeout=60m", "./acceptance")
 	}) && green
 
 	if green {
@@ -195,12 +196,13 @@ func (s *Suite) testEnvironment(c *cluster.Cluster, judged ...chapters.Chapter) 
 // kubectl is the pinned kubectl's path.
 func (s *Suite) kubectl() string { return filepath.Join(s.Bin, "kubectl") }
 
-func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, packages ...string) (string, error) {
+// goTest runs go test in a module, with args: packages, and flags before them.
+func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, args ...string) (string, error) {
 	started := 0
 	results, err := gotest.Run(ctx, gotest.Request{
 		Dir:  filepath.Join(s.Root, module),
 		Env:  env,
-		Args: slices.Concat([]string{"-count=1", "-timeout=20m"}, s.race, packages),
+		Args: slices.Concat([]string{"-count=1", "-timeout=20m"}, s.race, args),
 		Progress: func(test string) {
 			started++
 			step.Update("%d: %s", started, test)

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -89,6 +91,19 @@ func TestExercisesAreLeftOut(t *testing.T) {
 	packages, err := s.packages(t.Context(), "01-a")
 	if want := []string{"example.com/01-a", "example.com/01-a/wire"}; err != nil || !slices.Equal(packages, want) {
 		t.Errorf("found %q, error %v, want %q", packages, err, want)
+	}
+}
+
+// What no program promises is no test that passes.
+func TestNothingIsAskedOfAChapter(t *testing.T) {
+	wanted, err := acceptance.Find("B4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Suite{Root: t.TempDir(), Chapters: []chapters.Chapter{{Name: "07-a"}}}
+	var out strings.Builder
+	if counts, err := s.Only(t.Context(), wanted, &out, ui.NewPalette(false)); err == nil || counts != (gotest.Counts{}) {
+		t.Errorf("error %v, counts %+v, and it says %q", err, counts, out.String())
 	}
 }
 

@@ -1,0 +1,34 @@
+// Lines that begin with + are markers: orders to controller-gen, given by `make manifests generate`. Those here hold for the whole
+// package. A marker that is misspelled is no error: what it orders just isn't made.
+//
+// The API group, for the CRD and the apply configurations.
+// +groupName=schedule.rs
+//
+// Write DeepCopy for every type, into zz_generated.deepcopy.go. Without it TDSet is no runtime.Object, and no client takes it.
+// +kubebuilder:object:generate=true
+//
+// Write apply configurations, into the folder applyconfiguration.
+// +kubebuilder:ac:generate=true
+
+// Package v1 holds the Go types of the TDSet resource. The schema that the API server enforces is made from them:
+// config/crd/bases.
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is the API group and version of TDSet, as in its apiVersion field.
+var GroupVersion = schema.GroupVersion{Group: "schedule.rs", Version: "v1"}
+
+// SchemeGroupVersion is GroupVersion, by the name that the generated apply configurations have for it.
+var SchemeGroupVersion = GroupVersion
+
+// AddToScheme adds this package's types to scheme.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &TDSet{}, &TDSetList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
+	return nil
+}

@@ -1,0 +1,163 @@
+// Command cmd is the manager: the program that runs the controller for TDSets and their webhook. main.go reads the flags and starts it;
+// manager.go has its settings, webhooks.go what webhooks need, clock.go a time that passes as fast as one likes. What is done about a
+// TDSet is in internal/controller, and what is asked before one is stored in internal/webhook.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+	"example.com/operators/07-tdset-operator/internal/controller"
+	// +kubebuilder:scaffold:imports
+)
+
+// The markers kubebuilder:scaffold tell the kubebuilder CLI where to put what a further API needs. It expects these two names.
+var (
+	scheme   = runtime.NewScheme() // the Go types that clients may use: Kubernetes' own, and TDSet
+	setupLog = ctrl.Log.WithName("setup")
+)
+
+func init() {
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1.AddToScheme(scheme))
+	// +kubebuilder:scaffold:scheme
+}
+
+func main() {
+	o := options{podNamespace: os.Getenv("POD_NAMESPACE"), inCluster: os.Getenv("KUBERNETES_SERVICE_HOST") != ""}
+	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError) // controller-runtime has put a --kubeconfig of its own into the first
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
+	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
+	flag.DurationVar(&o.resync, "resync", 0, "look at every TDSet again after this time, changed or not (default: every ten hours)")
+	flag.DurationVar(&o.silence, "silence", 90*time.Second, "give up a watch that has said nothing for so long; a live one sends a bookmark every minute")
+	flag.IntVar(&o.workers, "workers", 4, "how many TDSets may be worked on at once")
+	flag.DurationVar(&o.drainTimeout, "drain-timeout", time.Minute, "how long a TDSet that is deleted waits for the last of its Pods to end")
+	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and clients that may read them (default: nowhere)")
+	o.metricsCert.flags("metrics", "if it is empty, the server makes a certificate for itself")
+	flag.StringVar(&o.probeAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
+	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this copy leads: needed when several run")
+	flag.StringVar(&o.election.namespace, "leader-election-namespace", "tdset-operator-system", "namespace of the Lease (config/default makes tdset-operator-system)")
+	flag.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", 15*time.Second, "how long others wait for a leader that is silent")
+	flag.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", 10*time.Second, "how long a leader tries to renew before it gives up")
+	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how often a leader renews; others ask a little less often")
+	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this copy leads or not")
+	flag.StringVar(&o.webhookHost, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
+	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port to serve webhooks at")
+	o.webhookCert.flags("webhook", "needed for --enable-webhooks")
+	flag.BoolVar(&o.rotateCerts, "rotate-certs", false, "make and renew the webhooks' certificate, in the Secret that --webhook-cert-path is mounted from; $POD_NAMESPACE says where that is")
+	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logFlags)
+	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
+	flag.CommandLine.Usage = usage() // of the flags up to here: those of the clock are for trying things out
+	o.time.flags()
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "tdset-operator:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the manager until ctx ends.
+func run(ctx context.Context, o options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	config, err := loadConfig(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	limitSilence(config, o.silence)
+	ctrl.SetLogger(klog.Background())
+	mapper, err := newMapper(config)
+	if err != nil {
+		return err
+	}
+	if err := waitForCRD(ctx, mapper); err != nil {
+		return nil // told to stop
+	}
+	mgr, err := newManager(config, mapper, o)
+	if err != nil {
+		return err
+	}
+	if err := setUp(mgr, o); err != nil {
+		return err
+	}
+
+	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace, "webhooks", o.enableWebhooks)
+	if o.time.changed() {
+		setupLog.Info("The time isn't the computer's", "begins", cmp.Or(o.time.start, time.Now()), "speed", o.time.speed)
+	}
+	defer setupLog.Info("Stopped")
+	return start(ctx, mgr)
+}
+
+// usage returns what -h prints: the flags that there are by now.
+func usage() func() {
+	known := flag.NewFlagSet("", flag.ContinueOnError)
+	flag.VisitAll(func(f *flag.Flag) { known.Var(f.Value, f.Name, f.Usage) })
+	return func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "Usage of %s:\n", os.Args[0])
+		known.SetOutput(flag.CommandLine.Output())
+		known.PrintDefaults()
+	}
+}
+
+// setUp adds to mgr what it is to run: the controllers, and the webhooks.
+func setUp(mgr ctrl.Manager, o options) error {
+	tdsets := &controller.TDSetReconciler{
+		Client:       mgr.GetClient(),
+		Live:         mgr.GetAPIReader(),
+		Recorder:     mgr.GetEventRecorder("tdset-controller"),
+		Clock:        o.time.clock(),
+		DrainTimeout: o.drainTimeout,
+	}
+	if err := tdsets.SetupWithManager(mgr, o.workers); err != nil {
+		return fmt.Errorf("controller for TDSets: %w", err)
+	}
+	if o.enableWebhooks {
+		if err := addWebhooks(mgr, o); err != nil {
+			return fmt.Errorf("webhooks: %w", err)
+		}
+	}
+	// The CLI puts new controllers here, and new webhooks too: move those into registerWebhooks, which waits for the certificates.
+	// +kubebuilder:scaffold:builder
+	return nil
+}
+
+// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
+// ~/.kube/config), else in the Pod that this program runs in.
+func loadConfig(path string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)
+	}
+	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	return config, nil
+}

@@ -1,0 +1,71 @@
+// What the flags say, and which of it can't be.
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+)
+
+// options are what the flags say.
+type options struct {
+	kubeconfig, namespace        string
+	resync, silence              time.Duration
+	workers                      int
+	drainTimeout                 time.Duration // how long a TDSet that is deleted waits for its Pods to end
+	metricsAddress, probeAddress string
+	metricsCert                  certificate
+	leaderElect                  bool
+	election                     leaderElection
+	enableWebhooks               bool
+	webhookHost                  string
+	webhookPort                  int
+	webhookCert                  certificate
+	rotateCerts                  bool
+	podNamespace                 string // where this program runs; empty outside of a cluster
+	inCluster                    bool   // it runs in a Pod
+	time                         passing
+}
+
+// leaderElection says how to elect.
+type leaderElection struct {
+	namespace     string        // of the Lease
+	leaseDuration time.Duration // how long the others wait for a leader that is silent
+	renewDeadline time.Duration // how long a leader tries to renew before it gives up; shorter
+	retryPeriod   time.Duration // how often a leader renews; shorter still. Others ask a little less often
+}
+
+// certificate says in which files a server's certificate is. They are read again when they change.
+type certificate struct{ path, name, key string }
+
+// flags adds the flags for the certificate of that server.
+func (c *certificate) flags(server, ifEmpty string) {
+	flag.StringVar(&c.path, server+"-cert-path", "", "folder of the "+server+" server's certificate; "+ifEmpty)
+	flag.StringVar(&c.name, server+"-cert-name", "tls.crt", "name of the certificate's file in it")
+	flag.StringVar(&c.key, server+"-cert-key", "tls.key", "name of its key's file")
+}
+
+// check returns why these options can't be.
+func (o options) check() error {
+	switch {
+	case o.workers < 1:
+		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
+	case o.silence <= 0:
+		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
+	case o.drainTimeout <= 0:
+		return fmt.Errorf("--drain-timeout %v: it must be more than nothing; Pods take a moment to end", o.drainTimeout)
+	case o.enableWebhooks && o.webhookCert.path == "":
+		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only: name the folder that has the certificate with --webhook-cert-path")
+	case o.rotateCerts && !o.enableWebhooks:
+		return errors.New("--rotate-certs: the certificate is the webhooks': say --enable-webhooks too")
+	case o.rotateCerts && o.podNamespace == "":
+		return errors.New("--rotate-certs: the certificate's Secret and the webhooks' Service are in the Pod's namespace, and POD_NAMESPACE, which names it, isn't set")
+	case o.time.speed < 0 || o.time.speed > fastest:
+		return fmt.Errorf("--clock-speed %d: 0 to %d are possible; 0: time stands still, %[2]d: a day passes in a second", o.time.speed, fastest)
+	case o.time.changed() && o.inCluster:
+		return errors.New("--now and --clock-speed are for trying things out: in a cluster, TDSets are scaled by the real time")
+	}
+	return nil
+}

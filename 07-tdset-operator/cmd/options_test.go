@@ -1,0 +1,64 @@
+// Options that can't be are refused with a message that says what to do.
+
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+func TestRunRefuses(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		change func(*options)
+		want   string
+	}{
+		"no workers": {
+			change: func(o *options) { o.workers = 0 },
+			want:   "--workers 0: at least one is needed",
+		},
+		"no silence": {
+			change: func(o *options) { o.silence = 0 },
+			want:   "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too",
+		},
+		"no time for a drain": {
+			change: func(o *options) { o.drainTimeout = 0 },
+			want:   "--drain-timeout 0s: it must be more than nothing; Pods take a moment to end",
+		},
+		"a time that passes backwards": {
+			change: func(o *options) { o.time.speed = -1 },
+			want:   "--clock-speed -1: 0 to 86400 are possible; 0: time stands still, 86400: a day passes in a second",
+		},
+		"a time that passes too quickly": {
+			change: func(o *options) { o.time.speed = 86401 },
+			want:   "--clock-speed 86401: 0 to 86400 are possible; 0: time stands still, 86400: a day passes in a second",
+		},
+		"a time of its own in a cluster": {
+			change: func(o *options) { o.time.start, o.inCluster = time.Unix(0, 0), true },
+			want:   "--now and --clock-speed are for trying things out: in a cluster, TDSets are scaled by the real time",
+		},
+		"a speed of its own in a cluster": {
+			change: func(o *options) { o.time.speed, o.inCluster = 0, true },
+			want:   "--now and --clock-speed are for trying things out: in a cluster, TDSets are scaled by the real time",
+		},
+		"webhooks without a certificate": {
+			change: func(o *options) { o.enableWebhooks = true },
+			want:   "--enable-webhooks: the API server calls webhooks by HTTPS only: name the folder that has the certificate with --webhook-cert-path",
+		},
+		"a certificate for nobody": {
+			change: func(o *options) { o.rotateCerts, o.podNamespace = true, "default" },
+			want:   "--rotate-certs: the certificate is the webhooks': say --enable-webhooks too",
+		},
+		"a certificate for an unknown Service": {
+			change: func(o *options) { o.rotateCerts, o.enableWebhooks, o.webhookCert.path = true, true, "certs" },
+			want:   "--rotate-certs: the certificate's Secret and the webhooks' Service are in the Pod's namespace, and POD_NAMESPACE, which names it, isn't set",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			o := options{silence: time.Minute, workers: 1, drainTimeout: time.Minute, time: passing{speed: 1}}
+			test.change(&o)
+			if err := run(t.Context(), o); err == nil || err.Error() != test.want {
+				t.Errorf("got the error %v, want %q", err, test.want)
+			}
+		})
+	}
+}

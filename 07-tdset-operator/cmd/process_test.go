@@ -1,0 +1,242 @@
+// The program itself: this test's own binary, which is the manager if it is told so (see TestMain). So flags are read, a signal ends it,
+// and its exit code says how that went.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"example.com/operators/07-tdset-operator/test/utils"
+)
+
+// beTheManager is the environment variable that makes this binary the manager.
+const beTheManager = "TEST_BE_THE_MANAGER"
+
+// -h says what there is, but for the clock, and a clock of its own is refused in a cluster.
+func TestWhatIsHidden(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		arg, env string
+		wantCode int
+		want     []string
+		wantNone []string
+	}{
+		"help": {
+			arg: "-h", wantCode: 0,
+			want:     []string{"Usage of ", "  -drain-timeout duration\n", "(default 1m0s)", "  -leader-elect\n", "  -v value\n"},
+			wantNone: []string{"-now", "-clock-speed"},
+		},
+		"a flag that isn't there": {
+			arg: "--colour=blue", wantCode: 2,
+			want:     []string{"flag provided but not defined: -colour\n", "  -drain-timeout duration\n"},
+			wantNone: []string{"-now", "-clock-speed"},
+		},
+		"a speed of its own in a cluster": {
+			arg: "--clock-speed=3600", env: "KUBERNETES_SERVICE_HOST=10.96.0.1", wantCode: 1,
+			want: []string{"tdset-operator: --now and --clock-speed are for trying things out"},
+		},
+		"a time of its own in a cluster": {
+			arg: "--now=2026-01-01T08:59:50Z", env: "KUBERNETES_SERVICE_HOST=10.96.0.1", wantCode: 1,
+			want: []string{"tdset-operator: --now and --clock-speed are for trying things out"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			process := exec.Command(os.Args[0], test.arg)
+			process.Env = append(os.Environ(), beTheManager+"=1", test.env)
+
+			said, _ := process.CombinedOutput() // what went wrong is in the exit code
+
+			if code := process.ProcessState.ExitCode(); code != test.wantCode {
+				t.Errorf("its exit code is %d, want %d", code, test.wantCode)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(string(said), want) {
+					t.Errorf("it doesn't say %q:\n%s", want, said)
+				}
+			}
+			for _, none := range test.wantNone {
+				if strings.Contains(string(said), none) {
+					t.Errorf("it says %q:\n%s", none, said)
+				}
+			}
+		})
+	}
+}
+
+// It waits for a server that is away, and can be stopped meanwhile.
+func TestStoppedWhileTheServerIsAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a second, and this is a short run")
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(path, []byte(strings.Replace(goodKubeconfig, "127.0.0.1:6443", freeAddress(t), 1)), 0o600))
+	stoppedWhileWaiting(t, path, "Waiting: ")
+}
+
+// Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the same.
+func TestStoppedWhileWaitingForPermissions(t *testing.T) {
+	newAPIServer(t)
+	nobody, err := testEnv.AddUser(envtest.User{Name: "who may do nothing"}, nil)
+	must(t, err)
+	kubeconfig, err := nobody.KubeConfig()
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(path, kubeconfig, 0o600))
+	stoppedWhileWaiting(t, path, "config/rbac")
+}
+
+func stoppedWhileWaiting(t *testing.T, kubeconfig, says string) {
+	t.Helper()
+	waiting := startCopy(t, kubeconfig, nil)
+	eventually(t, "it says what it waits for", []*managerCopy{waiting}, func(context.Context) bool { return strings.Contains(waiting.log.String(), says) })
+
+	if code := waiting.stop(t); code != 0 {
+		t.Errorf("it ended with the exit code %d, want 0:\n%s", code, &waiting.log)
+	}
+}
+
+// managerCopy is a process.
+type managerCopy struct {
+	process                  *exec.Cmd
+	log                      utils.Log
+	certs                    string
+	webhooks, probes, secure string // addresses
+}
+
+// startCopy starts the manager with those arguments, and with addresses and a folder of its own.
+func startCopy(t *testing.T, kubeconfig string, args []string) *managerCopy {
+	t.Helper()
+	c := &managerCopy{certs: t.TempDir(), webhooks: freeAddress(t), probes: freeAddress(t), secure: freeAddress(t)}
+	c.process = exec.Command(os.Args[0])
+	_, port, _ := net.SplitHostPort(c.webhooks)
+	_, securePort, _ := net.SplitHostPort(c.secure)
+	for _, arg := range args {
+		c.process.Args = append(c.process.Args, strings.ReplaceAll(arg, "$(POD_NAMESPACE)", installed))
+	}
+	c.process.Args = append(c.process.Args, "--kubeconfig="+kubeconfig, "--webhook-cert-path="+c.certs, "--webhook-host=127.0.0.1",
+		"--webhook-port="+port, "--health-probe-bind-address="+c.probes, "--metrics-bind-address=localhost:"+securePort)
+	c.process.Env = append(os.Environ(), beTheManager+"=1", "POD_NAMESPACE="+installed)
+	c.process.Stdout, c.process.Stderr = &c.log, &c.log
+	must(t, c.process.Start())
+	t.Cleanup(c.kill) // if it hasn't been stopped
+	return c
+}
+
+func (c *managerCopy) kill() {
+	if c.process.ProcessState == nil {
+		_ = c.process.Process.Kill()
+		_ = c.process.Wait()
+	}
+}
+
+// stop ends the process as a kubelet does, and returns its exit code.
+func (c *managerCopy) stop(t *testing.T) int {
+	t.Helper()
+	must(t, c.process.Process.Signal(syscall.SIGTERM))
+	tooLong := time.AfterFunc(30*time.Second, func() { c.process.Process.Kill() })
+	defer tooLong.Stop()
+	_ = c.process.Wait() // what went wrong is in the exit code
+	return c.process.ProcessState.ExitCode()
+}
+
+// beKubelet brings what is in the Secret into the folder that it is mounted at.
+func (c *managerCopy) beKubelet(ctx context.Context, t *testing.T, api client.Client) {
+	t.Helper()
+	var secret corev1.Secret
+	must(t, api.Get(ctx, client.ObjectKey{Namespace: installed, Name: certSecret}, &secret))
+	for _, name := range []string{"tls.key", "tls.crt"} { // what is waited for comes last
+		file, data := filepath.Join(c.certs, name), secret.Data[name]
+		if there, _ := os.ReadFile(file); len(data) > 0 && !bytes.Equal(there, data) {
+			must(t, os.WriteFile(file+".new", data, 0o600))
+			must(t, os.Rename(file+".new", file))
+		}
+	}
+}
+
+func (c *managerCopy) isReady(ctx context.Context) bool {
+	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.probes+"/readyz", nil)
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// serves connects as the API server does, which calls the Service by its name.
+func (c *managerCopy) serves(trusted *x509.CertPool) error {
+	connection, err := tls.Dial("tcp", c.webhooks, &tls.Config{
+		RootCAs: trusted, ServerName: webhookService + "." + installed + ".svc", NextProtos: []string{"h2", "http/1.1"},
+	})
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	if protocol := connection.ConnectionState().NegotiatedProtocol; protocol != "http/1.1" {
+		return fmt.Errorf("it speaks %s", protocol)
+	}
+	return nil
+}
+
+// metrics returns the HTTP status that a client with that token gets.
+func (c *managerCopy) metrics(t *testing.T, token string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+c.secure+"/metrics", nil)
+	must(t, err)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	// The manager has made the certificate for itself.
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}).Do(request)
+	must(t, err)
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// freeAddress returns one of this machine that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// eventually waits until something holds, and fails if that takes too long: then the copies are ended, and what they said is shown.
+func eventually(t *testing.T, what string, copies []*managerCopy, holds func(context.Context) bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), 50*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+	if err == nil {
+		return
+	}
+	for i, c := range copies {
+		c.kill()
+		t.Logf("copy %d:\n%s", i, &c.log)
+	}
+	t.Fatalf("not so after a minute: %s", what)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

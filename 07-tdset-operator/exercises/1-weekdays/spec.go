@@ -1,0 +1,48 @@
+// What a TDSet with weekdays says, and the steps of a wall clock. Given: there is nothing to do here.
+
+package weekdays
+
+import (
+	"slices"
+	"time"
+
+	"example.com/operators/07-tdset-operator/api/v1"
+)
+
+// Spec is what a TDSet says about time.
+type Spec struct {
+	SchedulingConfig []Window
+	DefaultReplica   int32
+	Zone             *time.Location
+}
+
+// Window is the chapter's window, in some days of the week.
+type Window struct {
+	v1.Scheduling
+	// Days are the days on which the window begins: Mon, Tue, … None: every day.
+	Days []Day
+}
+
+// Day is a day of the week: Mon, Tue, Wed, Thu, Fri, Sat, Sun.
+type Day string
+
+// beginsOn tells whether window begins on that day of the week.
+func (window Window) beginsOn(day time.Weekday) bool {
+	return len(window.Days) == 0 || slices.Contains(window.Days, Day(day.String()[:3]))
+}
+
+// nextHour returns the first instant after t at which the wall clock may show another hour, as in the package schedule: the full
+// hour, or the bound at which the zone's offset from UTC changes, if that comes first.
+//
+// It panics when it has come to the year 2100, which the chapter's doesn't. A loop that never ends comes by there, and is noticed.
+func nextHour(t time.Time) time.Time {
+	if t.Year() >= 2100 {
+		panic("nextHour has come to the year 2100: this loop doesn't end")
+	}
+	since := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
+	full := t.Add(time.Hour - since)
+	if _, bound := t.ZoneBounds(); bound.After(t) && bound.Before(full) {
+		return bound
+	}
+	return full
+}

@@ -1,0 +1,81 @@
+// The Deployment and the Pods of a TDSet. Given: there is nothing to do here.
+//
+// It is less than the chapter has: what is read comes from the API server and not from a cache, and there is no schedule.
+
+package finalizer
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+// tdsetLabel is the label of all that belongs to a TDSet: its value is the TDSet's name.
+const tdsetLabel = "schedule.rs/tdset"
+
+// replicas is what every TDSet's Deployment has, as long as the TDSet isn't being deleted.
+const replicas = 2
+
+// syncDeployment sees to it that tdset has its Deployment, with its replicas.
+func (r *Reconciler) syncDeployment(ctx context.Context, tdset *v1.TDSet) error {
+	err := r.scale(ctx, tdset, replicas)
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	return r.Create(ctx, desiredDeployment(tdset))
+}
+
+// scaleToZero asks that tdset's Pods be ended. They take their time. If there is no Deployment, that is an error (NotFound).
+func (r *Reconciler) scaleToZero(ctx context.Context, tdset *v1.TDSet) error {
+	return r.scale(ctx, tdset, 0)
+}
+
+func (r *Reconciler) scale(ctx context.Context, tdset *v1.TDSet, replicas int32) error {
+	deployment := &appsv1.Deployment{}
+	if err := r.Get(ctx, client.ObjectKeyFromObject(tdset), deployment); err != nil {
+		return err
+	}
+	if !metav1.IsControlledBy(deployment, tdset) || ptr.Deref(deployment.Spec.Replicas, 1) == replicas {
+		return nil
+	}
+	deployment.Spec.Replicas = &replicas
+	return r.Update(ctx, deployment)
+}
+
+// pods returns the Pods of tdset that are still there. Those that are being deleted (DeletionTimestamp) have been told to end, and are
+// still at work: a server finishes the requests that it has.
+func (r *Reconciler) pods(ctx context.Context, tdset *v1.TDSet) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := r.List(ctx, &pods, client.InNamespace(tdset.Namespace), client.MatchingLabels(labelsOf(tdset)))
+	return pods.Items, err
+}
+
+func labelsOf(tdset *v1.TDSet) map[string]string {
+	return map[string]string{tdsetLabel: tdset.Name}
+}
+
+func desiredDeployment(tdset *v1.TDSet) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       tdset.Namespace,
+			Name:            tdset.Name,
+			Labels:          labelsOf(tdset),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(tdset, v1.GroupVersion.WithKind("TDSet"))},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(replicas)),
+			Selector: &metav1.LabelSelector{MatchLabels: labelsOf(tdset)},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(tdset)},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: tdset.Spec.Container.Image}}},
+			},
+		},
+	}
+}

@@ -1,0 +1,496 @@
+//go:build check || solution
+
+// What Collector promises, by what a scrape gets: the tests gather, compare and lint with prometheus/testutil. The cache is a fake
+// client, and its TDSets have the status that the controller has written.
+//
+// As given, it has what Reconcile has noted last, under wrong names. `workshop test` holds this exercise to that:
+//
+// fails: TestLint
+// says: use base unit "seconds" instead of "minutes"
+//
+// fails: TestNumbers/it has just been reconciled
+// says: +tdset_until_next_transition_seconds{name="web",namespace="default"} 18000
+//
+// fails: TestNumbers/it was reconciled three hours ago
+// says: +tdset_until_next_transition_seconds{name="web",namespace="default"} 7200
+//
+// fails: TestNumbers/it was reconciled a quarter of a second ago
+// says: +tdset_until_next_transition_seconds{name="web",namespace="default"} 17999.75
+//
+// fails: TestNumbers/it isn't available since an hour before it was reconciled
+// says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 7200
+//
+// fails: TestNumbers/it is degraded since eight, and progressing since eleven
+// says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 14400
+//
+// fails: TestNumbers/its transition was ten minutes ago, and the controller hangs
+// says: -tdset_untilNextTransition_minutes{activeWindow="9-17",name="web"} 300
+//
+// fails: TestNumbers/it is half a minute old, and nobody has looked at it
+// says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 30
+//
+// fails: TestNumbers/its schedule never changes
+// says: -tdset_not_as_scheduled_gauge{name="web",since="2026-01-05T12:00:00Z"} 0
+//
+// fails: TestNumbers/its zone isn't known
+// says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 3600
+//
+// fails: TestNumbers/two have the same name, in two namespaces
+// says: +tdset_not_as_scheduled_seconds{name="web",namespace="test"} 3600
+//
+// fails: TestNumbers/it is being deleted
+// says: -tdset_untilNextTransition_minutes{activeWindow="9-17",name="web"} 300
+//
+// fails: TestNumbers/it is gone
+// says: -tdset_untilNextTransition_minutes{activeWindow="9-17",name="web"} 300
+//
+// fails: TestCardinality
+// says: in a week, 2 TDSets made 342 series, want 2 each
+//
+// fails: TestScrape/the cache hasn't been filled yet
+// says: there are 200 series of TDSets, want 0
+//
+// fails: TestScrape/the cache hasn't been started yet
+// says: there are 200 series of TDSets, want 0
+
+package metric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+	"example.com/operators/07-tdset-operator/internal/schedule"
+)
+
+// What the log says would only hide what the tests say.
+func TestMain(m *testing.M) {
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+	ctrl.SetLogger(klog.Background())
+	goleak.VerifyTestMain(m)
+}
+
+// What Prometheus' own linter says of names and units.
+func TestLint(t *testing.T) {
+	p := newProgram(t, noon, aTDSet("web"))
+	if len(p.scrape()) == 0 {
+		t.Error("there is nothing to lint: no series")
+	}
+	problems, err := testutil.GatherAndLint(p.registry)
+	noError(t, err)
+	for _, problem := range problems {
+		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	}
+}
+
+// noon is when the TDSets were reconciled last, if nothing else is said. They are in the window 9-17.
+var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+
+func TestNumbers(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		tdsets         []*v1.TDSet
+		later          time.Duration      // so long after noon is the scrape
+		gone           bool               // the TDSets are, by then
+		untilNext      map[string]float64 // seconds, by namespace and name
+		notAsScheduled map[string]float64
+		why            string
+	}{
+		"it has just been reconciled": {
+			tdsets:         tdsets(aTDSet("web")),
+			untilNext:      map[string]float64{"default/web": 18000},
+			notAsScheduled: map[string]float64{"default/web": 0},
+		},
+		"it was reconciled three hours ago": {
+			tdsets:         tdsets(aTDSet("web")),
+			later:          3 * time.Hour,
+			untilNext:      map[string]float64{"default/web": 7200},
+			notAsScheduled: map[string]float64{"default/web": 0},
+			why:            "until 17:00 nothing brings Reconcile here again, and all that time somebody looks at this number",
+		},
+		"it was reconciled a quarter of a second ago": {
+			tdsets:         tdsets(aTDSet("web")),
+			later:          250 * time.Millisecond,
+			untilNext:      map[string]float64{"default/web": 17999.75},
+			notAsScheduled: map[string]float64{"default/web": 0},
+		},
+		"it isn't available since an hour before it was reconciled": {
+			tdsets:         tdsets(aTDSet("web", since(11, "Available", metav1.ConditionFalse))),
+			later:          time.Hour,
+			untilNext:      map[string]float64{"default/web": 14400},
+			notAsScheduled: map[string]float64{"default/web": 7200},
+		},
+		"it is degraded since eight, and progressing since eleven": {
+			tdsets:         tdsets(aTDSet("web", since(8, "Degraded", metav1.ConditionTrue), since(11, "Progressing", metav1.ConditionTrue))),
+			untilNext:      map[string]float64{"default/web": 18000},
+			notAsScheduled: map[string]float64{"default/web": 14400},
+		},
+		"its transition was ten minutes ago, and the controller hangs": {
+			tdsets:         tdsets(aTDSet("web")),
+			later:          5*time.Hour + 10*time.Minute,
+			untilNext:      map[string]float64{"default/web": 13800},
+			notAsScheduled: map[string]float64{"default/web": 600},
+			why:            "the schedule goes on, whoever follows it: the next transition is the one at 21:00",
+		},
+		"it is half a minute old, and nobody has looked at it": {
+			tdsets:         tdsets(aTDSet("web", isNew)),
+			later:          30 * time.Second,
+			untilNext:      map[string]float64{"default/web": 17970},
+			notAsScheduled: map[string]float64{"default/web": 30},
+		},
+		"its schedule never changes": {
+			tdsets:         tdsets(aTDSet("web", allDay)),
+			notAsScheduled: map[string]float64{"default/web": 0},
+			why:            "there is no next transition: 0 would say that it is now, and -1 that it is over",
+		},
+		"its zone isn't known": {
+			tdsets:         tdsets(aTDSet("web", nowhere, since(11, "Degraded", metav1.ConditionTrue))),
+			notAsScheduled: map[string]float64{"default/web": 3600},
+			why:            "there is no telling when the next transition is",
+		},
+		"two have the same name, in two namespaces": {
+			tdsets:         tdsets(aTDSet("web"), aTDSet("web", in("test"), since(11, "Available", metav1.ConditionFalse))),
+			untilNext:      map[string]float64{"default/web": 18000, "test/web": 18000},
+			notAsScheduled: map[string]float64{"default/web": 0, "test/web": 3600},
+		},
+		"it is being deleted": {
+			tdsets: tdsets(aTDSet("web", terminating)),
+		},
+		"it is gone": {
+			tdsets: tdsets(aTDSet("web")),
+			gone:   true,
+			why:    "an alert about what is gone can't be mended by anybody",
+		},
+		"there is none": {},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			p := newProgram(t, noon, test.tdsets...)
+			p.scrape() // somebody looks while it is there
+			if test.gone {
+				p.forget(test.tdsets...)
+			}
+			p.clock.Step(test.later)
+
+			want := page("tdset_until_next_transition_seconds", helpUntilNext, test.untilNext) +
+				page("tdset_not_as_scheduled_seconds", helpNotAsScheduled, test.notAsScheduled)
+			if err := testutil.GatherAndCompare(p.registry, strings.NewReader(want)); err != nil {
+				t.Errorf("a line with - is in the scrape and shouldn't be, one with + isn't and should:\n%v", strings.TrimSpace(err.Error()))
+				if test.why != "" {
+					t.Log("Why: " + test.why)
+				}
+			}
+		})
+	}
+}
+
+// Prometheus keeps a series for each combination of labels that it has ever seen. So all that were seen in a week are counted.
+func TestCardinality(t *testing.T) {
+	all := tdsets(aTDSet("shop"), aTDSet("web"))
+	p := newProgram(t, noon, all...)
+	seen := map[string]bool{}
+	for range 7 * 24 {
+		for _, series := range p.scrape() {
+			seen[series] = true
+		}
+		p.clock.Step(time.Hour)
+		p.reconcile(all...)
+	}
+	if len(seen) != 4 {
+		all := slices.Sorted(maps.Keys(seen))
+		t.Errorf("in a week, 2 TDSets made %d series, want 2 each. Some of them:\n%s", len(all), strings.Join(all[:min(8, len(all))], "\n"))
+	}
+}
+
+func TestScrape(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		cache func(ctx context.Context) error // what it does before it answers
+		want  int                             // how many series there are of a hundred TDSets
+	}{
+		"the cache has them": {want: 200},
+		"the cache hasn't been filled yet": {
+			cache: func(ctx context.Context) error {
+				select {
+				case <-ctx.Done():
+					return errors.New("failed waiting for *v1.TDSet Informer to sync")
+				case <-time.After(time.Hour): // the API server is back
+					return nil
+				}
+			},
+		},
+		"the cache hasn't been started yet": {
+			cache: func(context.Context) error { return errors.New("the cache is not started, can not read objects") },
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProgram(t, noon, many(100)...)
+				p.registry.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "other_total", Help: "Somebody else's."}))
+				p.asked.Store(0)
+				p.busy = test.cache
+
+				began := time.Now() // in this bubble, time passes only while everybody waits
+				series := p.scrape()
+				if took := time.Since(began); took > 5*time.Second {
+					t.Errorf("the scrape took %v: Prometheus has given up by then, and has no metrics of this program at all", took)
+				}
+				count := len(slices.DeleteFunc(series, func(name string) bool { return !strings.HasPrefix(name, "tdset_") }))
+				if count != test.want {
+					t.Errorf("there are %d series of TDSets, want %d", count, test.want)
+				}
+				if asked := p.asked.Load(); asked > 1 {
+					t.Errorf("one scrape asked the cache %d times, want once at most", asked)
+				}
+				if p.owes.Load() > 0 {
+					t.Error("the scrape is over, and something that it left running waits for the cache: each scrape leaves one more")
+				}
+				time.Sleep(2 * time.Hour) // for what was left running, if something was
+			})
+		})
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	p := newProgram(t, noon)
+	if p.asked.Load() > 0 {
+		t.Error("it asked the cache while it was registered: the manager isn't running then, and an answer may never come")
+	}
+	descs := make(chan *prometheus.Desc)
+	go func() {
+		defer close(descs)
+		p.collector.Describe(descs)
+	}()
+	said := map[string]bool{}
+	for desc := range descs {
+		said[desc.String()] = true
+	}
+	if len(said) != 2 {
+		t.Errorf("before there is a TDSet, it says %d metrics, want 2: the registry can't tell whether somebody else has their names",
+			len(said))
+	}
+}
+
+// program is a program with a Collector.
+type program struct {
+	*testing.T
+	clock     clock
+	api       client.Client // the cache, to put something into it
+	collector prometheus.Collector
+	registry  *prometheus.Registry
+
+	asked atomic.Int32                // how often the cache was asked
+	owes  atomic.Int32                // how many answers of it are still to come
+	busy  func(context.Context) error // what the cache does before it answers; may be nil
+}
+
+// clock is a controller.Clock that is set by hand.
+type clock struct{ *clocktesting.FakeClock }
+
+func (c clock) Until(instant time.Time) time.Duration { return instant.Sub(c.Now()) }
+
+func newProgram(t *testing.T, now time.Time, tdsets ...*v1.TDSet) *program {
+	kinds := runtime.NewScheme()
+	noError(t, v1.AddToScheme(kinds))
+	builder := fake.NewClientBuilder().WithScheme(kinds)
+	for _, tdset := range tdsets {
+		builder = builder.WithObjects(tdset.DeepCopy())
+	}
+	server := builder.Build()
+	p := &program{T: t, api: server, clock: clock{clocktesting.NewFakeClock(now)}, registry: prometheus.NewPedanticRegistry()}
+	p.collector = NewCollector(interceptor.NewClient(server, interceptor.Funcs{
+		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+			if err := p.answer(ctx); err != nil {
+				return err
+			}
+			return server.Get(ctx, key, into, opts...)
+		},
+		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
+			if err := p.answer(ctx); err != nil {
+				return err
+			}
+			return server.List(ctx, into, opts...)
+		},
+	}), p.clock)
+	if err := p.registry.Register(p.collector); err != nil {
+		t.Fatalf("it can't be registered: %v", err)
+	}
+	p.observe(tdsets...)
+	return p
+}
+
+func (p *program) answer(ctx context.Context) error {
+	p.asked.Add(1)
+	if p.busy == nil {
+		return nil
+	}
+	p.owes.Add(1)
+	defer p.owes.Add(-1)
+	return p.busy(ctx)
+}
+
+// scrape returns what series there are, without their values.
+func (p *program) scrape() (all []string) {
+	p.Helper()
+	families, err := p.registry.Gather()
+	if err != nil {
+		p.Fatalf("the scrape fails, and whoever asks gets none of the program's metrics: %s", inShort(err))
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, label := range metric.GetLabel() {
+				labels = append(labels, fmt.Sprintf("%s=%q", label.GetName(), label.GetValue()))
+			}
+			all = append(all, fmt.Sprintf("%s{%s}", family.GetName(), strings.Join(labels, ",")))
+		}
+	}
+	return all
+}
+
+// reconcile has the TDSets reconciled: their status says what is at this time.
+func (p *program) reconcile(tdsets ...*v1.TDSet) {
+	p.Helper()
+	for _, tdset := range tdsets {
+		noError(p.T, p.api.Get(p.Context(), client.ObjectKeyFromObject(tdset), tdset))
+		state, err := schedule.At(&tdset.Spec, p.clock.Now())
+		noError(p.T, err)
+		tdset.Status.ActiveWindow = schedule.Name(&tdset.Spec, state.Window)
+		tdset.Status.NextTransitionTime = new(metav1.NewTime(state.Next))
+		meta.SetStatusCondition(&tdset.Status.Conditions, metav1.Condition{
+			Type: "Available", Status: metav1.ConditionTrue, Message: fmt.Sprintf("%d replicas are available", state.Replicas),
+		})
+		noError(p.T, p.api.Update(p.Context(), tdset))
+	}
+	p.observe(tdsets...)
+}
+
+// observe calls Observe, as long as there is one.
+func (p *program) observe(tdsets ...*v1.TDSet) {
+	if observer, is := p.collector.(interface{ Observe(*v1.TDSet) }); is {
+		for _, tdset := range tdsets {
+			observer.Observe(tdset)
+		}
+	}
+}
+
+func (p *program) forget(tdsets ...*v1.TDSet) {
+	p.Helper()
+	for _, tdset := range tdsets {
+		noError(p.T, p.api.Delete(p.Context(), tdset))
+	}
+}
+
+// aTDSet is as scheduled, and was reconciled at noon.
+func aTDSet(name string, changes ...func(*v1.TDSet)) *v1.TDSet {
+	tdset := &v1.TDSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, CreationTimestamp: metav1.NewTime(noon.AddDate(0, 0, -4))},
+		Spec: v1.TDSetSpec{
+			SchedulingConfig: []v1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 21, Replica: 3}},
+			DefaultReplica:   1,
+		},
+		Status: v1.TDSetStatus{ActiveWindow: "9-17", NextTransitionTime: new(metav1.NewTime(noon.Add(5 * time.Hour)))},
+	}
+	since(9, "Available", metav1.ConditionTrue)(tdset)
+	since(9, "Progressing", metav1.ConditionFalse)(tdset)
+	since(9, "Degraded", metav1.ConditionFalse)(tdset)
+	for _, change := range changes {
+		change(tdset)
+	}
+	return tdset
+}
+
+// since has a condition be so since that hour of the day.
+func since(hour int, kind string, status metav1.ConditionStatus) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) {
+		meta.SetStatusCondition(&tdset.Status.Conditions, metav1.Condition{
+			Type: kind, Status: status, LastTransitionTime: metav1.NewTime(noon.Add(time.Duration(hour-12) * time.Hour)),
+		})
+	}
+}
+
+func in(namespace string) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Namespace = namespace }
+}
+
+func isNew(tdset *v1.TDSet) {
+	tdset.CreationTimestamp, tdset.Status = metav1.NewTime(noon), v1.TDSetStatus{}
+}
+
+func allDay(tdset *v1.TDSet) {
+	tdset.Spec.SchedulingConfig = []v1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 5}}
+	tdset.Status.ActiveWindow, tdset.Status.NextTransitionTime = "0-24", nil
+}
+
+func nowhere(tdset *v1.TDSet) {
+	tdset.Spec.TimeZone = "Europe/Atlantis"
+	tdset.Status.ActiveWindow, tdset.Status.NextTransitionTime = "", nil
+}
+
+func terminating(tdset *v1.TDSet) {
+	tdset.DeletionTimestamp, tdset.Finalizers = new(metav1.NewTime(noon)), []string{"schedule.rs/drain"}
+}
+
+func tdsets(all ...*v1.TDSet) []*v1.TDSet { return all }
+
+func many(count int) (all []*v1.TDSet) {
+	for i := range count {
+		all = append(all, aTDSet(fmt.Sprint("web-", i)))
+	}
+	return all
+}
+
+// page is what a scrape has of a gauge, in Prometheus' text format: values by namespace and name.
+func page(metric, help string, values map[string]float64) string {
+	if len(values) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", metric, help, metric)
+	for key, value := range values {
+		namespace, name, _ := strings.Cut(key, "/")
+		text += fmt.Sprintf("%s{name=%q,namespace=%q} %v\n", metric, name, namespace, value)
+	}
+	return text
+}
+
+// stack is what prometheus adds if a collector panics; place is where that was in the learner's file.
+var (
+	stack = regexp.MustCompile(`(?s)\nstack trace=.*?(\n\n|$)`)
+	place = regexp.MustCompile(`exercise\.go:\d+`)
+)
+
+// inShort is what an error says, with the place of a panic, and without its stack.
+func inShort(err error) string {
+	text := stack.ReplaceAllString(err.Error(), "\n")
+	if at := place.FindString(err.Error()); at != "" {
+		text += "at " + at
+	}
+	return text
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,99 @@
+// A running controller: its queue and its timers as a manager runs them, in a bubble in which time costs nothing. The cluster is a fake
+// client, and each change in it is an event.
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+// beginAt sets the clock, which goes on from there.
+func (c *cluster) beginAt(zone, text string) time.Time {
+	c.t.Helper()
+	location, err := time.LoadLocation(zone)
+	must(c.t, err)
+	now, err := time.ParseInLocation(time.DateTime, text, location)
+	must(c.t, err)
+	c.running.set(now)
+	if c.Clock != Clock(&c.running) { // else the controller may be reading it
+		c.zone, c.Clock = location, &c.running
+	}
+	return now
+}
+
+// waitUntil waits until the clock shows an instant, and all has been done that is to be done by then.
+func (c *cluster) waitUntil(instant time.Time) {
+	time.Sleep(c.Clock.Until(instant))
+	synctest.Wait()
+}
+
+// run runs a controller with this reconciler until the test ends, or stop is called. Its cache knows at once what is in the cluster, and a
+// Deployment's Pods are there as soon as they are wanted.
+func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
+	c.t.Helper()
+	c.cache = c.server
+	options := controllerOptions(1)
+	options.Reconciler, options.SkipNameValidation = reconciler, new(true)
+	runner, err := controller.NewUnmanaged("test", options)
+	must(c.t, err)
+	must(c.t, runner.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		for _, list := range []client.ObjectList{&v1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}} {
+			stream, err := c.server.Watch(ctx, list)
+			if err != nil {
+				return err
+			}
+			context.AfterFunc(ctx, stream.Stop)
+			go func() {
+				for event := range stream.ResultChan() {
+					c.seen(event)
+					queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(event.Object.(client.Object))})
+				}
+			}()
+		}
+		queue.Add(reconcile.Request{NamespacedName: web}) // what is there already
+		return nil
+	})))
+	started := time.Now()
+	must(c.t, runner.Watch(source.Func(c.watchClock(func() reading {
+		return reading{wall: c.running.Now(), monotonic: time.Since(started)}
+	}))))
+	ctx, cancel := context.WithCancel(c.t.Context())
+	ended := make(chan error)
+	go func() { ended <- runner.Start(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		must(c.t, <-ended)
+	})
+	c.t.Cleanup(stop)
+	return stop
+}
+
+// seen notes the scaling of the Deployment, and does the Deployment controller's work.
+func (c *cluster) seen(event watch.Event) {
+	deployment, ok := event.Object.(*appsv1.Deployment)
+	if !ok || event.Type == watch.Deleted {
+		return
+	}
+	if replicas := replicasOf(deployment); len(c.scaled) == 0 || replicas != c.replicas {
+		c.scaled = append(c.scaled, fmt.Sprintf("%s: %d", c.Clock.Now().In(c.zone).Format("15:04:05 MST"), replicas))
+		c.replicas = replicas
+	}
+	if !rolledOut(deployment) {
+		c.becomesAvailable(deployment)
+	}
+}

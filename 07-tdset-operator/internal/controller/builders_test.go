@@ -1,0 +1,198 @@
+// The words that tests are written in: TDSets, Deployments, Services and Pods, each with what is special about it.
+
+package controller
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+// noon is when tests take place, unless they say otherwise. The TDSet's first window is active then, and it wants 5 replicas.
+var noon = time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
+
+// aTDSet returns a TDSet named web, as a user makes it: 5 replicas from 9 to 17, 3 from 17 to 19, and 2 at other times.
+func aTDSet(changes ...func(*v1.TDSet)) *v1.TDSet {
+	tdset := &v1.TDSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: "TDSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid of web", Generation: 1},
+		Spec: v1.TDSetSpec{
+			Container:        v1.Container{Image: "nginx:1.0", Port: 8080},
+			SchedulingConfig: []v1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}},
+			DefaultReplica:   2,
+			TimeZone:         "UTC",
+		},
+	}
+	for _, change := range changes {
+		change(tdset)
+	}
+	return tdset
+}
+
+func with(windows ...v1.Scheduling) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Spec.SchedulingConfig = windows }
+}
+
+func in(zone string) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Spec.TimeZone = zone }
+}
+
+func withService(port int32) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Spec.Service = &v1.Service{Port: port} }
+}
+
+func lookingEvery(minutes int32) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Spec.IntervalMint = minutes }
+}
+
+// known is a TDSet that the controller has seen before: it has the finalizer.
+func known(tdset *v1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, finalizer) }
+
+// settled is a TDSet whose status says, since earlier, that at noon all is there that it wants.
+func settled(tdset *v1.TDSet) {
+	known(tdset)
+	tdset.Status = desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(5))), earlier)
+}
+
+// beingDeleted is a TDSet that somebody has told to go. The fake client says when: now.
+func beingDeleted(tdset *v1.TDSet) {
+	known(tdset)
+	tdset.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
+}
+
+func withFinalizer(name string) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, name) }
+}
+
+// invalid is a TDSet whose zone doesn't exist. No API server with our CRD takes it.
+var invalid = in("Atlantis/Poseidonis")
+
+// deploymentOf returns the Deployment that tdset wants at noon as an API server stores it: with an identity and with defaults.
+func deploymentOf(tdset *v1.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	deployment := applied[appsv1.Deployment](desiredDeployment(tdset, 5))
+	deployment.UID = types.UID("uid of Deployment " + deployment.Name)
+	deployment.Generation = 1
+	deployment.Spec.RevisionHistoryLimit = new(int32(10))
+	deployment.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
+	pod := &deployment.Spec.Template.Spec
+	pod.RestartPolicy = corev1.RestartPolicyAlways
+	pod.Containers[0].TerminationMessagePath = corev1.TerminationMessagePathDefault
+	for _, change := range changes {
+		change(deployment)
+	}
+	return deployment
+}
+
+// serviceOf returns the Service that tdset wants as an API server stores it.
+func serviceOf(tdset *v1.TDSet, changes ...func(*corev1.Service)) *corev1.Service {
+	service := applied[corev1.Service](desiredService(tdset))
+	service.UID = types.UID("uid of Service " + service.Name)
+	service.Spec.Type = corev1.ServiceTypeClusterIP
+	service.Spec.ClusterIP = "10.0.0.7"
+	for _, change := range changes {
+		change(service)
+	}
+	return service
+}
+
+// podOf returns the metadata of one of tdset's Pods.
+func podOf(tdset *v1.TDSet) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: tdset.Namespace, Name: tdset.Name + "-x7", Labels: labelsOf(tdset)}}
+}
+
+func evicted(pod *corev1.Pod) *corev1.Pod {
+	pod.Status.Phase = corev1.PodFailed
+	return pod
+}
+
+// applied returns the object that an apply makes where there is none.
+func applied[T any](desired any) *T {
+	object := new(T)
+	text, err := json.Marshal(desired)
+	if err == nil {
+		err = json.Unmarshal(text, object)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return object
+}
+
+// seenAt returns what the controller sees at an instant, if nothing is wrong with the schedule.
+func seenAt(instant time.Time, tdset *v1.TDSet, deployment *appsv1.Deployment) observation {
+	state, err := stateAt(tdset, instant)
+	if err != nil {
+		panic(err)
+	}
+	return observation{state: &state, deployment: deployment}
+}
+
+// withPods says that the Deployment controller has seen the spec, and that so many Pods are there and well.
+func withPods(replicas int32) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) {
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation,
+			Replicas:           replicas,
+			UpdatedReplicas:    replicas,
+			ReadyReplicas:      replicas,
+			AvailableReplicas:  replicas,
+		}
+	}
+}
+
+func scaledTo(replicas int32) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
+}
+
+func running(image string) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) { deployment.Spec.Template.Spec.Containers[0].Image = image }
+}
+
+// annotated is somebody else's annotation.
+func annotated[T metav1.Object](object T) { object.SetAnnotations(map[string]string{"team": "blue"}) }
+
+// withSidecars is somebody else's containers, before and after ours.
+func withSidecars(deployment *appsv1.Deployment) {
+	pod := &deployment.Spec.Template.Spec
+	pod.Containers = []corev1.Container{{Name: "before", Image: "proxy"}, pod.Containers[0], {Name: "after", Image: "log"}}
+}
+
+// unowned is made by hand, or its owner was deleted with --cascade=orphan.
+func unowned[T metav1.Object](object T) { object.SetOwnerReferences(nil) }
+
+// ofAnEarlierTDSet belonged to a TDSet of the same name that is gone.
+func ofAnEarlierTDSet[T metav1.Object](object T) {
+	owner := slices.Clone(object.GetOwnerReferences())
+	owner[0].UID = "uid of a TDSet that is gone"
+	object.SetOwnerReferences(owner)
+}
+
+// ownedOnly has the TDSet among its owners, and not as its controller.
+func ownedOnly[T metav1.Object](object T) {
+	owner := slices.Clone(object.GetOwnerReferences())
+	owner[0].Controller = nil
+	object.SetOwnerReferences(owner)
+}
+
+// terminating is being deleted, and something holds it: a finalizer, or its Pods.
+func terminating[T metav1.Object](object T) {
+	object.SetDeletionTimestamp(ptr.To(metav1.Unix(0, 0)))
+	object.SetFinalizers([]string{metav1.FinalizerDeleteDependents})
+}
+
+func listeningOn(port int32) func(*corev1.Service) {
+	return func(service *corev1.Service) { service.Spec.Ports[0].Port = port }
+}
+
+// selecting has a selector that finds other Pods.
+func selecting(app string) func(*corev1.Service) {
+	return func(service *corev1.Service) { service.Spec.Selector["app"] = app }
+}

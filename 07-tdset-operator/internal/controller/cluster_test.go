@@ -1,0 +1,163 @@
+// A cluster for tests: a fake client in place of an API server, and a reconciler on it. Nothing runs: a test calls Reconcile, fills
+// by hand what the manager's cache would have, and sets the clock. So it decides what the controller knows, and when it is.
+
+package controller
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+// web is the key of the TDSet, its Deployment and its Service.
+var web = client.ObjectKey{Namespace: "default", Name: "web"}
+
+type cluster struct {
+	*TDSetReconciler
+	server      client.WithWatch // what there is
+	cache       client.Reader    // what the controller knows of it
+	clock       *stoppedClock
+	lock        sync.Mutex // of requests and refusals: the controller may be running
+	requests    []request
+	refusals    map[string]error
+	beforeApply func() // of a Deployment or a Service
+	events      <-chan string
+	running     movableClock   // for run
+	zone        *time.Location // whose hours scaled is in
+	scaled      []string       // when the Deployment was scaled, and to how many replicas: see run
+	replicas    int32          // the last of them
+	t           *testing.T
+}
+
+// newCluster returns a cluster in which these objects are, at noon.
+func newCluster(t *testing.T, objects ...client.Object) *cluster {
+	recorder := events.NewFakeRecorder(100)
+	c := &cluster{
+		server:   newFake().WithReturnManagedFields().WithGlobalResourceVersionCounter().Build(),
+		clock:    &stoppedClock{noon},
+		refusals: map[string]error{},
+		events:   recorder.Events,
+		t:        t,
+	}
+	c.TDSetReconciler = &TDSetReconciler{
+		Client:       interceptor.NewClient(c.server, c.funcs()),
+		Live:         interceptor.NewClient(c.server, c.liveFuncs()),
+		Recorder:     recorder,
+		Clock:        c.clock,
+		DrainTimeout: time.Minute,
+	}
+	c.put(objects...)
+	return c
+}
+
+// stoppedClock shows the time that a test has set.
+type stoppedClock struct{ now time.Time }
+
+func (c *stoppedClock) Now() time.Time                        { return c.now }
+func (c *stoppedClock) Until(instant time.Time) time.Duration { return instant.Sub(c.now) }
+
+// at returns an hour and minute of the day on which tests take place.
+func at(hour, minute int) time.Time {
+	return time.Date(2026, time.January, 1, hour, minute, 0, 0, time.UTC)
+}
+
+// sync is what the controller does for one event, with a cache that knows what is in the cluster.
+func (c *cluster) sync() (ctrl.Result, error) {
+	c.t.Helper()
+	c.informed()
+	return c.reconcile()
+}
+
+// reconcile calls Reconcile, with what the cache has.
+func (c *cluster) reconcile() (ctrl.Result, error) {
+	c.t.Helper()
+	return c.Reconcile(c.t.Context(), ctrl.Request{NamespacedName: web})
+}
+
+// settle is what the controller does for an event and for those that its own writes cause, until there is nothing left to do. It
+// returns the writes, and when the controller wants to come again. More rounds than kinds of write would be a circle.
+func (c *cluster) settle() (writes []string, again time.Duration) {
+	c.t.Helper()
+	for range 4 {
+		result, err := c.sync()
+		must(c.t, err)
+		round := c.written()
+		if len(round) == 0 {
+			return writes, result.RequeueAfter
+		}
+		writes = append(writes, round...)
+	}
+	c.t.Fatalf("it goes on writing: %q", writes)
+	return nil, 0
+}
+
+// informed fills the cache with what is in the cluster, as the informers would do a moment later.
+func (c *cluster) informed() {
+	everything := []client.ObjectList{&v1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}}
+	cache := newFake()
+	for _, list := range everything {
+		must(c.t, c.server.List(c.t.Context(), list))
+		if pods, ok := list.(*corev1.PodList); ok { // of those, the manager's cache has only who is at work
+			pods.Items = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed })
+		}
+		cache.WithLists(list)
+	}
+	c.cache = cache.Build()
+}
+
+// somebody is the field manager of all that the controller hasn't applied.
+const somebody = client.FieldOwner("somebody")
+
+// put makes objects be as given, whatever was there before.
+func (c *cluster) put(objects ...client.Object) {
+	c.t.Helper()
+	for _, object := range objects {
+		c.remove(object)
+		made := object.DeepCopyObject().(client.Object)
+		made.SetResourceVersion("")
+		made.SetManagedFields(nil)
+		made.SetDeletionTimestamp(nil)
+		status := v1.TDSetStatus{}
+		if tdset, ok := made.(*v1.TDSet); ok {
+			tdset.Status, status = status, tdset.Status
+		}
+		must(c.t, c.server.Create(c.t.Context(), made, somebody))
+		if len(status.Conditions) > 0 { // it is the controller's: what others own, an apply can't take away
+			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*v1.TDSet), status))
+		}
+		if !object.GetDeletionTimestamp().IsZero() { // only the server sets it, and for as long as there is a finalizer
+			must(c.t, c.server.Delete(c.t.Context(), made))
+		}
+	}
+}
+
+// remove deletes an object at once.
+func (c *cluster) remove(object client.Object) {
+	c.t.Helper()
+	found := object.DeepCopyObject().(client.Object)
+	switch err := c.server.Get(c.t.Context(), client.ObjectKeyFromObject(object), found); {
+	case apierrors.IsNotFound(err):
+		return
+	case err != nil:
+		c.t.Fatal(err)
+	}
+	deleted := !found.GetDeletionTimestamp().IsZero()
+	if len(found.GetFinalizers()) > 0 {
+		found.SetFinalizers(nil) // the last one: what is being deleted goes with it
+		must(c.t, c.server.Update(c.t.Context(), found))
+	}
+	if !deleted {
+		must(c.t, c.server.Delete(c.t.Context(), found))
+	}
+}

@@ -1,0 +1,204 @@
+// The conditions: what is observed, and what each of them says of it.
+
+package controller
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	// Where all is well.
+	allAvailable = "Available=True, ReplicasAvailable: 5 replicas are available"
+	allRolledOut = `Progressing=False, RolledOut: Deployment "web" is as the schedule wants it`
+	allAsWanted  = "Degraded=False, AsExpected: "
+
+	// While it goes on.
+	someMissing = "Available=False, ReplicasUnavailable: Of 5 replicas, some aren't available"
+	rollingOut  = `Progressing=True, RollingOut: Deployment "web" is on its way to 5 replicas`
+
+	taken        = `Deployment "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
+	serviceTaken = `Service "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
+	goesFirst    = `Deployment "web" is being deleted and will be made again`
+)
+
+func TestConditionsOfADeployment(t *testing.T) {
+	nameTaken := []string{
+		"Available=False, ErrResourceExists: " + taken, "Progressing=False, ErrResourceExists: " + taken, "Degraded=True, ErrResourceExists: " + taken,
+	}
+	cantMakePods := `Degraded=True, ReplicaFailure: Deployment "web" can't make its Pods: its conditions say why`
+	for name, test := range map[string]struct {
+		deployment func(*appsv1.Deployment) // nil: there is none
+		none       bool                     // the schedule asks for no replicas
+		want       []string
+	}{
+		"all replicas are available": {
+			deployment: withPods(5),
+			want:       []string{allAvailable, allRolledOut, allAsWanted},
+		},
+		"none are wanted, and none are there": {
+			deployment: both(scaledTo(0), withPods(0)), none: true,
+			want: []string{"Available=True, ReplicasAvailable: 0 replicas are available", allRolledOut, allAsWanted},
+		},
+		"the Deployment has all that it asks for, and the schedule asks for more": {
+			deployment: both(scaledTo(3), withPods(3)),
+			want:       []string{someMissing, rollingOut, allAsWanted},
+		},
+		"some are available": {
+			deployment: withPods(3),
+			want:       []string{someMissing, rollingOut, allAsWanted},
+		},
+		"the Deployment was made just now, and nothing is known of it": {
+			deployment: func(*appsv1.Deployment) {},
+			want:       []string{someMissing, rollingOut, allAsWanted},
+		},
+		"more are there than are wanted": {
+			deployment: withPods(7),
+			want:       []string{allAvailable, rollingOut, allAsWanted},
+		},
+		"the Deployment's status is of an older spec": {
+			deployment: both(withPods(5), func(d *appsv1.Deployment) { d.Generation++ }),
+			want:       []string{allAvailable, rollingOut, allAsWanted},
+		},
+		"there is no Deployment": {
+			want: []string{
+				"Available=False, NoDeployment: There is no Deployment", "Progressing=False, NoDeployment: There is no Deployment", allAsWanted,
+			},
+		},
+		"the Deployment is being deleted": {
+			deployment: both(withPods(5), terminating),
+			want:       []string{"Available=False, Terminating: " + goesFirst, "Progressing=True, Terminating: " + goesFirst, allAsWanted},
+		},
+		"somebody else's Deployment has the name": {
+			deployment: both(withPods(5), unowned),
+			want:       nameTaken,
+		},
+		"a Deployment of an earlier TDSet of this name has it": {
+			deployment: both(withPods(5), ofAnEarlierTDSet),
+			want:       nameTaken,
+		},
+		"somebody else's has it, and is being deleted": {
+			deployment: both(unowned, terminating),
+			want:       nameTaken,
+		},
+		"Pods can't be made": {
+			deployment: both(withPods(3), sayingOf(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue)),
+			want:       []string{someMissing, rollingOut, cantMakePods},
+		},
+		"Pods can be made again": {
+			deployment: both(withPods(3), sayingOf(appsv1.DeploymentReplicaFailure, corev1.ConditionFalse)),
+			want:       []string{someMissing, rollingOut, allAsWanted},
+		},
+		"the rollout takes too long": {
+			deployment: both(withPods(3), sayingOf(appsv1.DeploymentProgressing, corev1.ConditionFalse)),
+			want: []string{
+				someMissing, `Progressing=False, ProgressDeadlineExceeded: Deployment "web" makes no progress`,
+				`Degraded=True, ProgressDeadlineExceeded: Deployment "web" makes no progress: look at its Pods`,
+			},
+		},
+		"the rollout goes on": {
+			deployment: both(withPods(3), sayingOf(appsv1.DeploymentProgressing, corev1.ConditionTrue)),
+			want:       []string{someMissing, rollingOut, allAsWanted},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tdset := aTDSet()
+			seen := seenAt(noon, tdset, nil)
+			if test.none {
+				seen.state.Replicas = 0
+			}
+			if test.deployment != nil {
+				seen.deployment = deploymentOf(tdset, test.deployment)
+			}
+
+			if diff := cmp.Diff(test.want, inWords(desiredStatus(tdset, seen, now).Conditions)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is wrong beside the Deployment is in Degraded alone. Of several, the one is said that must be mended first.
+func TestWhatDegrades(t *testing.T) {
+	tdset := aTDSet(withService(80))
+	badZone, no := errors.New("no such zone"), errors.New("quota exceeded")
+	for name, test := range map[string]struct {
+		seen observation
+		want string
+		// what Progressing says, if not that all is rolled out: what isn't written doesn't roll out.
+		progressing string
+	}{
+		"the schedule is invalid":              {observation{invalid: badZone}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule")},
+		"the API server has refused something": {observation{refused: no}, "Degraded=True, Refused: quota exceeded", notChanged("Refused")},
+		"somebody else's Service has the name": {
+			observation{service: serviceOf(tdset, unowned)}, "Degraded=True, ErrResourceExists: " + serviceTaken, "",
+		},
+		"a Service of an earlier TDSet of this name has it": {
+			observation{service: serviceOf(tdset, ofAnEarlierTDSet)}, "Degraded=True, ErrResourceExists: " + serviceTaken, "",
+		},
+		"our Service is being deleted": {observation{service: serviceOf(tdset, terminating)}, allAsWanted, ""},
+		"our Service is there":         {observation{service: serviceOf(tdset)}, allAsWanted, ""},
+
+		"the schedule before the names": {
+			observation{invalid: badZone, service: serviceOf(tdset, unowned)}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule"),
+		},
+		"the names before a refusal": {
+			observation{service: serviceOf(tdset, unowned), refused: no}, "Degraded=True, ErrResourceExists: " + serviceTaken, notChanged("Refused"),
+		},
+		"a refusal before the Pods": {
+			observation{refused: no, deployment: deploymentOf(tdset, withPods(5), sayingOf(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue))},
+			"Degraded=True, Refused: quota exceeded", notChanged("Refused"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.seen.deployment == nil {
+				test.seen.deployment = deploymentOf(tdset, withPods(5))
+			}
+
+			got := inWords(desiredStatus(tdset, test.seen, now).Conditions)
+
+			if test.progressing == "" {
+				test.progressing = allRolledOut
+			}
+			if diff := cmp.Diff([]string{allAvailable, test.progressing, test.want}, got); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func notChanged(reason string) string {
+	return "Progressing=False, " + reason + `: Deployment "web" isn't changed: see Degraded`
+}
+
+func TestRolledOut(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   bool
+	}{
+		"all are there":                        {withPods(5), true},
+		"none are wanted and none are there":   {both(scaledTo(0), withPods(0)), true},
+		"the controller has not seen the spec": {both(withPods(5), func(d *appsv1.Deployment) { d.Generation++ }), false},
+		"one is not available":                 {both(withPods(5), func(d *appsv1.Deployment) { d.Status.AvailableReplicas-- }), false},
+		"one still runs the old template":      {both(withPods(5), func(d *appsv1.Deployment) { d.Status.UpdatedReplicas-- }), false},
+		"one too many is there":                {both(withPods(5), func(d *appsv1.Deployment) { d.Status.Replicas++ }), false},
+		"one is available beyond those wanted": {both(withPods(5), scaledTo(4)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := rolledOut(deploymentOf(aTDSet(), test.change)); got != test.want {
+				t.Errorf("rolledOut = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// sayingOf is a condition of the Deployment's.
+func sayingOf(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus) func(*appsv1.Deployment) {
+	return func(d *appsv1.Deployment) {
+		d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: kind, Status: status})
+	}
+}

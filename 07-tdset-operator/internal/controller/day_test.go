@@ -1,0 +1,168 @@
+// Days, simulated: when the Deployment is scaled, and to how many replicas. See bubble_test.go.
+
+package controller
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+// Each is a day from midnight to midnight. That a scaling is listed with the second of its boundary means that it was late by less than one.
+func TestADay(t *testing.T) {
+	office := []v1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}}
+	night := []v1.Scheduling{{StartTime: 2, EndTime: 3, Replica: 7}, {StartTime: 22, EndTime: 4, Replica: 4}}
+	for name, test := range map[string]struct {
+		zone, day string
+		windows   []v1.Scheduling
+		want      []string // the Deployment's replicas, from when on
+	}{
+		"in UTC": {
+			"UTC", "2026-01-15", office,
+			[]string{"00:00:00 UTC: 2", "09:00:00 UTC: 5", "17:00:00 UTC: 3", "19:00:00 UTC: 2"},
+		},
+		"in Berlin, in winter": {
+			"Europe/Berlin", "2026-01-15", office,
+			[]string{"00:00:00 CET: 2", "09:00:00 CET: 5", "17:00:00 CET: 3", "19:00:00 CET: 2"},
+		},
+		"in Berlin, when clocks are set forward: there is no hour 2": {
+			"Europe/Berlin", "2026-03-29", night,
+			[]string{"00:00:00 CET: 4", "04:00:00 CEST: 2", "22:00:00 CEST: 4"},
+		},
+		"in Berlin, when clocks are set forward, of a window that would begin in the hour that there isn't": {
+			"Europe/Berlin", "2026-03-29", []v1.Scheduling{{StartTime: 2, EndTime: 6, Replica: 7}},
+			[]string{"00:00:00 CET: 2", "03:00:00 CEST: 7", "06:00:00 CEST: 2"},
+		},
+		"in Berlin, when clocks are set back: hour 2 comes twice": {
+			"Europe/Berlin", "2026-10-25", night,
+			[]string{"00:00:00 CEST: 4", "02:00:00 CEST: 7", "03:00:00 CET: 4", "04:00:00 CET: 2", "22:00:00 CET: 4"},
+		},
+		"in Kolkata, whose hours are UTC's half hours": {
+			"Asia/Kolkata", "2026-01-15", office,
+			[]string{"00:00:00 IST: 2", "09:00:00 IST: 5", "17:00:00 IST: 3", "19:00:00 IST: 2"},
+		},
+		"of a window up to midnight": {
+			"UTC", "2026-01-15", []v1.Scheduling{{StartTime: 19, EndTime: 0, Replica: 5}},
+			[]string{"00:00:00 UTC: 2", "19:00:00 UTC: 5"},
+		},
+		"of a window that is always active": {
+			"UTC", "2026-01-15", []v1.Scheduling{{EndTime: 24, Replica: 5}},
+			[]string{"00:00:00 UTC: 5"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, aTDSet(in(test.zone), with(test.windows...)))
+				midnight := c.beginAt(test.zone, test.day+" 00:00:00")
+				c.run(c.TDSetReconciler)
+
+				c.waitUntil(midnight.AddDate(0, 0, 1).Add(-time.Second))
+
+				if diff := cmp.Diff(test.want, c.scaled); diff != "" {
+					t.Errorf("replicas (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// Who comes back after a boundary acts on it at once, and knows when the next one is.
+func TestARestartAcrossABoundary(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, aTDSet())
+		midnight := c.beginAt("UTC", "2026-01-15 00:00:00")
+		stop := c.run(c.TDSetReconciler)
+		c.waitUntil(midnight.Add(16 * time.Hour))
+		stop()
+		c.waitUntil(midnight.Add(17*time.Hour + 30*time.Minute)) // its window has ended half an hour ago
+		c.run(c.TDSetReconciler)
+		c.waitUntil(midnight.Add(20 * time.Hour))
+
+		want := []string{"00:00:00 UTC: 2", "09:00:00 UTC: 5", "17:30:00 UTC: 3", "19:00:00 UTC: 2"}
+		if diff := cmp.Diff(want, c.scaled); diff != "" {
+			t.Errorf("replicas (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A clock that is set is followed at its next second, whatever the timers were set to before.
+func TestAClockThatIsSet(t *testing.T) {
+	for name, test := range map[string]struct {
+		to   string
+		want []string
+	}{
+		"forward, to another window": {"10:00:00.5", []string{"08:00:00 UTC: 2", "10:00:01 UTC: 5", "17:00:00 UTC: 3"}},
+		"forward, past a window":     {"18:00:00.5", []string{"08:00:00 UTC: 2", "18:00:01 UTC: 3", "19:00:00 UTC: 2"}},
+		"forward, in the same one":   {"08:50:00.5", []string{"08:00:00 UTC: 2", "09:00:00 UTC: 5"}},
+		"back, in the same one":      {"07:00:00.5", []string{"08:00:00 UTC: 2", "09:00:00 UTC: 5"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, aTDSet())
+				start := c.beginAt("UTC", "2026-01-15 08:00:00")
+				c.run(c.TDSetReconciler)
+				c.waitUntil(start.Add(time.Minute))
+				set := c.beginAt("UTC", "2026-01-15 "+test.to)
+				c.waitUntil(set.Add(8 * time.Hour))
+
+				if diff := cmp.Diff(test.want, c.scaled); diff != "" {
+					t.Errorf("replicas (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// A Service that is refused for good, and tried again and again, makes no scaling late.
+func TestADayOfRefusals(t *testing.T) {
+	for name, refusal := range map[string]error{"by a quota": errNotNow, "as invalid": errInvalid} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, aTDSet(withService(80)))
+				c.refuseAll("apply services", refusal)
+				midnight := c.beginAt("UTC", "2026-01-15 00:00:00")
+				c.run(c.TDSetReconciler)
+				c.waitUntil(midnight.AddDate(0, 0, 1).Add(-time.Second))
+
+				want := []string{"00:00:00 UTC: 2", "09:00:00 UTC: 5", "17:00:00 UTC: 3", "19:00:00 UTC: 2"}
+				if diff := cmp.Diff(want, c.scaled); diff != "" {
+					t.Errorf("replicas (-want +got):\n%s", diff)
+				}
+				if got := c.says(); got != "default: ReplicasAvailable, Refused, Refused" {
+					t.Errorf("the status says %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A conflict, or an API server that fails for a moment, costs a moment and no interval.
+func TestABoundaryAtABadMoment(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"somebody else wrote first": {errConflict, "09:00:01 UTC: 5"},
+		"the server fails":          {errDiskFull, "09:00:00 UTC: 5"},
+		"the server refuses":        {errNotNow, "09:00:00 UTC: 5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, aTDSet(lookingEvery(1440)))
+				midnight := c.beginAt("UTC", "2026-01-15 00:00:00")
+				c.run(c.TDSetReconciler)
+				c.waitUntil(midnight.Add(8 * time.Hour))
+				c.refuseNext("apply deployments", test.err)
+				c.waitUntil(midnight.Add(10 * time.Hour))
+
+				if diff := cmp.Diff([]string{"00:00:00 UTC: 2", test.want}, c.scaled); diff != "" {
+					t.Errorf("replicas (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}

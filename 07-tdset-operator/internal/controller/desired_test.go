@@ -1,0 +1,206 @@
+// What a TDSet wants, and whether a Deployment or a Service is so. Pure functions need no server and no mocks: values in, values out.
+
+package controller
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/yaml"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+func TestDesiredDeployment(t *testing.T) {
+	var tdset v1.TDSet
+	var want appsv1ac.DeploymentApplyConfiguration
+	readYAML(t, "testdata/tdset.yaml", &tdset)
+	readYAML(t, "testdata/deployment.yaml", &want)
+
+	if diff := cmp.Diff(&want, desiredDeployment(&tdset, 5)); diff != "" {
+		t.Errorf("Deployment (-want +got):\n%s", diff)
+	}
+}
+
+func TestDesiredService(t *testing.T) {
+	var tdset v1.TDSet
+	var want corev1ac.ServiceApplyConfiguration
+	readYAML(t, "testdata/tdset.yaml", &tdset)
+	readYAML(t, "testdata/service.yaml", &want)
+
+	if diff := cmp.Diff(&want, desiredService(&tdset)); diff != "" {
+		t.Errorf("Service (-want +got):\n%s", diff)
+	}
+}
+
+func TestDeploymentUpToDate(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   bool
+	}{
+		// What we set, changed by somebody.
+		"the replicas were changed":                  {scaledTo(4), false},
+		"the replicas were set to none":              {scaledTo(0), false},
+		"the replicas were removed, which means 1":   {func(d *appsv1.Deployment) { d.Spec.Replicas = nil }, false},
+		"the image was changed":                      {running("nginx:0.9"), false},
+		"the image was changed, beside sidecars":     {both(running("nginx:0.9"), withSidecars), false},
+		"a label was changed":                        {func(d *appsv1.Deployment) { d.Labels["app"] = "other" }, false},
+		"a label was removed":                        {func(d *appsv1.Deployment) { delete(d.Labels, TDSetLabel) }, false},
+		"all labels were removed":                    {func(d *appsv1.Deployment) { d.Labels = nil }, false},
+		"a label of the template was changed":        {func(d *appsv1.Deployment) { d.Spec.Template.Labels[TDSetLabel] = "other" }, false},
+		"a label of the template was removed":        {func(d *appsv1.Deployment) { delete(d.Spec.Template.Labels, "app") }, false},
+		"our container was renamed":                  {func(d *appsv1.Deployment) { ours(d).Name = "web" }, false},
+		"our container was removed":                  {func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers = nil }, false},
+		"the container's port was changed":           {func(d *appsv1.Deployment) { ours(d).Ports[0].ContainerPort = 81 }, false},
+		"the container's port was removed":           {func(d *appsv1.Deployment) { ours(d).Ports = nil }, false},
+		"our image and port run in other containers": {split, false},
+
+		// What is others' business.
+		"nothing but the API server's defaults was added": {func(*appsv1.Deployment) {}, true},
+		"an annotation was added":                         {annotated[*appsv1.Deployment], true},
+		"a label was added":                               {func(d *appsv1.Deployment) { d.Labels["team"] = "blue" }, true},
+		"a label was added to the template":               {func(d *appsv1.Deployment) { d.Spec.Template.Labels["team"] = "blue" }, true},
+		"sidecars stand before and after our container":   {withSidecars, true},
+		"our container was given a variable":              {withVariable, true},
+		"our container was given a second port":           {withMetricsPort, true},
+		"our container pulls always":                      {func(d *appsv1.Deployment) { ours(d).ImagePullPolicy = corev1.PullAlways }, true},
+		"the rollout was paused":                          {func(d *appsv1.Deployment) { d.Spec.Paused = true }, true},
+		"the status says that nothing is there yet":       {withPods(0), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tdset := aTDSet()
+			if got := deploymentUpToDate(deploymentOf(tdset, test.change), desiredDeployment(tdset, 5)); got != test.want {
+				t.Errorf("deploymentUpToDate = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// No number means one. An API server sets it, but whoever reads has to know.
+func TestReplicasOf(t *testing.T) {
+	for want, deployment := range map[int32]*appsv1.Deployment{
+		0: deploymentOf(aTDSet(), scaledTo(0)),
+		1: deploymentOf(aTDSet(), func(d *appsv1.Deployment) { d.Spec.Replicas = nil }),
+		5: deploymentOf(aTDSet()),
+	} {
+		if got := replicasOf(deployment); got != want {
+			t.Errorf("replicasOf = %d, want %d", got, want)
+		}
+	}
+}
+
+func TestServiceUpToDate(t *testing.T) {
+	for name, test := range map[string]struct {
+		change    func(*corev1.Service)
+		want      bool // but for its ports
+		wantPorts bool
+	}{
+		"a label was removed":                 {func(s *corev1.Service) { delete(s.Labels, "app") }, false, true},
+		"a label was changed":                 {func(s *corev1.Service) { s.Labels[TDSetLabel] = "other" }, false, true},
+		"the selector was removed":            {func(s *corev1.Service) { s.Spec.Selector = nil }, false, true},
+		"the selector finds other Pods":       {func(s *corev1.Service) { s.Spec.Selector["app"] = "other" }, false, true},
+		"the port was changed":                {listeningOn(81), true, false},
+		"the port was renamed":                {func(s *corev1.Service) { s.Spec.Ports[0].Name = "http" }, true, false},
+		"the port has another protocol":       {func(s *corev1.Service) { s.Spec.Ports[0].Protocol = corev1.ProtocolUDP }, true, false},
+		"the port leads elsewhere":            {leadingTo(intstr.FromInt32(81)), true, false},
+		"the port leads to a name":            {leadingTo(intstr.FromString("8080")), true, false},
+		"there is a second port":              {withPort(81), true, false},
+		"there is no port":                    {func(s *corev1.Service) { s.Spec.Ports = nil }, true, false},
+		"the API server has added an address": {func(*corev1.Service) {}, true, true},
+		"an annotation was added":             {annotated[*corev1.Service], true, true},
+		"a label was added":                   {func(s *corev1.Service) { s.Labels["team"] = "blue" }, true, true},
+		"nodes listen too":                    {onNodes, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tdset := aTDSet(withService(80))
+			service := serviceOf(tdset, test.change)
+			if got := serviceUpToDate(service, desiredService(tdset)); got != test.want {
+				t.Errorf("serviceUpToDate = %v, want %v", got, test.want)
+			}
+			if got := portsUpToDate(service, desiredService(tdset)); got != test.wantPorts {
+				t.Errorf("portsUpToDate = %v, want %v", got, test.wantPorts)
+			}
+		})
+	}
+}
+
+func TestControls(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(metav1.Object)
+		want   bool
+	}{
+		"the TDSet is its controller":                   {func(metav1.Object) {}, true},
+		"nobody is":                                     {unowned[metav1.Object], false},
+		"a TDSet of the same name was, before it":       {ofAnEarlierTDSet[metav1.Object], false},
+		"the TDSet is an owner, but not its controller": {ownedOnly[metav1.Object], false},
+		"the TDSet is its controller, but it is going":  {terminating[metav1.Object], false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tdset := aTDSet(withService(80))
+			for _, object := range []metav1.Object{deploymentOf(tdset), serviceOf(tdset)} {
+				test.change(object)
+				if got := controls(tdset, object); got != test.want {
+					t.Errorf("controls(%T) = %v, want %v", object, got, test.want)
+				}
+			}
+		})
+	}
+}
+
+// ours returns our container, where there is no other.
+func ours(deployment *appsv1.Deployment) *corev1.Container {
+	return &deployment.Spec.Template.Spec.Containers[0]
+}
+
+// split has a container with our name and port, and another with our image.
+func split(deployment *appsv1.Deployment) {
+	withSidecars(deployment)
+	containers := deployment.Spec.Template.Spec.Containers
+	containers[0].Image, containers[1].Image = containers[1].Image, containers[0].Image
+}
+
+func withMetricsPort(deployment *appsv1.Deployment) {
+	ours(deployment).Ports = append([]corev1.ContainerPort{{ContainerPort: 9090}}, ours(deployment).Ports...)
+}
+
+func withVariable(deployment *appsv1.Deployment) {
+	ours(deployment).Env = []corev1.EnvVar{{Name: "COLOUR", Value: "blue"}}
+}
+
+func leadingTo(target intstr.IntOrString) func(*corev1.Service) {
+	return func(service *corev1.Service) { service.Spec.Ports[0].TargetPort = target }
+}
+
+func withPort(port int32) func(*corev1.Service) {
+	return func(service *corev1.Service) {
+		service.Spec.Ports = append(service.Spec.Ports, corev1.ServicePort{Name: "more", Port: port})
+	}
+}
+
+// onNodes is a Service of another type: nodes listen too.
+func onNodes(service *corev1.Service) {
+	service.Spec.Type, service.Spec.Ports[0].NodePort = corev1.ServiceTypeNodePort, 30000
+}
+
+func both(first, second func(*appsv1.Deployment)) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) { first(deployment); second(deployment) }
+}
+
+// readYAML decodes a file into object. A field that object's type doesn't have is an error.
+func readYAML(t *testing.T, file string, object any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, object); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}

@@ -1,0 +1,220 @@
+// What is done about a TDSet that is being deleted. The time is a bubble's: the drain goes by the real one, and there it costs nothing.
+
+package controller
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+const theirFinalizer = "example.com/theirs"
+
+func TestDrain(t *testing.T) {
+	tdset := aTDSet(withService(80))
+	scaledDown := deploymentOf(tdset, scaledTo(0), withPods(0))
+	drainedEvent := []string{"Normal Drained No Pod is left"}
+	timeoutEvent := []string{"Warning DrainTimeout Not drained after 1m0s: Pods may still be at work"}
+	for name, test := range map[string]struct {
+		tdset      *v1.TDSet // being deleted
+		given      []client.Object
+		after      time.Duration // since it was told to go
+		want       string        // objects
+		wantKept   bool
+		wantWrites []string
+		wantAgain  time.Duration
+		wantEvents []string
+	}{
+		"the Deployment is scaled to zero": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: 10 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantAgain: 50 * time.Second,
+		},
+		"and once only": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(0), withPods(5)), podOf(tdset)}, after: 10 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantAgain: 50 * time.Second,
+		},
+		"the Deployment controller hasn't seen that": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(0), withPods(0), func(d *appsv1.Deployment) { d.Generation++ })},
+			want: "0 × nginx:1.0", wantKept: true, wantAgain: time.Minute,
+		},
+		"a Pod takes its time to end": {
+			tdset: tdset, given: []client.Object{scaledDown, podOf(tdset)}, after: 59 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantAgain: time.Second,
+		},
+		"no Pod is left": {
+			tdset: tdset, given: []client.Object{scaledDown}, after: 10 * time.Second,
+			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"the Pods that are left are somebody else's": {
+			tdset: tdset, given: []client.Object{scaledDown, podOf(aTDSet(named("db"))), podOf(aTDSet(elsewhere))},
+			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"the Pods that are left have finished, and nobody deletes them": {
+			tdset: tdset, given: []client.Object{scaledDown, evicted(podOf(tdset))},
+			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"time is up, and a Pod is left": {
+			tdset: tdset, given: []client.Object{scaledDown, podOf(tdset)}, after: time.Minute,
+			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: timeoutEvent,
+		},
+		"time was up when the controller came back": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: time.Hour,
+			want: "0 × nginx:1.0", wantWrites: []string{"apply deployments", "patch tdsets"}, wantEvents: timeoutEvent,
+		},
+		"time is up, and no Pod is left": {
+			tdset: tdset, given: []client.Object{scaledDown}, after: time.Hour,
+			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"somebody scales it up meanwhile": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(3), withPods(3))}, after: 10 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantAgain: 50 * time.Second,
+		},
+		"the Deployment is gone already, and a Pod is left": {
+			tdset: tdset, given: []client.Object{podOf(tdset)}, wantKept: true, wantAgain: time.Minute,
+		},
+		"the Deployment is gone already, and so are its Pods": {
+			tdset: tdset, wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"the Deployment is going too: kubectl delete --cascade=foreground": {
+			tdset: aTDSet(withFinalizer(metav1.FinalizerDeleteDependents)),
+			given: []client.Object{deploymentOf(tdset, withPods(5), terminating), podOf(tdset)},
+			want:  "5 × nginx:1.0", wantKept: true, wantAgain: time.Minute,
+		},
+		"the Deployment is to stay: kubectl delete --cascade=orphan": {
+			tdset: aTDSet(withFinalizer(metav1.FinalizerOrphanDependents)),
+			given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)},
+			want:  "5 × nginx:1.0", wantKept: true, wantWrites: []string{"patch tdsets"},
+		},
+		"somebody else's Deployment has the name": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), unowned), podOf(tdset)},
+			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"an earlier TDSet's Deployment has the name": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), ofAnEarlierTDSet)},
+			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"the Service is the garbage collector's": {
+			tdset: tdset, given: []client.Object{scaledDown, serviceOf(tdset, listeningOn(81))},
+			want: "0 × nginx:1.0, 81 → 8080", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+		},
+		"its schedule makes no sense": {
+			tdset: aTDSet(invalid), given: []client.Object{deploymentOf(tdset, withPods(5))},
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantAgain: time.Minute,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				deleted := test.tdset.DeepCopy()
+				beingDeleted(deleted)
+				c := newCluster(t, append(test.given, deleted)...)
+				time.Sleep(test.after)
+
+				result, err := c.sync()
+
+				must(t, err)
+				if diff := cmp.Diff(test.wantWrites, c.written()); diff != "" {
+					t.Errorf("writes (-want +got):\n%s", diff)
+				}
+				if got := c.objects(); got != test.want {
+					t.Errorf("there is %q, want %q", got, test.want)
+				}
+				if got := c.tdset().Name != ""; got != test.wantKept {
+					t.Errorf("the TDSet is kept: %v, want %v", got, test.wantKept)
+				}
+				if result.RequeueAfter != test.wantAgain {
+					t.Errorf("it comes again after %v, want %v", result.RequeueAfter, test.wantAgain)
+				}
+				if diff := cmp.Diff(test.wantEvents, c.recorded()); diff != "" {
+					t.Errorf("events (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// A Pod that has come up a moment ago isn't in the cache yet. So the server is asked before the TDSet is let go.
+func TestAStaleCacheDrainsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), scaledTo(0), withPods(0)))
+		c.informed()
+		c.put(podOf(aTDSet()))
+
+		result, err := c.reconcile()
+
+		if must(t, err); c.tdset().Name == "" || result.RequeueAfter != time.Minute {
+			t.Errorf("with a Pod left, the TDSet is %q, and it comes again after %v", c.tdset().Name, result.RequeueAfter)
+		}
+	})
+}
+
+// Its Deployment was ours a moment ago, and the garbage collector has released it since: kubectl delete --cascade=orphan. It stays as it is.
+func TestADeploymentThatWasReleasedMeanwhile(t *testing.T) {
+	c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), withPods(5)))
+	c.informed()
+	c.put(deploymentOf(aTDSet(), withPods(5), unowned))
+
+	result, err := c.reconcile()
+
+	must(t, err)
+	if owners := c.deployment().OwnerReferences; c.objects() != "5 × nginx:1.0" || len(owners) > 0 || result.RequeueAfter != afterConflict {
+		t.Errorf("there is %q, of %v; it comes again after %v", c.objects(), owners, result.RequeueAfter)
+	}
+}
+
+// With a queue and timers: it is kept as long as it may be, and no longer.
+func TestADrainIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, aTDSet(), podOf(aTDSet()))
+		start := c.beginAt("UTC", "2026-01-15 12:00:00")
+		c.run(c.TDSetReconciler)
+		c.waitUntil(start.Add(time.Minute))
+		must(t, c.server.Delete(t.Context(), c.tdset()))
+
+		c.waitUntil(start.Add(time.Minute + c.DrainTimeout - time.Second))
+		if c.tdset().Name == "" || c.objects() != "0 × nginx:1.0" {
+			t.Errorf("before the time is up, the TDSet is %q, and there is %q", c.tdset().Name, c.objects())
+		}
+		c.waitUntil(start.Add(time.Minute + c.DrainTimeout))
+		if c.tdset().Name != "" {
+			t.Error("time is up, and the TDSet is still there")
+		}
+	})
+}
+
+// What is being deleted gets no finalizer: the server wouldn't take it. Nor does it get anything else.
+func TestADeletedTDSetGetsNothing(t *testing.T) {
+	for name, change := range map[string]func(*v1.TDSet){
+		"that the controller has never seen": func(*v1.TDSet) {},
+		"whose finalizer is off already":     settledBefore,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, aTDSet(withService(80), withFinalizer(theirFinalizer), change, func(tdset *v1.TDSet) {
+				tdset.DeletionTimestamp = &metav1.Time{Time: noon}
+			}))
+
+			writes, again := c.settle()
+
+			if len(writes) > 0 || again != 0 || c.objects() != "" || len(c.tdset().Finalizers) != 1 {
+				t.Errorf("there is %q, after %q; it comes again after %v", c.objects(), writes, again)
+			}
+		})
+	}
+}
+
+func settledBefore(tdset *v1.TDSet) {
+	settled(tdset)
+	tdset.Finalizers = tdset.Finalizers[:len(tdset.Finalizers)-1]
+}
+
+func named(name string) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Name = name }
+}
+
+func elsewhere(tdset *v1.TDSet) { tdset.Namespace = "other" }

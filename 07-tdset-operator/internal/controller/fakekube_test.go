@@ -1,0 +1,158 @@
+// A fake client in place of an API server: controller-runtime's own. What it lacks, and what is done about it, is said in chapter 06:
+// it doesn't look at a UID that a write assumes (write_test.go does, and refused_test.go asks a real server); it validates and defaults
+// nothing, sets no UIDs and counts no generations (keepBooks does); there is no other controller, no garbage collector and no cache, for
+// which a second fake client stands in: see informed.
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+var tdsetsResource = schema.GroupResource{Group: v1.GroupVersion.Group, Resource: "tdsets"}
+
+// newFake returns a fake client to be, with our types.
+func newFake() *fake.ClientBuilder {
+	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&v1.TDSet{})
+}
+
+// funcs answer the controller's client: reads come from the cache, and writes are noted and go to the server, unless the test has
+// said that they are refused.
+func (c *cluster) funcs() interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			if err := c.refused("get " + resourceOf(c.t, c.server, into)); err != nil {
+				return err
+			}
+			return c.cache.Get(ctx, key, into, options...)
+		},
+		List: func(ctx context.Context, _ client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+			if err := c.refused("list " + resourceOf(c.t, c.server, into)); err != nil {
+				return err
+			}
+			return c.cache.List(ctx, into, options...)
+		},
+		Apply: func(ctx context.Context, server client.WithWatch, desired runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			var with client.ApplyOptions
+			with.ApplyOptions(options)
+			sent := applyRequest(c.t, "", desired, with)
+			if err := c.asked(sent); err != nil {
+				return err
+			}
+			if c.beforeApply != nil {
+				c.beforeApply()
+			}
+			if err := server.Apply(ctx, desired, options...); err != nil {
+				return err
+			}
+			c.keepBooks(sent)
+			return nil
+		},
+		SubResourceApply: func(ctx context.Context, server client.Client, subresource string,
+			desired runtime.ApplyConfiguration, options ...client.SubResourceApplyOption,
+		) error {
+			var with client.SubResourceApplyOptions
+			with.ApplyOpts(options)
+			if err := c.asked(applyRequest(c.t, "/"+subresource, desired, with.ApplyOptions)); err != nil {
+				return err
+			}
+			return server.SubResource(subresource).Apply(ctx, desired, options...)
+		},
+		Patch: func(ctx context.Context, server client.WithWatch,
+			object client.Object, patch client.Patch, options ...client.PatchOption,
+		) error {
+			var with client.PatchOptions
+			with.ApplyOptions(options)
+			text, err := patch.Data(object)
+			must(c.t, err)
+			var sent metav1.PartialObjectMetadata
+			must(c.t, json.Unmarshal(text, &sent))
+			says := "by " + with.FieldManager + assumed(sent)
+			if err := c.asked(request{"patch", resourceOf(c.t, c.server, object), object.GetName(), says}); err != nil {
+				return err
+			}
+			return server.Patch(ctx, object, patch, options...)
+		},
+		Update: func(ctx context.Context, server client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			// Our controller updates nothing. Others do, in the museum.
+			if err := c.asked(request{"update", resourceOf(c.t, c.server, object), object.GetName(), ""}); err != nil {
+				return err
+			}
+			return server.Update(ctx, object, options...)
+		},
+		Delete: func(ctx context.Context, server client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			var with client.DeleteOptions
+			with.ApplyOptions(options)
+			var assumes metav1.PartialObjectMetadata
+			if with.Preconditions != nil {
+				assumes.UID = ptr.Deref(with.Preconditions.UID, "")
+			}
+			if err := c.asked(request{"delete", resourceOf(c.t, c.server, object), object.GetName(), assumed(assumes)}); err != nil {
+				return err
+			}
+			return server.Delete(ctx, object, options...)
+		},
+	}
+}
+
+// liveFuncs answer the reader that doesn't ask the cache.
+func (c *cluster) liveFuncs() interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			if err := c.asked(request{"live get", resourceOf(c.t, c.server, into), key.Name, ""}); err != nil {
+				return err
+			}
+			return server.Get(ctx, key, into, options...)
+		},
+		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+			if err := c.asked(request{"live list", resourceOf(c.t, c.server, into), "", ""}); err != nil {
+				return err
+			}
+			return server.List(ctx, into, options...)
+		},
+	}
+}
+
+// keepBooks does what a server does to an object that is applied: it has a UID from then on, and a Deployment counts its generations.
+func (c *cluster) keepBooks(applied request) {
+	if applied.resource == "services" {
+		service := c.service()
+		if service != nil && service.UID == "" {
+			before := service.DeepCopy()
+			service.UID = types.UID("uid of Service " + service.Name)
+			must(c.t, c.server.Patch(c.t.Context(), service, client.MergeFrom(before)))
+		}
+		return
+	}
+	deployment := c.deployment()
+	if deployment == nil {
+		return
+	}
+	before := deployment.DeepCopy()
+	if deployment.UID == "" {
+		deployment.UID = types.UID("uid of Deployment " + deployment.Name)
+	}
+	deployment.Generation++
+	must(c.t, c.server.Patch(c.t.Context(), deployment, client.MergeFrom(before)))
+}
+
+// becomesAvailable does what the Deployment controller does when all Pods are there and well, or gone if none is wanted.
+func (c *cluster) becomesAvailable(deployment *appsv1.Deployment) {
+	before := deployment.DeepCopy()
+	withPods(replicasOf(deployment))(deployment)
+	must(c.t, c.server.Status().Patch(c.t.Context(), deployment, client.MergeFrom(before)))
+}

@@ -1,0 +1,221 @@
+// A real API server for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it.
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+const example = `
+apiVersion: schedule.rs/v1
+kind: TDSet
+metadata: {name: web}
+spec:
+  container: {image: nginx:1.0, port: 8080}
+  schedulingConfig:
+  - {startTime: 9, endTime: 17, replica: 5}
+  - {startTime: 17, endTime: 19, replica: 3}
+  defaultReplica: 2
+`
+
+// realCluster is a reconciler that acts on a namespace of a real server, and reads from it too. No manager is running yet.
+type realCluster struct {
+	*TDSetReconciler
+	users     client.WithWatch // who write TDSets, and change what isn't theirs
+	config    *rest.Config     // of the manager to be
+	clock     *movableClock
+	namespace string
+	sentinels int
+	t         *testing.T
+}
+
+// newBareCluster returns one on envtest: there is an API server, and that is all. It is noon.
+func newBareCluster(t *testing.T) *realCluster {
+	t.Helper()
+	config, api, namespace := newAPIServer(t)
+	clock := &movableClock{}
+	clock.set(noon)
+	return &realCluster{
+		TDSetReconciler: &TDSetReconciler{
+			Client: api, Live: api, Recorder: events.NewFakeRecorder(100), Clock: clock, DrainTimeout: time.Hour,
+		},
+		users:     api,
+		config:    config,
+		clock:     clock,
+		namespace: namespace,
+		t:         t,
+	}
+}
+
+// movableClock goes as the computer's does, from where a test has set it.
+type movableClock struct{ ahead atomic.Int64 }
+
+func (c *movableClock) set(instant time.Time) { c.ahead.Store(int64(instant.Sub(time.Now().Round(0)))) }
+
+func (c *movableClock) Now() time.Time {
+	return time.Now().Round(0).Add(time.Duration(c.ahead.Load()))
+}
+
+func (c *movableClock) Until(instant time.Time) time.Duration { return instant.Sub(c.Now()) }
+
+// soonItIs sets the clock to a moment before an instant, and lets the controller look at it. What happens at that instant, its timer does.
+func (c *realCluster) soonItIs(instant time.Time) {
+	c.t.Helper()
+	c.clock.set(instant.Add(-50 * time.Millisecond))
+	c.patch(&v1.TDSet{}, "web", `{"metadata":{"annotations":{"look":"`+instant.String()+`"}}}`)
+}
+
+// start runs a manager with our controller until the test ends.
+func (c *realCluster) start(workers int) {
+	c.t.Helper()
+	mgr := c.newManager()
+	reconciler := &TDSetReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"),
+		Clock: c.clock, DrainTimeout: c.DrainTimeout,
+	}
+	must(c.t, reconciler.SetupWithManager(mgr, workers))
+	runManager(c.t, mgr)
+}
+
+// newManager returns a manager without a controller yet. What cmd sets besides is tested there.
+func (c *realCluster) newManager(changes ...func(*cache.Options)) ctrl.Manager {
+	c.t.Helper()
+	options := cache.Options{
+		DefaultNamespaces:           map[string]cache.Config{c.namespace: {}},
+		ReaderFailOnMissingInformer: true,
+		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Field: fields.OneTermNotEqualSelector("status.phase", "Failed")}},
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	mgr, err := ctrl.NewManager(c.config, ctrl.Options{
+		Scheme:     scheme.Scheme,
+		Cache:      options,
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)}, // several managers, in one program
+	})
+	must(c.t, err)
+	return mgr
+}
+
+// runManager runs a manager until the test ends.
+func runManager(t *testing.T, mgr ctrl.Manager) {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		must(t, <-ended)
+	})
+}
+
+// create makes a TDSet that is written in YAML.
+func (c *realCluster) create(text string) *v1.TDSet {
+	c.t.Helper()
+	var tdset v1.TDSet
+	must(c.t, yaml.UnmarshalStrict([]byte(text), &tdset))
+	tdset.Namespace = c.namespace
+	must(c.t, c.users.Create(c.t.Context(), &tdset))
+	return &tdset
+}
+
+// change changes the spec of the TDSet, as kubectl patch does.
+func (c *realCluster) change(spec string) {
+	c.t.Helper()
+	c.patch(&v1.TDSet{}, "web", `{"spec":`+spec+`}`)
+}
+
+func (c *realCluster) patch(object client.Object, name, patch string) {
+	c.t.Helper()
+	object.SetNamespace(c.namespace)
+	object.SetName(name)
+	must(c.t, c.users.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
+}
+
+// makeByHand makes an object in the test's namespace, whoever controls it.
+func (c *realCluster) makeByHand(object client.Object) {
+	c.t.Helper()
+	object.SetUID("")
+	object.SetGeneration(0)
+	object.SetNamespace(c.namespace)
+	must(c.t, c.users.Create(c.t.Context(), object, somebody))
+}
+
+// becomesAvailable does what the Deployment controller does when all Pods are there and well. On envtest there is none.
+func (c *realCluster) becomesAvailable() {
+	c.t.Helper()
+	deployment := c.deployment(c.t.Context())
+	withPods(replicasOf(deployment))(deployment)
+	must(c.t, c.users.Status().Update(c.t.Context(), deployment))
+}
+
+// tdset returns the TDSet: an empty one if there is none.
+func (c *realCluster) tdset(ctx context.Context) *v1.TDSet { return found(ctx, c, &v1.TDSet{}) }
+
+func (c *realCluster) deployment(ctx context.Context) *appsv1.Deployment {
+	return found(ctx, c, &appsv1.Deployment{})
+}
+
+func (c *realCluster) service(ctx context.Context) *corev1.Service {
+	return found(ctx, c, &corev1.Service{})
+}
+
+// found reads what there is under the TDSet's name, into an empty object.
+func found[T client.Object](ctx context.Context, c *realCluster, into T) T {
+	c.t.Helper()
+	if err := c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: "web"}, into); !apierrors.IsNotFound(err) {
+		must(c.t, err)
+	}
+	return into
+}
+
+// says tells whether the TDSet's status says so of its latest spec: "17-19: RollingOut, AsExpected" are the window, and the reasons of the
+// conditions Progressing and Degraded.
+func (c *realCluster) says(what string) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		tdset := c.tdset(ctx)
+		return saidBy(tdset) == what && tdset.Status.ObservedGeneration == tdset.Generation
+	}
+}
+
+func saidBy(tdset *v1.TDSet) string {
+	progressing := meta.FindStatusCondition(tdset.Status.Conditions, conditionProgressing)
+	degraded := meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
+	if progressing == nil || degraded == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s, %s", tdset.Status.ActiveWindow, progressing.Reason, degraded.Reason)
+}
+
+// eventually waits until something holds, and fails if that takes too long.
+func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
+	c.t.Helper()
+	err := wait.PollUntilContextTimeout(c.t.Context(), 20*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+	if err != nil {
+		c.t.Fatalf("not so after a minute: %s", what)
+	}
+}

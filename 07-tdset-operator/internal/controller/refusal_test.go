@@ -1,0 +1,141 @@
+// What a refusal must not do: make a boundary late, hide behind another error, be longer than an event may be, or go unseen, where
+// something in the API server changes back what was applied.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// What returns an error comes again by the queue's pauses, and at no other time. So just before a boundary a refusal is no error.
+func TestARefusalBeforeABoundary(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		now     time.Time
+		want    time.Duration
+		wantErr bool
+	}{
+		"hours before it, the queue tries again":          {at(12, 0), 0, true},
+		"more than a minute before it too":                {at(16, 58), 0, true},
+		"in the last minute it comes at the boundary":     {at(16, 59).Add(30 * time.Second), 30 * time.Second, false},
+		"the longest pause before it, it comes there too": {at(16, 59), time.Minute, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			tdset := aTDSet(known, withService(80))
+			c := newCluster(t, tdset, deploymentOf(tdset))
+			c.clock.now = test.now
+			c.refuseNext("apply services", errNotNow)
+
+			result, err := c.sync()
+
+			if (err != nil) != test.wantErr || result.RequeueAfter != test.want {
+				t.Errorf("it comes again after %v, with the error %v, want %v", result.RequeueAfter, err, test.want)
+			}
+			if c.degraded() != reasonRefused {
+				t.Errorf("the status says %q", c.says())
+			}
+		})
+	}
+}
+
+func TestSortErrors(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		errs                    []error
+		wantRefused, wantFailed bool
+	}{
+		"nothing is wrong":                  {[]error{nil, nil}, false, false},
+		"a refusal":                         {[]error{errNotNow, nil}, true, false},
+		"a failure":                         {[]error{nil, errDiskFull}, false, true},
+		"a failure isn't hidden by refusal": {[]error{errNotNow, errDiskFull}, true, true},
+		"nor the other way round":           {[]error{errDiskFull, errNotNow}, true, true},
+		"what was changed back":             {[]error{errOverruled}, true, false},
+		"a namespace that is going":         {[]error{errNamespaceGoing}, false, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if refused, failed := sortErrors(test.errs...); (refused != nil) != test.wantRefused || (failed != nil) != test.wantFailed {
+				t.Errorf("refused: %v, failed: %v", refused, failed)
+			}
+		})
+	}
+}
+
+var errNamespaceGoing = &apierrors.StatusError{ErrStatus: metav1.Status{
+	Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "it is being terminated",
+	Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
+}}
+
+// A namespace that is being deleted takes nothing new. That needs nobody's attention: the TDSet is going too.
+func TestANamespaceThatIsGoing(t *testing.T) {
+	c := newCluster(t, aTDSet(known))
+	c.refuseNext("apply deployments", errNamespaceGoing)
+
+	result, err := c.sync()
+
+	if err != nil || result != (ctrl.Result{}) || len(c.recorded()) > 0 || c.says() != "" {
+		t.Errorf("got %+v, %v; the status says %q", result, err, c.says())
+	}
+}
+
+// An admission policy puts back what is applied: the apply succeeds, the object is as before, and no event comes. Without a look at its
+// resourceVersion the status would never be written.
+func TestWhatIsPutBackAtOnce(t *testing.T) {
+	tdset := aTDSet(known, withService(80))
+	for sentence, given := range map[string][]client.Object{
+		"the Deployment's image":  {deploymentOf(tdset, running("nginx:0.9"), withPods(5)), serviceOf(tdset)},
+		"the Service's selection": {deploymentOf(tdset, withPods(5)), serviceOf(tdset, selecting("other"))},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t, append(given, tdset)...)
+			c.Client = interceptor.NewClient(c.Client.(client.WithWatch), interceptor.Funcs{
+				Apply: func(_ context.Context, _ client.WithWatch, desired runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+					switch desired := desired.(type) {
+					case *appsv1ac.DeploymentApplyConfiguration:
+						desired.WithResourceVersion(c.deployment().ResourceVersion)
+					case *corev1ac.ServiceApplyConfiguration:
+						desired.WithResourceVersion(c.service().ResourceVersion)
+					}
+					return nil
+				},
+			})
+
+			_, err := c.sync()
+
+			if !errors.Is(err, errOverruled) || c.degraded() != reasonRefused {
+				t.Errorf("error: %v; the status says %q", err, c.says())
+			}
+			if got := c.recorded(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning Refused ") {
+				t.Errorf("users were told %q", got)
+			}
+		})
+	}
+}
+
+// An event that is too long is lost, and nobody hears of it.
+func TestShorten(t *testing.T) {
+	for sentence, test := range map[string]struct{ message, want string }{
+		"what is short stays":               {"no", "no"},
+		"what just fits too":                {strings.Repeat("x", longestMessage), strings.Repeat("x", longestMessage)},
+		"what is longer is cut":             {strings.Repeat("x", longestMessage+1), strings.Repeat("x", longestMessage-3) + "…"},
+		"a letter of two bytes isn't split": {"x" + strings.Repeat("ä", longestMessage), "x" + strings.Repeat("ä", (longestMessage-4)/2) + "…"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := shorten(test.message); got != test.want {
+				t.Errorf("got %d bytes, want %d", len(got), len(test.want))
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+// What a TDSet's status says: the window, the number, the next transition. Its conditions are in conditions_test.go.
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+var (
+	earlier = metav1.NewTime(at(11, 0))
+	now     = metav1.NewTime(noon)
+)
+
+func TestDesiredStatus(t *testing.T) {
+	for name, test := range map[string]struct {
+		tdset   *v1.TDSet
+		instant time.Time
+		want    v1.TDSetStatus // but for the conditions
+	}{
+		"in a window": {
+			aTDSet(), noon,
+			v1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(5)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
+		},
+		"in none": {
+			aTDSet(), at(3, 0),
+			v1.TDSetStatus{ActiveWindow: "default", DesiredReplicas: new(int32(2)), NextTransitionTime: &metav1.Time{Time: at(9, 0)}},
+		},
+		"in a window of no replicas": {
+			aTDSet(with(v1.Scheduling{StartTime: 9, EndTime: 17})), noon,
+			v1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(0)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
+		},
+		"in one that is always active": {
+			aTDSet(with(v1.Scheduling{EndTime: 24, Replica: 4})), noon,
+			v1.TDSetStatus{ActiveWindow: "0-24", DesiredReplicas: new(int32(4))},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.tdset.Generation, test.want.ObservedGeneration = 7, 7
+
+			got := desiredStatus(test.tdset, seenAt(test.instant, test.tdset, deploymentOf(test.tdset)), now)
+
+			for _, condition := range got.Conditions {
+				if since := condition.LastTransitionTime; condition.ObservedGeneration != 7 || !since.Equal(&now) {
+					t.Errorf("the condition %s is of generation %d, since %v", condition.Type, condition.ObservedGeneration, since)
+				}
+			}
+			got.Conditions = nil
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Where the schedule makes no sense, nobody can tell what it asks for. What was said before is no longer so.
+func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
+	tdset := aTDSet(settled, invalid)
+	_, err := stateAt(tdset, noon)
+
+	got := desiredStatus(tdset, observation{invalid: err, deployment: deploymentOf(tdset, withPods(5))}, now)
+
+	if got.ActiveWindow != "" || got.DesiredReplicas != nil || got.NextTransitionTime != nil {
+		t.Errorf("the status tells what nobody can tell: %+v", got)
+	}
+	want := []string{
+		allAvailable, notChanged("InvalidSchedule"),
+		`Degraded=True, InvalidSchedule: spec.timeZone: Invalid value: "Atlantis/Poseidonis": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+	}
+	if diff := cmp.Diff(want, inWords(got.Conditions)); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+}
+
+// The status is written only if it differs, and the last transition is the last time that True became False or the other
+// way round. So a status that says the same again must be the same, to the second.
+func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
+	aliens := metav1.Condition{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier}
+	for name, test := range map[string]struct {
+		change    func(*v1.TDSet)
+		available int32
+		want      map[string]metav1.Time // since when
+		wantSame  bool                   // there is nothing to write
+	}{
+		"nothing has changed": {
+			available: 5,
+			want:      map[string]metav1.Time{"Available": earlier, "Progressing": earlier, "Degraded": earlier},
+			wantSame:  true,
+		},
+		"a Pod is lost: what has changed is so from now on": {
+			available: 4,
+			want:      map[string]metav1.Time{"Available": now, "Progressing": now, "Degraded": earlier},
+		},
+		"the message has changed, and not what it is about": {
+			change:    func(tdset *v1.TDSet) { tdset.Status.Conditions[0].Message = "all were there" },
+			available: 5,
+			want:      map[string]metav1.Time{"Available": earlier, "Progressing": earlier, "Degraded": earlier},
+		},
+		"somebody else's condition is kept": {
+			change:    func(tdset *v1.TDSet) { tdset.Status.Conditions = append(tdset.Status.Conditions, aliens) },
+			available: 5,
+			want:      map[string]metav1.Time{"Available": earlier, "Progressing": earlier, "Degraded": earlier, "Blessed": earlier},
+			wantSame:  true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tdset := aTDSet(settled)
+			if test.change != nil {
+				test.change(tdset)
+			}
+			before := tdset.DeepCopy()
+
+			got := desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(test.available))), now)
+
+			since := map[string]metav1.Time{}
+			for _, condition := range got.Conditions {
+				since[condition.Type] = condition.LastTransitionTime
+			}
+			if diff := cmp.Diff(test.want, since); diff != "" {
+				t.Errorf("since when the conditions are so (-want +got):\n%s", diff)
+			}
+			if same := equality.Semantic.DeepEqual(got, before.Status); same != test.wantSame {
+				t.Errorf("there is nothing to write: %v, want %v", same, test.wantSame)
+			}
+			if diff := cmp.Diff(before, tdset); diff != "" {
+				t.Errorf("the TDSet that was passed in was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// How many Pods there are just now is in the metrics. In a status, each of them would be a write.
+func TestTheStatusStaysAsItIsWhilePodsComeAndGo(t *testing.T) {
+	tdset := aTDSet(known)
+	tdset.Status = desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(0))), earlier)
+	for pods := range int32(5) {
+		got := desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(pods))), now)
+		if diff := cmp.Diff(tdset.Status, got); diff != "" {
+			t.Errorf("with %d Pods (-before +after):\n%s", pods, diff)
+		}
+	}
+}
+
+// inWords returns each condition in the manner of "Degraded=False, AsExpected: its message".
+func inWords(conditions []metav1.Condition) (words []string) {
+	for _, c := range conditions {
+		words = append(words, fmt.Sprintf("%s=%s, %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	return slices.Clip(words)
+}

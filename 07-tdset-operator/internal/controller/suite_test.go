@@ -1,0 +1,98 @@
+// The suite: envtest, which is a real API server with its etcd and nothing else. No controller runs, so no garbage is collected, no
+// Deployment makes Pods, and no Deployment becomes available unless the test says so. It is started once, by the first test that asks
+// for it, and stopped by TestMain. Tests that need no server are on a fake client: see cluster_test.go.
+
+package controller
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
+	"example.com/operators/07-tdset-operator/test/utils"
+	// +kubebuilder:scaffold:imports
+)
+
+// testEnv is nil if no test has asked for it.
+var testEnv *envtest.Environment
+
+var startTestEnv = sync.OnceValue(func() error {
+	assets, err := utils.EnvtestAssets("../..")
+	if err != nil {
+		return err
+	}
+	testEnv = &envtest.Environment{
+		BinaryAssetsDirectory: assets,
+		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	_, err = testEnv.Start()
+	return err
+})
+
+// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its context, and all that it runs.
+func TestMain(m *testing.M) {
+	utilruntime.Must(v1.AddToScheme(scheme.Scheme))
+	// +kubebuilder:scaffold:scheme
+	utils.ShareLog()
+	ctrl.SetLogger(klog.Background()) // as main does
+	// Where only metadata are watched, controller-runtime 0.25.2 puts a filter into the watch. If that has an event just when its watch is
+	// stopped, it waits for ever that somebody takes it (apimachinery 0.37.2, watch/filter.go).
+	goleak.VerifyTestMain(andStop{m}, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
+}
+
+// andStop runs the tests, and then stops the API server that they have shared: its clients' connections aren't leaks.
+type andStop struct{ *testing.M }
+
+func (tests andStop) Run() (code int) {
+	code = tests.M.Run()
+	if testEnv == nil {
+		return code
+	}
+	if err := testEnv.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the API server:", err)
+		return 1
+	}
+	return code
+}
+
+// newAPIServer returns how to reach the API server, a client that reads from it, and a namespace of the test's own.
+func newAPIServer(t *testing.T) (*rest.Config, client.WithWatch, string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs a real API server, and this is a short run")
+	}
+	must(t, startTestEnv())
+	config := rest.CopyConfig(testEnv.Config)
+	config.QPS = -1
+	transport, err := rest.TransportFor(config)
+	must(t, err)
+	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(transport) })
+	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme.Scheme})
+	must(t, err)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	must(t, api.Create(t.Context(), namespace))
+	return config, api, namespace.Name
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,364 @@
+// The webhook as users meet it, and the CRD's rules beside it: the API server judges by both, and these are the messages.
+
+package v1
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"example.com/operators/07-tdset-operator/api/v1"
+)
+
+// refusals are TDSets that there can't be. Who says so? The CRD's rules where it has them; they are looked at first. Else the webhook.
+var refusals = map[string]struct {
+	change                 func(*v1.TDSet)
+	fromRules, fromWebhook string
+}{
+	"an unknown zone": {
+		zone("Mars/Olympus_Mons"),
+		`spec.timeZone: Invalid value: "string": unknown time zone Mars/Olympus_Mons evaluating rule: no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+		`spec.timeZone: Invalid value: "Mars/Olympus_Mons": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+	},
+	"the server's own zone": {
+		zone("Local"),
+		`spec.timeZone: Invalid value: "Local": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+		`spec.timeZone: Invalid value: "Local": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+	},
+	"an offset for a zone": {
+		zone("+05:30"),
+		`spec.timeZone: Invalid value: "+05:30": spec.timeZone in body should match '^[A-Za-z]`,
+		`spec.timeZone: Invalid value: "+05:30": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+	},
+	"a window without hours": {
+		windows(aWindow(0, 24), aWindow(9, 9)),
+		`spec.schedulingConfig[1]: Invalid value: startTime and endTime must differ: for the whole day, say 0 and 24`,
+		`spec.schedulingConfig[1]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, say 0 and 24`,
+	},
+	"a window twice": {
+		windows(aWindow(19, 0), aWindow(19, 24)),
+		`spec.schedulingConfig: Invalid value: two windows have the same startTime and endTime (0 and 24 are the same end): delete one of them`,
+		`spec.schedulingConfig[1]: Duplicate value: "19-24": schedulingConfig[0] has the same startTime and endTime (0 and 24 are the same end): delete one of them`,
+	},
+	"a window that begins with hour 24": {
+		windows(aWindow(24, 6)),
+		`spec.schedulingConfig[0].startTime: Invalid value: 24: spec.schedulingConfig[0].startTime in body should be less than or equal to 23`,
+		`spec.schedulingConfig[0].startTime: Invalid value: 24: must be from 0 to 23`,
+	},
+	"a window that ends with hour 25": {
+		windows(aWindow(22, 25)),
+		`spec.schedulingConfig[0].endTime: Invalid value: 25: spec.schedulingConfig[0].endTime in body should be less than or equal to 24`,
+		`spec.schedulingConfig[0].endTime: Invalid value: 25: must be from 0 to 24`,
+	},
+	"fewer replicas than none": {
+		windows(v1.Scheduling{StartTime: 9, EndTime: 17, Replica: -1}),
+		`spec.schedulingConfig[0].replica: Invalid value: -1: spec.schedulingConfig[0].replica in body should be greater than or equal to 0`,
+		`spec.schedulingConfig[0].replica: Invalid value: -1: must be from 0 to 1000`,
+	},
+	"no replicas by default": {
+		defaultReplica(0),
+		`spec.defaultReplica: Invalid value: 0: spec.defaultReplica in body should be greater than or equal to 1`,
+		`spec.defaultReplica: Invalid value: 0: must be from 1 to 1000`,
+	},
+	"25 windows": {
+		func(tdset *v1.TDSet) {
+			for hour := range int32(24) {
+				tdset.Spec.SchedulingConfig = append(tdset.Spec.SchedulingConfig, aWindow(hour, hour+1))
+			}
+		},
+		`spec.schedulingConfig: Too many: 25: must have at most 24 items`,
+		`spec.schedulingConfig: Too many: 25: must have at most 24 items`,
+	},
+}
+
+func TestRefusedByTheCRD(t *testing.T) {
+	api, warned, namespace := newAPIServer(t)
+	withoutWebhook(t, api, warned, namespace)
+	for sentence, test := range refusals {
+		t.Run(sentence, func(t *testing.T) {
+			tdset := aTDSet(in(namespace), test.change)
+			refused(t, api.Create(t.Context(), tdset), `TDSet.schedule.rs "a" is invalid: `, test.fromRules)
+			if !apierrors.IsNotFound(api.Get(t.Context(), client.ObjectKeyFromObject(tdset), tdset)) {
+				t.Error("the TDSet is there")
+			}
+		})
+	}
+}
+
+// With the rules, no client hears of the webhook's refusals. So here the CRD has none.
+func TestRefusedByTheWebhook(t *testing.T) {
+	api, _, namespace := newAPIServer(t)
+	withoutRules(t, api, namespace)
+	stored := aTDSet(in(namespace), func(tdset *v1.TDSet) { tdset.Name = "stored" })
+	must(t, api.Create(t.Context(), stored))
+	for sentence, test := range refusals {
+		t.Run(sentence, func(t *testing.T) {
+			const denied = `admission webhook "vtdset-v1.kb.io" denied the request: TDSet.schedule.rs `
+			err := api.Create(t.Context(), aTDSet(in(namespace), test.change))
+			refused(t, err, denied+`"a" is invalid: `+test.fromWebhook)
+			if !apierrors.IsInvalid(err) {
+				t.Errorf("its reason is %s, want Invalid", apierrors.ReasonForError(err))
+			}
+			changed := stored.DeepCopy()
+			test.change(changed)
+			refused(t, api.Update(t.Context(), changed), denied+`"stored" is invalid: `+test.fromWebhook)
+		})
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	api, warned, namespace := newAPIServer(t)
+	tdset := aTDSet(in(namespace))
+	must(t, api.Create(t.Context(), tdset))
+	if difference := cmp.Diff([]string{uncovered}, warned.since()); difference != "" {
+		t.Errorf("warnings of a new one (-want, +got):\n%s", difference)
+	}
+	for _, test := range []struct {
+		sentence, patch string
+		want            []string
+	}{
+		{"another window", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":5},{"startTime":0,"endTime":24,"replica":1}]}}`, []string{overlap}},
+		{"the window before", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":5}]}}`, []string{uncovered}},
+		{"another default", `{"spec":{"defaultReplica":2}}`, []string{uncoveredTwo}},
+		{"none, which is 1", `{"spec":{"defaultReplica":null}}`, []string{uncovered}},
+		{"another zone", `{"spec":{"timeZone":"Europe/Berlin"}}`, []string{uncovered}},
+		{"none, which is UTC", `{"spec":{"timeZone":null}}`, []string{uncovered}},
+		{"UTC in words", `{"spec":{"timeZone":"UTC"}}`, nil},
+		{"an image", `{"spec":{"container":{"image":"httpd"}}}`, nil},
+		{"a Service", `{"spec":{"service":{"port":80}}}`, nil},
+		{"an interval", `{"spec":{"intervalMint":5}}`, nil},
+		{"a label", `{"metadata":{"labels":{"team":"blue"}}}`, nil},
+		{"a finalizer", `{"metadata":{"finalizers":["example.com/held"]}}`, nil},
+	} {
+		must(t, merge(t, api, tdset, test.patch))
+		if difference := cmp.Diff(test.want, warned.since(), cmpopts.EquateEmpty()); difference != "" {
+			t.Errorf("warnings of %s (-want, +got):\n%s", test.sentence, difference)
+		}
+	}
+	must(t, api.Delete(t.Context(), tdset))
+	must(t, merge(t, api, tdset, `{"spec":{"schedulingConfig":[]}}`)) // it is being deleted
+	must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
+	if got := warned.since(); len(got) > 0 {
+		t.Errorf("warnings while it goes: %q", got)
+	}
+}
+
+// While nobody answers, only schedules can't be changed.
+func TestWithoutAnAnswer(t *testing.T) {
+	api, _, namespace := newAPIServer(t)
+	tdset := aTDSet(in(namespace))
+	must(t, api.Create(t.Context(), tdset))
+	nobodyAnswers(t, api, namespace)
+
+	for change, patch := range map[string]string{
+		"a label":                         `{"metadata":{"labels":{"team":"blue"}}}`,
+		"a finalizer":                     `{"metadata":{"finalizers":["example.com/held"]}}`,
+		"an image":                        `{"spec":{"container":{"image":"httpd"}}}`,
+		"a Service":                       `{"spec":{"service":{"port":80}}}`,
+		"an interval":                     `{"spec":{"intervalMint":5}}`,
+		"the default, which is 1 already": `{"spec":{"defaultReplica":null}}`,
+	} {
+		if err := merge(t, api, tdset, patch); err != nil {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+	for change, patch := range map[string]string{
+		"a schedule": `{"spec":{"schedulingConfig":[]}}`,
+		"a default":  `{"spec":{"defaultReplica":2}}`,
+		"a zone":     `{"spec":{"timeZone":"Europe/Berlin"}}`,
+	} {
+		t.Run(change, func(t *testing.T) {
+			refused(t, merge(t, api, tdset, patch), `failed calling webhook "vtdset-v1.kb.io"`)
+		})
+	}
+	must(t, writeStatus(t, api, tdset))
+	must(t, api.Delete(t.Context(), tdset))
+	must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
+}
+
+// A TDSet may have been stored before there were rules, or a webhook. All but its schedule can be changed, and it can be deleted: the API
+// server forgives a field that stays as it is. (But not if a rule can't be evaluated, as that of zones: it has to look at the old one itself.)
+func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
+	api, warned, namespace := newAPIServer(t)
+	stored := map[string]*v1.TDSet{}
+	t.Run("stored", func(t *testing.T) {
+		withoutRules(t, api, namespace)
+		withoutWebhook(t, api, warned, namespace)
+		for sentence, test := range refusals {
+			stored[sentence] = aTDSet(in(namespace), test.change)
+			stored[sentence].Name = fmt.Sprint("stored-", len(stored))
+			must(t, api.Create(t.Context(), stored[sentence]))
+		}
+	})
+	for sentence, tdset := range stored {
+		t.Run(sentence, func(t *testing.T) {
+			for change, patch := range map[string]string{
+				"a label":     `{"metadata":{"labels":{"team":"blue"}}}`,
+				"a finalizer": `{"metadata":{"finalizers":["example.com/held"]}}`,
+				"an image":    `{"spec":{"container":{"image":"httpd"}}}`,
+			} {
+				if err := merge(t, api, tdset, patch); err != nil {
+					t.Errorf("%s: %v", change, err)
+				}
+			}
+			if err := writeStatus(t, api, tdset); err != nil {
+				t.Errorf("the status: %v", err)
+			}
+			must(t, api.Delete(t.Context(), tdset))
+			must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
+		})
+	}
+}
+
+func in(namespace string) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Namespace = namespace }
+}
+
+// merge applies a merge patch.
+func merge(t *testing.T, api client.Client, tdset *v1.TDSet, patch string) error {
+	t.Helper()
+	return api.Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// writeStatus writes to the status, as the controller does.
+func writeStatus(t *testing.T, api client.Client, tdset *v1.TDSet) error {
+	t.Helper()
+	return api.Status().Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"activeWindow":"default"}}`)))
+}
+
+// withoutWebhook takes the webhook away until the test ends. It returns when the API server doesn't ask any more.
+func withoutWebhook(t *testing.T, api client.Client, warned *warnings, namespace string) {
+	t.Helper()
+	asked := func(ctx context.Context) bool {
+		warned.since()
+		must(t, api.Create(ctx, aTDSet(in(namespace), probe), client.DryRunAll))
+		return len(warned.since()) > 0
+	}
+	configuration := theConfiguration(t, api)
+	must(t, api.Delete(t.Context(), configuration))
+	t.Cleanup(func() {
+		configuration.ResourceVersion, configuration.UID = "", ""
+		must(t, api.Create(context.Background(), configuration))
+		atLast(t, "the webhook is asked again", asked)
+	})
+	eventually(t, "the webhook isn't asked", func(ctx context.Context) bool { return !asked(ctx) })
+}
+
+// nobodyAnswers has the API server ask where nobody answers, until the test ends.
+func nobodyAnswers(t *testing.T, api client.Client, namespace string) {
+	t.Helper()
+	configuration := theConfiguration(t, api)
+	there := *configuration.Webhooks[0].ClientConfig.URL
+	set := func(ctx context.Context, url string) {
+		configuration.Webhooks[0].ClientConfig.URL = &url
+		must(t, api.Update(ctx, configuration))
+	}
+	judged := func(ctx context.Context) bool {
+		return api.Create(ctx, aTDSet(in(namespace), probe), client.DryRunAll) == nil
+	}
+	set(t.Context(), there+"/nobody")
+	t.Cleanup(func() {
+		set(context.Background(), there)
+		atLast(t, "somebody answers", judged)
+	})
+	eventually(t, "nobody answers", func(ctx context.Context) bool { return !judged(ctx) })
+}
+
+func theConfiguration(t *testing.T, api client.Client) *admissionv1.ValidatingWebhookConfiguration {
+	t.Helper()
+	configuration := &admissionv1.ValidatingWebhookConfiguration{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: "validating-webhook-configuration"}, configuration))
+	return configuration
+}
+
+// withoutRules takes from the CRD all that it has beyond the fields' types, until the test ends. It returns when the API server knows.
+func withoutRules(t *testing.T, api client.Client, namespace string) {
+	t.Helper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	key := client.ObjectKey{Name: "tdsets.schedule.rs"}
+	must(t, api.Get(t.Context(), key, crd))
+	schema := crd.Spec.Versions[0].Schema
+	bare := schema.DeepCopy()
+	stripRules(bare.OpenAPIV3Schema)
+	set := func(ctx context.Context, to *apiextensionsv1.CustomResourceValidation) {
+		must(t, api.Get(ctx, key, crd))
+		crd.Spec.Versions[0].Schema = to
+		must(t, api.Update(ctx, crd))
+	}
+	// A name is judged by a rule too, and by nothing else.
+	long := func(tdset *v1.TDSet) { tdset.Name = strings.Repeat("a", 64) }
+	judged := func(ctx context.Context) bool {
+		err := api.Create(ctx, aTDSet(in(namespace), long), client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), "at most 63 characters")
+	}
+	set(t.Context(), bare)
+	t.Cleanup(func() {
+		set(context.Background(), schema)
+		atLast(t, "there are rules again", judged)
+	})
+	eventually(t, "there are no rules", func(ctx context.Context) bool { return !judged(ctx) })
+}
+
+func stripRules(schema *apiextensionsv1.JSONSchemaProps) {
+	schema.XValidations, schema.Minimum, schema.Maximum, schema.MaxItems, schema.MaxLength, schema.Pattern = nil, nil, nil, nil, nil, ""
+	for name, property := range schema.Properties {
+		stripRules(&property)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil {
+		stripRules(schema.Items.Schema)
+	}
+}
+
+// probe makes a TDSet another one.
+func probe(tdset *v1.TDSet) {
+	tdset.ObjectMeta = metav1.ObjectMeta{Namespace: tdset.Namespace, Name: "probe"}
+}
+
+func refused(t *testing.T, err error, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is\n%v\nwant one that says\n%s", err, want)
+		}
+	}
+}
+
+// eventually waits until something holds, and fails if that takes too long.
+func eventually(t *testing.T, what string, holds func(context.Context) bool) {
+	t.Helper()
+	if err := poll(t.Context(), holds); err != nil {
+		t.Fatalf("not so after a minute: %s", what)
+	}
+}
+
+// atLast is eventually for when a test has ended.
+func atLast(t *testing.T, what string, holds func(context.Context) bool) {
+	t.Helper()
+	if err := poll(context.Background(), holds); err != nil {
+		t.Errorf("not so after a minute: %s", what)
+	}
+}
+
+// untilServed waits until the server answers.
+func untilServed(ctx context.Context, server webhook.Server) error {
+	return poll(ctx, func(context.Context) bool { return server.StartedChecker()(nil) == nil })
+}
+
+func poll(ctx context.Context, holds func(context.Context) bool) error {
+	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+}

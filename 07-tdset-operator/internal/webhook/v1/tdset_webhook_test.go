@@ -1,0 +1,125 @@
+// What the webhook judges: it reads nothing but what it is given. The rules themselves are tested where they are, in internal/schedule.
+
+package v1
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/07-tdset-operator/api/v1"
+)
+
+const (
+	unknownZone  = `TDSet.schedule.rs "a" is invalid: spec.timeZone: Invalid value: "Mars/Olympus_Mons": no known time zone: say an IANA name, such as Europe/Berlin or UTC`
+	noHours      = `TDSet.schedule.rs "a" is invalid: spec.schedulingConfig[0]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, say 0 and 24`
+	uncovered    = "spec.schedulingConfig: the hours 0 to 9 and 17 to 24 are in no window, and get defaultReplica, which is 1"
+	uncoveredTwo = "spec.schedulingConfig: the hours 0 to 9 and 17 to 24 are in no window, and get defaultReplica, which is 2"
+	overlap      = "spec.schedulingConfig[1]: window 0-24 isn't active in the hours 9 to 17, since an earlier window has them: 9-17"
+)
+
+func TestValidate(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		old          *v1.TDSet // nil: it is new
+		tdset        *v1.TDSet
+		wantError    string
+		wantWarnings []string
+	}{
+		"a schedule for the whole day":         {tdset: aTDSet(windows(aWindow(0, 24)))},
+		"hours in no window":                   {tdset: aTDSet(), wantWarnings: []string{uncovered}},
+		"windows that overlap":                 {tdset: aTDSet(windows(aWindow(9, 17), aWindow(0, 24))), wantWarnings: []string{overlap}},
+		"a zone that isn't known":              {tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
+		"a window without hours":               {tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
+		"a refusal doesn't warn as well":       {tdset: aTDSet(windows(aWindow(9, 9), aWindow(10, 12))), wantError: noHours},
+		"a schedule that becomes one":          {old: aTDSet(windows(aWindow(0, 24))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
+		"another default":                      {old: aTDSet(), tdset: aTDSet(defaultReplica(2)), wantWarnings: []string{uncoveredTwo}},
+		"another zone":                         {old: aTDSet(), tdset: aTDSet(zone("Europe/Berlin")), wantWarnings: []string{uncovered}},
+		"other replicas":                       {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Spec.SchedulingConfig[0].Replica = 6 }), wantWarnings: []string{uncovered}},
+		"another zone, which isn't known":      {old: aTDSet(), tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
+		"another schedule that makes no sense": {old: aTDSet(), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
+		"a TDSet that is mended":               {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
+		"half of it":                           {old: aTDSet(windows(aWindow(9, 9)), zone("Mars/Olympus_Mons")), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
+
+		"no change":                              {old: aTDSet(), tdset: aTDSet()},
+		"a label":                                {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Labels = map[string]string{"team": "blue"} })},
+		"an image":                               {old: aTDSet(), tdset: aTDSet(image)},
+		"a Service":                              {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Spec.Service = &v1.Service{Port: 80} })},
+		"an interval":                            {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Spec.IntervalMint = 5 })},
+		"an image, and a schedule without sense": {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(windows(aWindow(9, 9)), image)},
+		"an image, and a zone that isn't known":  {old: aTDSet(zone("Mars/Olympus_Mons")), tdset: aTDSet(zone("Mars/Olympus_Mons"), image)},
+		"a schedule without sense, while it goes":  {old: aTDSet(terminating), tdset: aTDSet(terminating, windows(aWindow(9, 9)))},
+		"a schedule with hours in no window, then": {old: aTDSet(terminating, windows(aWindow(0, 24))), tdset: aTDSet(terminating)},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var validator TDSetValidator
+			warnings, err := validator.ValidateCreate(t.Context(), test.tdset)
+			if test.old != nil {
+				warnings, err = validator.ValidateUpdate(t.Context(), test.old, test.tdset)
+			}
+			if got := messageOf(err); got != test.wantError {
+				t.Errorf("the error is\n%s\nwant\n%s", got, test.wantError)
+			}
+			if err != nil && !apierrors.IsInvalid(err) {
+				t.Errorf("its reason is %s, want Invalid", apierrors.ReasonForError(err))
+			}
+			if difference := cmp.Diff(test.wantWarnings, []string(warnings), cmpopts.EquateEmpty()); difference != "" {
+				t.Errorf("warnings (-want, +got):\n%s", difference)
+			}
+		})
+	}
+}
+
+func TestADeletionIsNeverRefused(t *testing.T) {
+	warnings, err := TDSetValidator{}.ValidateDelete(t.Context(), aTDSet(zone("Mars/Olympus_Mons")))
+	if err != nil || len(warnings) > 0 {
+		t.Errorf("the error is %v, the warnings are %q", err, warnings)
+	}
+}
+
+func messageOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// aTDSet returns one with a window from 9 to 17, and one replica outside.
+func aTDSet(changes ...func(*v1.TDSet)) *v1.TDSet {
+	tdset := &v1.TDSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"},
+		Spec: v1.TDSetSpec{
+			Container:        v1.Container{Image: "nginx", Port: 80},
+			SchedulingConfig: []v1.Scheduling{aWindow(9, 17)},
+			DefaultReplica:   1,
+		},
+	}
+	for _, change := range changes {
+		change(tdset)
+	}
+	return tdset
+}
+
+func aWindow(start, end int32) v1.Scheduling {
+	return v1.Scheduling{StartTime: start, EndTime: end, Replica: 5}
+}
+
+func windows(all ...v1.Scheduling) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Spec.SchedulingConfig = all }
+}
+
+func zone(name string) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Spec.TimeZone = name }
+}
+
+func defaultReplica(replicas int32) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Spec.DefaultReplica = replicas }
+}
+
+func image(tdset *v1.TDSet) { tdset.Spec.Container.Image = "httpd" }
+
+func terminating(tdset *v1.TDSet) {
+	tdset.DeletionTimestamp, tdset.Finalizers = new(metav1.Unix(0, 0)), []string{"example.com/held"}
+}

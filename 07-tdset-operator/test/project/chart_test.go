@@ -1,0 +1,413 @@
+// The Helm chart, rendered in this process: it installs what config/default does, each of its values changes what it should and nothing
+// else, and values that can't be are refused.
+
+package project
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// Some of the objects, by kind and name.
+const (
+	operatorNamespace = "Namespace tdset-operator-system"
+	crd               = "CustomResourceDefinition tdsets.schedule.rs"
+	managerDeployment = "Deployment tdset-operator-controller-manager"
+	budget            = "PodDisruptionBudget tdset-operator-controller-manager"
+	webhookPolicy     = "NetworkPolicy tdset-operator-allow-webhook-traffic"
+	metricsPolicy     = "NetworkPolicy tdset-operator-allow-metrics-traffic"
+)
+
+func TestTheChartInstallsWhatKustomizeDoes(t *testing.T) {
+	t.Parallel()
+	const kustomization = "config/default/kustomization.yaml"
+	for sentence, test := range map[string]struct {
+		values string
+		change map[string]string // in the kustomization
+	}{
+		"as they are": {},
+		"with certificates by cert-manager": {
+			values: `webhooks: {certificates: certManager}`,
+			change: map[string]string{"\n- ../rotation": "\n#- ../rotation", "\n#- ../certmanager": "\n- ../certmanager"},
+		},
+		"with the Prometheus operator": {
+			values: `metrics: {serviceMonitor: {enable: true}}`,
+			change: map[string]string{"\n#- ../prometheus": "\n- ../prometheus"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			installed := read(t, "dist/install.yaml")
+			if len(test.change) > 0 {
+				clone := cloneProject(t)
+				for old, new := range test.change {
+					change(t, clone, kustomization, old, new)
+				}
+				installed = run(t, clone, "go", "tool", "kustomize", "build", "config/default")
+			}
+
+			got := render(t, test.values)
+
+			if diff := cmp.Diff(byHelm(t, parse(t, installed)), got); diff != "" {
+				t.Errorf("objects (-kustomize +chart):\n%s", diff)
+			}
+		})
+	}
+}
+
+// byHelm returns what the chart has in place of the objects that kustomize makes. This is all that may differ.
+func byHelm(t *testing.T, objects objects) objects {
+	t.Helper()
+	// Helm keeps its records in the namespace, so it must be there before: helm install --create-namespace makes it, without labels.
+	objects.delete(t, operatorNamespace)
+	// helm uninstall would take it away, and all TDSets with it. kustomize takes nothing away.
+	objects.set(t, crd, "keep", "metadata", "annotations", "helm.sh/resource-policy")
+	for _, object := range objects {
+		labels, found, _ := unstructured.NestedMap(object, "metadata", "labels")
+		if !found {
+			continue
+		}
+		labels["app.kubernetes.io/managed-by"] = "Helm"  // for kustomize it is kustomize
+		labels["helm.sh/chart"] = "tdset-operator-0.1.0" // by which of its versions: everybody's charts say so
+		must(t, unstructured.SetNestedMap(object, labels, "metadata", "labels"))
+	}
+	return objects
+}
+
+// What markers make is copied into the chart: as files, which its templates read.
+func TestTheChartHasTheGeneratedFiles(t *testing.T) {
+	for copied, original := range map[string]string{
+		"crd/schedule.rs_tdsets.yaml": "config/crd/bases/schedule.rs_tdsets.yaml",
+		"rbac/role.yaml":              "config/rbac/role.yaml",
+		"webhook/manifests.yaml":      "config/webhook/manifests.yaml",
+	} {
+		if diff := cmp.Diff(read(t, original), read(t, "dist/chart/files/"+copied)); diff != "" {
+			t.Errorf("%s isn't %s: run make build-installer (-want +got):\n%s", copied, original, diff)
+		}
+	}
+}
+
+func TestWhatValuesChange(t *testing.T) {
+	metrics := []string{
+		"Service tdset-operator-controller-manager-metrics-service", metricsPolicy, "ClusterRole tdset-operator-metrics-reader",
+		"ClusterRole tdset-operator-metrics-auth-role", "ClusterRoleBinding tdset-operator-metrics-auth-rolebinding",
+	}
+	rotation := []string{
+		"Secret tdset-operator-webhook-server-cert",
+		"Role tdset-operator-cert-rotation-role", "RoleBinding tdset-operator-cert-rotation-rolebinding",
+		"ClusterRole tdset-operator-cert-rotation-role", "ClusterRoleBinding tdset-operator-cert-rotation-rolebinding",
+	}
+	webhook := []string{
+		"Service tdset-operator-webhook-service", webhookPolicy, "ValidatingWebhookConfiguration tdset-operator-validating-webhook-configuration",
+	}
+	election := []string{"Role tdset-operator-leader-election-role", "RoleBinding tdset-operator-leader-election-rolebinding"}
+	for sentence, test := range map[string]struct {
+		values string
+		want   func(*testing.T, objects) // changes what the chart's own values give
+	}{
+		"another image": {
+			values: `image: {reference: "registry.example.com:5000/a/tdset@sha256:0123", pullPolicy: Always, pullSecrets: [{name: key}]}`,
+			want: func(t *testing.T, o objects) {
+				o.setInContainer(t, "registry.example.com:5000/a/tdset@sha256:0123", "image")
+				o.setInContainer(t, "Always", "imagePullPolicy")
+				o.set(t, managerDeployment, []any{map[string]any{"name": "key"}}, "spec", "template", "spec", "imagePullSecrets")
+			},
+		},
+		"three copies": {
+			values: `replicas: 3`,
+			want:   func(t *testing.T, o objects) { o.set(t, managerDeployment, int64(3), "spec", "replicas") },
+		},
+		"one copy, which no budget keeps on its node": {
+			values: `replicas: 1`,
+			want: func(t *testing.T, o objects) {
+				o.set(t, managerDeployment, int64(1), "spec", "replicas")
+				o.delete(t, budget)
+			},
+		},
+		"no election, with one copy": {
+			values: `{replicas: 1, leaderElection: {enable: false}}`,
+			want: func(t *testing.T, o objects) {
+				o.set(t, managerDeployment, int64(1), "spec", "replicas")
+				o.delete(t, append(election, budget)...)
+				o.deleteArgs(t, "--leader-elect", "--leader-election-namespace=$(POD_NAMESPACE)")
+			},
+		},
+		"a longer drain": {
+			values: `drainTimeout: 1h30m`,
+			want: func(t *testing.T, o objects) {
+				o.deleteArgs(t, "--drain-timeout=60s")
+				o.insertArg(t, 3, "--drain-timeout=1h30m")
+			},
+		},
+		"other resources": {
+			values: `resources: {requests: {cpu: 1}, limits: {memory: null, cpu: "2.5"}}`,
+			want: func(t *testing.T, o objects) {
+				o.setInContainer(t, map[string]any{
+					"requests": map[string]any{"cpu": int64(1), "memory": "64Mi"}, "limits": map[string]any{"cpu": "2.5"},
+				}, "resources")
+			},
+		},
+		"no resources": {
+			values: `resources: {requests: null, limits: null}`,
+			want:   func(t *testing.T, o objects) { o.setInContainer(t, nil, "resources") },
+		},
+		"no webhook, and no certificate for it": {
+			values: `webhooks: {enable: false}`,
+			want: func(t *testing.T, o objects) {
+				o.delete(t, slices.Concat(webhook, rotation)...)
+				o.deleteArgs(t, "--rotate-certs", "--enable-webhooks", "--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs")
+				o.deletePort(t, "webhook-server")
+				o.setInContainer(t, nil, "volumeMounts")
+				o.set(t, managerDeployment, nil, "spec", "template", "spec", "volumes")
+			},
+		},
+		"no metrics": {
+			values: `metrics: {enable: false}`,
+			want: func(t *testing.T, o objects) {
+				o.delete(t, metrics...)
+				o.deleteArgs(t, "--metrics-bind-address=:8443")
+				o.deletePort(t, "metrics")
+			},
+		},
+		"no network policies": {
+			values: `networkPolicies: {enable: false}`,
+			want:   func(t *testing.T, o objects) { o.delete(t, webhookPolicy, metricsPolicy) },
+		},
+		"no budget": {
+			values: `podDisruptionBudget: {enable: false}`,
+			want:   func(t *testing.T, o objects) { o.delete(t, budget) },
+		},
+		"no roles for people": {
+			values: `roles: {enable: false}`,
+			want: func(t *testing.T, o objects) {
+				o.delete(t, "ClusterRole tdset-operator-tdset-admin-role", "ClusterRole tdset-operator-tdset-editor-role", "ClusterRole tdset-operator-tdset-viewer-role")
+			},
+		},
+		"no CRD": {
+			values: `crd: {enable: false}`,
+			want:   func(t *testing.T, o objects) { o.delete(t, crd) },
+		},
+		"a CRD that goes with the release": {
+			values: `crd: {keep: false}`,
+			want: func(t *testing.T, o objects) {
+				o.set(t, crd, nil, "metadata", "annotations", "helm.sh/resource-policy")
+			},
+		},
+		"what a chart that contains this one says to all": {
+			values: `global: {colour: blue}`,
+			want:   func(*testing.T, objects) {},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			want := render(t, "")
+			test.want(t, want)
+
+			got := render(t, test.values)
+
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("objects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheChartsNamespaceCanBeChosenAndItsNamesCannot(t *testing.T) {
+	const ours = "tdset-operator-system"
+	manifests := manifestsOf(t, "", chartutil.ReleaseOptions{Name: "another", Namespace: "elsewhere"})
+	if strings.Contains(manifests, ours) {
+		t.Errorf("%s is still there", ours)
+	}
+
+	got := parse(t, strings.ReplaceAll(manifests, "elsewhere", ours))
+
+	if diff := cmp.Diff(render(t, ""), got); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheChartRefuses(t *testing.T) {
+	for sentence, test := range map[string]struct{ values, want string }{
+		"a misspelt value":                  {`replica: 3`, "'replica'"},
+		"a misspelt value in another":       {`crd: {keeps: true}`, "'keeps'"},
+		"no copies":                         {`replicas: 0`, "at '/replicas': minimum"},
+		"half a copy":                       {`replicas: 1.5`, "at '/replicas'"},
+		"two copies without an election":    {`leaderElection: {enable: false}`, "at '/replicas': maximum"},
+		"a word for a switch":               {`webhooks: {enable: "no"}`, "at '/webhooks/enable'"},
+		"no time for the drain":             {`drainTimeout: 0s`, "at '/drainTimeout'"},
+		"a drain without a unit":            {`drainTimeout: "60"`, "at '/drainTimeout'"},
+		"a number for the drain":            {`drainTimeout: 60`, "at '/drainTimeout'"},
+		"another source of certificates":    {`webhooks: {certificates: vault}`, "at '/webhooks/certificates'"},
+		"a blank in the image":              {`image: {reference: "a b"}`, "at '/image/reference'"},
+		"no image":                          {`image: {reference: null}`, "'reference'"},
+		"another pull policy":               {`image: {pullPolicy: Sometimes}`, "at '/image/pullPolicy'"},
+		"a pull secret that is only a name": {`image: {pullSecrets: [key]}`, "at '/image/pullSecrets/0'"},
+		"no quantity":                       {`resources: {limits: {memory: much}}`, "at '/resources/limits/memory'"},
+		"a ServiceMonitor without metrics":  {`metrics: {enable: false, serviceMonitor: {enable: true}}`, "at '/metrics/enable'"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := renderFiles(t, test.values, release)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got the error %v, want one that says %q", err, test.want)
+			}
+		})
+	}
+}
+
+// release is where deploy installs too.
+var release = chartutil.ReleaseOptions{Name: "tdset-operator", Namespace: "tdset-operator-system", Revision: 1, IsInstall: true}
+
+// render returns what the chart installs with those values in place of its own.
+func render(t *testing.T, values string) objects {
+	t.Helper()
+	return parse(t, manifestsOf(t, values, release))
+}
+
+// manifestsOf returns it as text.
+func manifestsOf(t *testing.T, values string, release chartutil.ReleaseOptions) string {
+	t.Helper()
+	files, err := renderFiles(t, values, release)
+	must(t, err)
+	var manifests []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if path.Base(name) != "NOTES.txt" {
+			manifests = append(manifests, files[name])
+		}
+	}
+	return strings.Join(manifests, "\n---\n")
+}
+
+// renderFiles returns what becomes of the chart's templates, by their names.
+func renderFiles(t *testing.T, values string, release chartutil.ReleaseOptions) (map[string]string, error) {
+	t.Helper()
+	chart, err := loader.LoadDir(filepath.Join(projectDir(t), "dist", "chart"))
+	must(t, err)
+	given, err := chartutil.ReadValues([]byte(values))
+	must(t, err)
+	all, err := chartutil.ToRenderValues(chart, given, release, nil) // looks at values.schema.json
+	if err != nil {
+		return nil, err
+	}
+	return engine.Engine{Strict: true}.Render(chart, all)
+}
+
+// objects are manifests, by kind and name.
+type objects map[string]map[string]any
+
+// parse reads manifests. Each object may be there once.
+func parse(t *testing.T, manifests string) objects {
+	t.Helper()
+	parsed := objects{}
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifests), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := documents.Decode(object)
+		if errors.Is(err, io.EOF) {
+			return parsed
+		}
+		must(t, err)
+		if len(object.Object) == 0 {
+			continue // a template that gives nothing
+		}
+		key := object.GetKind() + " " + object.GetName()
+		if parsed[key] != nil {
+			t.Errorf("there are two: %s", key)
+		}
+		parsed[key] = object.Object
+	}
+}
+
+// delete takes objects away.
+func (o objects) delete(t *testing.T, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		if o[key] == nil {
+			t.Errorf("there is no %s", key)
+		}
+		delete(o, key)
+	}
+}
+
+// set sets a field of an object. The value nil takes it away.
+func (o objects) set(t *testing.T, key string, value any, fields ...string) {
+	t.Helper()
+	if o[key] == nil {
+		t.Fatalf("there is no %s", key)
+	}
+	if value == nil {
+		unstructured.RemoveNestedField(o[key], fields...)
+		return
+	}
+	must(t, unstructured.SetNestedField(o[key], value, fields...))
+}
+
+// setInContainer sets a field of the manager's container.
+func (o objects) setInContainer(t *testing.T, value any, field string) {
+	t.Helper()
+	container := o.container(t)
+	delete(container, field)
+	if value != nil {
+		container[field] = value
+	}
+}
+
+// deletePort takes one of the container's ports away.
+func (o objects) deletePort(t *testing.T, name string) {
+	t.Helper()
+	o.filter(t, "ports", func(port any) bool { return port.(map[string]any)["name"] == name })
+}
+
+// deleteArgs takes some of its arguments away.
+func (o objects) deleteArgs(t *testing.T, args ...string) {
+	t.Helper()
+	for _, arg := range args {
+		o.filter(t, "args", func(there any) bool { return there == arg })
+	}
+}
+
+func (o objects) insertArg(t *testing.T, at int, arg string) {
+	t.Helper()
+	container := o.container(t)
+	container["args"] = slices.Insert(container["args"].([]any), at, any(arg))
+}
+
+// filter takes one entry of a list in the container away.
+func (o objects) filter(t *testing.T, list string, isMeant func(any) bool) {
+	t.Helper()
+	container := o.container(t)
+	entries := container[list].([]any)
+	left := slices.DeleteFunc(slices.Clone(entries), isMeant)
+	if len(left) != len(entries)-1 {
+		t.Errorf("%d entries of %s are meant, want one: %v", len(entries)-len(left), list, entries)
+	}
+	container[list] = left
+}
+
+// container returns the manager's.
+func (o objects) container(t *testing.T) map[string]any {
+	t.Helper()
+	containers, _, err := unstructured.NestedFieldNoCopy(o[managerDeployment], "spec", "template", "spec", "containers")
+	must(t, err)
+	return containers.([]any)[0].(map[string]any)
+}
+
+// read returns what is in a file of the project.
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(projectDir(t), filepath.FromSlash(file)))
+	must(t, err)
+	return string(text)
+}

@@ -1,0 +1,150 @@
+// Package project has the tests of what is no Go code: the files that make generates, the Makefile, and what config has to offer beside
+// what is installed. They need make and bash, and neither a cluster nor the network. Those that run generators take some seconds: -short
+// leaves them out.
+package project
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/operators/07-tdset-operator/test/utils"
+)
+
+const typesFile = "api/v1/tdset_types.go"
+
+// Generated files are what the generators make of the code, and who forgets to run them is told.
+func TestGeneratedFilesAreUpToDate(t *testing.T) {
+	t.Parallel()
+	clone := cloneProject(t)
+	before := filesIn(t, clone)
+
+	run(t, clone, "make", "manifests", "generate", "build-installer")
+
+	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
+		t.Errorf("run make manifests generate build-installer. What it would change (-is +should be):\n%s", diff)
+	}
+}
+
+// A check is worth something if it can fail: a type and two markers are changed, and make changes what is made of them, and nothing else.
+func TestAChangeIsNoticed(t *testing.T) {
+	t.Parallel()
+	clone := cloneProject(t)
+	change(t, clone, typesFile, "type TDSetSpec struct {", "type TDSetSpec struct {\n\t// +optional\n\tColours []string `json:\"colours,omitempty\"`")
+	change(t, clone, "internal/controller/tdset_controller.go", "resources=tdsets/finalizers,verbs=update", "resources=tdsets/finalizers,verbs=patch")
+	change(t, clone, "internal/webhook/v1/tdset_webhook.go", "path=/validate-schedule-rs-v1-tdset", "path=/another")
+	before := filesIn(t, clone)
+
+	run(t, clone, "make", "build-installer")
+
+	after := filesIn(t, clone)
+	rights := "- tdsets/finalizers\n  - tdsets/status\n"
+	for file, want := range map[string][]string{
+		"api/v1/applyconfiguration/api/v1/tdsetspec.go":  {") WithColours("},
+		"api/v1/applyconfiguration/internal/internal.go": {"- name: colours"},
+		"api/v1/zz_generated.deepcopy.go":                {"in.Colours"},
+		"config/crd/bases/schedule.rs_tdsets.yaml":       {"colours:"},
+		"config/rbac/role.yaml":                          {rights},
+		"config/webhook/manifests.yaml":                  {"path: /another"},
+		"dist/chart/files/crd/schedule.rs_tdsets.yaml":   {"colours:"},
+		"dist/chart/files/rbac/role.yaml":                {rights},
+		"dist/chart/files/webhook/manifests.yaml":        {"path: /another"},
+		"dist/install.yaml":                              {"colours:", rights, "path: /another"},
+	} {
+		for _, want := range want {
+			if strings.Contains(before[file], want) || !strings.Contains(after[file], want) {
+				t.Errorf("%s: nothing has come of the change: %q", file, want)
+			}
+		}
+		delete(before, file)
+		delete(after, file)
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("what isn't made of it has changed (-before +after):\n%s", diff)
+	}
+}
+
+// cloneProject returns a copy of the project, without the exercises, some of which are changed by those who solve them, and without what
+// isn't committed.
+func cloneProject(t *testing.T) (dir string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes more time than -short has")
+	}
+	dir = filepath.Join(t.TempDir(), "my clones", "tdset operator") // folders are called as their owners like
+	must(t, os.CopyFS(dir, os.DirFS(projectDir(t))))
+	for _, name := range []string{"exercises", "bin", "cover.out"} {
+		must(t, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	return dir
+}
+
+// change replaces a text in a file, once.
+func change(t *testing.T, dir, file, old, new string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(file))
+	text, err := os.ReadFile(path)
+	must(t, err)
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s has no %q", file, old)
+	}
+	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o666))
+}
+
+// run runs a command in dir, and returns what it wrote to its standard output. All that it needs is in go.mod, and has been downloaded
+// with it.
+func run(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	return runWith(t, dir, "", name, args...)
+}
+
+// runWith is run with a text for the command to read.
+func runWith(t *testing.T, dir, input, name string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Dir = dir
+	command.Env = append(command.Environ(), "GOWORK=off", "GOPROXY=off", "MAKEFLAGS=", "MAKELEVEL=") // make test may have started this test
+	command.Stdin = strings.NewReader(input)
+	var said strings.Builder
+	command.Stderr = &said
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(command.Args, " "), err, output, said.String())
+	}
+	return string(output)
+}
+
+// filesIn returns what is in the files in dir, by their names.
+func filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	root := os.DirFS(dir)
+	must(t, fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		files[name] = string(text)
+		return err
+	}))
+	return files
+}
+
+func projectDir(t *testing.T) string {
+	t.Helper()
+	dir, err := utils.ProjectDir()
+	must(t, err)
+	return dir
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

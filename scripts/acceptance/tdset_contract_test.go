@@ -1,0 +1,250 @@
+// The promises T1 to T12, each while all goes well: T1, T5, T6 and T10. The others are in tdset_time_test.go, tdset_owner_test.go,
+// tdset_delete_test.go and tdset_input_test.go.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// tdsetPromises are the tests of what the program promises about TDSets.
+func tdsetPromises(j judged) []promise {
+	all := []promise{
+		{"T1 create: a TDSet gets its Deployment", createTDSet},
+		{"T2 boundary: the Deployment is scaled when a window begins", boundary},
+		{"T3 midnight: a window that ends there, and the hour after it", midnight},
+		{"T3 midnight: windows that go on past it", pastMidnight},
+		{"T4 zone: hours are those of the zone, also where clocks change", zone},
+		{"T5 image: a change of image or port is rolled out", image},
+		{"T6 service: comes, changes and goes with spec.service", service},
+		{"T7 drift: is put back", tdsetDrift},
+		{"T7 drift: other people's fields are left alone", tdsetForeignFields},
+		{"T8 refusal: a Deployment that nobody owns", refuseUnownedByTDSet},
+		{"T8 refusal: somebody else's Deployment", refuseOwned},
+		{"T8 refusal: an orphan of a TDSet of the same name", refuseOrphanOfTDSet},
+		{"T8 refusal: a terminating Deployment is waited for", waitForTerminatingOfTDSet},
+		{"T9 delete: the Deployment goes with its TDSet", removeTDSet},
+		{"T9 delete: a TDSet that is being deleted gets nothing", removeTDSetForeground},
+		{"T9 delete: an orphan goes on as it is", orphanTDSet},
+		{"T10 quiet: within the write budget", tdsetBudget},
+		{"T10 quiet: events that change nothing cause no write", tdsetQuiet},
+		{"T11 restart: a boundary that passed while the program was down", restart},
+		{"T12 bad input: is refused by the server, by the field's name", badTDSet},
+		{"T12 bad input: permissions that are missing are waited for", forbiddenTDSet},
+	}
+	if j.chapter.Kind() == chapters.TDSet {
+		all = append(all,
+			promise{"T7 drift: a Service, too", serviceDrift},
+			promise{"T8 refusal: a Service that isn't the TDSet's", refuseService},
+			promise{"T9 delete: no sooner than the last Pod is gone", drain},
+			promise{"T9 delete: no later than --drain-timeout says", drainTimeout},
+			promise{"T9 delete: what was deleted while the program was down is drained", drainLater},
+			promise{"T9 delete: what isn't the TDSet's isn't drained", drainNothing},
+		)
+	}
+	return slices.DeleteFunc(all, func(p promise) bool { return !j.holds(declaredName(p.name)) })
+}
+
+// TestTDSets has a program judged by all that can be judged at the same time: most of it is waiting for an hour to come.
+func TestTDSets(t *testing.T) {
+	forEachChapter(t, chapters.TDSet, nil, func(t *testing.T, env *environment, j judged) {
+		testPromises(t, env, j, tdsetPromises(j))
+		testFaults(t, env, j, strikesTDSets(), func(f *faulty) { f.settleTDSets() }, judgementsOfTDSets(j))
+		testNotHeld(t, env, j, map[string]func(*faulty){
+			"F4a": showLate(http.StatusInternalServerError),
+			"F4b": showLate(http.StatusTooManyRequests),
+			"F4c": showLate(http.StatusConflict),
+			"F8":  showLate(http.StatusForbidden),
+		})
+		t.Run(asItsRights, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t, env, j)
+			usesItsRights(s, s.liveByTheClock)
+		})
+	})
+}
+
+func createTDSet(s *scenario) {
+	s.startAt(at(10, 30))
+	sample, err := os.ReadFile(s.program.Examples[len(s.program.Examples)-1])
+	s.must(err)
+	object := &unstructured.Unstructured{}
+	s.must(yaml.UnmarshalStrict(sample, &object.Object))
+	object.SetNamespace("")
+	s.create(object)
+
+	const name = "tdset-hello-world"
+	tdset := s.becomesScheduled(name, 5)
+	deployment := s.getDeployment(name)
+	container := deployment.Spec.Template.Spec.Containers[0]
+	for what, ok := range map[string]bool{
+		"label":             deployment.Labels["app"] == name,
+		"selector":          deployment.Spec.Selector.MatchLabels["app"] == name,
+		"template's labels": maps.Equal(deployment.Spec.Template.Labels, deployment.Spec.Selector.MatchLabels),
+		"image":             container.Image == "crccheck/hello-world",
+		"port":              len(container.Ports) == 1 && container.Ports[0].ContainerPort == 8000,
+		"controller":        metav1.IsControlledBy(deployment, tdset),
+	} {
+		if !ok {
+			s.Errorf("wrong %s: %+v", what, deployment)
+		}
+	}
+	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || next == nil || !next.Time.Equal(at(17, 0))) {
+		s.Errorf("the status is %+v", tdset.Status)
+	}
+}
+
+func image(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 1, window{9, 17, 2})
+	s.becomesScheduled("a", 2)
+	before := s.podsOf("a")
+	s.patchTDSet("a", `{"spec":{"container":{"image":"example.com/app:2","port":9000}}}`)
+	s.eventually("image and port are rolled out", func() error {
+		container := s.getDeployment("a").Spec.Template.Spec.Containers[0]
+		if container.Image != "example.com/app:2" || len(container.Ports) != 1 || container.Ports[0].ContainerPort != 9000 {
+			return fmt.Errorf("the container is %+v", container)
+		}
+		return nil
+	})
+	s.becomesScheduled("a", 2)
+	s.eventually("the former Pods are gone", func() error {
+		for _, pod := range s.podsOf("a") {
+			if slices.ContainsFunc(before, func(former corev1.Pod) bool { return former.UID == pod.UID }) {
+				return fmt.Errorf("%s is there", pod.Name)
+			}
+		}
+		return nil
+	})
+}
+
+// podsOf returns the Pods of the Deployment of that name.
+func (s *scenario) podsOf(name string) []corev1.Pod {
+	s.Helper()
+	list, err := s.client.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{LabelSelector: "app=" + name})
+	s.must(err)
+	return list.Items
+}
+
+func service(s *scenario) {
+	s.startAt(at(10, 30))
+	tdset := s.create(with(tdsetObject("a", 2), map[string]any{"port": int64(80)}, "service"))
+	s.hasService("a", 80, 8000)
+	s.becomesScheduled("a", 2)
+	service := s.getService("a")
+	if !metav1.IsControlledBy(service, tdset) {
+		s.Errorf("the Service isn't the TDSet's: %+v", service)
+	}
+	selector := labels.SelectorFromSet(service.Spec.Selector)
+	if pod := s.podsOf("a")[0]; selector.Empty() || !selector.Matches(labels.Set(pod.Labels)) {
+		s.Errorf("the Service doesn't lead to the Pods, which have the labels %v: %+v", pod.Labels, service)
+	}
+
+	s.patchTDSet("a", `{"spec":{"service":{"port":81}}}`)
+	s.hasService("a", 81, 8000)
+	s.patchTDSet("a", `{"spec":{"container":{"port":9000}}}`)
+	s.hasService("a", 81, 9000)
+	s.becomesScheduled("a", 2)
+	deployment := s.getDeployment("a")
+
+	s.patchTDSet("a", `{"spec":{"service":null}}`)
+	s.serviceDisappears("a")
+	s.becomesScheduled("a", 2)
+	if now := s.getDeployment("a"); now.UID != deployment.UID || now.Generation != deployment.Generation {
+		s.Errorf("the Deployment was touched: %+v", now)
+	}
+
+	s.patchTDSet("a", `{"spec":{"service":{"port":82}}}`)
+	s.hasService("a", 82, 9000)
+}
+
+// hasService waits until there is a Service of that name with one port, which leads to the container's.
+func (s *scenario) hasService(name string, port, containerPort int32) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("Service %s leads from port %d to port %d", name, port, containerPort), func() error {
+		service := s.getService(name)
+		if service == nil {
+			return errors.New("there is none")
+		}
+		if ports := service.Spec.Ports; len(ports) != 1 || ports[0].Port != port || ports[0].TargetPort.IntVal != containerPort {
+			return fmt.Errorf("its ports are %+v", ports)
+		}
+		return nil
+	})
+}
+
+// serviceDisappears waits until there is no Service of that name.
+func (s *scenario) serviceDisappears(name string) {
+	s.Helper()
+	s.eventually("Service "+name+" disappears", func() error {
+		if s.getService(name) != nil {
+			return errors.New("it is there")
+		}
+		return nil
+	})
+}
+
+func tdsetBudget(s *scenario) {
+	s.startAt(at(10, 30))
+	settles := func(object *unstructured.Unstructured, writes, events int) {
+		s.Helper()
+		s.create(object)
+		s.becomesScheduled(object.GetName(), 1)
+		// A write that the server refused has changed nothing: it is the price of a cache that lags behind.
+		all := slices.DeleteFunc(s.writes(), func(r audit.Request) bool { return r.Code >= 400 })
+		if got := count(all, "events"); len(all)-got > writes || got > events {
+			s.Errorf("at most %d writes and %d events are needed, but there were:\n%v", writes, events, all)
+		}
+	}
+	if !s.isFull() {
+		settles(tdsetObject("a", 1), 3, 0)
+		return
+	}
+	settles(tdsetObject("a", 1), 4, 1)
+	settles(with(tdsetObject("b", 1), map[string]any{"port": int64(80)}, "service"), 5, 1)
+}
+
+func tdsetQuiet(s *scenario) {
+	s.startAt(at(10, 30))
+	object := tdsetObject("a", 1, window{9, 17, 2})
+	if s.isFull() {
+		with(object, map[string]any{"port": int64(80)}, "service")
+	}
+	s.create(object)
+	s.becomesScheduled("a", 2)
+	s.sentinel("settled") // by then all that was on its way has been acted on
+	s.writes()
+
+	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
+	s.sentinel("later")
+	for _, write := range s.writes() {
+		if write.Name == "a" {
+			s.Errorf("a write that was not needed: %s", write)
+		}
+	}
+	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to do.
+	s.operator.Stop()
+	s.startAt(at(11, 30))
+	s.sentinel("later-still")
+	for _, write := range s.writes() {
+		if (write.Name == "a" || write.Name == "later") && write.Code < 400 {
+			s.Errorf("after a restart, a write that was not needed: %s", write)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+// Three hundred TDSets at once, all of which are to be scaled in the same second. They are a lot for chapter 07 alone.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// TestCrowdOfTDSets holds the write budget: at most 4 writes and 1 event for each TDSet until all is available, and none after that, a
+// restart included; one write of the Deployment and two of the status when a window begins.
+func TestCrowdOfTDSets(t *testing.T) {
+	full := func(j judged) bool { return j.Kind == j.chapter.Kind() }
+	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", full, func(t *testing.T, s *scenario) {
+		s.createCrowd()
+		s.startAt(at(8, 0))
+		s.crowdBecomesScheduled(1)
+		s.sentinel("settled")
+		writes := s.tally()
+		for name := range writes.of {
+			if count := writes.total(name); count > 4 {
+				t.Errorf("TDSet %s and its Deployment took %d writes: %v", name, count, writes.of[name])
+			}
+		}
+		if writes.events > crowd+1 {
+			t.Errorf("%d events for %d TDSets", writes.events, crowd+1)
+		}
+		t.Logf("%d TDSets: %d writes to the first of them, %d events, %d writes refused", crowd, writes.total(crowdName(0)), writes.events, writes.refused)
+
+		// Started anew, it looks at all of them, and then at one that is made now.
+		s.operator.Stop()
+		s.startAt(at(8, 30))
+		s.sentinel("quiet")
+		for name, of := range s.tally().of {
+			if name != "quiet" {
+				t.Errorf("writes though all had settled: %s %v", name, of)
+			}
+		}
+
+		s.approach(at(9, 0))
+		s.crowdBecomesScheduled(2)
+		s.sentinel("crossed")
+		writes = s.tally()
+		for i := range crowd {
+			of := writes.of[crowdName(i)]
+			if of["deployments"] != 1 || of["tdsets/status"] > 2 || of["tdsets"] > 0 {
+				t.Errorf("one write of the Deployment and at most two of the status are needed for %s, but there were %v", crowdName(i), of)
+			}
+		}
+		t.Logf("at the boundary: %v to the first of them, %d events, %d writes refused", writes.of[crowdName(0)], writes.events, writes.refused)
+	})
+}
+
+// crowdBecomesScheduled waits until every TDSet of the crowd has so many replicas, and says so.
+func (s *scenario) crowdBecomesScheduled(replicas int32) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("every TDSet has %d replicas", replicas), func() error {
+		list, err := s.objects().List(s.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		waiting, last := 0, error(nil)
+		for i := range list.Items {
+			tdset := s.decodeTDSet(&list.Items[i])
+			if len(tdset.Name) != len(crowdName(0)) {
+				continue // a sentinel
+			}
+			if err := s.saysScheduled(tdset, replicas); err != nil {
+				waiting, last = waiting+1, err
+			}
+		}
+		if waiting > 0 {
+			return errors.Join(fmt.Errorf("%d have not, the last of them", waiting), last)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,172 @@
+// The promise T9, delete. What holds a Pod for as long as a test looks is a finalizer.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func removeTDSet(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 2)
+	s.becomesScheduled("a", 2)
+	s.deleteTDSet("a", metav1.DeletePropagationBackground)
+	s.tdsetIsGone("a")
+	s.disappears("a")
+	s.sentinel("later")
+	if s.getDeployment("a") != nil {
+		s.Error("the Deployment has come back")
+	}
+}
+
+func removeTDSetForeground(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 2)
+	s.createTDSet("b", 2)
+	// A finalizer keeps it in deletion for as long as the test looks.
+	s.eventually("one more finalizer", func() error {
+		return s.addFinalizer("a")
+	})
+	s.becomesScheduled("a", 2)
+	s.becomesScheduled("b", 2)
+	s.deleteTDSet("a", metav1.DeletePropagationForeground)
+	s.deleteTDSet("b", metav1.DeletePropagationForeground)
+	s.disappears("a")
+	s.disappears("b")
+	s.tdsetIsGone("b")
+	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+	s.sentinel("later")
+	if s.getDeployment("a") != nil {
+		s.Error("a TDSet that is being deleted got its Deployment back")
+	}
+	s.patchTDSet("a", `{"metadata":{"finalizers":null}}`)
+	s.tdsetIsGone("a")
+}
+
+// addFinalizer adds one to the TDSet's finalizers, if nobody has changed them meanwhile.
+func (s *scenario) addFinalizer(name string) error {
+	object, err := s.objects().Get(s.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	object.SetFinalizers(append(object.GetFinalizers(), "example.com/hold"))
+	_, err = s.objects().Update(s.Context(), object, metav1.UpdateOptions{})
+	return err
+}
+
+func orphanTDSet(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 2)
+	s.becomesScheduled("a", 2)
+	before := s.getDeployment("a")
+	s.deleteTDSet("a", metav1.DeletePropagationOrphan)
+	s.tdsetIsGone("a")
+	s.sentinel("later")
+	now := s.getDeployment("a")
+	if now == nil || now.UID != before.UID || now.Generation != before.Generation || len(now.OwnerReferences) > 0 {
+		s.Fatalf("it isn't the Deployment that it was, without its owner: %+v", now)
+	}
+	if err := isRolledOut(now, 2); err != nil {
+		s.Error(err)
+	}
+}
+
+func drain(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 2)
+	s.becomesScheduled("a", 2)
+	held := s.holdPod("a")
+	s.deleteTDSet("a", metav1.DeletePropagationBackground)
+	s.hasReplicas("a", 0)
+	s.onlyPod("a", held)
+	s.sentinel("later")
+	if s.getTDSet("a") == nil || s.getDeployment("a") == nil {
+		s.Error("the TDSet or its Deployment is gone, though a Pod is left")
+	}
+	s.releasePod(held)
+	s.tdsetIsGone("a")
+	s.disappears("a")
+}
+
+func drainTimeout(s *scenario) {
+	s.flags = []string{"--drain-timeout", "2s"}
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 2)
+	s.becomesScheduled("a", 2)
+	held := s.holdPod("a")
+	s.deleteTDSet("a", metav1.DeletePropagationBackground)
+	s.tdsetIsGone("a")
+	s.onlyPod("a", held)
+	s.releasePod(held)
+	s.disappears("a")
+}
+
+func drainLater(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 2)
+	s.becomesScheduled("a", 2)
+	s.operator.Stop()
+	s.deleteTDSet("a", metav1.DeletePropagationBackground)
+	s.startAt(at(11, 30))
+	s.tdsetIsGone("a")
+	s.disappears("a")
+	if pods := s.podsOf("a"); len(pods) > 0 {
+		s.Errorf("the TDSet is gone, and there are %d Pods", len(pods))
+	}
+}
+
+func drainNothing(s *scenario) {
+	foreign, err := s.deployments().Create(s.Context(), deploymentObject("a"), metav1.CreateOptions{})
+	s.must(err)
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 2)
+	s.saysRefused("a")
+	s.deleteTDSet("a", metav1.DeletePropagationBackground)
+	s.tdsetIsGone("a")
+	s.sentinel("later")
+	if now := s.getDeployment("a"); now == nil || now.UID != foreign.UID || now.Generation != foreign.Generation {
+		s.Errorf("someone else's Deployment was touched: %+v", now)
+	}
+}
+
+// holdPod keeps one of the TDSet's Pods from going, and returns its name.
+func (s *scenario) holdPod(name string) string {
+	s.Helper()
+	held := s.podsOf(name)[0].Name
+	s.patchPod(held, `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	s.Cleanup(func() {
+		if s.Failed() {
+			s.releasePod(held)
+		}
+	})
+	return held
+}
+
+func (s *scenario) releasePod(name string) {
+	s.Helper()
+	s.patchPod(name, `{"metadata":{"finalizers":null}}`)
+}
+
+func (s *scenario) patchPod(name, patch string) {
+	s.Helper()
+	_, err := s.client.CoreV1().Pods(s.namespace).Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+}
+
+// onlyPod waits until no other of the TDSet's Pods is left.
+func (s *scenario) onlyPod(tdset, pod string) {
+	s.Helper()
+	s.eventually("only Pod "+pod+" is left", func() error {
+		switch left := s.podsOf(tdset); {
+		case len(left) > 1:
+			return fmt.Errorf("there are %d", len(left))
+		case len(left) == 0 || left[0].Name != pod:
+			return errors.New("it is gone")
+		}
+		return nil
+	})
+}

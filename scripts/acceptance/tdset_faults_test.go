@@ -1,0 +1,279 @@
+// The promises about TDSets under faults. For each fault and program there is one scenario: TDSets that have settled, then an upheaval
+// while the fault strikes and while the hour comes at which they are to be scaled, and in the end every promise is judged.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/faultproxy"
+)
+
+// nine is the hour at which all TDSets here that have a window are scaled, from 1 to 2.
+var nine = at(9, 0)
+
+var office = window{9, 17, 2}
+
+// settleTDSets makes the TDSets that the upheaval is about, at eight, and waits until all is quiet.
+func (f *faulty) settleTDSets() {
+	f.Helper()
+	f.startAt(at(8, 0))
+	_, err := f.deployments().Create(f.Context(), deploymentObject("refused"), metav1.CreateOptions{})
+	f.must(err)
+	names := []string{"crossing", "edited", "drifted", "lost", "removed"}
+	for _, name := range append(names, "refused") {
+		f.createTDSet(name, 1, office)
+	}
+	f.createTDSet("quiet", 1)
+	if f.isFull() {
+		f.create(with(tdsetObject("served", 1, office), map[string]any{"port": int64(80)}, "service"))
+		names = append(names, "served")
+	}
+	for _, name := range append(names, "quiet") {
+		f.becomesScheduled(name, 1)
+	}
+	f.saysRefused("refused")
+	f.sentinel("settled") // by then all that was on its way has been acted on
+	f.writes()
+}
+
+// comeToNine has the operator, started anew, come to the boundary, and waits until it watches.
+func (f *faulty) comeToNine() {
+	f.Helper()
+	before := len(f.proxy.Requests())
+	f.approach(nine)
+	f.eventually("TDSets and Deployments are watched", func() error {
+		watched := map[string]bool{}
+		for _, request := range f.proxy.Requests()[before:] {
+			if request.Verb == "watch" && request.Code == http.StatusOK {
+				watched[request.Resource] = true
+			}
+		}
+		if !watched["tdsets"] || !watched["deployments"] {
+			return fmt.Errorf("watched are %v", watched)
+		}
+		return nil
+	})
+}
+
+// upheavalOfTDSets is what happens to them: by users, and by accident.
+func (f *faulty) upheavalOfTDSets() {
+	f.Helper()
+	f.createTDSet("created", 1, office)
+	f.patchTDSet("edited", `{"spec":{"container":{"image":"example.com/app:2"}}}`)
+	f.patchDeployment("drifted", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":3}}`)
+	f.must(f.deployments().Delete(f.Context(), "lost", metav1.DeleteOptions{}))
+	f.must(f.deployments().Delete(f.Context(), "refused", metav1.DeleteOptions{}))
+	f.deleteTDSet("removed", metav1.DeletePropagationBackground)
+	if f.isFull() {
+		f.patchTDSet("served", `{"spec":{"service":{"port":81}}}`)
+	}
+}
+
+// judgementsOfTDSets are how each promise shows after the upheaval, and after nine.
+func judgementsOfTDSets(j judged) []judgement {
+	all := []judgement{
+		{"T1 create", func(s *scenario) { s.becomesScheduled("created", 2) }},
+		{"T2 boundary, T11 restart", func(s *scenario) { s.becomesScheduled("crossing", 2) }},
+		{"T5 image", func(s *scenario) {
+			s.becomesScheduled("edited", 2)
+			if image := s.getDeployment("edited").Spec.Template.Spec.Containers[0].Image; image != "example.com/app:2" {
+				s.Errorf("the image is %s", image)
+			}
+		}},
+		{"T7 drift", func(s *scenario) {
+			s.becomesScheduled("lost", 2)
+			s.becomesScheduled("drifted", 2)
+			if team := s.getDeployment("drifted").Annotations["team"]; team != "blue" {
+				s.Errorf("an annotation of somebody's is lost: %q", team)
+			}
+		}},
+		{"T8 refusal", func(s *scenario) { s.becomesScheduled("refused", 2) }},
+		{"T9 delete", func(s *scenario) {
+			s.tdsetIsGone("removed")
+			s.disappears("removed")
+		}},
+		{"T10 quiet", func(s *scenario) {
+			s.sentinel("sentinel")
+			for _, write := range s.writes() {
+				if write.Name == "quiet" && write.Code < 400 {
+					s.Errorf("a write that was not needed: %s", write)
+				}
+			}
+		}},
+	}
+	if !j.holds("T6") {
+		return all
+	}
+	return slices.Insert(all, 3, judgement{"T6 service", func(s *scenario) {
+		s.hasService("served", 81, 8000)
+		s.becomesScheduled("served", 2)
+	}})
+}
+
+// named matches requests about the object of that name.
+func named(name string) faultproxy.Match {
+	return func(r audit.Request) bool { return r.Name == name }
+}
+
+// scaling matches the write by which the Deployment crosses the boundary.
+func scaling() []faultproxy.Match {
+	return []faultproxy.Match{faultproxy.Resource("deployments"), named("crossing"), faultproxy.Verb("update", "patch")}
+}
+
+// strikesTDSets are what makes each fault happen around nine and the upheaval, both of which it has to call. What waits for the write
+// that is due at nine is there before. F3 and F7 have tests of their own.
+func strikesTDSets() map[string]func(f *faulty) {
+	failWrites := func(code int) func(*faulty) {
+		return func(f *faulty) {
+			crossing := f.proxy.FailWrites(2, code, scaling()...)
+			f.comeToNine()
+			failing := f.proxy.FailWrites(5, code)
+			f.upheavalOfTDSets()
+			f.hits(failing, 5)
+			f.hits(crossing, 2)
+		}
+	}
+	return map[string]func(f *faulty){
+		"F1": func(f *faulty) {
+			f.comeToNine()
+			if f.chapter.Number() < "03" { // see strikes
+				f.cutThrice()
+				f.upheavalOfTDSets()
+				return
+			}
+			cutting := f.proxy.KeepCutting(2)
+			f.upheavalOfTDSets()
+			f.hits(cutting, 4)
+			f.becomesScheduled("crossing", 2)
+			cutting.Stop()
+		},
+		"F2": func(f *faulty) {
+			f.comeToNine()
+			f.sentinel("event") // client-go doesn't go on with a watch that ends at once and had none
+			f.hits(f.proxy.GoneAsResponse(), 2)
+			f.upheavalOfTDSets()
+			f.goneAsEvent()
+		},
+		"F4a": failWrites(http.StatusInternalServerError),
+		"F4b": failWrites(http.StatusTooManyRequests),
+		"F4c": failWrites(http.StatusConflict),
+		"F5": func(f *faulty) {
+			f.killAfterWrite(scaling(), func() {
+				f.comeToNine()
+				f.upheavalOfTDSets()
+			})
+			f.killAfterWrite(nil, func() { f.patchDeployment("drifted", `{"spec":{"replicas":4}}`) })
+		},
+		"F6a": func(f *faulty) {
+			f.comeToNine()
+			f.hits(f.proxy.Freeze(), 1)
+			f.upheavalOfTDSets()
+		},
+		"F6b": func(f *faulty) {
+			f.comeToNine()
+			f.hits(f.proxy.Silence(), 2)
+			f.upheavalOfTDSets()
+		},
+		"F8": func(f *faulty) {
+			writes := faultproxy.Verb("create", "update", "patch", "delete")
+			crossing := f.proxy.Forbid(scaling()...)
+			f.comeToNine()
+			others := f.proxy.Forbid(faultproxy.Resource("deployments"), writes)
+			f.upheavalOfTDSets()
+			f.hits(others, 3)
+			f.hits(crossing, 2)
+			crossing.Stop()
+			others.Stop()
+		},
+	}
+}
+
+// killAfterWrite kills the operator after a write that matches and that something has caused, before it can do another. A new one goes on
+// at the time that it is then.
+func (f *faulty) killAfterWrite(matches []faultproxy.Match, caused func()) {
+	f.Helper()
+	written, killed := make(chan struct{}), make(chan struct{})
+	defer close(killed)
+	f.proxy.AfterWrite(1, func(audit.Request) {
+		close(written)
+		<-killed
+	}, matches...)
+	caused()
+	f.eventually("the write is done", func() error {
+		select {
+		case <-written:
+			return nil
+		default:
+			return errors.New("not yet")
+		}
+	})
+	f.operator.Destroy()
+	f.startAt(f.now())
+}
+
+// showLate shows that a write which fails at the boundary isn't tried again soon.
+func showLate(code int) func(*faulty) {
+	return func(f *faulty) {
+		f.startAt(at(8, 0))
+		f.createTDSet("crossing", 1, office)
+		f.becomesScheduled("crossing", 1)
+		failing := f.proxy.FailWrites(1, code, scaling()...)
+		f.comeToNine()
+		f.hits(failing, 1)
+		f.sentinel("later")
+		if *f.getDeployment("crossing").Spec.Replicas != 1 {
+			f.Error(isMendedNow)
+		}
+	}
+}
+
+// TestAPIServerRestartAtTheBoundary is F3: the API server is away when the hour comes.
+func TestAPIServerRestartAtTheBoundary(t *testing.T) {
+	faultAlone(t, chapters.TDSet, "F3", func(t *testing.T, s *scenario) {
+		f := s.throughProxy()
+		f.settleTDSets()
+		f.comeToNine()
+		f.itIs(nine.Add(-time.Second))
+		f.restartAPIServer(func() { f.itIs(nine.Add(time.Second)) })
+		f.upheavalOfTDSets()
+		f.judge(t, judgementsOfTDSets(f.judged))
+	})
+}
+
+// itIs waits until it is that time for the operator.
+func (s *scenario) itIs(instant time.Time) {
+	s.Helper()
+	s.eventually("it is "+instant.Format(time.TimeOnly), func() error {
+		if now := s.now(); now.Before(instant) {
+			return errors.New(now.Format(time.TimeOnly))
+		}
+		return nil
+	})
+}
+
+// TestTwoCopiesAtTheBoundary is F7: the one that leads is killed, and doesn't come back.
+func TestTwoCopiesAtTheBoundary(t *testing.T) {
+	faultAlone(t, chapters.TDSet, "F7", func(t *testing.T, s *scenario) {
+		f := s.throughProxy()
+		f.flags = f.elects()
+		f.settleTDSets()
+		f.comeToNine()
+		second := f.secondCopy(func(second *faulty) { second.startAt(f.now()) })
+		f.operator.Destroy()
+		f.upheavalOfTDSets()
+		f.judge(t, judgementsOfTDSets(f.judged))
+		if len(second.proxy.Writes()) == 0 {
+			t.Error("the second copy has done nothing")
+		}
+	})
+}

@@ -1,0 +1,81 @@
+// The promise T12 for what was stored before there was a rule against it: the CRD can't refuse it any more, so the program has to say
+// what is wrong with it.
+
+package acceptance
+
+import (
+	"os"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+func TestWhatAnOlderCRDLetPass(t *testing.T) {
+	const name = "T12 bad input: what an older CRD let pass is said in the status, and nothing is done about it"
+	full := func(j judged) bool { return j.Kind == j.chapter.Kind() }
+	alone(t, chapters.TDSet, name, full, func(t *testing.T, s *scenario) {
+		s.startAt(at(10, 30))
+		s.createTDSet("a", 1, office)
+		s.becomesScheduled("a", 2)
+		s.operator.Stop()
+
+		s.loosenCRD()
+		s.eventually("the rules are gone", func() error {
+			_, err := s.objects().Create(s.Context(), with(tdsetObject("b", 1, office), "Mars/Olympus", "timeZone"), metav1.CreateOptions{})
+			return err
+		})
+		s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":0,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)
+		s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
+
+		s.startAt(at(10, 30))
+		s.says("a", "Degraded", "True (InvalidSchedule)")
+		s.says("b", "Degraded", "True (InvalidSchedule)")
+		s.sentinel("later")
+		if err := isRolledOut(s.getDeployment("a"), 2); err != nil {
+			t.Errorf("the Deployment isn't as it was: %v", err)
+		}
+		if s.getDeployment("b") != nil {
+			t.Error("a Deployment was made, and nobody knows for which hours")
+		}
+
+		s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":24,"replica":4}]}}`)
+		s.patchTDSet("b", `{"spec":{"timeZone":"Europe/Berlin"}}`)
+		s.becomesScheduled("a", 4)
+		s.becomesScheduled("b", 2)
+	})
+}
+
+// loosenCRD applies the program's CRD without its rules, as somebody else's or an older one may be.
+func (s *scenario) loosenCRD() {
+	s.Helper()
+	content, err := os.ReadFile(s.program.CRD)
+	s.must(err)
+	var crd map[string]any
+	s.must(yaml.Unmarshal(content, &crd))
+	withoutRules(crd)
+	loose, err := yaml.Marshal(crd)
+	s.must(err)
+	delete(s.applied, s.Kind) // whatever becomes of this test, the next one has the program's own
+	s.must(s.kubectl.Apply(s.Context(), loose))
+}
+
+// withoutRules takes rules in CEL, and patterns, out of a schema.
+func withoutRules(schema any) {
+	switch node := schema.(type) {
+	case map[string]any:
+		delete(node, "x-kubernetes-validations")
+		if _, isText := node["pattern"].(string); isText {
+			delete(node, "pattern")
+		}
+		for _, child := range node {
+			withoutRules(child)
+		}
+	case []any:
+		for _, child := range node {
+			withoutRules(child)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+// The promises about whose a Deployment or a Service is: T7 drift and T8 refusal.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func tdsetDrift(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 1, window{9, 17, 2})
+	s.becomesScheduled("a", 2)
+	s.patchDeployment("a", `{"spec":{"replicas":5}}`)
+	s.hasReplicas("a", 2)
+
+	s.patchDeployment("a", `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"example.com/broken:1"}]}}}}`)
+	s.eventually("the image is put back", func() error {
+		if image := s.getDeployment("a").Spec.Template.Spec.Containers[0].Image; image != "example.com/app:1" {
+			return fmt.Errorf("it is %s", image)
+		}
+		return nil
+	})
+	s.becomesScheduled("a", 2)
+
+	former := s.getDeployment("a")
+	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.eventually("the deleted Deployment is made again", func() error {
+		if deployment := s.getDeployment("a"); deployment == nil || deployment.UID == former.UID {
+			return errors.New("it isn't")
+		}
+		return nil
+	})
+	s.becomesScheduled("a", 2)
+}
+
+func tdsetForeignFields(s *scenario) {
+	s.startAt(at(8, 0))
+	s.createTDSet("a", 1, window{9, 17, 2})
+	s.becomesScheduled("a", 1)
+	s.patchDeployment("a", `{"metadata":{"annotations":{"team":"blue"},"labels":{"cost-center":"7"}},
+		"spec":{"replicas":4,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"sidecar","image":"example.com/sidecar:1"}]}}}}`)
+	s.hasReplicas("a", 1)
+	s.becomesScheduled("a", 1)
+	s.operator.Stop()
+	s.startAt(at(10, 0)) // also when it is scaled by the time
+	s.becomesScheduled("a", 2)
+	deployment := s.getDeployment("a")
+	if deployment.Annotations["team"] != "blue" || deployment.Labels["cost-center"] != "7" ||
+		deployment.Spec.MinReadySeconds != 1 || len(deployment.Spec.Template.Spec.Containers) != 2 {
+		s.Errorf("something of someone else's is lost: %+v", deployment)
+	}
+}
+
+func serviceDrift(s *scenario) {
+	s.startAt(at(10, 30))
+	s.create(with(tdsetObject("a", 1), map[string]any{"port": int64(80)}, "service"))
+	s.becomesScheduled("a", 1)
+	s.patchService("a", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"ports":[{"port":80,"$patch":"delete"},{"port":99}]}}`)
+	s.hasService("a", 80, 8000)
+	s.patchService("a", `{"spec":{"selector":{"app":"another"}}}`)
+	s.eventually("the selector is put back", func() error {
+		if app := s.getService("a").Spec.Selector["app"]; app != "a" {
+			return fmt.Errorf("it selects %s", app)
+		}
+		return nil
+	})
+	former := s.getService("a")
+	if former.Annotations["team"] != "blue" {
+		s.Errorf("an annotation of somebody's is lost: %+v", former)
+	}
+
+	s.must(s.client.CoreV1().Services(s.namespace).Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.eventually("the deleted Service is made again", func() error {
+		if service := s.getService("a"); service == nil || service.UID == former.UID {
+			return errors.New("it isn't")
+		}
+		return nil
+	})
+	s.hasService("a", 80, 8000)
+	s.becomesScheduled("a", 1)
+}
+
+// patchService changes a Service by a strategic merge patch.
+func (s *scenario) patchService(name, patch string) {
+	s.Helper()
+	_, err := s.client.CoreV1().Services(s.namespace).Patch(s.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+}
+
+func refuseUnownedByTDSet(s *scenario) { refuseForeign(s, deploymentObject("a")) }
+
+func refuseOwned(s *scenario) {
+	owner, err := s.client.CoreV1().ConfigMaps(s.namespace).Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	s.must(err)
+	owned := deploymentObject("a")
+	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+	refuseForeign(s, owned)
+}
+
+// refuseForeign shows that somebody else's Deployment is left alone, also when it would be scaled.
+func refuseForeign(s *scenario, deployment *appsv1.Deployment) {
+	foreign, err := s.deployments().Create(s.Context(), deployment, metav1.CreateOptions{})
+	s.must(err)
+	s.startAt(at(8, 0))
+	s.createTDSet("a", 3, window{9, 17, 2})
+	s.saysRefused("a")
+	s.patchDeployment("a", `{"metadata":{"annotations":{"still":"mine"}}}`)
+	s.sentinel("later")
+	s.operator.Stop()
+	s.startAt(at(10, 0))
+	s.sentinel("later-still")
+	if now := s.getDeployment("a"); now.UID != foreign.UID || !equality.Semantic.DeepEqual(now.Spec, foreign.Spec) ||
+		!equality.Semantic.DeepEqual(now.OwnerReferences, foreign.OwnerReferences) {
+		s.Errorf("someone else's Deployment was touched: %+v", now)
+	}
+	s.saysRefused("a")
+	s.warnedOnce("a")
+
+	// The name becomes free: the TDSet takes it, with no further change to the TDSet.
+	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.becomesScheduled("a", 2)
+}
+
+// warnedOnce waits until there is the one Warning event, if the program is one that records events.
+func (s *scenario) warnedOnce(name string) {
+	s.Helper()
+	if !s.isFull() {
+		return
+	}
+	s.eventually("a Warning is there, once", func() error {
+		events, err := s.client.EventsV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		var warnings []string
+		for _, event := range events.Items {
+			if event.Regarding.Name == name && event.Regarding.Kind == "TDSet" && event.Type == corev1.EventTypeWarning {
+				warnings = append(warnings, event.Reason)
+				if event.Series != nil {
+					warnings = append(warnings, "and again")
+				}
+			}
+		}
+		if len(warnings) != 1 || warnings[0] != "ErrResourceExists" {
+			return fmt.Errorf("there are %q", warnings)
+		}
+		return nil
+	})
+}
+
+func refuseOrphanOfTDSet(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 1)
+	s.becomesScheduled("a", 1)
+	s.deleteTDSet("a", metav1.DeletePropagationOrphan)
+	s.tdsetIsGone("a")
+	s.createTDSet("a", 3)
+	s.saysRefused("a")
+	if deployment := s.getDeployment("a"); *deployment.Spec.Replicas != 1 {
+		s.Errorf("the orphan was touched: %+v", deployment)
+	}
+}
+
+func waitForTerminatingOfTDSet(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 1)
+	s.becomesScheduled("a", 1)
+	former := s.patchDeployment("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.says("a", "Available", "False (Terminating)")
+	s.patchTDSet("a", `{"spec":{"defaultReplica":2}}`)
+	s.sentinel("later")
+	if deployment := s.getDeployment("a"); *deployment.Spec.Replicas != 1 {
+		s.Errorf("a Deployment that is being deleted was scaled: %+v", deployment)
+	}
+	s.patchDeployment("a", `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/hold"]}}`)
+	s.becomesScheduled("a", 2)
+	if deployment := s.getDeployment("a"); deployment.UID == former.UID {
+		s.Errorf("the Deployment was not made again: %+v", deployment)
+	}
+}
+
+func refuseService(s *scenario) {
+	s.startAt(at(10, 30))
+	foreign, err := s.client.CoreV1().Services(s.namespace).Create(s.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 99}}, Selector: map[string]string{"app": "another"}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	tdset := s.create(with(tdsetObject("a", 2), map[string]any{"port": int64(80)}, "service"))
+	s.saysRefused("a")
+	s.eventually("the Deployment is there all the same", func() error { return isRolledOut(s.getDeployment("a"), 2) })
+	s.sentinel("later")
+	s.warnedOnce("a")
+	if now := s.getService("a"); now.ResourceVersion != foreign.ResourceVersion {
+		s.Errorf("someone else's Service was touched: %+v", now)
+	}
+
+	// Without spec.service, what isn't ours isn't deleted.
+	s.patchTDSet("a", `{"spec":{"service":null}}`)
+	s.becomesScheduled("a", 2)
+	if now := s.getService("a"); now == nil || now.ResourceVersion != foreign.ResourceVersion {
+		s.Errorf("someone else's Service was touched: %+v", now)
+	}
+	s.patchTDSet("a", `{"spec":{"service":{"port":80}}}`)
+	s.saysRefused("a")
+
+	// The name becomes free: the TDSet takes it.
+	s.must(s.client.CoreV1().Services(s.namespace).Delete(s.Context(), "a", metav1.DeleteOptions{}))
+	s.hasService("a", 80, 8000)
+	s.becomesScheduled("a", 2)
+	if !metav1.IsControlledBy(s.getService("a"), tdset) {
+		s.Error("the TDSet has not taken over")
+	}
+}

@@ -1,0 +1,249 @@
+// The words in which tests speak about TDSets.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// tdset is a TDSet as the API server shows it.
+type tdset struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Status struct {
+		ObservedGeneration int64              `json:"observedGeneration"`
+		Conditions         []metav1.Condition `json:"conditions"`
+		// The exercises' APIs haven't got these.
+		ActiveWindow       string       `json:"activeWindow"`
+		DesiredReplicas    *int32       `json:"desiredReplicas"`
+		NextTransitionTime *metav1.Time `json:"nextTransitionTime"`
+	} `json:"status"`
+}
+
+// condition is what the TDSet says for its present spec, as in True (AsScheduled); "" if it says nothing.
+func (t *tdset) condition(kind string) string {
+	condition := meta.FindStatusCondition(t.Status.Conditions, kind)
+	if condition == nil || condition.ObservedGeneration != t.Generation || t.Status.ObservedGeneration != t.Generation {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", condition.Status, condition.Reason)
+}
+
+// window is a window of the day.
+type window struct{ start, end, replicas int64 }
+
+// tdsetObject returns a TDSet that is not yet on the server.
+func tdsetObject(name string, defaultReplica int64, windows ...window) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "schedule.rs/v1",
+		"kind":       "TDSet",
+		"metadata":   map[string]any{"name": name},
+		"spec": map[string]any{
+			"container":        map[string]any{"image": "example.com/app:1", "port": int64(8000)},
+			"schedulingConfig": schedule(windows...),
+			"defaultReplica":   defaultReplica,
+		},
+	}}
+}
+
+// schedule is a TDSet's schedulingConfig.
+func schedule(windows ...window) []any {
+	config := []any{}
+	for _, w := range windows {
+		config = append(config, map[string]any{"startTime": w.start, "endTime": w.end, "replica": w.replicas})
+	}
+	return config
+}
+
+// with returns the TDSet with a field more in its spec.
+func with(object *unstructured.Unstructured, value any, path ...string) *unstructured.Unstructured {
+	if err := unstructured.SetNestedField(object.Object, value, append([]string{"spec"}, path...)...); err != nil {
+		panic(err)
+	}
+	return object
+}
+
+// createTDSet creates a TDSet.
+func (s *scenario) createTDSet(name string, defaultReplica int64, windows ...window) *tdset {
+	s.Helper()
+	return s.create(tdsetObject(name, defaultReplica, windows...))
+}
+
+func (s *scenario) create(object *unstructured.Unstructured) *tdset {
+	s.Helper()
+	created, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
+	s.must(err)
+	return s.decodeTDSet(created)
+}
+
+// patchTDSet changes a TDSet by a JSON merge patch.
+func (s *scenario) patchTDSet(name, patch string) *tdset {
+	s.Helper()
+	patched, err := s.objects().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+	return s.decodeTDSet(patched)
+}
+
+// getTDSet returns the TDSet of that name, or nil if there is none.
+func (s *scenario) getTDSet(name string) *tdset {
+	s.Helper()
+	object, err := s.objects().Get(s.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	s.must(err)
+	return s.decodeTDSet(object)
+}
+
+func (s *scenario) decodeTDSet(object *unstructured.Unstructured) *tdset {
+	s.Helper()
+	decoded := &tdset{}
+	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, decoded))
+	return decoded
+}
+
+// deleteTDSet deletes a TDSet, and what is its in that way.
+func (s *scenario) deleteTDSet(name string, propagation metav1.DeletionPropagation) {
+	s.Helper()
+	s.must(s.objects().Delete(s.Context(), name, metav1.DeleteOptions{PropagationPolicy: &propagation}))
+}
+
+// tdsetIsGone waits until there is no TDSet of that name.
+func (s *scenario) tdsetIsGone(name string) {
+	s.Helper()
+	s.eventually("TDSet "+name+" is gone", func() error {
+		if left := s.getTDSet(name); left != nil {
+			return fmt.Errorf("it is there, with the finalizers %q", left.Finalizers)
+		}
+		return nil
+	})
+}
+
+// isFull tells whether the program is all that a TDSet operator can be. An exercise's solution is as much as its chapter's means allow.
+func (s *scenario) isFull() bool { return s.Kind == s.chapter.Kind() }
+
+// at is a time of a day in June: hours of UTC.
+func at(hour, minute int) time.Time {
+	return time.Date(2026, time.June, 15, hour, minute, 0, 0, time.UTC)
+}
+
+// startAt starts the operator as if it were that time. From then on, time passes as ever.
+func (s *scenario) startAt(now time.Time) *scenario {
+	s.Helper()
+	s.began, s.as = time.Now(), now
+	return s.start("--now", now.Format(time.RFC3339))
+}
+
+// now is what time it is for the operator: a moment later than it believes, since it took that long to start.
+func (s *scenario) now() time.Time { return s.as.Add(time.Since(s.began)).Truncate(time.Second) }
+
+// lead is how long before an instant the operator is started that is to meet it. It should have looked at all there is by then. One that
+// is slower is judged as well, and less strictly: it finds that the instant has passed.
+const lead = 3 * time.Second
+
+// approach has the operator, started anew, come to an instant.
+func (s *scenario) approach(instant time.Time) {
+	s.Helper()
+	if s.operator != nil {
+		s.operator.Stop()
+	}
+	s.startAt(instant.Add(-lead))
+}
+
+// becomesScheduled waits until the TDSet's Deployment has so many replicas, all of them are there and up to date, and the TDSet says so.
+func (s *scenario) becomesScheduled(name string, replicas int32) *tdset {
+	s.Helper()
+	var last *tdset
+	s.eventually(fmt.Sprintf("TDSet %s has %d replicas", name, replicas), func() error {
+		deployment := s.getDeployment(name)
+		if err := isRolledOut(deployment, replicas); err != nil {
+			return err
+		}
+		if last = s.getTDSet(name); last == nil {
+			return errors.New("it is gone")
+		}
+		return s.saysScheduled(last, replicas)
+	})
+	return last
+}
+
+// isRolledOut complains unless the Deployment asks for so many replicas, and has them.
+func isRolledOut(deployment *appsv1.Deployment, replicas int32) error {
+	if deployment == nil {
+		return errors.New("there is no Deployment")
+	}
+	status := deployment.Status
+	if *deployment.Spec.Replicas != replicas || status.ObservedGeneration != deployment.Generation ||
+		status.Replicas != replicas || status.UpdatedReplicas != replicas || status.AvailableReplicas != replicas {
+		return fmt.Errorf("the Deployment wants %d replicas, and has %d, %d of them up to date and %d available",
+			*deployment.Spec.Replicas, status.Replicas, status.UpdatedReplicas, status.AvailableReplicas)
+	}
+	return nil
+}
+
+// saysScheduled complains unless the TDSet says that it has so many replicas.
+func (s *scenario) saysScheduled(t *tdset, replicas int32) error {
+	want := map[string]string{"Available": "True (AsScheduled)"}
+	if s.isFull() {
+		want = map[string]string{"Available": "True (ReplicasAvailable)", "Progressing": "False (RolledOut)", "Degraded": "False (AsExpected)"}
+		if t.Status.DesiredReplicas == nil || *t.Status.DesiredReplicas != replicas {
+			return fmt.Errorf("its status says window %q, desired %v", t.Status.ActiveWindow, t.Status.DesiredReplicas)
+		}
+	} else if words := fmt.Sprintf("%[1]d of %[1]d replicas", replicas); !strings.Contains(fmt.Sprint(t.Status.Conditions), words) {
+		return fmt.Errorf("its status doesn't say %s: %v", words, t.Status.Conditions)
+	}
+	for kind, says := range want {
+		if got := t.condition(kind); got != says {
+			return fmt.Errorf("it doesn't say %s=%s for generation %d: %v", kind, says, t.Generation, t.Status.Conditions)
+		}
+	}
+	return nil
+}
+
+// says waits until the TDSet says that of a condition, as in False (Terminating), for its present spec.
+func (s *scenario) says(name, condition, want string) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("TDSet %s says %s=%s", name, condition, want), func() error {
+		t := s.getTDSet(name)
+		if t == nil {
+			return errors.New("it is gone")
+		}
+		if got := t.condition(condition); got != want {
+			return fmt.Errorf("it says %q: %v", got, t.Status.Conditions)
+		}
+		return nil
+	})
+}
+
+// saysRefused waits until the TDSet says that its Deployment's name, or its Service's, is taken.
+func (s *scenario) saysRefused(name string) {
+	s.Helper()
+	if s.isFull() {
+		s.says(name, "Degraded", "True (ErrResourceExists)")
+		return
+	}
+	s.says(name, "Available", "False (ErrResourceExists)")
+}
+
+// getService returns the Service of that name, or nil if there is none.
+func (s *scenario) getService(name string) *corev1.Service {
+	s.Helper()
+	service, err := s.client.CoreV1().Services(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	s.must(err)
+	return service
+}

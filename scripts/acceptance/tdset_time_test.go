@@ -1,0 +1,151 @@
+// The promises about time: T2 boundary, T3 midnight, T4 zone and T11 restart. A TDSet settles at a time that is far from any boundary.
+// Then the operator is started anew, a few seconds before one.
+
+package acceptance
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func boundary(s *scenario) {
+	s.startAt(at(8, 0))
+	s.createTDSet("a", 1, window{9, 17, 2}, window{17, 19, 3})
+	s.becomesScheduled("a", 1)
+	s.sentinel("settled")
+	s.writes()
+
+	s.approach(at(9, 0))
+	// What happens before the boundary doesn't make the operator forget it.
+	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
+	s.createTDSet("b", 1, window{9, 17, 2})
+	tdset := s.becomesScheduled("a", 2)
+	s.becomesScheduled("b", 2)
+	s.sentinel("crossed")
+	writes := s.tally().of["a"]
+	if writes["deployments"] != 1 || writes["tdsets/status"] > 2 || writes["tdsets"] > 0 {
+		s.Errorf("one write of the Deployment and at most two of the status are needed, but there were %v", writes)
+	}
+	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || next == nil || !next.Time.Equal(at(17, 0))) {
+		s.Errorf("the status is %+v", tdset.Status)
+	}
+
+	s.approach(at(17, 0))
+	s.becomesScheduled("a", 3)
+	s.becomesScheduled("b", 1)
+}
+
+func midnight(s *scenario) {
+	s.startAt(at(23, 0))
+	s.createTDSet("to-0", 3, window{19, 0, 2}, window{1, 7, 1})
+	s.createTDSet("to-24", 3, window{19, 24, 2}, window{1, 7, 1})
+	s.createTDSet("hour-23", 3, window{23, 24, 2}, window{1, 7, 1})
+	all := func(replicas int32) {
+		s.Helper()
+		for _, name := range []string{"to-0", "to-24", "hour-23"} {
+			s.becomesScheduled(name, replicas)
+		}
+	}
+	all(2)
+	s.approach(at(24, 0))
+	all(3)
+	s.approach(at(25, 0))
+	all(1)
+}
+
+func pastMidnight(s *scenario) {
+	s.startAt(at(23, 0))
+	s.createTDSet("night", 1, window{22, 6, 2})
+	s.createTDSet("day", 1, window{0, 24, 2})
+	s.createTDSet("witness", 1, window{0, 1, 2})
+	for name, replicas := range map[string]int32{"night": 2, "day": 2, "witness": 1} {
+		s.becomesScheduled(name, replicas)
+	}
+	s.sentinel("settled")
+	s.writes()
+	s.approach(at(24, 0))
+	s.becomesScheduled("witness", 2)
+	s.sentinel("crossed")
+	if writes := s.tally().of; len(writes["night"])+len(writes["day"]) > 0 {
+		s.Errorf("a write though the window is the same: night %v, day %v", writes["night"], writes["day"])
+	}
+
+	s.approach(at(24+6, 0))
+	s.becomesScheduled("night", 1)
+	s.becomesScheduled("day", 2)
+}
+
+// In Berlin the clock goes from 02:00 to 03:00 at 01:00 UTC on 29 March 2026, and on 25 October from 03:00 back to 02:00.
+func zone(s *scenario) {
+	forward := time.Date(2026, time.March, 29, 1, 0, 0, 0, time.UTC)
+	s.startAt(forward.Add(-time.Hour))
+	berlin := []window{{1, 2, 2}, {2, 3, 5}, {3, 4, 3}}
+	s.create(with(tdsetObject("berlin", 1, berlin...), "Europe/Berlin", "timeZone"))
+	s.create(with(tdsetObject("utc", 1, berlin...), "UTC", "timeZone"))
+	s.create(with(tdsetObject("kolkata", 1, window{5, 6, 2}, window{6, 7, 3}), "Asia/Kolkata", "timeZone"))
+	first := s.becomesScheduled("berlin", 2)
+	s.becomesScheduled("utc", 1)
+	half := s.becomesScheduled("kolkata", 2)
+	for _, t := range []struct {
+		*tdset
+		next time.Time
+	}{{first, forward}, {half, forward.Add(-30 * time.Minute)}} {
+		if next := t.Status.NextTransitionTime; next == nil || !next.Time.Equal(t.next) {
+			s.Errorf("TDSet %s: the next transition is at %v, want %v", t.Name, next, t.next)
+		}
+	}
+	s.approach(forward.Add(-30 * time.Minute))
+	s.becomesScheduled("kolkata", 3)
+	s.approach(forward)
+	s.becomesScheduled("berlin", 3) // 02:00 to 03:00 isn't there today
+	s.becomesScheduled("utc", 2)
+
+	back := time.Date(2026, time.October, 25, 1, 0, 0, 0, time.UTC)
+	s.operator.Stop()
+	s.startAt(back.Add(-time.Minute))
+	second := s.becomesScheduled("berlin", 5)
+	if next := second.Status.NextTransitionTime; !next.Time.Equal(back.Add(time.Hour)) {
+		s.Errorf("02:00 to 03:00 is there twice, and ends at %v, want %v", next, back.Add(time.Hour))
+	}
+	s.patchTDSet("berlin", `{"spec":{"timeZone":"America/New_York"}}`) // 20:59 there
+	s.becomesScheduled("berlin", 1)
+}
+
+func restart(s *scenario) {
+	s.startAt(at(8, 30))
+	for _, name := range []string{"scaled", "edited", "drifted", "removed", "untouched"} {
+		s.createTDSet(name, 1, window{9, 17, 2})
+	}
+	s.patchTDSet("untouched", `{"spec":{"schedulingConfig":[]}}`)
+	for _, name := range []string{"scaled", "edited", "drifted", "removed", "untouched"} {
+		s.becomesScheduled(name, 1)
+	}
+	s.sentinel("settled")
+	s.operator.Stop()
+
+	s.createTDSet("created", 1, window{9, 17, 2})
+	s.patchTDSet("edited", `{"spec":{"schedulingConfig":[{"startTime":8,"endTime":12,"replica":3}]}}`)
+	s.patchDeployment("drifted", `{"spec":{"replicas":4}}`)
+	s.deleteTDSet("removed", metav1.DeletePropagationBackground)
+	untouched := s.getDeployment("untouched")
+
+	s.startAt(at(11, 0))
+	for name, replicas := range map[string]int32{"created": 2, "scaled": 2, "edited": 3, "drifted": 2} {
+		s.becomesScheduled(name, replicas)
+	}
+	s.tdsetIsGone("removed")
+	s.disappears("removed")
+	if now := s.getDeployment("untouched"); now.ResourceVersion != untouched.ResourceVersion {
+		s.Error("a Deployment that nobody changed was written")
+	}
+
+	// A day later, and then a clock that was put back: whatever the time was, it is now that counts.
+	s.operator.Stop()
+	s.startAt(at(24+18, 0))
+	s.becomesScheduled("scaled", 1)
+	s.operator.Stop()
+	s.startAt(at(16, 0))
+	s.becomesScheduled("scaled", 2)
+}

@@ -1,0 +1,137 @@
+package main
+
+// workshop catch-up: solutions put in place for whoever has fallen behind, and their own work put back.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+// loadAgain is for those whose editor would write its old text over the new file.
+const loadAgain = "Files that your editor has open are others now: load them again."
+
+func newCatchUpCommand() *cobra.Command {
+	var restore bool
+	command := &cobra.Command{
+		Use:   "catch-up CHAPTER[/K] | --restore [CHAPTER[/K]]",
+		Short: "Put solutions in place up to an exercise; your work is kept",
+		Long: `Catch-up is for whoever has fallen behind in a workshop. It puts the course's solutions in place of all exercises from the
+first one to CHAPTER/K, or to the last one of CHAPTER, but for those that you have passed. What was there is kept in
+.workshop/kept; "progress" says that you are caught up, and doesn't call it solved.
+
+With --restore, what was kept is put back: your own work, and exercises as they were given. A solution that you have
+changed since stays, unless you name its exercise; then the changed one is kept in its turn.`,
+		Example: `  ./scripts/workshop catch-up 02/1
+  ./scripts/workshop catch-up --restore`,
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) == 0 && !restore {
+				return errors.New("up to which exercise? Name it by chapter and number, such as 02/1, or use --restore")
+			}
+			return cobra.MaximumNArgs(1)(command, args)
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			if restore {
+				return putBack(command, args)
+			}
+			return catchUp(command, args)
+		},
+	}
+	command.Flags().BoolVar(&restore, "restore", false, "put back what was kept")
+	return command
+}
+
+func catchUp(command *cobra.Command, args []string) error {
+	root, named, err := findExercises(args)
+	if err != nil {
+		return err
+	}
+	all, err := exercises.All(root)
+	if err != nil {
+		return err
+	}
+	last := named[len(named)-1]
+	moves, err := exercises.CatchUp(command.Context(), root, exercises.UpTo(all, last), time.Now())
+	out := command.OutOrStdout()
+	printMoves(out, moves)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nYou are caught up to %s.", last.Name())
+	if has(moves, exercises.MoveSolved) {
+		fmt.Fprint(out, " What was there before: ./scripts/workshop catch-up --restore\n"+loadAgain)
+	}
+	progress, err := exercises.ReadProgress(root)
+	if err != nil {
+		return err
+	}
+	if next, found := exercises.NextOpen(all, last, progress); found {
+		fmt.Fprintf(out, "\nThe next: %s %s, %s", next.Name(), next.Title, next.Path("README.md"))
+	}
+	fmt.Fprintln(out)
+	return nil
+}
+
+func putBack(command *cobra.Command, args []string) error {
+	root, named, err := findExercises(args)
+	if err != nil {
+		return err
+	}
+	one := len(args) == 1 && len(named) == 1 // it is named, or the only one of a chapter
+	moves, err := exercises.PutBack(command.Context(), root, named, one, time.Now())
+	out := command.OutOrStdout()
+	printMoves(out, moves)
+	switch {
+	case err != nil:
+		return err
+	case len(moves) == 0:
+		fmt.Fprintln(out, "There is nothing to put back.")
+	case has(moves, exercises.MoveBack):
+		fmt.Fprintln(out, "\n"+loadAgain)
+	}
+	if has(moves, exercises.MoveChanged) {
+		fmt.Fprintln(out, "\nTo put yours back all the same, name it: ./scripts/workshop catch-up --restore CHAPTER/K")
+	}
+	return nil
+}
+
+// printMoves says what was done with each exercise.
+func printMoves(w io.Writer, moves []exercises.Move) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, move := range moves {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", move.Exercise.Name(), move.Exercise.Title, inWords(move))
+	}
+	_ = table.Flush() // as with every print here, nobody is left to tell
+}
+
+func inWords(move exercises.Move) string {
+	switch move.Done {
+	case exercises.MovePassed:
+		return "passed: yours stays"
+	case exercises.MoveAlready:
+		return "the solution is in place already"
+	case exercises.MoveBack:
+		if move.Kept != "" {
+			return "put back; what you had made of the solution is kept: " + move.Kept
+		}
+		return "put back"
+	case exercises.MoveChanged:
+		return "you have changed the solution: it stays"
+	}
+	if move.Kept != "" {
+		return "the solution is in place; what you had made of it is kept: " + move.Kept
+	}
+	return "the solution is in place"
+}
+
+// has tells whether that was done with any exercise.
+func has(moves []exercises.Move, done exercises.MoveKind) bool {
+	return slices.ContainsFunc(moves, func(move exercises.Move) bool { return move.Done == done })
+}

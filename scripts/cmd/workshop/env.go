@@ -1,0 +1,32 @@
+package main
+
+// workshop env: lines for a shell.
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/pack"
+)
+
+func newEnvCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print what makes go and kubectl work in your own shell",
+		Long: `Env prints lines for a POSIX shell that put the workshop's kubectl at the end of PATH. In a folder that was unpacked from an
+archive ("pack"), they also put its Go at the front, and point Go to the archive's modules: so that commands such as
+"go run ./01-raw-watch" work there as well. scripts/workshop itself doesn't need them.`,
+		Example: `  eval "$(./scripts/workshop env)"`,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			command.Println(strings.Join(pack.Exports(root, os.LookupEnv), "\n"))
+			return nil
+		},
+	}
+}

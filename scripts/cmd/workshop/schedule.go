@@ -1,0 +1,96 @@
+package main
+
+// workshop schedule: what a TDSet will want in a week, before anyone applies it. Chapter 07 has the program that knows: cmd/schedule.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
+)
+
+func newScheduleCommand() *cobra.Command {
+	var from string
+	command := &cobra.Command{
+		Use:   "schedule FILE",
+		Short: "See what a TDSet will want in a week, before anyone applies it",
+		Long: `Schedule prints what the TDSets in a file will want in the coming week, by chapter 07's rules: replicas by day and hour, the
+transitions, and where clocks are set forward or back. It warns of what the author may not have meant, such as hours in no
+window, and says which field is wrong where there can't be such a TDSet. It needs no cluster.
+
+FILE is YAML. If it is -, standard input is read.`,
+		Example: `  ./scripts/workshop schedule 07-tdset-operator/config/samples/schedule_v1_tdset.yaml
+  ./scripts/workshop schedule --from 2026-03-26 tdset.yaml
+  ./scripts/workshop kubectl get tds -A -o yaml | ./scripts/workshop schedule -`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			root, err := findRoot()
+			if err != nil {
+				return err
+			}
+			binary, err := buildSchedule(command.Context(), root)
+			if err != nil {
+				return err
+			}
+			args = []string{"--", args[0]}
+			if from != "" {
+				args = append([]string{"-from", from}, args...)
+			}
+			return runSchedule(command.Context(), binary, args, command.InOrStdin(), command.OutOrStdout(), command.ErrOrStderr())
+		},
+	}
+	command.Flags().StringVar(&from, "from", "", "the week's first day, such as 2026-03-26 (default: today, in each TDSet's zone)")
+	return command
+}
+
+// buildSchedule builds chapter 07's program and returns the binary's path.
+func buildSchedule(ctx context.Context, root string) (string, error) {
+	found, err := chapters.Find(root, "07")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(root, ".workshop", "bin", found[0].Name+"-schedule")
+	step := ui.New(os.Stderr).Start("building chapter 07's schedule")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/schedule")
+	build.Dir = found[0].Dir
+	build.Env = append(os.Environ(), "GOWORK=off")
+	said, err := build.CombinedOutput()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		step.Fail()
+		p := &problem.Problem{What: "chapter 07's cmd/schedule can't be built", Err: fmt.Errorf("%w\n%s", err, strings.TrimSpace(string(said)))}
+		if what, mend, known := problem.Cause(string(said)); known {
+			p.What, p.Mend = p.What+", since "+what, mend
+		}
+		return "", p
+	}
+	step.Drop()
+	return binary, nil
+}
+
+// runSchedule runs it where the user is: a file is named from there.
+func runSchedule(ctx context.Context, binary string, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	schedule := exec.CommandContext(ctx, binary, args...)
+	schedule.Stdin, schedule.Stdout, schedule.Stderr = stdin, stdout, stderr
+	err := schedule.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit) && exit.Exited():
+		return errReported
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package main
+
+// The command around chapter 07's cmd/schedule, which has tests of its own.
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A program that tells how it was called, in place of chapter 07's.
+const tellsHowItWasCalled = `package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	fmt.Printf("%q\n", os.Args[1:])
+	text, err := os.ReadFile(os.Args[len(os.Args)-1])
+	if os.Args[len(os.Args)-1] == "-" {
+		text, err = io.ReadAll(os.Stdin)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Printf("%s\n", text)
+}
+`
+
+func TestSchedule(t *testing.T) {
+	aWorkspaceWith(t, tellsHowItWasCalled)
+	there := t.TempDir()
+	t.Chdir(there)
+	if err := os.WriteFile("a week.yaml", []byte("the file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for sentence, test := range map[string]struct {
+		args       []string
+		wantStdout string
+		wantStderr string
+		wantErr    error
+	}{
+		"a file is named from where the user is": {[]string{"a week.yaml"}, `["--" "a week.yaml"]` + "\nthe file\n", "", nil},
+		"a day":                                  {[]string{"--from", "2026-03-26", "a week.yaml"}, `["-from" "2026-03-26" "--" "a week.yaml"]` + "\nthe file\n", "", nil},
+		"a day after the file":                   {[]string{"a week.yaml", "--from=2026-03-26"}, `["-from" "2026-03-26" "--" "a week.yaml"]` + "\nthe file\n", "", nil},
+		"standard input":                         {[]string{"-"}, `["--" "-"]` + "\nstandard input\n", "", nil},
+		"what the program says is enough":        {[]string{"none.yaml"}, `["--" "none.yaml"]` + "\n", "open none.yaml: no such file or directory\n", errReported},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			command := newScheduleCommand()
+			command.SilenceErrors, command.SilenceUsage = true, true
+			command.SetArgs(test.args)
+			command.SetIn(strings.NewReader("standard input"))
+			command.SetOut(&stdout)
+			command.SetErr(&stderr)
+			if err := command.ExecuteContext(t.Context()); !errors.Is(err, test.wantErr) {
+				t.Errorf("the error is %v, want %v", err, test.wantErr)
+			}
+			if stdout.String() != test.wantStdout || stderr.String() != test.wantStderr {
+				t.Errorf("it prints\n%s\nwant\n%s\nand says\n%s\nwant\n%s", &stdout, test.wantStdout, &stderr, test.wantStderr)
+			}
+		})
+	}
+}
+
+func TestScheduleThatCantBeBuilt(t *testing.T) {
+	aWorkspaceWith(t, "package main\n\nfunc main() { undefined() }\n")
+	_, err := buildSchedule(t.Context(), os.Getenv("WORKSHOP_ROOT"))
+	if err == nil || !strings.Contains(err.Error(), "can't be built") || !strings.Contains(err.Error(), "undefined: undefined") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// aWorkspaceWith is a repository of the test's own, whose chapter 07 has that program.
+func aWorkspaceWith(t *testing.T, schedule string) {
+	t.Helper()
+	root := t.TempDir()
+	t.Setenv("WORKSHOP_ROOT", root)
+	for file, text := range map[string]string{"go.mod": "module a\n\ngo 1.26\n", "cmd/schedule/main.go": schedule} {
+		path := filepath.Join(root, "07-test", file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

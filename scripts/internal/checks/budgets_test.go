@@ -1,0 +1,33 @@
+package checks
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/chapterdiff"
+	"example.com/operators/scripts/internal/chapters"
+)
+
+func TestOverBudget(t *testing.T) {
+	row := func(name string, code, toRead int) chapterdiff.Row {
+		return chapterdiff.Row{Chapter: chapters.Chapter{Name: name}, Size: chapterdiff.Size{Code: code}, ToRead: toRead}
+	}
+	for sentence, test := range map[string]struct {
+		row  chapterdiff.Row
+		want string // "" for nothing
+	}{
+		"as much as it may have":           {row("02-informers", mostLines["02"].code, mostLines["02"].toRead), ""},
+		"a line too many":                  {row("02-informers", mostLines["02"].code+1, 0), "lines of code"},
+		"a diff that is a line too long":   {row("02-informers", 0, mostLines["02"].toRead+1), "lines to read"},
+		"the first has no diff":            {row("01-raw-watch", 1, -1), ""},
+		"no small diff is promised in 06":  {row("06-kubebuilder", 1, 10000), ""},
+		"a chapter that nobody has judged": {row("08-more", 1, 1), "no budget"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			problems := overBudget([]chapterdiff.Row{test.row})
+			if got := strings.Join(problems, "\n"); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("problems %q, want %q", got, test.want)
+			}
+		})
+	}
+}

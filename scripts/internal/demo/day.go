@@ -1,0 +1,129 @@
+package demo
+
+// What of a TDSet's tour kubectl couldn't wait for. Above all a day that passes fast, and its chart: how many replicas there were in each
+// half hour.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+const slots = 48 // half hours
+
+// day is what a Deployment goes through while a day passes.
+type day struct {
+	deployment string
+	want       []int32 // the replicas that are to be asked for, one after the other
+}
+
+// sample is what a Deployment was like from an instant on.
+type sample struct {
+	at             time.Duration // of the day that passes
+	asked, running int32
+}
+
+// watch follows the Deployment until the day is over, draws the chart, and returns an error if other replicas were asked for than wanted.
+func (y *day) watch(ctx context.Context, d *Demo) error {
+	begun := d.started                                                                          // the program's clock began then
+	ctx, cancel := context.WithDeadline(ctx, begun.Add((24*time.Hour-10*time.Minute)/daySpeed)) // before midnight comes again
+	defer cancel()
+	watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: y.deployment}))
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	fmt.Fprintln(d.Out)
+	var samples []sample
+	for event := range watch.ResultChan() {
+		deployment, ok := event.Object.(*appsv1.Deployment)
+		if !ok {
+			continue
+		}
+		now := sample{at: time.Since(begun) * daySpeed, asked: ptr.Deref(deployment.Spec.Replicas, 1), running: deployment.Status.AvailableReplicas}
+		if samples == nil || samples[len(samples)-1].asked != now.asked {
+			fmt.Fprintf(d.Out, "  %s  %d replicas\n", clock(now.at), now.asked)
+		}
+		samples = append(samples, now)
+	}
+	draw(d.Out, samples)
+	if got := asked(samples); !slices.Equal(got, y.want) {
+		return fmt.Errorf("replicas asked for in the course of the day: %d, want %d", got, y.want)
+	}
+	return nil
+}
+
+// untilReplicasAreNot waits until a Deployment asks for other than so many replicas.
+func untilReplicasAreNot(deployment string, replicas int32) func(context.Context, *Demo) error {
+	return func(ctx context.Context, d *Demo) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: deployment}))
+		if err != nil {
+			return err
+		}
+		defer watch.Stop()
+		for event := range watch.ResultChan() { // the first says what is there now
+			if found, ok := event.Object.(*appsv1.Deployment); ok && ptr.Deref(found.Spec.Replicas, 1) != replicas {
+				return nil
+			}
+		}
+		return fmt.Errorf("Deployment %s still asks for %d replicas", deployment, replicas)
+	}
+}
+
+// clock shows the time of a day, to the minute.
+func clock(at time.Duration) string {
+	return fmt.Sprintf("%02d:%02d", int(at.Hours()), int(at.Minutes())%60)
+}
+
+// asked returns the replicas that were asked for, one after the other.
+func asked(samples []sample) []int32 {
+	var all []int32
+	for _, s := range samples {
+		all = append(all, s.asked)
+	}
+	return slices.Compact(all)
+}
+
+// draw draws a column for each half hour: the replicas that ran in the middle of it, and those that were asked for and didn't run yet.
+func draw(out io.Writer, samples []sample) {
+	columns := make([]sample, slots)
+	most := int32(1)
+	for _, s := range samples {
+		first := int((s.at + 15*time.Minute - 1) / (30 * time.Minute)) // the first half hour whose middle is not before it
+		for i := first; i < slots; i++ {
+			columns[i] = s
+		}
+		most = max(most, s.asked, s.running)
+	}
+	fmt.Fprintln(out)
+	for level := most; level >= 1; level-- {
+		var row strings.Builder
+		for _, column := range columns {
+			switch {
+			case column.running >= level:
+				row.WriteRune('█')
+			case column.asked >= level:
+				row.WriteRune('░')
+			default:
+				row.WriteRune(' ')
+			}
+		}
+		fmt.Fprintf(out, "  %2d │%s\n", level, strings.TrimRight(row.String(), " "))
+	}
+	fmt.Fprintf(out, "     └%s\n", strings.Repeat("─", slots))
+	fmt.Fprint(out, "      ")
+	for hour := 0; hour < 24; hour += 3 {
+		fmt.Fprintf(out, "%-6d", hour)
+	}
+	fmt.Fprintln(out, "24 o'clock")
+	fmt.Fprintln(out, "      █ available   ░ asked for, on its way")
+}

@@ -1,0 +1,55 @@
+package demo
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDraw(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		samples []sample
+		want    string
+	}{
+		"nothing was there all day": {nil, `
+   1 │
+     └────────────────────────────────────────────────
+      0     3     6     9     12    15    18    21    24 o'clock
+      █ available   ░ asked for, on its way
+`},
+		"what is asked for comes later, and what isn't goes": {
+			[]sample{{0, 1, 0}, {20 * time.Minute, 1, 1}, {9 * time.Hour, 3, 1}, {10*time.Hour + 15*time.Minute, 3, 3}, {18 * time.Hour, 2, 2}}, `
+   3 │                  ░░████████████████
+   2 │                  ░░████████████████████████████
+   1 │░███████████████████████████████████████████████
+     └────────────────────────────────────────────────
+      0     3     6     9     12    15    18    21    24 o'clock
+      █ available   ░ asked for, on its way
+`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var out bytes.Buffer
+			draw(&out, test.samples)
+			if diff := cmp.Diff(strings.Split(test.want, "\n"), strings.Split(out.String(), "\n")); diff != "" {
+				t.Errorf("chart (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAsked(t *testing.T) {
+	got := asked([]sample{{asked: 3}, {asked: 3, running: 1}, {asked: 2}, {asked: 3}})
+	if want := []int32{3, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("asked for %d, want %d", got, want)
+	}
+}
+
+func TestClock(t *testing.T) {
+	if got := clock(9*time.Hour + 5*time.Minute + 59*time.Second); got != "09:05" {
+		t.Errorf("got %s", got)
+	}
+}

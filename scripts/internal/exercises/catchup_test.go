@@ -1,0 +1,262 @@
+package exercises
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// solvedInPlace is the solution as catch-up puts it in place.
+var solvedInPlace = strings.Replace(solvedSum, "solution", "!solution", 1)
+
+// room is a course in which somebody catches up.
+type room struct {
+	*testing.T
+	root string
+	all  []Exercise
+}
+
+func newRoom(t *testing.T) room {
+	root := t.TempDir()
+	for _, name := range []string{"1-one", "2-two", "3-three"} {
+		writeSum(t, root, "01-a", name, nil)
+	}
+	writeSum(t, root, "02-b", "1-one", nil)
+	all, err := All(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return room{t, root, all}
+}
+
+var roomTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// writes is what the learner has made of an exercise.
+func (r room) writes(n int, own string) { r.Helper(); write(r.T, r.all[n].File(exerciseFile), own) }
+
+func (r room) passes(n int) {
+	r.Helper()
+	if err := UpdateProgress(r.Context(), r.root, r.all[n], func(r *Record) { r.Passing, r.Passed = true, &roomTime }); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r room) catchesUp(last int) []Move {
+	r.Helper()
+	moves, err := CatchUp(r.Context(), r.root, UpTo(r.all, r.all[last]), roomTime)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return moves
+}
+
+func (r room) putsBack(evenChanged bool, exercises ...Exercise) []Move {
+	r.Helper()
+	moves, err := PutBack(r.Context(), r.root, exercises, evenChanged, roomTime)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return moves
+}
+
+// has fails unless the exercises' files are these.
+func (r room) has(want ...string) {
+	r.Helper()
+	for n, content := range want {
+		if got := read(r.T, r.all[n].File(exerciseFile)); got != content {
+			r.Errorf("%s is now\n%s\nwant\n%s", r.all[n].Name(), got, content)
+		}
+	}
+}
+
+// kept are the files that are kept, and what is in them.
+func (r room) kept() map[string]string {
+	r.Helper()
+	found := map[string]string{}
+	_ = filepath.WalkDir(filepath.Join(r.root, ".workshop", keptFolder), func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			name, _ := filepath.Rel(filepath.Join(r.root, ".workshop", keptFolder), path)
+			found[filepath.ToSlash(name)] = read(r.T, path)
+		}
+		return nil
+	})
+	return found
+}
+
+func kinds(moves []Move) (kinds []MoveKind) {
+	for _, move := range moves {
+		kinds = append(kinds, move.Done)
+	}
+	return kinds
+}
+
+func TestCatchingUpAndBack(t *testing.T) {
+	r := newRoom(t)
+	const passed, begun = "what passes", "what was begun"
+	r.writes(0, passed)
+	r.passes(0)
+	r.writes(1, begun)
+
+	moves := r.catchesUp(2)
+	if want := []MoveKind{MovePassed, MoveSolved, MoveSolved}; !slices.Equal(kinds(moves), want) {
+		t.Errorf("done: %v, want %v", kinds(moves), want)
+	}
+	r.has(passed, solvedInPlace, solvedInPlace, givenSum)
+	if kept := r.kept(); len(kept) != 2 || kept["catch-up/01-a/2-two.go"] != begun || kept["catch-up/01-a/3-three.go"] != givenSum {
+		t.Errorf("kept: %v", kept)
+	}
+
+	if moves := r.catchesUp(2); !slices.Equal(kinds(moves), []MoveKind{MovePassed, MoveAlready, MoveAlready}) {
+		t.Errorf("once more: %v", kinds(moves))
+	}
+	if len(r.kept()) != 2 {
+		t.Errorf("once more, kept: %v", r.kept())
+	}
+
+	if moves := r.putsBack(false, r.all...); !slices.Equal(kinds(moves), []MoveKind{MoveBack, MoveBack}) {
+		t.Errorf("put back: %v", kinds(moves))
+	}
+	r.has(passed, begun, givenSum, givenSum)
+	if len(r.kept()) != 0 {
+		t.Errorf("still kept: %v", r.kept())
+	}
+	if moves := r.putsBack(false, r.all...); len(moves) != 0 {
+		t.Errorf("put back once more: %v", kinds(moves))
+	}
+	r.has(passed, begun, givenSum, givenSum)
+}
+
+func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
+	r := newRoom(t)
+	const begun, changed = "what was begun", "what was made of the solution"
+	r.writes(0, begun)
+	r.catchesUp(1)
+	r.writes(0, changed)
+
+	moves := r.putsBack(false, r.all...)
+	if !slices.Equal(kinds(moves), []MoveKind{MoveChanged, MoveBack}) {
+		t.Errorf("put back: %v", kinds(moves))
+	}
+	r.has(changed, givenSum)
+
+	r.catchesUp(0)
+	r.has(solvedInPlace)
+	if kept := r.kept(); kept["catch-up/01-a/1-one.go"] != begun || kept["01-1-20260102T030405.go"] != changed {
+		t.Errorf("caught up again, kept: %v", kept)
+	}
+
+	r.writes(0, changed+" again")
+	moves = r.putsBack(true, r.all[0])
+	r.has(begun)
+	if want := filepath.Join(".workshop", "kept", "01-1-20260102T030405-2.go"); len(moves) != 1 || moves[0].Kept != want || read(t, filepath.Join(r.root, want)) != changed+" again" {
+		t.Errorf("put back by name: %+v", moves)
+	}
+}
+
+// Each case is what a run leaves that was broken off; the next one comes to the same end.
+func TestARunThatWasBrokenOff(t *testing.T) {
+	const begun = "what was begun"
+	aside := func(r room, content string) { write(r.T, filepath.Join(r.root, asidePath(r.all[0])), content) }
+	for sentence, test := range map[string]struct {
+		left func(room)
+		back bool // it is to be put back
+	}{
+		"catching up, before all":                  {left: func(r room) {}},
+		"catching up, the learner's own kept":      {left: func(r room) { aside(r, begun) }},
+		"catching up, the solution in place":       {left: func(r room) { aside(r, begun); r.writes(0, solvedInPlace) }},
+		"catching up, a file half written beside":  {left: func(r room) { write(r.T, r.all[0].File("exercise.go.123"), "//go:b") }},
+		"putting back, before all":                 {left: func(r room) { aside(r, begun); r.writes(0, solvedInPlace) }, back: true},
+		"putting back, in place and still kept":    {left: func(r room) { aside(r, begun) }, back: true},
+		"putting back, the solution's check stays": {left: func(r room) { aside(r, begun); r.passes(0) }, back: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			r := newRoom(t)
+			r.writes(0, begun)
+			test.left(r)
+			if !test.back {
+				r.catchesUp(0)
+				r.has(solvedInPlace)
+			}
+			r.putsBack(false, r.all...)
+			r.has(begun)
+			if len(r.kept()) != 0 {
+				t.Errorf("kept: %v", r.kept())
+			}
+			progress, err := ReadProgress(r.root)
+			if err != nil || progress.Of(r.all[0]).Passing {
+				t.Errorf("remembered: %+v, error %v", progress.Of(r.all[0]), err)
+			}
+		})
+	}
+}
+
+func TestAMissingFile(t *testing.T) {
+	r := newRoom(t)
+	r.passes(0)
+	if err := os.Remove(r.all[0].File(exerciseFile)); err != nil {
+		t.Fatal(err)
+	}
+	if moves := r.catchesUp(0); moves[0].Done != MoveSolved || len(r.kept()) != 0 {
+		t.Errorf("done: %+v", moves)
+	}
+	r.has(solvedInPlace)
+	if err := os.Remove(r.all[0].File(solutionFile)); err != nil {
+		t.Fatal(err)
+	}
+	moves, err := CatchUp(t.Context(), r.root, r.all, roomTime)
+	if err == nil || len(moves) != 0 || !strings.Contains(problem.Format(err), "solution.go is missing\n  what to do: git checkout") {
+		t.Errorf("%v, error %v", kinds(moves), err)
+	}
+	r.has(solvedInPlace, givenSum)
+}
+
+func TestACaughtUpExerciseIsNotSolved(t *testing.T) {
+	r := newRoom(t)
+	r.passes(0)
+	r.writes(0, "mine")
+	r.catchesUp(1)
+	show := func() string {
+		progress, err := ReadProgress(r.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open, found := FirstOpen(r.all, progress); !found || open.Name() != "01/3" {
+			t.Errorf("the first open one is %s", open.Name())
+		}
+		var page strings.Builder
+		if err := NewOverview(r.all, progress).Print(&page, false); err != nil {
+			t.Fatal(err)
+		}
+		return page.String()
+	}
+	const rows = `
+  ✓ 01/1  Sums  5 min
+  » 01/2  Sums  5 min    caught up
+  · 01/3  Sums  5 min
+
+02-b: 0 of 1 passed (0 %)
+  · 02/1  Sums  5 min
+
+`
+	if got, want := show(), "01-a: 1 of 3 passed (33 %), 1 caught up, not solved"+rows+"In all: 1 of 4 passed (25 %), 1 caught up, not solved\n"; got != want {
+		t.Errorf("it shows\n%s\nwant\n%s", got, want)
+	}
+	if _, err := (Checker{Root: r.root}).Check(t.Context(), r.all[1]); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(), "01-a: 2 of 3 passed (66 %), 1 caught up, not solved"+rows+"In all: 2 of 4 passed (50 %), 1 caught up, not solved\n"; got != want {
+		t.Errorf("checked, it shows\n%s\nwant\n%s", got, want)
+	}
+	r.writes(1, solvedInPlace+"\n// My own.\n")
+	if _, err := (Checker{Root: r.root}).Check(t.Context(), r.all[1]); err != nil {
+		t.Fatal(err)
+	}
+	if got := show(); strings.Contains(got, "caught up") {
+		t.Errorf("with a change that passes, it shows\n%s", got)
+	}
+}

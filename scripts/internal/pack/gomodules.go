@@ -1,0 +1,211 @@
+package pack
+
+// Go, and the modules. Both are fetched by the go command, which checks them by its checksums, into module caches of their own: what a
+// cache that was empty has in the end is what is needed, and a cache's cache/download has the layout of a module proxy.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/version"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/modfile"
+
+	"example.com/operators/scripts/internal/checks"
+	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// goModule is the module that has Go itself, by version and platform. The go command gets its toolchains there.
+const goModule = "golang.org/toolchain"
+
+var released = regexp.MustCompile(`^go1\.\d+(\.\d+|rc\d+)$`)
+
+// fetchGo fetches the Go of the version that runs here, since that is the one that was tested with.
+func (p *packer) fetchGo(ctx context.Context, step *ui.Step) (string, error) {
+	said, err := p.goCommand(ctx, "scripts", nil, "env", "GOVERSION")
+	if err != nil {
+		return "", err
+	}
+	p.goIs = strings.TrimSpace(said)
+	if !released.MatchString(p.goIs) {
+		return "", &problem.Problem{What: fmt.Sprintf("the Go here is %q, which wasn't released so", p.goIs), Mend: "pack with a Go from https://go.dev/dl/"}
+	}
+	needed, err := p.goLine("scripts")
+	if err != nil {
+		return "", err
+	}
+	if version.Compare(p.goIs, "go"+needed) < 0 {
+		return "", &problem.Problem{What: fmt.Sprintf("the Go here is %s, and %s is needed", p.goIs, needed), Mend: "install it from https://go.dev/dl/"}
+	}
+	step.Update("%s for %s", p.goIs, p.Platform)
+	cache := p.path("go")
+	name := fmt.Sprintf("%s@v0.0.1-%s.%s-%s", goModule, p.goIs, p.Platform.OS, p.Platform.Arch)
+	said, err = p.goCommand(ctx, ".", p.fetching(ctx, cache), "mod", "download", "-json", name)
+	var got struct{ Dir, Error string }
+	if jsonErr := json.Unmarshal([]byte(said), &got); err == nil {
+		err = jsonErr
+	}
+	if err != nil {
+		return "", cantBeHad(name, err, got.Error)
+	}
+	p.goRoot = got.Dir
+	return p.goIs + " for " + p.Platform.String(), nil
+}
+
+// fetchModules fetches what go needs in each module of the repository, in the workspace, and where a script goes for a generator.
+func (p *packer) fetchModules(ctx context.Context, step *ui.Step) (string, error) {
+	modules, err := checks.Modules(p.source)
+	if err != nil {
+		return "", err
+	}
+	cache := p.path("modules")
+	env := p.fetching(ctx, cache)
+	alone := append(slices.Clone(env), "GOWORK=off")
+	for _, module := range modules {
+		step.Update("%s", module)
+		// The graph takes more modules' go.mod files than the download.
+		for _, args := range [][]string{{"mod", "download"}, {"mod", "graph"}} {
+			if _, err := p.goCommand(ctx, module, alone, args...); err != nil {
+				return "", cantBeHad("the modules of "+module, err, "")
+			}
+		}
+		if err := p.fetchGenerators(ctx, module, alone); err != nil {
+			return "", err
+		}
+	}
+	step.Update("go.work")
+	// Packages, not "mod download": that would fetch each module that any module names. -e: a learner's package may be broken.
+	args := []string{"list", "-e", "-deps", "-test", "-tags=check,e2e"}
+	for _, module := range modules {
+		args = append(args, "./"+module+"/...")
+	}
+	workspace := append(env, "GOWORK="+filepath.Join(p.source, "go.work")) // whatever the user has set
+	if _, err := p.goCommand(ctx, ".", workspace, args...); err != nil {
+		return "", cantBeHad("the modules of go.work", err, "")
+	}
+	p.proxy = filepath.Join(cache, "cache", "download")
+	found, err := proxyFiles(p.proxy)
+	if err != nil {
+		return "", err
+	}
+	zips := 0
+	for _, file := range found {
+		if strings.HasSuffix(file, ".zip") {
+			zips++
+		}
+	}
+	return fmt.Sprintf("%d for %s and go.work", zips, ui.Plural(len(modules), "module")), nil
+}
+
+// codeGenerator is the module whose script kube_codegen.sh builds the generators in its own folder, and so by its own go.mod.
+const codeGenerator = "k8s.io/code-generator"
+
+func (p *packer) fetchGenerators(ctx context.Context, module string, env []string) error {
+	file, err := p.goMod(module)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == codeGenerator }) {
+		return nil
+	}
+	dir, err := p.goCommand(ctx, module, env, "list", "-m", "-f", "{{.Dir}}", codeGenerator)
+	if err != nil {
+		return cantBeHad(codeGenerator, err, "")
+	}
+	_, err = p.goIn(ctx, strings.TrimSpace(dir), env, "list", "-deps", "./cmd/...", "k8s.io/kube-openapi/cmd/openapi-gen")
+	if err != nil {
+		return cantBeHad("the modules of "+codeGenerator, err, "")
+	}
+	return nil
+}
+
+// fetching makes go fetch into a cache of its own, by way of the user's: what that has needn't come over the network again.
+func (p *packer) fetching(ctx context.Context, cache string) []string {
+	said, _ := p.goCommand(ctx, "scripts", nil, "env", "-json", "GOMODCACHE", "GOPROXY") // without an answer, over the network
+	user := map[string]string{}
+	_ = json.Unmarshal([]byte(said), &user)
+	env := []string{"GOMODCACHE=" + cache, "GOFLAGS=-modcacherw"}
+	if own := filepath.Join(user["GOMODCACHE"], "cache", "download"); filepath.IsAbs(own) {
+		env = append(env, "GOPROXY="+fileProxy(own)+","+user["GOPROXY"])
+	}
+	return env
+}
+
+// fileProxy is a folder as GOPROXY takes it, which is a list.
+func fileProxy(dir string) string {
+	return strings.ReplaceAll((&url.URL{Scheme: "file", Path: dir}).String(), ",", "%2C")
+}
+
+// goCommand runs go in a folder of what is packed, and returns what it printed.
+func (p *packer) goCommand(ctx context.Context, folder string, env []string, args ...string) (string, error) {
+	return p.goIn(ctx, filepath.Join(p.source, folder), env, args...)
+}
+
+func (p *packer) goIn(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir = dir
+	command.Env = slices.Concat(os.Environ(), env)
+	var stdout strings.Builder
+	var said []string
+	command.Stdout = &stdout
+	command.Stderr = &output.Lines{Do: func(line string) {
+		if !strings.HasPrefix(line, "go: downloading ") {
+			said = append(said, line)
+		}
+	}}
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // lets go remove its temporary files
+	command.WaitDelay = 5 * time.Second
+	if err := command.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return stdout.String(), fmt.Errorf("go %s: %w\n%s", args[0], err, shorten(strings.Join(said, "\n")))
+	}
+	return stdout.String(), nil
+}
+
+// cantBeHad says that something couldn't be fetched, and why if that is known.
+func cantBeHad(what string, err error, said string) error {
+	if said != "" {
+		err = errors.New(said)
+	}
+	p := &problem.Problem{What: what + " can't be had", Mend: "see what go says", Err: err}
+	if cause, mend, known := problem.Cause(err.Error()); known {
+		p.What, p.Mend = p.What+", since "+cause, mend
+	}
+	return p
+}
+
+func (p *packer) goMod(module string) (*modfile.File, error) {
+	path := filepath.Join(p.source, module, "go.mod")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return modfile.Parse(path, content, nil)
+}
+
+func (p *packer) goLine(module string) (string, error) {
+	file, err := p.goMod(module)
+	if err != nil {
+		return "", err
+	}
+	return file.Go.Version, nil
+}
+
+// buildEnvironment makes go build for the platform, the same on each machine.
+func buildEnvironment(platform controlplane.Platform) []string {
+	return append([]string{"GOWORK=off", "CGO_ENABLED=0"}, platform.Environment()...)
+}

@@ -1,0 +1,218 @@
+// Package pack makes one archive of all that the course needs, for a machine that has a shell and no network: the repository as
+// committed, the control plane's programs and the workshop's, Go, and a module proxy made of files.
+//
+// This file says in which order that is gathered. Each part has a file of its own: source.go the repository, gomodules.go Go and the
+// modules, programs.go what is built, plan.go what goes into the archive, and archive.go how it is written. unpacked.go is about the
+// other end.
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/lock"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// folder is what the archive unpacks to.
+const folder = "operators"
+
+// neededToGather is the disk that the parts take until they are in the archive, in bytes: 0.7 GiB of modules, 0.6 of Go, 0.6 of
+// programs.
+const neededToGather = 2 << 30
+
+// Platforms are those that archives can be made for.
+func Platforms() []controlplane.Platform {
+	return []controlplane.Platform{
+		{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
+	}
+}
+
+// Options say what is to be made.
+type Options struct {
+	Root     string // of the repository
+	Platform controlplane.Platform
+	Output   string // the archive, or a folder for it; "": a folder in .workshop
+	UI       *ui.UI
+	// Build builds what is missing of the control plane.
+	Build func(context.Context, *controlplane.Builder) error
+}
+
+// Result is what was made.
+type Result struct {
+	Path     string
+	Size     int64 // of the archive, in bytes
+	Unpacked int64 // of all that is in it
+	Files    int
+	SHA256   string
+	Elapsed  time.Duration
+}
+
+// packer is one run.
+type packer struct {
+	Options
+	dir    string // for all that is made on the way: .workshop/pack
+	source string // the repository as committed
+	commit commit
+	goIs   string // the version of Go, such as go1.26.8
+	goRoot string // the platform's Go
+	proxy  string // the modules, as a proxy has them
+	bin    string // the control plane's programs
+	tool   string // the workshop's own program
+}
+
+// Pack makes the archive. What it is broken off at, it does again the next time, but for programs that were built. Nothing stands
+// under the archive's name until it is whole.
+func Pack(ctx context.Context, o Options) (Result, error) {
+	start := time.Now()
+	if err := checkPlatform(o.Platform); err != nil {
+		return Result{}, err
+	}
+	p := &packer{Options: o, dir: filepath.Join(o.Root, ".workshop", "pack")}
+	output, err := p.output()
+	if err != nil {
+		return Result{}, err
+	}
+	release, err := lock.Acquire(ctx, p.dir, func(holder string) { o.UI.Say("waiting for %s", holder) })
+	if err != nil {
+		return Result{}, err
+	}
+	defer release()
+	if err := checkDisk(p.dir, neededToGather, "gathering what goes into the archive"); err != nil {
+		return Result{}, err
+	}
+	if err := p.gather(ctx); err != nil {
+		return Result{}, err
+	}
+	entries, err := p.plan()
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := p.write(ctx, entries, output)
+	result.Elapsed = time.Since(start)
+	return result, errors.Join(err, p.clean())
+}
+
+// gather makes all parts, the ones first that can fail soon.
+func (p *packer) gather(ctx context.Context) error {
+	return errors.Join(p.clean(), inOrder(
+		func() error { return p.step(ctx, "the repository as committed", p.takeSource) },
+		func() error { return p.step(ctx, "Go", p.fetchGo) },
+		func() error { return p.step(ctx, "modules", p.fetchModules) },
+		func() error { return p.buildControlPlane(ctx) },
+		func() error { return p.step(ctx, "the workshop's program", p.buildTool) },
+		func() error { return p.anonymize(ctx) },
+	))
+}
+
+// inOrder does one thing after the other until one fails.
+func inOrder(parts ...func() error) error {
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step does one part, and shows it. A part returns a word on what it got.
+func (p *packer) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) error {
+	step := p.UI.Start(what)
+	summary, err := part(ctx, step)
+	if err != nil {
+		step.Fail()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	}
+	step.Done("%s: %s", what, summary)
+	return nil
+}
+
+// clean removes what can be had again in a moment. Go and the built programs stay for the next archive.
+func (p *packer) clean() error {
+	return errors.Join(os.RemoveAll(p.path("source")), os.RemoveAll(p.path("modules")), os.RemoveAll(p.path("workshop")))
+}
+
+func (p *packer) path(name string) string { return filepath.Join(p.dir, name) }
+
+// native tells whether the archive is for this machine's platform.
+func (p *packer) native() bool {
+	return p.Platform == controlplane.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}
+}
+
+// output is the archive's path.
+func (p *packer) output() (string, error) {
+	name := fmt.Sprintf("%s-%s-%s.tar.gz", folder, p.Platform.OS, p.Platform.Arch)
+	if p.Output == "" {
+		return p.path(name), nil
+	}
+	path, err := filepath.Abs(p.Output)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, name)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return "", &problem.Problem{
+			What: fmt.Sprintf("--output %s: there is no folder %s", p.Output, filepath.Dir(path)),
+			Mend: "make it first, or choose another",
+		}
+	}
+	return path, nil
+}
+
+func checkPlatform(platform controlplane.Platform) error {
+	if slices.Contains(Platforms(), platform) {
+		return nil
+	}
+	var known []string
+	for _, k := range Platforms() {
+		known = append(known, fmt.Sprintf("--os %s --arch %s", k.OS, k.Arch))
+	}
+	p := &problem.Problem{
+		What: fmt.Sprintf("no archive can be made for %s", platform),
+		Mend: "choose one of: " + strings.Join(known, ", "),
+	}
+	if platform.OS == "windows" {
+		p.Mend = "for WSL2 take --os linux; " + p.Mend
+	}
+	return p
+}
+
+// checkDisk looks whether so many bytes can be written below dir.
+func checkDisk(dir string, needed int64, what string) error {
+	free, err := controlplane.FreeDisk(dir)
+	if err != nil || free >= uint64(needed) {
+		return err
+	}
+	return diskFull(dir, needed, what, fmt.Sprintf("which has %s left", size(int64(free))), nil)
+}
+
+func diskFull(dir string, needed int64, what, state string, err error) error {
+	return &problem.Problem{
+		What: fmt.Sprintf("%s needs %s on the disk of %s, %s", what, size(needed), dir, state),
+		Mend: "free some space, or choose another disk (--output for the archive)",
+		Err:  err,
+	}
+}
+
+// size is a number of bytes as people say it.
+func size(bytes int64) string {
+	const mib = 1 << 20
+	if bytes < 1000*mib {
+		return fmt.Sprintf("%d MiB", (bytes+mib-1)/mib)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}

@@ -1,0 +1,128 @@
+package pack
+
+// The repository as committed: a clone of the last commit alone. It is a git repository there too, since exercises are put back, and
+// proved, by what git has of them.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// commit is what is packed.
+type commit struct {
+	id   string
+	date time.Time
+}
+
+func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) {
+	top, err := git(ctx, p.Root, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", err
+	}
+	if !samePath(top, p.Root) {
+		return "", &problem.Problem{
+			What: fmt.Sprintf("%s isn't a git repository of its own, but a part of %s", p.Root, top),
+			Mend: "clone the course's repository, and pack that",
+		}
+	}
+	if p.commit, err = lastCommit(ctx, p.Root); err != nil {
+		return "", err
+	}
+	changes, err := git(ctx, p.Root, "status", "--porcelain", "--untracked-files=normal")
+	if err != nil {
+		return "", err
+	}
+	if changes != "" {
+		step.Note("! %s not as committed; the archive has the last commit:\n%s", ui.Plural(strings.Count(changes, "\n")+1, "path"), shorten(changes))
+	}
+	p.source = p.path("source")
+	from := (&url.URL{Scheme: "file", Path: p.Root}).String()
+	// An empty template has no hooks. Line ends stay as they are.
+	if _, err := git(ctx, p.dir, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false",
+		"clone", "--quiet", "--depth=1", "--no-tags", "--template=", "--origin=origin", from, p.source); err != nil {
+		return "", err
+	}
+	return "commit " + p.commit.id[:12], nil
+}
+
+// anonymize takes away what tells of this machine: what go has noted in go.work.sum, where the clone came from, and the index's notes
+// on its files.
+func (p *packer) anonymize(ctx context.Context) error {
+	for _, args := range [][]string{{"checkout", "--quiet", "--", "."}, {"remote", "remove", "origin"}} {
+		if _, err := git(ctx, p.source, args...); err != nil {
+			return err
+		}
+	}
+	dir := filepath.Join(p.source, ".git")
+	for _, name := range []string{"index", "logs", "FETCH_HEAD", "ORIG_HEAD"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	_, err := git(ctx, p.source, "read-tree", "HEAD")
+	return err
+}
+
+func lastCommit(ctx context.Context, root string) (commit, error) {
+	said, err := git(ctx, root, "log", "-1", "--format=%H %ct")
+	if err != nil {
+		return commit{}, err
+	}
+	id, seconds, _ := strings.Cut(said, " ")
+	unix, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil || len(id) < 12 {
+		return commit{}, fmt.Errorf("git log: odd answer %q", said)
+	}
+	return commit{id, time.Unix(unix, 0).UTC()}, nil
+}
+
+// git runs git in dir, and returns what it printed, without the last line's end.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
+	// A hook's variables would point git to the hook's repository.
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GIT_") })
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	output, err := command.Output()
+	switch {
+	case err == nil:
+		return strings.TrimRight(string(output), "\n"), nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return "", &problem.Problem{What: "there is no git command, and what is committed is packed", Mend: "install git"}
+	}
+	return "", &problem.Problem{
+		What: "git can't tell what is committed",
+		Mend: "see what git says; a fresh clone of the course's repository can be packed",
+		Err:  errors.New(strings.TrimSpace(stderr.String())),
+	}
+}
+
+func samePath(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// shorten is the beginning of a list of lines, indented.
+func shorten(lines string) string {
+	const most = 5
+	all := strings.Split(lines, "\n")
+	if len(all) > most {
+		all = append(all[:most], fmt.Sprintf("and %d more", len(all)-most))
+	}
+	return "    " + strings.Join(all, "\n    ")
+}
