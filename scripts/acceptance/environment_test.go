@@ -54,6 +54,9 @@ func (j judged) holds(name string) bool {
 	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotAsked(j.chapter, name) == ""
 }
 
+// isFull tells whether it is the chapter's own program, and not an exercise's solution, which is as much as its chapter's means allow.
+func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }
+
 // patience bounds every wait, unless TEST_PATIENCE says otherwise. It is long since a loaded machine is slow, and costs nothing
 // when all is well.
 const patience = 120 * time.Second

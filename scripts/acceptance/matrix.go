@@ -36,8 +36,8 @@ each promise is judged. T7, T8 and T9 ask more of chapter 07: they are about Ser
 
 `)
 	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
-	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one of each table, and `./scripts/workshop faults 01 F5` lets you\n" +
-		"watch it.\n")
+	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one of each table, " +
+		"and `./scripts/workshop faults 01 F5` lets you\nwatch it.\n")
 	return text.String()
 }
 

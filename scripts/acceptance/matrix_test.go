@@ -113,12 +113,12 @@ func TestAsked(t *testing.T) {
 		names   []string
 		want    string
 	}{
-		"Foos' promises of a chapter about Foos": {"01-a", []string{"B4", "B6"}, "B4, B6"},
-		"Foos' promises of chapter 07":           {"07-a", []string{"B4", "T2"}, "T2"},
-		"what an exercise's API hasn't got":      {"01-a", []string{"T2", "T4"}, "T2"},
-		"a fault that Foos only are asked about": {"01-a", []string{"F7"}, "F7"},
-		"a fault that isn't held is asked about": {"01-a", []string{"F4a"}, "F4a"},
-		"nothing":                                {"07-a", []string{"B10"}, ""},
+		"Foos' promises of a chapter about Foos":         {"01-a", []string{"B4", "B6"}, "B4, B6"},
+		"Foos' promises of chapter 07":                   {"07-a", []string{"B4", "T2"}, "T2"},
+		"what an exercise's API hasn't got":              {"01-a", []string{"T2", "T4"}, "T2"},
+		"a fault that only Foos' program is asked about": {"01-a", []string{"F7"}, "F7"},
+		"a fault that isn't held is asked about":         {"01-a", []string{"F4a"}, "F4a"},
+		"nothing":                                        {"07-a", []string{"B10"}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			wanted, err := Find(test.names...)

@@ -20,7 +20,7 @@ func TestMissingCRD(t *testing.T) {
 // missingCRD is what a program may say. An exercise leaves that to its libraries.
 func missingCRD(j judged) []string {
 	words := []string{"is the CRD applied"}
-	if j.Kind != j.chapter.Kind() {
+	if !j.isFull() {
 		words = append(words, "could not find the requested resource", "it should be installed")
 	}
 	return words

@@ -47,7 +47,7 @@ func tdsetPromises(j judged) []promise {
 		{"T12 bad input: is refused by the server, by the field's name", badTDSet},
 		{"T12 bad input: permissions that are missing are waited for", forbiddenTDSet},
 	}
-	if j.chapter.Kind() == chapters.TDSet {
+	if j.isFull() {
 		all = append(all,
 			promise{"T7 drift: a Service, too", serviceDrift},
 			promise{"T8 refusal: a Service that isn't the TDSet's", refuseService},

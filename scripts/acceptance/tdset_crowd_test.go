@@ -15,8 +15,7 @@ import (
 // TestCrowdOfTDSets holds the write budget: at most 4 writes and 1 event for each TDSet until all is available, and none after that, a
 // restart included; one write of the Deployment and two of the status when a window begins.
 func TestCrowdOfTDSets(t *testing.T) {
-	full := func(j judged) bool { return j.Kind == j.chapter.Kind() }
-	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", full, func(t *testing.T, s *scenario) {
+	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", judged.isFull, func(t *testing.T, s *scenario) {
 		s.createCrowd()
 		s.startAt(at(8, 0))
 		s.crowdBecomesScheduled(1)

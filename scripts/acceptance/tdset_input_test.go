@@ -17,37 +17,43 @@ import (
 )
 
 func badTDSet(s *scenario) {
-	const container = `"container":{"image":"a","port":80}`
-	spec := func(fields string) string { return `{` + container + `,"defaultReplica":1,` + fields + `}` }
-	windows := func(list string) string { return spec(`"schedulingConfig":[` + list + `]`) }
+	spec := func(container, fields string) string {
+		return `{"container":` + container + `,"defaultReplica":1,` + fields + `}`
+	}
+	const good, noWindows = `{"image":"a","port":80}`, `"schedulingConfig":[]`
+	windows := func(list string) string { return spec(good, `"schedulingConfig":[`+list+`]`) }
+	const office = `{"startTime":9,"endTime":17,"replica":1}`
 	type bad struct{ name, spec, want string }
 	all := map[string]bad{
 		"no spec":                 {"a", ``, "spec"},
-		"no container":            {"a", `{"schedulingConfig":[],"defaultReplica":1}`, "spec.container"},
-		"no schedulingConfig":     {"a", `{` + container + `,"defaultReplica":1}`, "spec.schedulingConfig"},
-		"an empty image":          {"a", `{"container":{"image":"","port":80},"schedulingConfig":[],"defaultReplica":1}`, "spec.container.image"},
-		"port 0":                  {"a", `{"container":{"image":"a","port":0},"schedulingConfig":[],"defaultReplica":1}`, "spec.container.port"},
-		"port 65536":              {"a", `{"container":{"image":"a","port":65536},"schedulingConfig":[],"defaultReplica":1}`, "spec.container.port"},
-		"no default replicas":     {"a", `{` + container + `,"schedulingConfig":[],"defaultReplica":0}`, "spec.defaultReplica"},
+		"no container":            {"a", `{"defaultReplica":1,` + noWindows + `}`, "spec.container"},
+		"no schedulingConfig":     {"a", `{"container":` + good + `,"defaultReplica":1}`, "spec.schedulingConfig"},
+		"an empty image":          {"a", spec(`{"image":"","port":80}`, noWindows), "spec.container.image"},
+		"port 0":                  {"a", spec(`{"image":"a","port":0}`, noWindows), "spec.container.port"},
+		"port 65536":              {"a", spec(`{"image":"a","port":65536}`, noWindows), "spec.container.port"},
+		"no default replicas":     {"a", `{"container":` + good + `,"defaultReplica":0,` + noWindows + `}`, "spec.defaultReplica"},
 		"start 24":                {"a", windows(`{"startTime":24,"endTime":1,"replica":1}`), "spec.schedulingConfig[0].startTime"},
 		"end 25":                  {"a", windows(`{"startTime":1,"endTime":25,"replica":1}`), "spec.schedulingConfig[0].endTime"},
 		"start is end":            {"a", windows(`{"startTime":5,"endTime":5,"replica":1}`), "spec.schedulingConfig[0]"},
 		"fewer than no replicas":  {"a", windows(`{"startTime":1,"endTime":2,"replica":-1}`), "spec.schedulingConfig[0].replica"},
 		"replicas in words":       {"a", windows(`{"startTime":1,"endTime":2,"replica":"three"}`), "spec.schedulingConfig[0].replica"},
-		"25 windows":              {"a", windows(strings.Repeat(`{"startTime":1,"endTime":2,"replica":1},`, 24) + `{"startTime":1,"endTime":2,"replica":1}`), "spec.schedulingConfig"},
-		"an interval of 0":        {"a", spec(`"schedulingConfig":[],"intervalMint":0`), "spec.intervalMint"},
-		"port 0 for the Service":  {"a", spec(`"schedulingConfig":[],"service":{"port":0}`), "spec.service.port"},
-		"a name of 64 characters": {strings.Repeat("a", 64), spec(`"schedulingConfig":[]`), "metadata.name"},
+		"25 windows":              {"a", windows(strings.Repeat(office+",", 24) + office), "spec.schedulingConfig"},
+		"an interval of 0":        {"a", spec(good, noWindows+`,"intervalMint":0`), "spec.intervalMint"},
+		"port 0 for the Service":  {"a", spec(good, noWindows+`,"service":{"port":0}`), "spec.service.port"},
+		"a name of 64 characters": {strings.Repeat("a", 64), spec(good, noWindows), "metadata.name"},
 	}
 	if s.chapter.Number() >= "06" { // its CRD is made from markers, and says more
-		all["the same hours twice"] = bad{"a", windows(`{"startTime":9,"endTime":0,"replica":1},{"startTime":9,"endTime":24,"replica":2}`), "spec.schedulingConfig"}
+		const twice = `{"startTime":9,"endTime":0,"replica":1},{"startTime":9,"endTime":24,"replica":2}`
+		all["the same hours twice"] = bad{"a", windows(twice), "spec.schedulingConfig"}
 	}
 	if s.isFull() {
-		for sentence, zone := range map[string]string{"an unknown zone": "Mars/Olympus", "the computer's zone": "Local", "an offset": "+05:30", "an empty zone": ""} {
-			all[sentence] = bad{"a", spec(`"schedulingConfig":[],"timeZone":"` + zone + `"`), "spec.timeZone"}
+		for sentence, zone := range map[string]string{
+			"an unknown zone": "Mars/Olympus", "the computer's zone": "Local", "an offset": "+05:30", "an empty zone": "",
+		} {
+			all[sentence] = bad{"a", spec(good, noWindows+`,"timeZone":"`+zone+`"`), "spec.timeZone"}
 		}
-		all["an image with a blank"] = bad{"a", `{"container":{"image":"a b","port":80},"schedulingConfig":[],"defaultReplica":1}`, "spec.container.image"}
-		all["a name that is no Service's"] = bad{"1.a", spec(`"schedulingConfig":[],"service":{"port":80}`), "metadata.name"}
+		all["an image with a blank"] = bad{"a", spec(`{"image":"a b","port":80}`, noWindows), "spec.container.image"}
+		all["a name that is no Service's"] = bad{"1.a", spec(good, noWindows+`,"service":{"port":80}`), "metadata.name"}
 	}
 	for sentence, test := range all {
 		object := tdsetObject(test.name, 1)
@@ -66,6 +72,8 @@ func badTDSet(s *scenario) {
 			return nil
 		})
 	}
+	// With nothing wrong, one is accepted.
+	s.createTDSet("a", 1, window{9, 17, 0}, window{22, 6, 1000}, window{19, 24, 1})
 }
 
 func forbiddenTDSet(s *scenario) {

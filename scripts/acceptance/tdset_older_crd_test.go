@@ -15,8 +15,7 @@ import (
 
 func TestWhatAnOlderCRDLetPass(t *testing.T) {
 	const name = "T12 bad input: what an older CRD let pass is said in the status, and nothing is done about it"
-	full := func(j judged) bool { return j.Kind == j.chapter.Kind() }
-	alone(t, chapters.TDSet, name, full, func(t *testing.T, s *scenario) {
+	alone(t, chapters.TDSet, name, judged.isFull, func(t *testing.T, s *scenario) {
 		s.startAt(at(10, 30))
 		s.createTDSet("a", 1, office)
 		s.becomesScheduled("a", 2)

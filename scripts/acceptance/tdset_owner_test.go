@@ -97,7 +97,8 @@ func (s *scenario) patchService(name, patch string) {
 func refuseUnownedByTDSet(s *scenario) { refuseForeign(s, deploymentObject("a")) }
 
 func refuseOwned(s *scenario) {
-	owner, err := s.client.CoreV1().ConfigMaps(s.namespace).Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	somebody := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	owner, err := s.client.CoreV1().ConfigMaps(s.namespace).Create(s.Context(), somebody, metav1.CreateOptions{})
 	s.must(err)
 	owned := deploymentObject("a")
 	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
@@ -120,12 +121,24 @@ func refuseForeign(s *scenario, deployment *appsv1.Deployment) {
 		!equality.Semantic.DeepEqual(now.OwnerReferences, foreign.OwnerReferences) {
 		s.Errorf("someone else's Deployment was touched: %+v", now)
 	}
+	s.triedNothing("deployments", "a")
 	s.saysRefused("a")
 	s.warnedOnce("a")
 
 	// The name becomes free: the TDSet takes it, with no further change to the TDSet.
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
 	s.becomesScheduled("a", 2)
+}
+
+// triedNothing complains of each write of that object that the operator has sent since the last call of writes: also of those that the
+// server refused, by whatever rule.
+func (s *scenario) triedNothing(resource, name string) {
+	s.Helper()
+	for _, write := range s.writes() {
+		if write.Resource == resource && write.Name == name {
+			s.Errorf("it isn't the TDSet's, and yet: %s", write)
+		}
+	}
 }
 
 // warnedOnce waits until there is the one Warning event, if the program is one that records events.
@@ -161,8 +174,11 @@ func refuseOrphanOfTDSet(s *scenario) {
 	s.becomesScheduled("a", 1)
 	s.deleteTDSet("a", metav1.DeletePropagationOrphan)
 	s.tdsetIsGone("a")
+	s.writes()
 	s.createTDSet("a", 3)
 	s.saysRefused("a")
+	s.sentinel("later")
+	s.triedNothing("deployments", "a")
 	if deployment := s.getDeployment("a"); *deployment.Spec.Replicas != 1 {
 		s.Errorf("the orphan was touched: %+v", deployment)
 	}
@@ -175,8 +191,10 @@ func waitForTerminatingOfTDSet(s *scenario) {
 	former := s.patchDeployment("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
 	s.says("a", "Available", "False (Terminating)")
+	s.writes()
 	s.patchTDSet("a", `{"spec":{"defaultReplica":2}}`)
 	s.sentinel("later")
+	s.triedNothing("deployments", "a")
 	if deployment := s.getDeployment("a"); *deployment.Spec.Replicas != 1 {
 		s.Errorf("a Deployment that is being deleted was scaled: %+v", deployment)
 	}
@@ -198,6 +216,7 @@ func refuseService(s *scenario) {
 	s.saysRefused("a")
 	s.eventually("the Deployment is there all the same", func() error { return isRolledOut(s.getDeployment("a"), 2) })
 	s.sentinel("later")
+	s.triedNothing("services", "a")
 	s.warnedOnce("a")
 	if now := s.getService("a"); now.ResourceVersion != foreign.ResourceVersion {
 		s.Errorf("someone else's Service was touched: %+v", now)

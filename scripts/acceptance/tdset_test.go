@@ -131,9 +131,6 @@ func (s *scenario) tdsetIsGone(name string) {
 	})
 }
 
-// isFull tells whether the program is all that a TDSet operator can be. An exercise's solution is as much as its chapter's means allow.
-func (s *scenario) isFull() bool { return s.Kind == s.chapter.Kind() }
-
 // at is a time of a day in June: hours of UTC.
 func at(hour, minute int) time.Time {
 	return time.Date(2026, time.June, 15, hour, minute, 0, 0, time.UTC)

@@ -131,7 +131,8 @@ func (s *scenario) warnings() func(*unstructured.Unstructured) ([]string, error)
 	client, err := dynamic.NewForConfig(config)
 	s.must(err)
 	return func(object *unstructured.Unstructured) ([]string, error) {
-		_, err := client.Resource(resources[s.Kind]).Namespace(s.namespace).Create(s.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		objects := client.Resource(resources[s.Kind]).Namespace(s.namespace)
+		_, err := objects.Create(s.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return heard.take(), err
 	}
 }

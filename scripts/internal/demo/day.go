@@ -75,7 +75,7 @@ func untilReplicasAreNot(deployment string, replicas int32) func(context.Context
 				return nil
 			}
 		}
-		return fmt.Errorf("Deployment %s still asks for %d replicas", deployment, replicas)
+		return fmt.Errorf("still %d replicas are asked for by Deployment %s", replicas, deployment)
 	}
 }
 
