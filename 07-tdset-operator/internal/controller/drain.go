@@ -35,8 +35,10 @@ func (r *TDSetReconciler) finalize(ctx context.Context, tdset *v1.TDSet) (ctrl.R
 	left := time.Until(tdset.DeletionTimestamp.Add(r.DrainTimeout))
 	drained, err := r.drain(ctx, tdset)
 	if err != nil {
-		// Not returned: the queue's pauses grow, and time may be up before the next one ends.
-		ctrl.LoggerFrom(ctx).Error(err, "Draining failed", "left", left)
+		// Not returned: the queue's pauses grow, and time may be up before the next one ends. A conflict is no failure here either.
+		if !apierrors.IsConflict(err) {
+			ctrl.LoggerFrom(ctx).Error(err, "Draining failed", "left", left)
+		}
 		left = min(left, afterConflict)
 	}
 	if !drained && left > 0 {

@@ -125,6 +125,18 @@ func TestWhatIsPutBackAtOnce(t *testing.T) {
 }
 
 // An event that is too long is lost, and nobody hears of it.
+func TestALongRefusal(t *testing.T) {
+	c := newCluster(t, aTDSet(known))
+	c.refuseNext("apply deployments", apierrors.NewForbidden(tdsetsResource, "web", errors.New(strings.Repeat("no, ", 1000))))
+
+	_, err := c.sync()
+
+	recorded := c.recorded()
+	if !apierrors.IsForbidden(err) || len(recorded) != 1 || len(recorded[0]) != len("Warning Refused ")+longestMessage {
+		t.Errorf("got the error %v, and users were told %q", err, recorded)
+	}
+}
+
 func TestShorten(t *testing.T) {
 	for sentence, test := range map[string]struct{ message, want string }{
 		"what is short stays":               {"no", "no"},
