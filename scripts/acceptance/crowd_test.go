@@ -138,7 +138,7 @@ func (s *scenario) createCrowd() {
 	for i := range crowd {
 		object := fooObject(crowdName(i), crowdName(i), int64(1))
 		if s.Kind == chapters.TDSet {
-			object = tdsetObject(crowdName(i), 1, window{9, 17, 2})
+			object = tdsetObject(crowdName(i), 1, office)
 		}
 		_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
 		s.must(err)

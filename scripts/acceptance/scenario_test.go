@@ -175,8 +175,8 @@ func (s *scenario) disappears(name string) {
 func (s *scenario) sentinel(name string) {
 	s.Helper()
 	if s.Kind == chapters.TDSet {
-		s.createTDSet(name, 1)
-		s.becomesScheduled(name, 1)
+		s.createTDSet(name, 1, always)
+		s.becomesScheduled(name, 0)
 		return
 	}
 	s.createFoo(name, name, 1)

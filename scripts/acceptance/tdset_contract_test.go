@@ -111,7 +111,7 @@ func createTDSet(s *scenario) {
 
 func image(s *scenario) {
 	s.startAt(at(10, 30))
-	s.createTDSet("a", 1, window{9, 17, 2})
+	s.createTDSet("a", 1, office)
 	s.becomesScheduled("a", 2)
 	before := s.podsOf("a")
 	s.patchTDSet("a", `{"spec":{"container":{"image":"example.com/app:2","port":9000}}}`)
@@ -221,7 +221,7 @@ func tdsetBudget(s *scenario) {
 
 func tdsetQuiet(s *scenario) {
 	s.startAt(at(10, 30))
-	object := tdsetObject("a", 1, window{9, 17, 2})
+	object := tdsetObject("a", 1, office)
 	if s.isFull() {
 		with(object, map[string]any{"port": int64(80)}, "service")
 	}

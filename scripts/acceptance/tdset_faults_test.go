@@ -18,10 +18,11 @@ import (
 	"example.com/operators/scripts/internal/faultproxy"
 )
 
-// nine is the hour at which all TDSets here that have a window are scaled, from 1 to 2.
-var nine = at(9, 0)
-
-var office = window{9, 17, 2}
+// nine is the hour at which all TDSets here are scaled that have the window night: from no replica to 1. So few Pods are needed.
+var (
+	nine  = at(9, 0)
+	night = window{22, 9, 0}
+)
 
 // settleTDSets makes the TDSets that the upheaval is about, at eight, and waits until all is quiet.
 func (f *faulty) settleTDSets() {
@@ -31,15 +32,15 @@ func (f *faulty) settleTDSets() {
 	f.must(err)
 	names := []string{"crossing", "edited", "drifted", "lost", "removed"}
 	for _, name := range append(names, "refused") {
-		f.createTDSet(name, 1, office)
+		f.createTDSet(name, 1, night)
 	}
-	f.createTDSet("quiet", 1)
+	f.createTDSet("quiet", 1, always)
 	if f.isFull() {
-		f.create(with(tdsetObject("served", 1, office), map[string]any{"port": int64(80)}, "service"))
+		f.create(with(tdsetObject("served", 1, night), map[string]any{"port": int64(80)}, "service"))
 		names = append(names, "served")
 	}
 	for _, name := range append(names, "quiet") {
-		f.becomesScheduled(name, 1)
+		f.becomesScheduled(name, 0)
 	}
 	f.saysRefused("refused")
 	f.sentinel("settled") // by then all that was on its way has been acted on
@@ -49,8 +50,13 @@ func (f *faulty) settleTDSets() {
 // comeToNine has the operator, started anew, come to the boundary, and waits until it watches.
 func (f *faulty) comeToNine() {
 	f.Helper()
+	f.comeTo(nine)
+}
+
+func (f *faulty) comeTo(instant time.Time) {
+	f.Helper()
 	before := len(f.proxy.Requests())
-	f.approach(nine)
+	f.approach(instant)
 	f.eventually("TDSets and Deployments are watched", func() error {
 		watched := map[string]bool{}
 		for _, request := range f.proxy.Requests()[before:] {
@@ -68,7 +74,7 @@ func (f *faulty) comeToNine() {
 // upheavalOfTDSets is what happens to them: by users, and by accident.
 func (f *faulty) upheavalOfTDSets() {
 	f.Helper()
-	f.createTDSet("created", 1, office)
+	f.createTDSet("created", 1, night)
 	f.patchTDSet("edited", `{"spec":{"container":{"image":"example.com/app:2"}}}`)
 	f.patchDeployment("drifted", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":3}}`)
 	f.must(f.deployments().Delete(f.Context(), "lost", metav1.DeleteOptions{}))
@@ -82,22 +88,22 @@ func (f *faulty) upheavalOfTDSets() {
 // judgementsOfTDSets are how each promise shows after the upheaval, and after nine.
 func judgementsOfTDSets(j judged) []judgement {
 	all := []judgement{
-		{"T1 create", func(s *scenario) { s.becomesScheduled("created", 2) }},
-		{"T2 boundary, T11 restart", func(s *scenario) { s.becomesScheduled("crossing", 2) }},
+		{"T1 create", func(s *scenario) { s.becomesScheduled("created", 1) }},
+		{"T2 boundary, T11 restart", func(s *scenario) { s.becomesScheduled("crossing", 1) }},
 		{"T5 image", func(s *scenario) {
-			s.becomesScheduled("edited", 2)
+			s.becomesScheduled("edited", 1)
 			if image := s.getDeployment("edited").Spec.Template.Spec.Containers[0].Image; image != "example.com/app:2" {
 				s.Errorf("the image is %s", image)
 			}
 		}},
 		{"T7 drift", func(s *scenario) {
-			s.becomesScheduled("lost", 2)
-			s.becomesScheduled("drifted", 2)
+			s.becomesScheduled("lost", 1)
+			s.becomesScheduled("drifted", 1)
 			if team := s.getDeployment("drifted").Annotations["team"]; team != "blue" {
 				s.Errorf("an annotation of somebody's is lost: %q", team)
 			}
 		}},
-		{"T8 refusal", func(s *scenario) { s.becomesScheduled("refused", 2) }},
+		{"T8 refusal", func(s *scenario) { s.becomesScheduled("refused", 1) }},
 		{"T9 delete", func(s *scenario) {
 			s.tdsetIsGone("removed")
 			s.disappears("removed")
@@ -116,7 +122,7 @@ func judgementsOfTDSets(j judged) []judgement {
 	}
 	return slices.Insert(all, 3, judgement{"T6 service", func(s *scenario) {
 		s.hasService("served", 81, 8000)
-		s.becomesScheduled("served", 2)
+		s.becomesScheduled("served", 1)
 	}})
 }
 
@@ -147,6 +153,7 @@ func strikesTDSets() map[string]func(f *faulty) {
 		"F1": func(f *faulty) {
 			f.comeToNine()
 			if f.chapter.Number() < "03" { // see strikes
+				f.sentinel("idle")
 				f.cutThrice()
 				f.upheavalOfTDSets()
 				return
@@ -154,7 +161,7 @@ func strikesTDSets() map[string]func(f *faulty) {
 			cutting := f.proxy.KeepCutting(2)
 			f.upheavalOfTDSets()
 			f.hits(cutting, 4)
-			f.becomesScheduled("crossing", 2)
+			f.becomesScheduled("crossing", 1)
 			cutting.Stop()
 		},
 		"F2": func(f *faulty) {
@@ -175,6 +182,15 @@ func strikesTDSets() map[string]func(f *faulty) {
 			f.killAfterWrite(nil, func() { f.patchDeployment("drifted", `{"spec":{"replicas":4}}`) })
 		},
 		"F6a": func(f *faulty) {
+			if f.chapter.Number() < "03" { // what is in flight fails: see F1
+				f.comeTo(at(8, 30))
+				f.sentinel("idle")
+				f.hits(f.proxy.Freeze(), 1)
+				f.upheavalOfTDSets()
+				f.becomesScheduled("created", 0)
+				f.comeToNine()
+				return
+			}
 			f.comeToNine()
 			f.hits(f.proxy.Freeze(), 1)
 			f.upheavalOfTDSets()
@@ -225,13 +241,13 @@ func (f *faulty) killAfterWrite(matches []faultproxy.Match, caused func()) {
 func showLate(code int) func(*faulty) {
 	return func(f *faulty) {
 		f.startAt(at(8, 0))
-		f.createTDSet("crossing", 1, office)
-		f.becomesScheduled("crossing", 1)
+		f.createTDSet("crossing", 1, night)
+		f.becomesScheduled("crossing", 0)
 		failing := f.proxy.FailWrites(1, code, scaling()...)
 		f.comeToNine()
 		f.hits(failing, 1)
 		f.sentinel("later")
-		if *f.getDeployment("crossing").Spec.Replicas != 1 {
+		if *f.getDeployment("crossing").Spec.Replicas != 0 {
 			f.Error(isMendedNow)
 		}
 	}

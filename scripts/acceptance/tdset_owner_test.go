@@ -15,7 +15,7 @@ import (
 
 func tdsetDrift(s *scenario) {
 	s.startAt(at(10, 30))
-	s.createTDSet("a", 1, window{9, 17, 2})
+	s.createTDSet("a", 1, office)
 	s.becomesScheduled("a", 2)
 	s.patchDeployment("a", `{"spec":{"replicas":5}}`)
 	s.hasReplicas("a", 2)
@@ -42,7 +42,7 @@ func tdsetDrift(s *scenario) {
 
 func tdsetForeignFields(s *scenario) {
 	s.startAt(at(8, 0))
-	s.createTDSet("a", 1, window{9, 17, 2})
+	s.createTDSet("a", 1, office)
 	s.becomesScheduled("a", 1)
 	s.patchDeployment("a", `{"metadata":{"annotations":{"team":"blue"},"labels":{"cost-center":"7"}},
 		"spec":{"replicas":4,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"sidecar","image":"example.com/sidecar:1"}]}}}}`)
@@ -110,7 +110,7 @@ func refuseForeign(s *scenario, deployment *appsv1.Deployment) {
 	foreign, err := s.deployments().Create(s.Context(), deployment, metav1.CreateOptions{})
 	s.must(err)
 	s.startAt(at(8, 0))
-	s.createTDSet("a", 3, window{9, 17, 2})
+	s.createTDSet("a", 3, office)
 	s.saysRefused("a")
 	s.patchDeployment("a", `{"metadata":{"annotations":{"still":"mine"}}}`)
 	s.sentinel("later")

@@ -44,6 +44,11 @@ func (t *tdset) condition(kind string) string {
 // window is a window of the day.
 type window struct{ start, end, replicas int64 }
 
+var (
+	office = window{9, 17, 2}
+	always = window{0, 24, 0} // with no Pod, for who looks at other things
+)
+
 // tdsetObject returns a TDSet that is not yet on the server.
 func tdsetObject(name string, defaultReplica int64, windows ...window) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{

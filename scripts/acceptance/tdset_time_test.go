@@ -20,7 +20,7 @@ func boundary(s *scenario) {
 	// What happens before the boundary doesn't make the operator forget it.
 	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
 	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
-	s.createTDSet("b", 1, window{9, 17, 2})
+	s.createTDSet("b", 1, office)
 	tdset := s.becomesScheduled("a", 2)
 	s.becomesScheduled("b", 2)
 	s.sentinel("crossed")
@@ -116,7 +116,7 @@ func zone(s *scenario) {
 func restart(s *scenario) {
 	s.startAt(at(8, 30))
 	for _, name := range []string{"scaled", "edited", "drifted", "removed", "untouched"} {
-		s.createTDSet(name, 1, window{9, 17, 2})
+		s.createTDSet(name, 1, office)
 	}
 	s.patchTDSet("untouched", `{"spec":{"schedulingConfig":[]}}`)
 	for _, name := range []string{"scaled", "edited", "drifted", "removed", "untouched"} {
@@ -125,7 +125,7 @@ func restart(s *scenario) {
 	s.sentinel("settled")
 	s.operator.Stop()
 
-	s.createTDSet("created", 1, window{9, 17, 2})
+	s.createTDSet("created", 1, office)
 	s.patchTDSet("edited", `{"spec":{"schedulingConfig":[{"startTime":8,"endTime":12,"replica":3}]}}`)
 	s.patchDeployment("drifted", `{"spec":{"replicas":4}}`)
 	s.deleteTDSet("removed", metav1.DeletePropagationBackground)

@@ -93,7 +93,7 @@ func TestWebhooksOfTDSets(t *testing.T) {
 		s.serveWebhooks()
 		warned := s.warnings()
 		s.eventually("a window whose hours belong to another one is warned of", func() error {
-			said, err := warned(tdsetObject("a", 1, window{9, 17, 2}, window{16, 9, 3}))
+			said, err := warned(tdsetObject("a", 1, office, window{16, 9, 3}))
 			if err != nil || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "spec.schedulingConfig[1]") }) {
 				return fmt.Errorf("the answer is %q, error %v", said, err)
 			}

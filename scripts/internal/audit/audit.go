@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
@@ -61,25 +62,23 @@ func (r Request) String() string {
 // longestLine is more than a request's line, at level Metadata, ever takes.
 const longestLine = 1 << 20
 
-// Log is an audit log file. The zero offset is its beginning.
+// Log is an audit log file. The zero offset is its beginning. A log that has grown too long is renamed by the API server, which puts the
+// time into its name, and goes on in a new file.
 type Log struct {
 	Path   string
 	offset int64
+	file   os.FileInfo // that the offset is in; nil: none was looked at yet
 }
 
 // SkipToEnd makes the next Requests return only what comes after now. A line that is just being written comes after.
 func (l *Log) SkipToEnd() error {
-	file, err := os.Open(l.Path)
+	file, err := l.open(l.Path)
 	if err != nil {
-		return fmt.Errorf("audit log: %w", err)
+		return err
 	}
 	defer file.Close()
-	end, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return fmt.Errorf("audit log: %w", err)
-	}
-	begin := max(0, end-longestLine)
-	tail := make([]byte, end-begin)
+	begin := max(0, l.file.Size()-longestLine)
+	tail := make([]byte, l.file.Size()-begin)
 	if _, err := file.ReadAt(tail, begin); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("audit log: %w", err)
 	}
@@ -87,14 +86,67 @@ func (l *Log) SkipToEnd() error {
 	return nil
 }
 
-// Requests returns the requests by user that the log has gained since the last call; user "" means everybody.
-func (l *Log) Requests(user string) ([]Request, error) {
-	file, err := os.Open(l.Path)
+// open opens a file of the log, and remembers which one that was.
+func (l *Log) open(path string) (*os.File, error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
+	if l.file, err = file.Stat(); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	return file, nil
+}
+
+// Requests returns the requests by user that the log has gained since the last call; user "" means everybody.
+func (l *Log) Requests(user string) ([]Request, error) {
+	renamed, err := l.renamed()
+	if err != nil {
+		return nil, err
+	}
+	var all []Request
+	for _, path := range append(renamed, l.Path) {
+		requests, err := l.read(path, user)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, requests...)
+	}
+	return all, nil
+}
+
+// renamed returns the files that were renamed since one was read, that one among them, the oldest first.
+func (l *Log) renamed() ([]string, error) {
+	present, err := os.Stat(l.Path)
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	if l.file == nil || os.SameFile(l.file, present) {
+		return nil, nil
+	}
+	extension := filepath.Ext(l.Path)
+	paths, err := filepath.Glob(strings.TrimSuffix(l.Path, extension) + "-*" + extension) // in the order of their names: of time
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	for i, path := range paths {
+		if info, err := os.Stat(path); err == nil && os.SameFile(l.file, info) {
+			return paths[i:], nil
+		}
+	}
+	return nil, nil // it is gone
+}
+
+// read returns what is new in one file.
+func (l *Log) read(path, user string) ([]Request, error) {
+	before := l.file
+	file, err := l.open(path)
+	if err != nil {
+		return nil, err
+	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Size() < l.offset {
+	if another := before != nil && !os.SameFile(before, l.file); another || l.file.Size() < l.offset {
 		l.offset = 0 // the API server has begun a new file
 	}
 	if _, err := file.Seek(l.offset, io.SeekStart); err != nil {
@@ -114,7 +166,7 @@ func (l *Log) Requests(user string) ([]Request, error) {
 		l.offset += int64(len(line))
 		var event auditv1.Event
 		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, fmt.Errorf("audit log %s: %w", l.Path, err)
+			return nil, fmt.Errorf("audit log %s: %w", path, err)
 		}
 		if request, ok := requestOf(&event); ok && (user == "" || event.User.Username == user) {
 			requests = append(requests, request)

@@ -3,6 +3,7 @@ package audit
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,46 @@ func TestEachCallReturnsOnlyWhatIsNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	count(1, "the API server has begun a new file")
+}
+
+// The API server gives a log that has grown too long another name, and goes on in a new file.
+func TestALogThatWasRenamedIsReadToItsEnd(t *testing.T) {
+	path := write(t, created+"\n")
+	log := Log{Path: path}
+	if err := log.SkipToEnd(); err != nil {
+		t.Fatal(err)
+	}
+	rename := func(when string) {
+		t.Helper()
+		if err := os.Rename(path, strings.TrimSuffix(path, ".log")+"-"+when+".log"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appendTo(t, path, others+"\n")
+	rename("2026-11-21T13-54-13.746")
+	write := func(lines ...string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(status)
+	rename("2026-11-21T13-58-00.001")
+	write(begun, created, created, created) // longer than the first one was
+	requests, err := log.Requests("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verbs []string
+	for _, request := range requests {
+		verbs = append(verbs, request.Verb)
+	}
+	if want := []string{"get", "update", "watch", "create", "create", "create"}; !slices.Equal(verbs, want) {
+		t.Errorf("read are %q, want %q", verbs, want)
+	}
+	if requests, err := log.Requests(""); err != nil || len(requests) > 0 {
+		t.Errorf("read again are %v, error %v", requests, err)
+	}
 }
 
 func TestALogThatCannotBeReadIsAnError(t *testing.T) {
