@@ -5,6 +5,7 @@ package acceptance
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -163,6 +164,7 @@ func strikes() map[string]func(f *faulty) {
 			f.upheaval()
 		},
 		"F2": func(f *faulty) {
+			f.watching()
 			f.hits(f.proxy.GoneAsResponse(), 2)
 			f.upheaval()
 			f.goneAsEvent()
@@ -181,6 +183,7 @@ func strikes() map[string]func(f *faulty) {
 			f.upheaval()
 		},
 		"F6b": func(f *faulty) {
+			f.watching()
 			f.hits(f.proxy.Silence(), 2)
 			f.upheaval()
 		},
@@ -191,6 +194,18 @@ func strikes() map[string]func(f *faulty) {
 			forbidding.Stop()
 		},
 	}
+}
+
+// watching waits until the operator's objects and their Deployments are both watched, for what strikes only the watches that
+// are open: one may be between two connections.
+func (f *faulty) watching() {
+	f.Helper()
+	f.eventually("both kinds are watched", func() error {
+		if open := f.proxy.Watches(); open < 2 {
+			return fmt.Errorf("open watches: %d", open)
+		}
+		return nil
+	})
 }
 
 // cutThrice cuts all watches, and those that follow, and those that follow these.

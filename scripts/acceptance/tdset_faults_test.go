@@ -167,6 +167,7 @@ func strikesTDSets() map[string]func(f *faulty) {
 		"F2": func(f *faulty) {
 			f.comeToNine()
 			f.sentinel("event") // client-go doesn't go on with a watch that ends at once and had none
+			f.watching()
 			f.hits(f.proxy.GoneAsResponse(), 2)
 			f.upheavalOfTDSets()
 			f.goneAsEvent()
@@ -197,6 +198,7 @@ func strikesTDSets() map[string]func(f *faulty) {
 		},
 		"F6b": func(f *faulty) {
 			f.comeToNine()
+			f.watching()
 			f.hits(f.proxy.Silence(), 2)
 			f.upheavalOfTDSets()
 		},
