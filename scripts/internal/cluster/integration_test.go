@@ -174,6 +174,7 @@ func TestCluster(t *testing.T) {
 		}
 		r.up(t, Started)
 		dataIsThere(t)
+		podsLive(t, client)
 	})
 	t.Run("a pid file with another's number harms nobody", func(t *testing.T) {
 		pids := r.pids(t)
@@ -199,6 +200,7 @@ func TestCluster(t *testing.T) {
 		}
 		r.up(t, Started)
 		dataIsThere(t)
+		podsLive(t, client)
 	})
 	t.Run("the user's kubeconfig wasn't touched", func(t *testing.T) {
 		content, err := os.ReadFile(sentinel)
@@ -362,6 +364,30 @@ func ownedObjectsGo(t *testing.T, client kubernetes.Interface) {
 	}
 	eventually(t, func(ctx context.Context) (bool, error) {
 		_, err := configMaps.Get(ctx, "owned", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+}
+
+// podsLive: a Pod becomes ready, and is gone once it is deleted. That is the scheduler's work, and kwok's.
+func podsLive(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	pods := client.CoreV1().Pods("default")
+	eventually(t, func(ctx context.Context) (bool, error) { // its ServiceAccount comes with the controller manager
+		_, err := pods.Create(ctx, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "alive"},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/any"}}},
+		}, metav1.CreateOptions{})
+		return err == nil, nil
+	})
+	eventually(t, func(ctx context.Context) (bool, error) {
+		pod, err := pods.Get(ctx, "alive", metav1.GetOptions{})
+		return err == nil && pod.Status.Phase == corev1.PodRunning, err
+	})
+	if err := pods.Delete(t.Context(), "alive", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) (bool, error) {
+		_, err := pods.Get(ctx, "alive", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	})
 }

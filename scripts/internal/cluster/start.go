@@ -40,6 +40,8 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 			"--kube-scheduler-binary", filepath.Join(c.bin, "kube-scheduler"),
 			"--kwok-controller-binary", filepath.Join(c.bin, "kwok"),
 			"--kube-audit-policy", policy,
+			// There is one kwok. With leases, one that was ended would hold its nodes for minutes, and no Pod would start on them.
+			"--node-lease-duration-seconds", "0",
 			"--kubeconfig", ""); err != nil { // none to add to: see ensureKubeconfig
 			return err
 		}
