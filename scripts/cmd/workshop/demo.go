@@ -8,6 +8,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/demo"
+	"example.com/operators/scripts/internal/program"
 )
 
 func newDemoCommand() *cobra.Command {
@@ -28,6 +29,13 @@ with 0 only if every step held. Without a chapter it shows the first one.`,
 			c, err := ensureUp(command.Context())
 			if err != nil {
 				return err
+			}
+			p, err := program.OfChapter(chapter)
+			if err != nil {
+				return err
+			}
+			if _, err := buildProgram(command.Context(), root, p); err != nil {
+				return err // the tour builds it as well, with nothing left to do
 			}
 			tour := demo.Demo{Root: root, Bin: controlplane.New(root).Bin, Chapter: chapter, Cluster: c, Out: command.OutOrStdout()}
 			return tour.Run(command.Context())

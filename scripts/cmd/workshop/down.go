@@ -14,6 +14,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/pack"
+	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -38,6 +39,12 @@ unpacked from an archive ("pack"), what that has brought stays in any case: remo
 			root, c, err := theWorkspace()
 			if err != nil {
 				return err
+			}
+			if name := os.Getenv("WORKSHOP_CLUSTER"); purge && name != "" {
+				return &problem.Problem{
+					What: fmt.Sprintf("--purge ends all clusters, and WORKSHOP_CLUSTER names one, %q", name),
+					Mend: `"down" ends that one; to be rid of all, unset WORKSHOP_CLUSTER first`,
+				}
 			}
 			step := ui.New(os.Stderr).Start("ending the cluster")
 			waiting := func(holder string) { step.Update("waiting for %s", holder) }

@@ -33,6 +33,11 @@ func TestPurgeSparesWhatIsTheLearners(t *testing.T) {
 	if code := run(t.Context(), []string{"down", "--progress"}); code != exitWrongUsage || !exists("bin") {
 		t.Errorf("--progress alone: exit code %d", code)
 	}
+	t.Setenv("WORKSHOP_CLUSTER", "mine")
+	if code := run(t.Context(), []string{"down", "--purge"}); code == 0 || !exists("bin") {
+		t.Errorf("--purge, with one cluster named: exit code %d", code)
+	}
+	t.Setenv("WORKSHOP_CLUSTER", "")
 	if code := run(t.Context(), []string{"down", "--purge"}); code != 0 || exists("bin") || !exists("progress.json") || !exists("kept/01-1.go") {
 		t.Errorf("--purge: exit code %d", code)
 	}

@@ -15,6 +15,7 @@ import (
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
 	"example.com/operators/scripts/internal/webhooks"
 )
 
@@ -48,7 +49,7 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 		}
 	}
 	state := filepath.Join(root, ".workshop")
-	binary, err := p.Build(ctx, filepath.Join(state, "bin"))
+	binary, err := buildProgram(ctx, root, p)
 	if err != nil {
 		return nil, err
 	}
@@ -65,4 +66,22 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 		return nil, err
 	}
 	return &prepared{c, config, k, binary, kubeconfig}, nil
+}
+
+// buildProgram builds a program, and shows that it does: the first time takes a minute. It returns the binary's path.
+func buildProgram(ctx context.Context, root string, p program.Program) (binary string, err error) {
+	return withStep("building "+p.Name, func() (string, error) {
+		return p.Build(ctx, filepath.Join(root, ".workshop", "bin"))
+	})
+}
+
+// withStep does what makes a file, says so meanwhile, and returns its path.
+func withStep(what string, do func() (string, error)) (path string, err error) {
+	step := ui.New(os.Stderr).Start(what)
+	if path, err = do(); err != nil {
+		step.Fail()
+		return "", err
+	}
+	step.Drop()
+	return path, nil
 }

@@ -5,18 +5,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/ui"
+	"example.com/operators/scripts/internal/program"
 )
 
 func newScheduleCommand() *cobra.Command {
@@ -60,24 +56,9 @@ func buildSchedule(ctx context.Context, root string) (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(root, ".workshop", "bin", found[0].Name+"-schedule")
-	step := ui.New(os.Stderr).Start("building chapter 07's schedule")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/schedule")
-	build.Dir = found[0].Dir
-	build.Env = append(os.Environ(), "GOWORK=off")
-	said, err := build.CombinedOutput()
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		step.Fail()
-		p := &problem.Problem{What: "chapter 07's cmd/schedule can't be built", Err: fmt.Errorf("%w\n%s", err, strings.TrimSpace(string(said)))}
-		if what, mend, known := problem.Cause(string(said)); known {
-			p.What, p.Mend = p.What+", since "+what, mend
-		}
-		return "", p
-	}
-	step.Drop()
-	return binary, nil
+	return withStep("building chapter 07's schedule", func() (string, error) {
+		return program.Build(ctx, found[0], "./cmd/schedule", binary)
+	})
 }
 
 // runSchedule runs it where the user is: a file is named from there.

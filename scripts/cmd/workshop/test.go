@@ -20,6 +20,7 @@ import (
 func newTestCommand() *cobra.Command {
 	var only []string
 	var matrix bool
+	var slowest int
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...]",
 		Short: "Run everything that CI runs, or one promise's tests",
@@ -50,13 +51,17 @@ which fault: each cell is such a test.`,
 				return err
 			}
 			counts, err := s.Run(command.Context())
+			for _, test := range s.Results.Slowest(slowest) {
+				fmt.Fprintf(command.OutOrStdout(), "%8s  %s %s\n", test.Took, test.Package, test.Test)
+			}
 			say(command, counts)
 			return err
 		},
 	}
 	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises and faults, such as B4,F5")
+	command.Flags().IntVar(&slowest, "slowest", 0, "at the end, name so many tests that took longest")
 	command.Flags().BoolVar(&matrix, "matrix", false, "print which chapter holds its promises through which fault")
-	command.MarkFlagsMutuallyExclusive("only", "matrix")
+	command.MarkFlagsMutuallyExclusive("only", "matrix", "slowest")
 	return command
 }
 

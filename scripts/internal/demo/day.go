@@ -21,19 +21,19 @@ const slots = 48 // half hours
 // day is what a Deployment goes through while a day passes.
 type day struct {
 	deployment string
-	want       []int32 // the replicas that are to be asked for, one after the other
+	want       []int32 // the replicas that are to be asked for, one after the other, the evening before included
 }
 
 // sample is what a Deployment was like from an instant on.
 type sample struct {
-	at             time.Duration // of the day that passes
+	at             time.Duration // of the day that passes; negative: on the evening before
 	asked, running int32
 }
 
 // watch follows the Deployment until the day is over, draws the chart, and returns an error if other replicas were asked for than wanted.
 func (y *day) watch(ctx context.Context, d *Demo) error {
-	begun := d.started                                                                          // the program's clock began then
-	ctx, cancel := context.WithDeadline(ctx, begun.Add((24*time.Hour-10*time.Minute)/daySpeed)) // before midnight comes again
+	begun := d.started                                                                                  // the program's clock began then
+	ctx, cancel := context.WithDeadline(ctx, begun.Add((evening+24*time.Hour-10*time.Minute)/daySpeed)) // before midnight comes again
 	defer cancel()
 	watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: y.deployment}))
 	if err != nil {
@@ -47,7 +47,7 @@ func (y *day) watch(ctx context.Context, d *Demo) error {
 		if !ok {
 			continue
 		}
-		now := sample{at: time.Since(begun) * daySpeed, asked: ptr.Deref(deployment.Spec.Replicas, 1), running: deployment.Status.AvailableReplicas}
+		now := sample{at: time.Since(begun)*daySpeed - evening, asked: ptr.Deref(deployment.Spec.Replicas, 1), running: deployment.Status.AvailableReplicas}
 		if samples == nil || samples[len(samples)-1].asked != now.asked {
 			fmt.Fprintf(d.Out, "  %s  %d replicas\n", clock(now.at), now.asked)
 		}
@@ -81,6 +81,9 @@ func untilReplicasAreNot(deployment string, replicas int32) func(context.Context
 
 // clock shows the time of a day, to the minute.
 func clock(at time.Duration) string {
+	if at < 0 {
+		at += 24 * time.Hour
+	}
 	return fmt.Sprintf("%02d:%02d", int(at.Hours()), int(at.Minutes())%60)
 }
 
@@ -98,7 +101,7 @@ func draw(out io.Writer, samples []sample) {
 	columns := make([]sample, slots)
 	most := int32(1)
 	for _, s := range samples {
-		first := int((s.at + 15*time.Minute - 1) / (30 * time.Minute)) // the first half hour whose middle is not before it
+		first := max(0, int((s.at+15*time.Minute-1)/(30*time.Minute))) // the first half hour whose middle is not before it
 		for i := first; i < slots; i++ {
 			columns[i] = s
 		}

@@ -22,7 +22,7 @@ func TestDraw(t *testing.T) {
       █ available   ░ asked for, on its way
 `},
 		"what is asked for comes later, and what isn't goes": {
-			[]sample{{0, 1, 0}, {20 * time.Minute, 1, 1}, {9 * time.Hour, 3, 1}, {10*time.Hour + 15*time.Minute, 3, 3}, {18 * time.Hour, 2, 2}}, `
+			[]sample{{-2 * time.Hour, 1, 0}, {20 * time.Minute, 1, 1}, {9 * time.Hour, 3, 1}, {10*time.Hour + 15*time.Minute, 3, 3}, {18 * time.Hour, 2, 2}}, `
    3 │                  ░░████████████████
    2 │                  ░░████████████████████████████
    1 │░███████████████████████████████████████████████
@@ -49,7 +49,12 @@ func TestAsked(t *testing.T) {
 }
 
 func TestClock(t *testing.T) {
-	if got := clock(9*time.Hour + 5*time.Minute + 59*time.Second); got != "09:05" {
-		t.Errorf("got %s", got)
+	for at, want := range map[time.Duration]string{
+		9*time.Hour + 5*time.Minute + 59*time.Second: "09:05",
+		-50 * time.Minute: "23:10",
+	} {
+		if got := clock(at); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"example.com/operators/scripts/internal/chapters"
 )
@@ -104,10 +105,12 @@ func fooTour(sample string) tour {
 	}}}}
 }
 
-// The day that the tour of TDSet shows: it begins at midnight, and passes in half a minute.
+// The day that the tour of TDSet shows passes in half a minute. The program's clock begins on the evening before: by midnight the TDSet is
+// there, and settled.
 const (
-	dayBegins = "2026-03-02T00:00:00Z"
-	daySpeed  = 2880
+	clockBegins = "2026-03-01T21:00:00Z"
+	evening     = 3 * time.Hour
+	daySpeed    = 2880
 )
 
 // tdsetTour is what is done to a TDSet: first a day passes, and then the time is the real one.
@@ -116,13 +119,13 @@ func tdsetTour(sample string) tour {
 	show := []string{"get", "tdsets,deployments,services,pods"}
 	return tour{namespace: "temp", resource: "tdsets", acts: []act{
 		{
-			flags: []string{"--now", dayBegins, "--clock-speed", fmt.Sprint(daySpeed)},
+			flags: []string{"--now", clockBegins, "--clock-speed", fmt.Sprint(daySpeed)},
 			steps: []step{{
 				title: "A day in half a minute",
 				question: "The TDSet asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
-					"The program's clock runs fast. What about the hour from 0 to 1?",
+					"The program's clock runs fast, from the evening before on. What about the hour from 0 to 1?",
 				does:    [][]string{{"apply", "-f", sample}},
-				watches: (&day{deployment: name, want: []int32{3, 2, 3, 5, 3, 2}}).watch,
+				watches: (&day{deployment: name, want: []int32{2, 3, 2, 3, 5, 3, 2}}).watch,
 				shows:   []string{"get", "tdsets,deployments"},
 				answer:  "It is in no window, and gets defaultReplica, 3. Each change is one write to the Deployment: the program sleeps in between.",
 			}},

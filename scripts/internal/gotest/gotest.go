@@ -5,9 +5,11 @@
 package gotest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Counts are numbers of tests, subtests included. A package that fails by itself, or doesn't build, counts as a failed test.
@@ -34,6 +36,7 @@ const (
 type Test struct {
 	Name   string // as go test has it: a subtest's after a slash, blanks as underscores
 	State  State
+	Took   time.Duration // with the subtests that ran one after the other; those that ran in parallel are counted by themselves
 	output clip
 }
 
@@ -79,6 +82,27 @@ func (r Results) Counts() Counts {
 		}
 	}
 	return counts
+}
+
+// Timed is how long a test took.
+type Timed struct {
+	Package, Test string
+	Took          time.Duration
+}
+
+// Slowest are the n tests without subtests that took longest.
+func (r Results) Slowest(n int) []Timed {
+	var all []Timed
+	for _, p := range r {
+		for i, t := range p.Tests {
+			// A test's subtests begin after it.
+			if !slices.ContainsFunc(p.Tests[i+1:], func(other *Test) bool { return strings.HasPrefix(other.Name, t.Name+"/") }) {
+				all = append(all, Timed{p.Path, t.Name, t.Took})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Timed) int { return cmp.Compare(b.Took, a.Took) })
+	return all[:min(n, len(all))]
 }
 
 // Problems holds, for each test that failed or was skipped, and each package that failed by itself, its name and all that

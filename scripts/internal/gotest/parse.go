@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // event is one line.
@@ -18,6 +19,7 @@ type event struct {
 	Test        string
 	Output      string
 	FailedBuild string
+	Elapsed     float64 // seconds
 }
 
 func parse(lines io.Reader, progress func(test string)) (Results, error) {
@@ -81,13 +83,17 @@ func (t *Test) take(e event) {
 	switch e.Action {
 	case "output":
 		t.output.add(e.Output)
+		return
 	case "pass":
 		t.State = Passed
 	case "fail":
 		t.State = Failed
 	case "skip":
 		t.State = Skipped
+	default:
+		return
 	}
+	t.Took = time.Duration(e.Elapsed * float64(time.Second))
 }
 
 // clipped is how much is kept of the beginning and of the end of an output: a loop that prints may print gigabytes.

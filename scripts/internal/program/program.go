@@ -4,6 +4,7 @@
 package program
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -22,20 +23,32 @@ import (
 	"k8s.io/utils/ptr"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/problem"
 )
 
 // ServiceAccount is the name of the account that Grant makes.
 const ServiceAccount = "operator"
 
-// build builds one package of the chapter, such as ".", into binary, which it returns.
-func build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, args ...string) (string, error) {
+// Build builds one package of the chapter, such as ".", into binary, which it returns.
+func Build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", binary}, args...), pkg)...)
 	command.Dir = chapter.Dir
 	command.Env = append(os.Environ(), "GOWORK=off")
-	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", filepath.Base(binary), err, output)
+	output, err := command.CombinedOutput()
+	if err == nil {
+		return binary, nil
 	}
-	return binary, nil
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	p := &problem.Problem{
+		What: fmt.Sprintf("%s of chapter %s can't be built", filepath.Base(binary), chapter.Name),
+		Err:  fmt.Errorf("%w\n%s", err, bytes.TrimSpace(output)),
+	}
+	if what, mend, known := problem.Cause(string(output)); known {
+		p.What, p.Mend = p.What+", since "+what, mend
+	}
+	return "", p
 }
 
 // Grant makes a ServiceAccount in namespace that may do what the program's may: in the whole cluster, and in this namespace what that

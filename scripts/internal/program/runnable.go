@@ -110,7 +110,7 @@ func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
 
 // Build builds it into dir and returns the binary's path.
 func (p Program) Build(ctx context.Context, dir string) (string, error) {
-	return build(ctx, p.chapter, p.pkg, filepath.Join(dir, p.Name), p.buildArgs...)
+	return Build(ctx, p.chapter, p.pkg, filepath.Join(dir, p.Name), p.buildArgs...)
 }
 
 // WriteKubeconfig writes a kubeconfig for its ServiceAccount to path, as the function of that name does.

@@ -37,6 +37,9 @@ type Suite struct {
 	Chapters   []chapters.Chapter
 	Everything bool
 
+	// Results are those of the tests that Run has run, but for the exercises'.
+	Results gotest.Results
+
 	counts gotest.Counts
 	race   []string // arguments to go test
 	kept   bool     // the cluster is left as it is, to look at
@@ -208,6 +211,7 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 			step.Update("%d: %s", started, test)
 		},
 	})
+	s.Results = append(s.Results, results...)
 	counts := results.Counts()
 	s.counts = s.counts.Plus(counts)
 	switch problems := results.Problems(); {

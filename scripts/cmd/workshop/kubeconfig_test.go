@@ -1,0 +1,26 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+func TestThereIsNoKubeconfigWithoutACluster(t *testing.T) {
+	t.Setenv("WORKSHOP_ROOT", t.TempDir())
+	t.Setenv("WORKSHOP_CLUSTER", "")
+	command := newKubeconfigCommand()
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetArgs([]string{})
+
+	err := command.ExecuteContext(t.Context())
+
+	var p *problem.Problem
+	if !errors.As(err, &p) {
+		t.Fatalf("the error is %v, want one with a mend", err)
+	}
+	if want := `cluster "workshop" isn't up`; p.What != want || p.Mend != "./scripts/workshop up" {
+		t.Errorf("it says %q, and the mend is %q; want %q", p.What, p.Mend, want)
+	}
+}
