@@ -1,6 +1,6 @@
 // The pure core: what a Foo wants, whether a Deployment is so, and what the Foo's status should say. Nothing here reads a
-// cluster, a clock or a flag, so it can be tested with plain values. Chapters 01 to 03 have the same one, and so have 04 to 06, in
-// which one type is another; what changes from chapter to chapter is how events arrive and how writes leave.
+// cluster, a clock or a flag, so it can be tested with plain values. Chapters 01 to 03 have the same one, and 04 to 06 say the
+// same with an apply configuration; what changes from chapter to chapter is how events arrive and how writes leave.
 
 package main
 

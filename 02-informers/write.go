@@ -67,7 +67,7 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 	return err
 }
 
-// updateFooStatus sends foo with that status to the status endpoint, which ignores all but the status. The
+// updateFooStatus sends foo with that status to the status subresource, which ignores all but the status. The
 // resourceVersion is foo's: a status made from a spec that has changed since is refused.
 func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
 	updated := *foo

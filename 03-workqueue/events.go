@@ -139,7 +139,7 @@ func (c *controller) handleObject(obj any) {
 	}
 	keys, err := c.foosOf(deployment)
 	if err != nil {
-		klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
+		klog.ErrorS(err, "Lost an event: the index can't be read", "deployment", klog.KObj(deployment))
 	}
 	for _, key := range keys {
 		c.queue.Add(key)

@@ -5,18 +5,25 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	typedcoordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/klog/v2"
 )
 
 var testElection = leaderElection{
@@ -135,6 +142,36 @@ func TestStoppingWhileWaitingToLead(t *testing.T) {
 				leader.stop()
 			})
 		})
+	}
+}
+
+// A Lease whose namespace isn't there is said, and waited for: permissions and namespace may come after the program.
+func TestALeaseWithoutItsNamespaceIsWaitedFor(t *testing.T) {
+	var log bytes.Buffer
+	defer klog.CaptureState().Restore()
+	klog.LogToStderr(false)
+	klog.SetOutput(&log)
+	synctest.Test(t, func(t *testing.T) {
+		kube := fake.NewSimpleClientset()
+		var there atomic.Bool
+		kube.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return !there.Load(), nil, apierrors.NewNotFound(corev1.Resource("namespaces"), testElection.namespace)
+		})
+		candidate := startCandidate(t, kube)
+		time.Sleep(time.Minute)
+		if candidate.working.Load() {
+			t.Error("it works, and has no lease")
+		}
+		there.Store(true)
+		time.Sleep(3 * testElection.retryPeriod)
+		if !candidate.working.Load() {
+			t.Error("it doesn't work, though it can have the lease now")
+		}
+		candidate.stop()
+	})
+	klog.Flush()
+	if want := "Error initially creating lease lock"; !strings.Contains(log.String(), want) {
+		t.Errorf("%q is not in the log:\n%s", want, &log)
 	}
 }
 

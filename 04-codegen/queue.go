@@ -17,11 +17,11 @@ import (
 const (
 	shortestBackoff = 5 * time.Millisecond // after the first failure; doubled by each further one
 	longestBackoff  = time.Minute
-	drainTimeout    = 20 * time.Second // how long work that is under way may take once the program is told to stop
+	shutdownTimeout = 20 * time.Second // how long work that is under way may take once the program is told to stop
 )
 
-// newQueue returns the queue. Its limiter slows down failing keys, each by itself; it puts no limit on all of them
-// together, as client-go's default does (10 a second): the API server protects itself.
+// newQueue returns the queue. Its limiter slows down failing keys, each by itself. client-go's default has a limit for all of them
+// together besides (10 a second); here there is none, since the API server protects itself.
 func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](shortestBackoff, longestBackoff),
@@ -38,7 +38,7 @@ func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 		running.Go(func() { c.runWorker(work) })
 	}
 	<-ctx.Done()
-	timeout := time.AfterFunc(drainTimeout, stop)
+	timeout := time.AfterFunc(shutdownTimeout, stop)
 	defer timeout.Stop()
 	c.queue.ShutDown()
 	running.Wait()

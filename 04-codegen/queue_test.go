@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 	foov1alpha1ac "example.com/operators/04-codegen/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
@@ -102,27 +103,37 @@ func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
 	})
 }
 
-// Each key has its own backoff, and there is none for all together. (client-go's default queue lets 10 a second through: here,
-// the last one would come back after 20 seconds.)
-func TestManyFailingKeysComeBackAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var failed, succeeded atomic.Int32
-		c := newWork(t, 300, func(context.Context, string) error {
-			if failed.Add(1) <= 300 {
-				return errDiskFull
-			}
-			succeeded.Add(1)
-			return nil
+// Three hundred keys fail in the same moment, because the server is away: when is the last one tried again?
+func TestManyFailingKeys(t *testing.T) {
+	for _, test := range []struct { // in the order in which the text shows them
+		queue    string
+		newQueue func() workqueue.TypedRateLimitingInterface[types.NamespacedName]
+		want     time.Duration
+	}{
+		{"this controller's", newQueue, shortestBackoff},
+		{"client-go's default", func() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
+			return workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
+		}, 20 * time.Second},
+	} {
+		t.Run(test.queue, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				queue, begun := test.newQueue(), time.Now()
+				defer queue.ShutDown()
+				for i := range 300 {
+					queue.AddRateLimited(types.NamespacedName{Namespace: "default", Name: fmt.Sprint(i)})
+				}
+				for range 300 {
+					key, _ := queue.Get()
+					queue.Done(key)
+				}
+				took := time.Since(begun)
+				t.Logf("the last of 300 failed keys comes back after %v", took)
+				if took.Round(shortestBackoff) != test.want {
+					t.Errorf("want %v", test.want)
+				}
+			})
 		})
-		stop, _ := c.startWorkers(4)
-
-		time.Sleep(shortestBackoff)
-		synctest.Wait()
-		if got := succeeded.Load(); got != 300 {
-			t.Errorf("%d of 300 keys have come back after the shortest backoff", got)
-		}
-		stop()
-	})
+	}
 }
 
 func TestStopping(t *testing.T) {
@@ -134,7 +145,7 @@ func TestStopping(t *testing.T) {
 		wantDone  int32
 	}{
 		"what is in the queue is finished":                 {5 * time.Second, 0, 15 * time.Second, 3, 3},
-		"work that takes too long is given up":             {15 * time.Second, 0, drainTimeout, 2, 1},
+		"work that takes too long is given up":             {15 * time.Second, 0, shutdownTimeout, 2, 1},
 		"once the lease is lost, the rest is given up too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func (r *reconciler) foosThatWant(ctx context.Context, deployment client.Object)
 	var foos v1alpha1.FooList
 	err := r.List(ctx, &foos, client.InNamespace(deployment.GetNamespace()), client.MatchingFields{byDeploymentName: deployment.GetName()})
 	if err != nil {
-		klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
+		klog.ErrorS(err, "Lost an event: the index can't be read", "deployment", klog.KObj(deployment))
 	}
 	var keys []reconcile.Request
 	for i := range foos.Items {

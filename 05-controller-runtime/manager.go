@@ -30,7 +30,7 @@ import (
 
 const (
 	leaseName    = "foo-controller"
-	drainTimeout = 20 * time.Second // how long the end may take: work that is under way is told to stop, and waited for
+	shutdownTimeout = 20 * time.Second // how long the end may take: work that is under way is told to stop, and waited for
 )
 
 // leaderElection says how to elect.
@@ -47,14 +47,14 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	drain := drainTimeout
+	shutdown := shutdownTimeout
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  types,
 		Cache:                   cacheOptions(o),
 		Client:                  client.Options{Cache: &client.CacheOptions{Unstructured: o.unstructured}}, // else those are read from the server
 		Metrics:                 metricsOptions(o.metricsAddress),
 		HealthProbeBindAddress:  o.probeAddress,
-		GracefulShutdownTimeout: &drain,
+		GracefulShutdownTimeout: &shutdown,
 
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,

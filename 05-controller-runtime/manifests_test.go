@@ -40,8 +40,8 @@ func TestTheDeploymentLetsTheWorkBeFinished(t *testing.T) {
 	var deployment appsv1.Deployment
 	readYAML(t, "manifests/deployment.yaml", &deployment)
 
-	if grace := time.Duration(*deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= drainTimeout {
-		t.Errorf("it is killed after %v, and takes %v to end", grace, drainTimeout)
+	if grace := time.Duration(*deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= shutdownTimeout {
+		t.Errorf("it is killed after %v, and takes %v to end", grace, shutdownTimeout)
 	}
 }
 

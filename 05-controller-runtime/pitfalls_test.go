@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -169,6 +171,50 @@ func TestWhoseObjectIsIt(t *testing.T) {
 			t.Logf("the cache says now that it is %s", again.Items[0].Data["colour"])
 			if changed := again.Items[0].Data["colour"] == "red"; changed != test.shared {
 				t.Errorf("the cache has changed: %v, want %v", changed, test.shared)
+			}
+		})
+	}
+}
+
+func TestAnUpdateEachTime(t *testing.T) {
+	for _, test := range []struct { // in the order of the README
+		sentence string
+		mutate   func(observed, desired *appsv1.Deployment)
+		want     []controllerutil.OperationResult
+	}{
+		{"the whole spec is set", func(observed, desired *appsv1.Deployment) { observed.Spec = desired.Spec }, []controllerutil.OperationResult{
+			controllerutil.OperationResultCreated, controllerutil.OperationResultUpdated, controllerutil.OperationResultUpdated,
+		}},
+		{"the fields that are meant are set", func(observed, desired *appsv1.Deployment) {
+			if observed.CreationTimestamp.IsZero() {
+				observed.Spec = desired.Spec
+				return
+			}
+			observed.Spec.Replicas = desired.Spec.Replicas
+			observed.Spec.Template.Spec.Containers[0].Image = desired.Spec.Template.Spec.Containers[0].Image
+		}, []controllerutil.OperationResult{
+			controllerutil.OperationResultCreated, controllerutil.OperationResultNone, controllerutil.OperationResultNone,
+		}},
+	} {
+		t.Run(test.sentence, func(t *testing.T) {
+			_, api, namespace := newAPIServer(t)
+			var said []controllerutil.OperationResult
+			stored := map[string]bool{}
+			for range test.want {
+				desired := applied(desiredDeployment(aFoo("a", "a", 1)))
+				unowned(desired)
+				observed := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a"}}
+				result, err := controllerutil.CreateOrUpdate(t.Context(), api, observed, func() error {
+					test.mutate(observed, desired)
+					return nil
+				})
+				must(t, err)
+				said = append(said, result)
+				stored[observed.ResourceVersion] = true
+			}
+			t.Logf("it is called three times, and says: %s; the server has stored %d version", said, len(stored))
+			if !slices.Equal(said, test.want) || len(stored) != 1 {
+				t.Errorf("want %s, and one version", test.want)
 			}
 		})
 	}

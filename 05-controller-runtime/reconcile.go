@@ -20,7 +20,7 @@ import (
 	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Reconcile brings the cluster to what the Foo of that key asks for. (sample-controller, and chapters 03 and 04, call it
+// Reconcile brings the cluster to what the Foo of that key asks for. (sample-controller, and chapters 01 to 04, call it
 // syncHandler.)
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	// 1. The Foo. If it is gone or going, so is its Deployment, by the garbage collector: making one now would be wrong.

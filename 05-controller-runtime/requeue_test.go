@@ -43,7 +43,7 @@ func TestWhenAKeyComesAgain(t *testing.T) {
 				})
 				time.Sleep(3*time.Hour + time.Millisecond)
 				synctest.Wait()
-				t.Logf("it comes again after %s", summary(again))
+				t.Log(summary(again))
 				if !slices.Equal(again, test.want) {
 					t.Errorf("it came again after %v, want %v", again, test.want)
 				}
@@ -65,9 +65,9 @@ func backoffs(within time.Duration) (at []time.Duration) {
 
 func summary(all []time.Duration) string {
 	if len(all) == 0 {
-		return "no time at all"
+		return "it doesn't come again"
 	}
-	shown := fmt.Sprint(all[:min(5, len(all))])
+	shown := fmt.Sprint("it comes again after ", all[:min(5, len(all))])
 	if len(all) > 5 {
 		shown += fmt.Sprintf(", and so on: %d times in three hours", len(all))
 	}

@@ -21,8 +21,8 @@ import (
 const fieldManager = client.FieldOwner("foo-controller")
 
 // createDeployment assumes that there is none of that name. Apply has no way to say so: it would change one that is there. Without
-// force it changes no value that somebody else has set: the server answers 409 instead. What we have applied for another Foo is
-// no such conflict; there the selector, which can't be changed, refuses it (422).
+// force it changes no value that another manager has set: the server answers 409 instead. To the server, what we have applied for
+// another Foo is our own; there the selector, which can't be changed, makes it refuse (422).
 func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	return r.Apply(ctx, desired, fieldManager)
 }
@@ -39,7 +39,7 @@ func (r *reconciler) deleteDeployment(ctx context.Context, deployment *appsv1.De
 	return client.IgnoreNotFound(r.Delete(ctx, deployment, client.Preconditions{UID: &deployment.UID}))
 }
 
-// updateFooStatus applies that status at the status endpoint, which ignores all but the status. Of the conditions it sends our own
+// updateFooStatus applies that status at the status subresource, which ignores all but the status. Of the conditions it sends our own
 // alone: those of others are kept, and would be ours if we sent them. The resourceVersion is foo's: a status made from a spec
 // that has changed since is refused.
 func (r *reconciler) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {

@@ -22,15 +22,15 @@ func TestExplain(t *testing.T) {
 	}{
 		"the CRD is missing: the answer is no Status, but text": {
 			answer: say(http.StatusNotFound, "404 page not found\n"),
-			want:   []string{"/apis/example.com/v1/foos", "manifests/crd.yaml"},
+			want:   []string{"/apis/example.com/v1/foos", "is the CRD applied (manifests/crd.yaml)?"},
 		},
 		"no permission": {
 			answer: fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden)),
-			want:   []string{"it is Forbidden", "manifests/rbac.yaml"},
+			want:   []string{"it is Forbidden", "are the permissions applied (manifests/rbac.yaml)?"},
 		},
 		"the credentials are refused, or have expired": {
 			answer: fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized)),
-			want:   []string{"it is Unauthorized", "renew the kubeconfig"},
+			want:   []string{"it is Unauthorized", "the server refuses the credentials"},
 		},
 		"a server in trouble": {
 			answer: say(http.StatusServiceUnavailable, ""),
@@ -92,7 +92,7 @@ func TestComplain(t *testing.T) {
 	klog.Flush()
 
 	for text, want := range map[string]int{
-		"Waiting": 4, "crd.yaml": 1, "rbac.yaml": 1, "renew the kubeconfig": 1, "nothing heard for 1m30s": 1,
+		"Waiting": 4, "crd.yaml": 1, "rbac.yaml": 1, "the server refuses the credentials": 1, "nothing heard for 1m30s": 1,
 		"Going on": 3,
 	} {
 		if got := strings.Count(log.String(), text); got != want {

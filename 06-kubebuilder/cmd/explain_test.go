@@ -20,9 +20,9 @@ func TestExplain(t *testing.T) {
 		err  error
 		want string
 	}{
-		"the CRD is missing":          {apierrors.NewNotFound(foos, ""), "make install"},
-		"the permissions are missing": {apierrors.NewForbidden(foos, "", errors.New("no RBAC policy matched")), "config/rbac"},
-		"the credentials are refused": {apierrors.NewUnauthorized("expired"), "renew the kubeconfig"},
+		"the CRD is missing":          {apierrors.NewNotFound(foos, ""), "is the CRD applied (make install)?"},
+		"the permissions are missing": {apierrors.NewForbidden(foos, "", errors.New("no RBAC policy matched")), "are the permissions applied (config/rbac)?"},
+		"the credentials are refused": {apierrors.NewUnauthorized("expired"), "the server refuses the credentials"},
 		"the server is away":          {errors.New("connection refused"), "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ import (
 
 const (
 	leaseName    = "foo-controller"
-	drainTimeout = 20 * time.Second // how long the end may take: work that is under way is told to stop, and waited for
+	shutdownTimeout = 20 * time.Second // how long the end may take: work that is under way is told to stop, and waited for
 )
 
 // newManager returns a manager without a controller yet.
@@ -41,14 +41,14 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 		// registration: this one, before anything runs. It answers at all other paths.
 		webhooks.Register("/", http.NotFoundHandler())
 	}
-	drain := drainTimeout
+	shutdown := shutdownTimeout
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme,
 		Cache:                   cacheOptions(o),
 		Metrics:                 metricsOptions(o.metricsAddress, o.metricsCert),
 		WebhookServer:           webhooks,
 		HealthProbeBindAddress:  o.probeAddress,
-		GracefulShutdownTimeout: &drain,
+		GracefulShutdownTimeout: &shutdown,
 
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,

@@ -168,8 +168,8 @@ func TestTheDeploymentLetsTheWorkBeFinished(t *testing.T) {
 	var manager appsv1.Deployment
 	installedObjects(t).get(&manager, "Deployment", namePrefix+"controller-manager")
 
-	if grace := time.Duration(*manager.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= drainTimeout {
-		t.Errorf("it is killed after %v, and takes %v to end", grace, drainTimeout)
+	if grace := time.Duration(*manager.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= shutdownTimeout {
+		t.Errorf("it is killed after %v, and takes %v to end", grace, shutdownTimeout)
 	}
 }
 

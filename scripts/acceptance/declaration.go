@@ -10,7 +10,11 @@ import (
 )
 
 // Named is a promise or a fault. Its tests' names begin with its own.
-type Named struct{ Name, What string }
+type Named struct {
+	Name, What string
+	// Means says of a promise what is promised, in a sentence without its full stop.
+	Means string
+}
 
 // IsFault tells which of the two it is.
 func (n Named) IsFault() bool { return strings.HasPrefix(n.Name, "F") }
@@ -22,6 +26,8 @@ type Contract struct {
 	// notHeld says, by chapter number and the name of a promise or fault, why that isn't held; notAsked, why nobody asks. All that isn't
 	// named in either is held.
 	notHeld, notAsked map[string]map[string]string
+	// provided says in the same way what a promise or fault that is held takes.
+	provided map[string]map[string]string
 }
 
 // Contracts are all that there are.
@@ -35,22 +41,27 @@ func contractOf(kind string) Contract {
 
 func foos() Contract {
 	const lost = "a write that fails is lost until something else happens to the Foo"
-	const deaf = "client-go has no deadline for a watch that is silent: it stays deaf for minutes"
+	const idle = "if no write is under way in that moment: it would be lost"
+	const deaf = "nobody notices for minutes: client-go has no deadline for a watch that is silent"
 	const two = "there is no leader election: two copies work at once"
 	return Contract{
 		Kind: chapters.Foo,
 		Promises: []Named{
-			{"B1", "create"},
-			{"B2", "scale"},
-			{"B3", "status"},
-			{"B4", "drift"},
-			{"B5", "rename"},
-			{"B6", "refusal"},
-			{"B7", "delete"},
-			{"B8", "catch-up"},
-			{"B9", "quiet"},
-			{"B10", "bad input"},
-			{"B11", "conflict"},
+			{"B1", "create", "a Foo gets a Deployment with the name, the replicas and the labels that it asks for, and is its owner"},
+			{"B2", "scale", "a changed `replicas` reaches the Deployment, and `kubectl scale foo` works"},
+			{"B3", "status", "availableReplicas, observedGeneration and Ready follow the Deployment, and are written only when they change"},
+			{"B4", "drift", "what somebody changes by hand is put back, a deleted Deployment is made again, and what is others' is left alone"},
+			{"B5", "rename", "with a changed deploymentName the new Deployment is made, and then the old one deleted"},
+			{"B6", "refusal", "a Deployment that isn't this Foo's is never touched; the Foo says so, and takes the name once it is free"},
+			{"B7", "delete", "the Deployment goes with its Foo, and a Foo that is being deleted gets nothing"},
+			{"B8", "catch-up", "what changed while the program was down is acted on when it starts"},
+			{"B9", "quiet", "while nothing changes nothing is written, whatever is looked at again"},
+			{"B10", "bad input", "the API server refuses it and names the field; a CRD or a permission that is missing is waited for"},
+			{"B11", "conflict", "somebody who writes at the same time loses nothing"},
+		},
+		provided: map[string]map[string]string{
+			"01": {"F1": idle, "F3": idle},
+			"02": {"F1": idle, "F3": idle},
 		},
 		notHeld: map[string]map[string]string{
 			"01": {"F4a": lost, "F4b": lost, "F4c": lost, "F7": two, "F8": lost},
@@ -70,18 +81,18 @@ func tdsets() Contract {
 	return Contract{
 		Kind: chapters.TDSet,
 		Promises: []Named{
-			{"T1", "create"},
-			{"T2", "boundary"},
-			{"T3", "midnight"},
-			{"T4", "zone"},
-			{"T5", "image"},
-			{"T6", "service"},
-			{"T7", "drift"},
-			{"T8", "refusal"},
-			{"T9", "delete"},
-			{"T10", "quiet"},
-			{"T11", "restart"},
-			{"T12", "bad input"},
+			{"T1", "create", "a TDSet gets a Deployment with its image, its port and the replicas of this hour, and is its owner"},
+			{"T2", "boundary", "when another window begins, the Deployment is scaled, and not before"},
+			{"T3", "midnight", "a window may end at midnight or go on past it, and the hour from 23 on is one like any other"},
+			{"T4", "zone", "hours are those of `spec.timeZone`, on the days on which clocks are set too"},
+			{"T5", "image", "a changed image or port is rolled out"},
+			{"T6", "service", "a Service comes, changes and goes with `spec.service`"},
+			{"T7", "drift", "what somebody changes by hand is put back, what is deleted is made again, and what is others' is left alone"},
+			{"T8", "refusal", "what isn't this TDSet's is never touched; the TDSet says so, and takes the name once it is free"},
+			{"T9", "delete", "the Deployment goes with its TDSet; in chapter 07 its Pods end before the TDSet is gone, within `--drain-timeout`"},
+			{"T10", "quiet", "while nothing changes nothing is written, whatever is looked at again"},
+			{"T11", "restart", "what was due while the program was down is done when it starts"},
+			{"T12", "bad input", "the API server refuses it and names the field; a CRD that is missing is waited for"},
 		},
 		notHeld: map[string]map[string]string{
 			"01": {"F4a": late, "F4b": late, "F4c": late, "F8": late},
@@ -96,17 +107,17 @@ func tdsets() Contract {
 // Faults are what may go wrong meanwhile.
 func Faults() []Named {
 	return []Named{
-		{"F1", "every watch connection cut, again and again"},
-		{"F2", "410 Gone, as a response and as an event"},
-		{"F3", "the API server killed and started again"},
-		{"F4a", "writes answered 500"},
-		{"F4b", "writes answered 429"},
-		{"F4c", "writes answered with a conflict that there isn't"},
-		{"F5", "the program killed between two of its writes"},
-		{"F6a", "a frozen connection"},
-		{"F6b", "watches that say nothing any more"},
-		{"F7", "two copies running: one leads, and the other takes over"},
-		{"F8", "forbidden for a while"},
+		{Name: "F1", What: "every watch connection cut, again and again"},
+		{Name: "F2", What: "410 Gone, as a response and as an event"},
+		{Name: "F3", What: "the API server killed and started again"},
+		{Name: "F4a", What: "writes answered 500"},
+		{Name: "F4b", What: "writes answered 429"},
+		{Name: "F4c", What: "writes answered 409 without cause"},
+		{Name: "F5", What: "the program killed between two of its writes"},
+		{Name: "F6a", What: "a frozen connection"},
+		{Name: "F6b", What: "watches that say nothing any more"},
+		{Name: "F7", What: "two copies running: one leads, and the other takes over"},
+		{Name: "F8", What: "forbidden for a while"},
 	}
 }
 

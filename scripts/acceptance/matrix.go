@@ -17,16 +17,15 @@ func Matrix(all []chapters.Chapter) string {
 	text.WriteString("# Which chapter survives what\n\n")
 	foos, tdsets := foos(), tdsets()
 	if slices.ContainsFunc(all, foos.Judges) {
-		text.WriteString(`Each cell is a test: Foos settle, the fault strikes while they are created, scaled, renamed, deleted and interfered
-with, and then each promise is judged. Where a cell says no, a test shows that, too.
+		text.WriteString("While all goes well, every chapter keeps every promise:\n\n")
+		foos.writePromises(&text)
+		text.WriteString(`
+And through faults: each cell is a test. Foos settle, the fault strikes while they are created, scaled, renamed, deleted and
+interfered with, and then each promise is judged. Where a cell says no, a test shows that, too.
 
 `)
 		foos.write(&text, Faults(), all)
-		var promises []string
-		for _, promise := range foos.Promises {
-			promises = append(promises, promise.Name+" "+promise.What)
-		}
-		fmt.Fprintf(&text, "\nWhile all goes well, every chapter keeps every promise:\n%s.\n\n", strings.Join(promises, ", "))
+		text.WriteString("\n")
 	}
 	text.WriteString(`## TDSets
 
@@ -35,6 +34,8 @@ fault strikes while they are changed, deleted and interfered with and while the 
 each promise is judged. T7, T8 and T9 ask more of chapter 07: they are about Services too, and about the drain of what is deleted.
 
 `)
+	tdsets.writePromises(&text)
+	text.WriteString("\n– means that nobody asks.\n\n")
 	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
 	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one of each table, " +
 		"and `./scripts/workshop faults 01 F5` lets you\nwatch it.\n")
@@ -67,6 +68,8 @@ func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chap
 				cell = because("no", reason)
 			} else if reason := c.WhyNotAsked(chapter, named.Name); reason != "" {
 				cell = because("–", reason)
+			} else if condition := c.provided[chapter.Number()][named.Name]; condition != "" {
+				cell = because("yes", condition)
 			}
 			row = append(row, cell)
 		}
@@ -76,6 +79,15 @@ func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chap
 	for i, reason := range reasons {
 		fmt.Fprintf(text, "%s%d. %s%s.\n", map[bool]string{true: "\n"}[i == 0], i+1, strings.ToUpper(reason[:1]), reason[1:])
 	}
+}
+
+// writePromises writes what each promise means.
+func (c Contract) writePromises(text *strings.Builder) {
+	table := [][]string{{"promise", "means"}, {"---", "---"}}
+	for _, promise := range c.Promises {
+		table = append(table, []string{promise.Name + " " + promise.What, promise.Means})
+	}
+	writeTable(text, table)
 }
 
 // writeTable writes rows with their columns aligned.

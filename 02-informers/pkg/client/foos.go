@@ -53,7 +53,7 @@ func (c *Client) Watch(ctx context.Context, namespace string, options metav1.Lis
 	return c.rest.Get().Namespace(namespace).Resource(resource).VersionedParams(&options, c.params).Watch(ctx)
 }
 
-// UpdateStatus sends foo to its status endpoint, which ignores all but the status.
+// UpdateStatus sends foo to its status subresource, which ignores all but the status.
 func (c *Client) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo) (*v1alpha1.Foo, error) {
 	updated := &v1alpha1.Foo{}
 	return updated, c.rest.Put().Namespace(foo.Namespace).Resource(resource).Name(foo.Name).SubResource("status").Body(foo).Do(ctx).Into(updated)

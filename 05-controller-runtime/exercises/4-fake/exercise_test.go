@@ -77,7 +77,7 @@ func TestRight(t *testing.T) {
 			case crash != "":
 				t.Error(crash)
 			case found != nil && strings.Contains(found.Error(), `foos.samplecontroller.k8s.io "example" not found`):
-				t.Errorf("it is right, and Judge says: %v\nIf the Foo is there, then what isn't found is its status endpoint: the fake client "+
+				t.Errorf("it is right, and Judge says: %v\nIf the Foo is there, then what isn't found is its status subresource: the fake client "+
 					"reads no CRD, and must be told of it", found)
 			case found != nil:
 				t.Errorf("it is right, and Judge says: %v\n%s", found, test.why)
@@ -100,7 +100,7 @@ func TestWrong(t *testing.T) {
 	}{
 		"one that writes the status with the object": {
 			name: "updatesTheObject", build: updatesTheObject,
-			why: "it writes the status by Update of the whole Foo, and a server with a status endpoint ignores it there:\n" +
+			why: "it writes the status by Update of the whole Foo, and a server with a status subresource ignores it there:\n" +
 				"so its status never says anything. Does your server have that endpoint? Does Judge look at the status in the end?",
 		},
 		"one that overwrites the spec if a user was faster": {

@@ -113,7 +113,7 @@ func rightAtOnce(api client.Client) reconcile.Reconciler {
 	})
 }
 
-// updatesTheObject writes the status with the object. A server that has a status endpoint ignores it there.
+// updatesTheObject writes the status with the object. A server that has a status subresource ignores it there.
 func updatesTheObject(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.writeStatus = func(ctx context.Context, foo *v1alpha1.Foo) error { return api.Update(ctx, foo) }

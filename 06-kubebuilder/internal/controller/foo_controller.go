@@ -51,7 +51,7 @@ type FooReconciler struct {
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile brings the cluster to what the Foo of that key asks for. (sample-controller, and chapters 03 and 04, call it
+// Reconcile brings the cluster to what the Foo of that key asks for. (sample-controller, and chapters 01 to 04, call it
 // syncHandler.)
 func (r *FooReconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	// 1. The Foo. If it is gone or going, so is its Deployment, by the garbage collector: making one now would be wrong.
@@ -193,7 +193,7 @@ func (r *FooReconciler) foosThatWant(ctx context.Context, deployment client.Obje
 	var foos v1alpha1.FooList
 	err := r.List(ctx, &foos, client.InNamespace(deployment.GetNamespace()), client.MatchingFields{byDeploymentName: deployment.GetName()})
 	if err != nil {
-		klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
+		klog.ErrorS(err, "Lost an event: the index can't be read", "deployment", klog.KObj(deployment))
 	}
 	var keys []reconcile.Request
 	for i := range foos.Items {

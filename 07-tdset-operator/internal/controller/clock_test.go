@@ -117,6 +117,7 @@ func TestWatchClock(t *testing.T) {
 						}
 					}
 				}
+				t.Logf("the clock is set, by second: %v; the seconds in which all TDSets are looked at: %v", test.jumps, looked)
 				if diff := cmp.Diff(test.want, looked); diff != "" {
 					t.Errorf("ticks at which all were looked at (-want +got):\n%s", diff)
 				}

@@ -78,7 +78,7 @@ func (r *TDSetReconciler) removeFinalizer(ctx context.Context, tdset *v1.TDSet) 
 	return r.Patch(ctx, tdset, from, fieldManager)
 }
 
-// updateStatus applies that status at the status endpoint, which ignores all but the status. Of the conditions it sends our own alone:
+// updateStatus applies that status at the status subresource, which ignores all but the status. Of the conditions it sends our own alone:
 // those of others are kept, and would be ours if we sent them. The resourceVersion is tdset's: a status made from a spec that has
 // changed since is refused.
 func (r *TDSetReconciler) updateStatus(ctx context.Context, tdset *v1.TDSet, status v1.TDSetStatus) error {

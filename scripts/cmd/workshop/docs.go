@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/overview"
 )
 
 func newDocsCommand() *cobra.Command {
@@ -52,7 +53,7 @@ func writeDocs(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	changed, err := docs.Write(root, files...)
+	changed, err := docs.Repository{Root: root, Tables: overview.Tables()}.Write(files...)
 	for _, file := range changed {
 		fmt.Fprintf(command.OutOrStdout(), "%s: written\n", file)
 	}

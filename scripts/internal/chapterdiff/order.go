@@ -20,13 +20,18 @@ func neverTheLesson() []string {
 	return []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"}
 }
 
-// counterparts are the names that files of the skeleton have in kubebuilder's layout, from chapter 06 on.
+// counterparts are the names that files of the earlier chapters have in kubebuilder's layout, from chapter 06 on.
 func counterparts() map[string]string {
 	return map[string]string{
 		"api/v1alpha1/foo_types.go":             "pkg/apis/samplecontroller/v1alpha1/types.go",
+		"api/v1alpha1/groupversion_info.go":     "pkg/apis/samplecontroller/v1alpha1/register.go",
 		"cmd/main.go":                           "main.go",
+		"cmd/manager.go":                        "manager.go",
+		"cmd/silence.go":                        "silence.go",
 		"internal/controller/desired.go":        "desired.go",
 		"internal/controller/foo_controller.go": "reconcile.go",
+		"internal/controller/read.go":           "read.go",
+		"internal/controller/write.go":          "write.go",
 	}
 }
 

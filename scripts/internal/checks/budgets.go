@@ -14,15 +14,14 @@ import (
 // budget is what a chapter may have at most: lines of handwritten Go, as `workshop diff --stat all` counts them.
 type budget struct{ code, toRead int }
 
-// mostLines are the budgets by a chapter's number. From 05 to 06 files have other places, and 07 is another operator: no small diff is
-// promised there.
+// mostLines are the budgets by a chapter's number. 07 is another operator: no small diff is promised there.
 var mostLines = map[string]budget{
 	"01": {code: 880},
 	"02": {code: 680, toRead: 430},
 	"03": {code: 930, toRead: 400},
 	"04": {code: 810, toRead: 290},
 	"05": {code: 750, toRead: 700},
-	"06": {code: 950},
+	"06": {code: 950, toRead: 640},
 	"07": {code: 1950},
 }
 

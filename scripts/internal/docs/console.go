@@ -26,6 +26,9 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
+// consoleLanguage is the info string of what a reader types and sees.
+const consoleLanguage = "console"
+
 var notRun = regexp.MustCompile(`^<!-- not run: \S.* -->$`)
 
 // block is one console block.
@@ -73,7 +76,7 @@ func checkConsole(doc *document) []Problem {
 func consoleBlocks(doc *document) (blocks []block, problems []Problem) {
 	doc.each(func(n ast.Node) {
 		fenced, ok := n.(*ast.FencedCodeBlock)
-		if !ok || string(fenced.Language(doc.source)) != "console" {
+		if !ok || string(fenced.Language(doc.source)) != consoleLanguage {
 			return
 		}
 		b := block{line: doc.line(n)}

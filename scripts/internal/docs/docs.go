@@ -2,7 +2,7 @@
 // hold, and the commands in it are run and give the output that is shown.
 //
 // This file says which files are meant, and puts the checks that need no command run together. What each check is
-// stands in source.go (code), links.go (links and headings) and console.go (commands); running commands is runner.go's.
+// stands in source.go (code), tables.go (what is counted), links.go (links and headings) and console.go (commands); running commands is runner.go's.
 package docs
 
 import (
@@ -53,11 +53,21 @@ func Files(root string) ([]string, error) {
 	return files, nil
 }
 
-// CheckText checks all that can be seen without running a command: code against its source, links and anchors, a
-// chapter's headings, and how console blocks are written. Files are relative to root, as Files returns them. An error
+// Repository is the repository whose texts are meant.
+type Repository struct {
+	Root   string
+	Tables Tables // those that texts may ask for
+}
+
+// CheckText checks all that can be seen without running a command: code and tables against their source, links and anchors, a
+// chapter's headings, how console blocks are written, and what the top README gathers. Files are relative to root, as Files returns them. An error
 // means that a file could not be read.
-func CheckText(root string, files ...string) ([]Problem, error) {
-	texts := library{fsys: os.DirFS(root), read: map[string]*document{}}
+func (r Repository) CheckText(files ...string) ([]Problem, error) {
+	texts := library{fsys: os.DirFS(r.Root), read: map[string]*document{}}
+	everything, err := Files(r.Root)
+	if err != nil {
+		return nil, err
+	}
 	var all []Problem
 	for _, file := range files {
 		doc, err := texts.document(file)
@@ -65,10 +75,12 @@ func CheckText(root string, files ...string) ([]Problem, error) {
 			return nil, err
 		}
 		problems := slices.Concat(
-			checkCode(texts.fsys, doc),
+			r.checkBlocks(doc),
 			checkLinks(texts, doc),
 			checkHeadings(doc),
 			checkConsole(doc),
+			checkGlossary(texts, doc),
+			checkMessages(texts, doc, everything),
 		)
 		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 		all = append(all, problems...)

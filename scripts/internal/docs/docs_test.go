@@ -76,7 +76,7 @@ func TestProblemsComeInTheOrderOfTheText(t *testing.T) {
 		"[gone](gone.md)",
 		"", "<!-- code: gone.go -->",
 	)})
-	problems, err := CheckText(root, "README.md")
+	problems, err := (Repository{Root: root}).CheckText("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,10 +85,10 @@ func TestProblemsComeInTheOrderOfTheText(t *testing.T) {
 
 func TestAFileThatIsNotThereIsAnError(t *testing.T) {
 	root := t.TempDir()
-	if _, err := CheckText(root, "README.md"); err == nil {
+	if _, err := (Repository{Root: root}).CheckText("README.md"); err == nil {
 		t.Error("CheckText: no error")
 	}
-	if _, err := Write(root, "README.md"); err == nil {
+	if _, err := (Repository{Root: root}).Write("README.md"); err == nil {
 		t.Error("Write: no error")
 	}
 	if _, _, err := (&Runner{Root: root}).Run(t.Context(), "README.md"); err == nil {

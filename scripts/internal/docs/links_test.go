@@ -50,7 +50,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				"README.md":       "# Top\n\n## Glossary\n",
 				"scripts/tool.go": "",
 			})
-			problems, err := CheckText(root, "01-x/TEXT.md")
+			problems, err := (Repository{Root: root}).CheckText("01-x/TEXT.md")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestAChapterHasTheHeadingsOfAllChapters(t *testing.T) {
 				text = append(text, "## "+heading, "### free")
 			}
 			root := repository(t, map[string]string{"01-x/README.md": markdownText(text...)})
-			problems, err := CheckText(root, "01-x/README.md")
+			problems, err := (Repository{Root: root}).CheckText("01-x/README.md")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,7 +30,8 @@ type Runner struct {
 }
 
 // Run runs all console blocks of one file in order, and returns its problems and the number of commands that it
-// started. The first problem ends the run, since later commands build on earlier ones. A command that no output is
+// started. The first problem ends the run, since later commands build on earlier ones. A command that still runs at the end is one, too: the
+// reader's goes on, and is in the way of what they read next. A command that no output is
 // shown for may print anything: only its exit status counts. When Run returns, whatever the reason, every process of
 // its terminals has ended. The error is the context's, or says why the file can't be read.
 func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
@@ -42,7 +43,7 @@ func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
 	if len(problems) > 0 {
 		return problems, 0, nil
 	}
-	run := &run{Runner: *r, doc: doc, terminals: map[string]*terminal{}}
+	run := &run{Runner: *r, doc: doc, terminals: map[string]*terminal{}, started: map[*terminal]int{}}
 	run.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
 	defer run.close()
 	for _, b := range blocks {
@@ -56,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
 			return []Problem{*problem}, run.commands, nil
 		}
 	}
-	return nil, run.commands, nil
+	return run.leftRunning(), run.commands, nil
 }
 
 // run is one run of one file. Its methods return nil for a step that held.
@@ -64,7 +65,18 @@ type run struct {
 	Runner
 	doc       *document
 	terminals map[string]*terminal
+	started   map[*terminal]int // the line of the last command that doesn't end by itself
 	commands  int
+}
+
+// leftRunning are the commands that nobody has ended.
+func (r *run) leftRunning() (problems []Problem) {
+	for t, line := range r.started {
+		if !t.look().ended {
+			problems = append(problems, *r.fail(line, "this still runs at the end of the text: end it there, by ^C"))
+		}
+	}
+	return problems
 }
 
 func (r *run) block(ctx context.Context, b block) *Problem {
@@ -128,6 +140,9 @@ func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Pro
 		return r.fail(s.line, "$ %s\n%v", s.command, err)
 	}
 	r.commands++
+	if running {
+		r.started[t] = s.line
+	}
 	return nil
 }
 

@@ -14,121 +14,55 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	markdownast "github.com/yuin/goldmark/ast"
 )
 
-const markerStart = "<!-- code:"
+const codeMarkerStart = "<!-- code:"
 
 var (
-	marker = regexp.MustCompile(`^<!-- code: ([^\s#]+)(?:#(\S+))? -->$`)
-	fence  = regexp.MustCompile("^( *)(```+|~~~+) *(.*)$")
+	codeMarker = regexp.MustCompile(`^<!-- code: ([^\s#]+)(?:#(\S+))? -->$`)
+	fence      = regexp.MustCompile("^( *)(```+|~~~+) *(.*)$")
 	// languages are the info strings that GitHub highlights by; a file of another kind keeps what its author wrote.
 	languages = map[string]string{".go": "go", ".json": "json", ".sh": "sh", ".yaml": "yaml", ".yml": "yaml"}
 )
 
-// codeBlock is a marked block: lines[from:to] of the Markdown, from the opening fence to the last line of code.
-type codeBlock struct {
-	line     int // the marker's
-	marker   string
-	from, to int
-	want     []string // what these lines should be
+// errUnmarked is wrong with code in a chapter's README that has no marker.
+var errUnmarked = errors.New("code in a README is extracted from the source: " +
+	"put `<!-- code: PATH#Name -->` before this block and run `workshop docs --write`")
+
+func isUnmarked(doc *document, n markdownast.Node) bool {
+	fenced, ok := n.(*markdownast.FencedCodeBlock)
+	return ok && string(fenced.Language(doc.source)) == "go" && chapterREADME.MatchString(doc.file) &&
+		!strings.Contains(doc.html(n.PreviousSibling()), codeMarkerStart)
 }
 
-// Write puts the source's present text into the marked blocks of these files, and returns the files that it changed.
-// What it can't mend, such as a marker that names no declaration, it leaves as it is and names in the error.
-func Write(root string, files ...string) (changed []string, err error) {
-	fsys := os.DirFS(root)
-	var unmended []error
-	for _, file := range files {
-		doc, err := readDocument(fsys, file)
-		if err != nil {
-			return changed, err
-		}
-		lines := splitLines(doc.source)
-		blocks, problems := codeBlocks(fsys, doc, lines)
-		for _, problem := range problems {
-			unmended = append(unmended, errors.New(problem.String()))
-		}
-		for _, block := range slices.Backward(blocks) { // from the end, so that line numbers stay true
-			lines = slices.Replace(lines, block.from, block.to, block.want...)
-		}
-		mended := strings.Join(lines, "\n")
-		if mended == string(doc.source) {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(mended), 0o644); err != nil {
-			return changed, fmt.Errorf("writing code into Markdown: %w", err)
-		}
-		changed = append(changed, file)
-	}
-	return changed, errors.Join(unmended...)
-}
-
-func checkCode(fsys fs.FS, doc *document) []Problem {
-	lines := splitLines(doc.source)
-	blocks, problems := codeBlocks(fsys, doc, lines)
-	for _, block := range blocks {
-		have, want := strings.Join(lines[block.from:block.to], "\n"), strings.Join(block.want, "\n")
-		if have != want {
-			problems = append(problems, doc.problem(block.line,
-				"the code differs from its source, %s; `workshop docs --write` mends it (- the text, + the source):\n%s",
-				block.marker, gocmp.Diff(have, want)))
-		}
-	}
-	return problems
-}
-
-// codeBlocks finds the marked blocks and says what should stand in them; what it can't say is a problem.
-func codeBlocks(fsys fs.FS, doc *document, lines []string) (blocks []codeBlock, problems []Problem) {
-	doc.each(func(n markdownast.Node) {
-		if html := doc.html(n); strings.Contains(html, markerStart) {
-			block, err := markedBlock(fsys, doc, lines, n, html)
-			if err != nil {
-				problems = append(problems, doc.problem(doc.line(n), "%s: %v", html, err))
-				return
-			}
-			blocks = append(blocks, block)
-		}
-		block, ok := n.(*markdownast.FencedCodeBlock)
-		if ok && string(block.Language(doc.source)) == "go" && chapterREADME.MatchString(doc.file) &&
-			!strings.Contains(doc.html(n.PreviousSibling()), markerStart) {
-			problems = append(problems, doc.problem(doc.line(n), "code in a README is extracted from the source: "+
-				"put `<!-- code: PATH#Name -->` before this block and run `workshop docs --write`"))
-		}
-	})
-	return blocks, problems
-}
-
-func markedBlock(fsys fs.FS, doc *document, lines []string, n markdownast.Node, html string) (codeBlock, error) {
-	parts := marker.FindStringSubmatch(html)
+func markedCode(fsys fs.FS, doc *document, lines []string, n markdownast.Node, html string) (markedBlock, error) {
+	parts := codeMarker.FindStringSubmatch(html)
 	if parts == nil {
-		return codeBlock{}, fmt.Errorf("a marker is `<!-- code: PATH#Name,Type.Method -->`, alone on its line")
+		return markedBlock{}, fmt.Errorf("a marker is `<!-- code: PATH#Name,Type.Method -->`, alone on its line")
 	}
 	fenced, ok := n.NextSibling().(*markdownast.FencedCodeBlock)
 	if !ok {
-		return codeBlock{}, fmt.Errorf("no fenced code block follows this marker")
+		return markedBlock{}, fmt.Errorf("no fenced code block follows this marker")
 	}
 	file, err := inRepository(fsys, doc.file, parts[1])
 	if err != nil {
-		return codeBlock{}, err
+		return markedBlock{}, err
 	}
 	code, err := extract(fsys, file, parts[2])
 	if err != nil {
-		return codeBlock{}, err
+		return markedBlock{}, err
 	}
 
 	from := doc.line(fenced) - 1
 	opening := fence.FindStringSubmatch(lines[from])
 	if opening == nil {
-		return codeBlock{}, fmt.Errorf("the block's fence should begin its line")
+		return markedBlock{}, fmt.Errorf("the block's fence should begin its line")
 	}
 	indent, ticks, info := opening[1], opening[2], opening[3]
 	if language, ok := languages[path.Ext(file)]; ok {
@@ -137,7 +71,7 @@ func markedBlock(fsys fs.FS, doc *document, lines []string, n markdownast.Node, 
 	want := []string{indent + ticks + info}
 	for _, line := range splitLines([]byte(code)) {
 		if strings.HasPrefix(strings.TrimSpace(line), ticks) {
-			return codeBlock{}, fmt.Errorf("the source has a line that would close the block: "+
+			return markedBlock{}, fmt.Errorf("the source has a line that would close the block: "+
 				"give it a longer fence than %s, or another kind", ticks)
 		}
 		if line != "" {
@@ -146,7 +80,7 @@ func markedBlock(fsys fs.FS, doc *document, lines []string, n markdownast.Node, 
 		want = append(want, line)
 	}
 	to := from + 1 + fenced.Lines().Len()
-	return codeBlock{line: doc.line(n), marker: html, from: from, to: to, want: want}, nil
+	return markedBlock{line: doc.line(n), marker: html, from: from, to: to, want: want}, nil
 }
 
 // extract is the text of a file, or of the declarations with these names (separated by commas), without a newline at

@@ -123,7 +123,7 @@ func TestCodeComesFromTheSource(t *testing.T) {
 				"01-x/deploy/foo.yaml": "kind: Foo\nspec: {}\n",
 			})
 			if test.want != nil {
-				problems, err := CheckText(root, "01-x/TEXT.md")
+				problems, err := (Repository{Root: root}).CheckText("01-x/TEXT.md")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +132,7 @@ func TestCodeComesFromTheSource(t *testing.T) {
 				}
 			}
 
-			changed, err := Write(root, "01-x/TEXT.md")
+			changed, err := (Repository{Root: root}).Write("01-x/TEXT.md")
 			if (err != nil) != (test.left != nil) {
 				t.Errorf("Write: %v", err)
 			}
@@ -156,7 +156,7 @@ func TestCodeComesFromTheSource(t *testing.T) {
 				t.Error(diff)
 			}
 
-			problems, err := CheckText(root, "01-x/TEXT.md")
+			problems, err := (Repository{Root: root}).CheckText("01-x/TEXT.md")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,17 +170,17 @@ func TestADifferenceNamesTheMarkerAndTheMend(t *testing.T) {
 		"README.md": markdownText("text", "", "<!-- code: foo.yaml -->", "'''yaml", "kind: Bar", "'''"),
 		"foo.yaml":  "kind: Foo\n",
 	})
-	problems, err := CheckText(root, "README.md")
+	problems, err := (Repository{Root: root}).CheckText("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantProblems(t, problems, "README.md:3: the code differs from its source, <!-- code: foo.yaml -->; `workshop docs --write` mends it")
+	wantProblems(t, problems, "README.md:3: the text differs from its source, <!-- code: foo.yaml -->; `workshop docs --write` mends it")
 	wantProblems(t, problems, "kind: Foo")
 }
 
 func TestAChaptersREADMEHasNoUnmarkedGo(t *testing.T) {
 	root := repository(t, map[string]string{"01-x/README.md": markdownText("'''go", "x := 1", "'''", chapter())})
-	problems, err := CheckText(root, "01-x/README.md")
+	problems, err := (Repository{Root: root}).CheckText("01-x/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

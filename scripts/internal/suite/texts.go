@@ -8,15 +8,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/overview"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// docsClusterName is the cluster on which texts are run: a fresh one for each, as for a reader who begins there.
+// docsClusterName is the cluster on which texts are run.
 const docsClusterName = "docs"
 
 // Texts checks the texts alone, and returns an error if any isn't true.
@@ -36,29 +43,69 @@ func (s *Suite) texts(ctx context.Context) {
 		return
 	}
 	s.step(ctx, "code, links and headings in the texts", func(ctx context.Context, _ *ui.Step) (string, error) {
-		problems, err := docs.CheckText(s.Root, files...)
+		problems, err := (docs.Repository{Root: s.Root, Tables: overview.Tables()}).CheckText(files...)
 		return fmt.Sprintf("%d files", len(files)), errors.Join(err, join(problems))
 	})
+	s.commands(ctx, files)
+}
+
+// commands runs the commands in these files, one after the other on one cluster, as by a reader who goes on from chapter to chapter. Each
+// has to leave it as it was: so a reader who begins there finds the same.
+func (s *Suite) commands(ctx context.Context, files []string) {
+	c := cluster.New(s.Root, s.Bin, docsClusterName)
+	up := false
 	for _, file := range files {
-		commands, err := docs.Commands(s.Root, file)
-		if err != nil || commands == 0 {
+		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
 			continue // CheckText has said why
 		}
-		c := cluster.New(s.Root, s.Bin, docsClusterName)
-		if !s.freshCluster(ctx, c) {
+		if !up && !s.freshCluster(ctx, c) {
 			return
 		}
-		s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
+		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
 			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
 			problems, commands, err := runner.Run(ctx, file)
-			return fmt.Sprintf("%d commands", commands), errors.Join(err, join(problems))
+			if err = errors.Join(err, join(problems)); err == nil {
+				step.Update("is anything left?")
+				err = leavesNothing(ctx, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()})
+			}
+			return fmt.Sprintf("%d commands", commands), err
 		})
-		s.removeCluster(ctx, c)
 		if !s.kept { // the text may have brought it up, by `workshop test --only`
 			s.removeCluster(ctx, s.Cluster())
 		}
 	}
+	s.removeCluster(ctx, c)
 }
+
+// leavesNothing waits until what a text has made is gone: its kinds, and what is in the namespaces that a reader uses.
+func leavesNothing(ctx context.Context, k kubectl.Kubectl) error {
+	var left []string
+	err := wait.PollUntilContextTimeout(ctx, time.Second, leftFor, true, func(ctx context.Context) (bool, error) {
+		var now []string
+		for _, query := range [][]string{
+			{"get", "customresourcedefinitions", "--output", "name"},
+			{"get", "all,configmaps,resourcequotas", "--namespace", metav1.NamespaceDefault, "--output", "name"},
+		} {
+			found, err := k.Run(ctx, query...)
+			if err != nil {
+				return false, err
+			}
+			now = append(now, strings.Fields(found)...)
+		}
+		left = slices.DeleteFunc(now, func(object string) bool { return slices.Contains(always, object) })
+		return len(left) == 0, nil
+	})
+	if len(left) > 0 {
+		return fmt.Errorf("the text leaves behind what is in the way of the next: %s", strings.Join(left, ", "))
+	}
+	return err
+}
+
+// leftFor is how long what was deleted may take to go: the garbage collector learns of kinds that come and go every 30 seconds.
+const leftFor = time.Minute
+
+// always are the objects that each cluster has in its namespace default.
+var always = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
 
 // textFiles are the texts of the chapters to test and, with Everything, all others.
 func (s *Suite) textFiles() ([]string, error) {

@@ -1,0 +1,100 @@
+package docs
+
+// This file keeps what is marked in Markdown equal to where it comes from: code (source.go) and tables (tables.go).
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	markdownast "github.com/yuin/goldmark/ast"
+)
+
+// markedBlock is what follows a marker: lines[from:to] of the Markdown. Of code, that is from the opening fence to the last line of code.
+type markedBlock struct {
+	line     int // the marker's
+	marker   string
+	from, to int
+	want     []string // what these lines should be
+}
+
+// Write puts the source's present text, and what is counted now, into the marked blocks of these files, and returns the files that it
+// changed. What it can't mend, such as a marker that names no declaration, it leaves as it is and names in the error.
+func (r Repository) Write(files ...string) (changed []string, err error) {
+	var unmended []error
+	for _, file := range files {
+		doc, err := readDocument(os.DirFS(r.Root), file)
+		if err != nil {
+			return changed, err
+		}
+		lines := splitLines(doc.source)
+		blocks, problems := r.blocks(doc, lines)
+		for _, problem := range problems {
+			unmended = append(unmended, errors.New(problem.String()))
+		}
+		for _, block := range slices.Backward(blocks) { // from the end, so that line numbers stay true
+			lines = slices.Replace(lines, block.from, block.to, block.want...)
+		}
+		mended := strings.Join(lines, "\n")
+		if mended == string(doc.source) {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(r.Root, filepath.FromSlash(file)), []byte(mended), 0o644); err != nil {
+			return changed, fmt.Errorf("writing into Markdown: %w", err)
+		}
+		changed = append(changed, file)
+	}
+	return changed, errors.Join(unmended...)
+}
+
+func (r Repository) checkBlocks(doc *document) []Problem {
+	lines := splitLines(doc.source)
+	blocks, problems := r.blocks(doc, lines)
+	for _, block := range blocks {
+		have, want := strings.Join(lines[block.from:block.to], "\n"), strings.Join(block.want, "\n")
+		if have != want {
+			problems = append(problems, doc.problem(block.line,
+				"the text differs from its source, %s; `workshop docs --write` mends it (- the text, + the source):\n%s",
+				block.marker, gocmp.Diff(have, want)))
+		}
+	}
+	return problems
+}
+
+// blocks finds the marked blocks and says what should stand in them; what it can't say is a problem.
+func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock, problems []Problem) {
+	fsys := os.DirFS(r.Root)
+	doc.each(func(n markdownast.Node) {
+		var found markedBlock
+		var err error
+		html := doc.html(n)
+		switch {
+		case strings.Contains(html, codeMarkerStart):
+			found, err = markedCode(fsys, doc, lines, n, html)
+		case strings.Contains(html, tableMarkerStart):
+			found, err = r.markedTable(doc, lines, n, html)
+		case isUnmarked(doc, n):
+			err = errUnmarked
+		default:
+			return
+		}
+		if err != nil {
+			problems = append(problems, doc.problem(doc.line(n), "%s%v", prefix(html), err))
+			return
+		}
+		blocks = append(blocks, found)
+	})
+	return blocks, problems
+}
+
+// prefix names a marker before what is wrong with it.
+func prefix(marker string) string {
+	if marker == "" {
+		return ""
+	}
+	return marker + ": "
+}

@@ -1,0 +1,124 @@
+package overview
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"example.com/operators/scripts/acceptance"
+	"example.com/operators/scripts/internal/chapterdiff"
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// job is something that a controller needs, whoever writes it.
+type job struct {
+	what string
+	// files match the paths of those whose code is for it. Names are declarations that are for it wherever they stand: they come first.
+	files *regexp.Regexp
+	names []string
+}
+
+// jobs are all jobs, in the order in which data flows. Each line of code belongs to exactly one.
+var jobs = []job{
+	{what: "the types", files: regexp.MustCompile(`(^|_|/)types\.go$`)},
+	{what: "their plumbing, and a client for them", files: regexp.MustCompile(`^wire/(client|trace)\.go$|^pkg/client/|(^|/)(deepcopy|register|doc|groupversion_info)\.go$`)},
+	{what: "list, watch, resume, 410 Gone", files: regexp.MustCompile(`^wire/reflector\.go$`)},
+	{what: "a deadline for a watch that is silent", files: regexp.MustCompile(`^wire/patience\.go$|(^|/)silence\.go$`)},
+	{what: "which events bring which Foos", files: regexp.MustCompile(`^events\.go$`), names: []string{"SetupWithManager", "controllerOptions", "foosThatWant", "explain"}},
+	{what: "a queue, its workers, failures tried again", files: regexp.MustCompile(`^queue\.go$`)},
+	{what: "reads", files: regexp.MustCompile(`(^|/)read\.go$`)},
+	{what: "Reconcile: compare, and act", files: regexp.MustCompile(`^reconcile\.go$|_controller\.go$`)},
+	{what: "what a Foo wants, what its status says", files: regexp.MustCompile(`(^|/)desired\.go$`)},
+	{what: "writes", files: regexp.MustCompile(`(^|/)write\.go$`)},
+	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
+	{what: "flags, settings, start and end", files: regexp.MustCompile(`(^|/)(main|manager|options)\.go$`)},
+	{what: "the same without Go types", files: regexp.MustCompile(`^unstructured\.go$`)},
+	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},
+}
+
+// ByHand is a line for each job, with the lines of Go that each chapter about Foos has for it; then what it has in all, and beside it, how
+// much a reader of the chapter before has to read, and how many faults it survives.
+func ByHand(root string) (string, error) {
+	all, err := chapters.All(root)
+	if err != nil {
+		return "", err
+	}
+	all = slices.DeleteFunc(all, func(c chapters.Chapter) bool { return c.Kind() != chapters.Foo })
+	table := [][]string{{"lines of Go for"}}
+	for _, job := range jobs {
+		table = append(table, []string{job.what})
+	}
+	table = append(table,
+		[]string{"**all that is written by hand**"},
+		[]string{"Go that generators write"},
+		[]string{"manifests and scripts, by hand"},
+		[]string{"lines to read, coming from the chapter before"},
+		[]string{fmt.Sprintf("faults survived, of %d", len(acceptance.Faults()))},
+	)
+	rows, err := chapterdiff.Rows(all)
+	if err != nil {
+		return "", err
+	}
+	for i, chapter := range all {
+		column, err := columnOf(chapter)
+		if err != nil {
+			return "", err
+		}
+		column = append(column, cell(max(rows[i].ToRead, 0)), fmt.Sprint(survived(chapter)))
+		for i, cell := range column {
+			table[i] = append(table[i], cell)
+		}
+	}
+	return markdown(table), nil
+}
+
+// columnOf counts a chapter: its number, a cell for each job, the total, and what stands beside.
+func columnOf(chapter chapters.Chapter) ([]string, error) {
+	parts, err := chapterdiff.Parts(chapter)
+	if err != nil {
+		return nil, err
+	}
+	counts, total := make([]int, len(jobs)), 0
+	for _, part := range parts {
+		i := jobOf(part)
+		if i < 0 {
+			return nil, fmt.Errorf("%s/%s is for no job: say for which in scripts/internal/overview/byhand.go", chapter.Name, part.File)
+		}
+		counts[i] += part.Code
+		total += part.Code
+	}
+	generated, manifests, err := chapterdiff.Beside(chapter)
+	if err != nil {
+		return nil, err
+	}
+	column := []string{chapter.Number()}
+	for _, n := range counts {
+		column = append(column, cell(n))
+	}
+	return append(column, fmt.Sprintf("**%d**", total), cell(generated), cell(manifests)), nil
+}
+
+// jobOf is the index of the job that a part is for, or -1.
+func jobOf(part chapterdiff.Part) int {
+	if i := slices.IndexFunc(jobs, func(j job) bool { return slices.Contains(j.names, part.Declaration) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(jobs, func(j job) bool { return j.files.MatchString(part.File) })
+}
+
+// survived counts the faults through which a chapter's own program holds its promises.
+func survived(chapter chapters.Chapter) (n int) {
+	for _, fault := range acceptance.Faults() {
+		if acceptance.WhyNotHeld(chapter, fault.Name) == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func cell(n int) string {
+	if n == 0 {
+		return dash
+	}
+	return fmt.Sprint(n)
+}

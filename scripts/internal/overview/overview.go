@@ -1,0 +1,68 @@
+// Package overview counts what the top README says of the course as a whole, in tables: the chapters, and what each leaves to be written by
+// hand.
+package overview
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/exercises"
+)
+
+// Tables are the tables that texts may ask for.
+func Tables() docs.Tables {
+	return docs.Tables{"chapters": Chapters, "by-hand": ByHand}
+}
+
+// idea is the sentence in bold with which a chapter's text begins.
+var idea = regexp.MustCompile(`(?m)^\*\*(.+)\.\*\*`)
+
+// Chapters is a line for each chapter below root: its one idea, and how long its exercises take.
+func Chapters(root string) (string, error) {
+	all, err := chapters.All(root)
+	if err != nil {
+		return "", err
+	}
+	table := [][]string{{"chapter", "its one idea", "exercises, minutes"}}
+	for _, chapter := range all {
+		text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
+		if err != nil {
+			return "", err
+		}
+		found := idea.FindSubmatch(text)
+		if found == nil {
+			return "", fmt.Errorf("%s/README.md has no idea: a sentence in bold, at the beginning of a line", chapter.Name)
+		}
+		practice, err := exercises.In(chapter)
+		if err != nil {
+			return "", err
+		}
+		minutes := 0
+		for _, exercise := range practice {
+			minutes += exercise.Minutes
+		}
+		table = append(table, []string{
+			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), string(found[1]), fmt.Sprintf("%d, %d", len(practice), minutes),
+		})
+	}
+	return markdown(table), nil
+}
+
+// dash is an empty cell.
+const dash = "–"
+
+// markdown writes a table whose first line is its head.
+func markdown(table [][]string) string {
+	table = slices.Insert(table, 1, slices.Repeat([]string{"---"}, len(table[0])))
+	var text strings.Builder
+	for _, row := range table {
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(row, " | "))
+	}
+	return text.String()
+}
