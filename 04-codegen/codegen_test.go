@@ -17,6 +17,7 @@ import (
 )
 
 func TestGeneratedCodeIsUpToDate(t *testing.T) {
+	t.Parallel() // with the next one: each takes long
 	if output, err := runScript(t, ".", "verify-codegen.sh"); err != nil {
 		t.Errorf("%v:\n%s", err, output)
 	}
@@ -25,6 +26,7 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 // A type is changed, in a clone whose folder is called as its owner likes, and the generators aren't run. The one script
 // says so, and names the other; that one mends it, and changes nothing else.
 func TestAForgottenUpdateIsNoticed(t *testing.T) {
+	t.Parallel()
 	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")
 	if err := os.CopyFS(clone, os.DirFS(".")); err != nil {
 		t.Fatal(err)

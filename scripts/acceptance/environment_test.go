@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -173,10 +174,7 @@ func TestMain(m *testing.M) {
 // other: each brings its own CRD and permissions.
 func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
-	for _, j := range env.all {
-		if j.Kind != kind || wanted != nil && !wanted(j) {
-			continue
-		}
+	for _, j := range env.wanted(kind, wanted) {
 		t.Run(j.chapter.Name, func(t *testing.T) {
 			if err := env.apply(t.Context(), j.program); err != nil {
 				t.Fatal(err)
@@ -184,6 +182,58 @@ func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test fu
 			test(t, env, j)
 		})
 	}
+}
+
+// forChaptersAtOnce is forEachChapter for a test whose parts run in parallel, each in a namespace of its own: the programs that have the
+// same CRD are judged at the same time.
+func forChaptersAtOnce(t *testing.T, kind string, test func(t *testing.T, env *environment, j judged)) {
+	env := testEnvironment(t)
+	groups, err := sameCRD(env.wanted(kind, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, group := range groups {
+		if err := env.apply(t.Context(), group[0].program); err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range group {
+			t.Run(j.chapter.Name, func(t *testing.T) {
+				if i == len(groups)-1 { // what is parallel begins when all else has ended: then this CRD is the last
+					t.Parallel()
+				}
+				test(t, env, j)
+			})
+		}
+	}
+}
+
+// wanted are the programs that are held to that kind's contract and wanted; nil: all are.
+func (e *environment) wanted(kind string, wanted func(judged) bool) (all []judged) {
+	for _, j := range e.all {
+		if j.Kind == kind && (wanted == nil || wanted(j)) {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+// sameCRD sorts programs into groups that have the same CRD, the largest one last.
+func sameCRD(all []judged) (groups [][]judged, err error) {
+	at := map[string]int{}
+	for _, j := range all {
+		crd, err := os.ReadFile(j.program.CRD)
+		if err != nil {
+			return nil, err
+		}
+		i, known := at[string(crd)]
+		if !known {
+			i, groups = len(groups), append(groups, nil)
+			at[string(crd)] = i
+		}
+		groups[i] = append(groups[i], j)
+	}
+	slices.SortStableFunc(groups, func(a, b []judged) int { return len(a) - len(b) })
+	return groups, nil
 }
 
 // alone runs a test that nothing may run beside, for each chapter's program that is wanted. Unless it takes long, its name begins with

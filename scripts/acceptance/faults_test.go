@@ -233,7 +233,7 @@ func (f *faulty) goneAsEvent() {
 }
 
 func TestFaults(t *testing.T) {
-	forEachChapter(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) {
+	forChaptersAtOnce(t, chapters.Foo, func(t *testing.T, env *environment, j judged) {
 		testFaults(t, env, j, strikes(), func(f *faulty) { f.settle() }, judgements())
 	})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMissingCRD(t *testing.T) {
-	alone(t, chapters.Foo, "B10 bad input: a CRD that is missing is waited for", nil, waitForCRD)
+	withoutCRD(t, chapters.Foo, "B10 bad input: a CRD that is missing is waited for")
 }
 
 // missingCRD is what a program may say. An exercise leaves that to its libraries.
@@ -26,8 +26,50 @@ func missingCRD(j judged) []string {
 	return words
 }
 
-func waitForCRD(t *testing.T, s *scenario) {
-	// Deleting a CRD deletes every object of its kind: only when there is none.
+// withoutCRD judges the programs that have the same CRD at once, since each looks for it in its own time.
+func withoutCRD(t *testing.T, kind, name string) {
+	env := testEnvironment(t)
+	groups, err := sameCRD(env.wanted(kind, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range groups {
+		t.Run(group[0].chapter.Name, func(t *testing.T) {
+			t.Run(name, func(t *testing.T) { waitForCRD(t, env, group) })
+		})
+	}
+}
+
+// waitForCRD starts the programs while there is no CRD, and makes it when all have said so.
+func waitForCRD(t *testing.T, env *environment, group []judged) {
+	if err := env.apply(t.Context(), group[0].program); err != nil {
+		t.Fatal(err)
+	}
+	var all []*scenario
+	for _, j := range group {
+		all = append(all, newScenario(t, env, j))
+	}
+	all[0].deleteCRD()
+	for _, s := range all {
+		s.start()
+	}
+	for _, s := range all {
+		s.eventually(s.program.Name+" says what is missing", func() error {
+			if !slices.ContainsFunc(missingCRD(s.judged), s.operator.says) {
+				return errors.New("not a word of it")
+			}
+			return nil
+		})
+	}
+	all[0].must(env.kubectl.ApplyCRD(t.Context(), group[0].program.CRD))
+	for _, s := range all {
+		t.Run(s.chapter.Name, func(t *testing.T) { s.startsWork(t) })
+	}
+}
+
+// deleteCRD deletes the CRD of the kind, and with it every object of that kind: only when there is none.
+func (s *scenario) deleteCRD() {
+	s.Helper()
 	s.eventually("no object of the kind is left in the cluster", func() error {
 		list, err := s.dynamic.Resource(resources[s.Kind]).List(s.Context(), metav1.ListOptions{})
 		if err == nil && len(list.Items) > 0 {
@@ -38,16 +80,13 @@ func waitForCRD(t *testing.T, s *scenario) {
 	delete(s.applied, s.Kind) // whatever becomes of this test, the next one has a CRD
 	_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", s.program.CRD)
 	s.must(err)
+}
 
-	s.start()
-	s.eventually("the program says what is missing", func() error {
-		if !slices.ContainsFunc(missingCRD(s.judged), s.operator.says) {
-			return errors.New("not a word of it")
-		}
-		return nil
-	})
-	s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
-	s.sentinel("a")
+// startsWork shows, in a test of its own, that the program works as soon as there is a CRD, and has waited all the time.
+func (s *scenario) startsWork(t *testing.T) {
+	judged := *s
+	judged.TB = t
+	judged.sentinel("a")
 	if crashes := s.operator.Crashes(); crashes > 0 {
 		t.Errorf("the program has exited %d times", crashes)
 	}

@@ -22,7 +22,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 		"F7":  showTwoAtWork,
 		"F8":  showLost(http.StatusForbidden),
 	}
-	forEachChapter(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) { testNotHeld(t, env, j, shows) })
+	forChaptersAtOnce(t, chapters.Foo, func(t *testing.T, env *environment, j judged) { testNotHeld(t, env, j, shows) })
 }
 
 // testNotHeld has shown what the program is declared not to hold.

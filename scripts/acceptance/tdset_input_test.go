@@ -91,5 +91,5 @@ func forbiddenTDSet(s *scenario) {
 }
 
 func TestMissingCRDOfTDSets(t *testing.T) {
-	alone(t, chapters.TDSet, "T12 bad input: a CRD that is missing is waited for", nil, waitForCRD)
+	withoutCRD(t, chapters.TDSet, "T12 bad input: a CRD that is missing is waited for")
 }

@@ -100,20 +100,44 @@ func (l *Log) open(path string) (*os.File, error) {
 }
 
 // Requests returns the requests by user that the log has gained since the last call; user "" means everybody.
-func (l *Log) Requests(user string) ([]Request, error) {
+func (l *Log) Requests(user string) (requests []Request, err error) {
+	err = l.lines(func(line []byte) error {
+		if !bytes.Contains(line, []byte(user)) {
+			return nil // most of a log is about others: reading that takes long
+		}
+		var event auditv1.Event
+		if err := json.Unmarshal(line, &event); err != nil {
+			return err
+		}
+		if request, ok := requestOf(&event); ok && (user == "" || event.User.Username == user) {
+			requests = append(requests, request)
+		}
+		return nil
+	})
+	return requests, err
+}
+
+// Mentions tells whether the log has gained a line with that text since the last call.
+func (l *Log) Mentions(text string) (found bool, err error) {
+	err = l.lines(func(line []byte) error {
+		found = found || bytes.Contains(line, []byte(text))
+		return nil
+	})
+	return found, err
+}
+
+// lines calls do for each line that the log has gained since the last call.
+func (l *Log) lines(do func(line []byte) error) error {
 	renamed, err := l.renamed()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []Request
 	for _, path := range append(renamed, l.Path) {
-		requests, err := l.read(path, user)
-		if err != nil {
-			return nil, err
+		if err := l.read(path, do); err != nil {
+			return err
 		}
-		all = append(all, requests...)
 	}
-	return all, nil
+	return nil
 }
 
 // renamed returns the files that were renamed since one was read, that one among them, the oldest first.
@@ -138,38 +162,32 @@ func (l *Log) renamed() ([]string, error) {
 	return nil, nil // it is gone
 }
 
-// read returns what is new in one file.
-func (l *Log) read(path, user string) ([]Request, error) {
+// read calls do for each line that is new in one file.
+func (l *Log) read(path string, do func(line []byte) error) error {
 	before := l.file
 	file, err := l.open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
 	if another := before != nil && !os.SameFile(before, l.file); another || l.file.Size() < l.offset {
 		l.offset = 0 // the API server has begun a new file
 	}
 	if _, err := file.Seek(l.offset, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("audit log: %w", err)
+		return fmt.Errorf("audit log: %w", err)
 	}
-
-	var requests []Request
-	reader := bufio.NewReaderSize(file, 1<<20)
+	reader := bufio.NewReaderSize(file, 1<<16)
 	for {
 		line, err := reader.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return requests, nil // an unfinished line is read next time
+			return nil // an unfinished line is read next time
 		}
 		if err != nil {
-			return nil, fmt.Errorf("audit log: %w", err)
+			return fmt.Errorf("audit log: %w", err)
 		}
 		l.offset += int64(len(line))
-		var event auditv1.Event
-		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, fmt.Errorf("audit log %s: %w", path, err)
-		}
-		if request, ok := requestOf(&event); ok && (user == "" || event.User.Username == user) {
-			requests = append(requests, request)
+		if err := do(line); err != nil {
+			return fmt.Errorf("audit log %s: %w", path, err)
 		}
 	}
 }

@@ -59,6 +59,22 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+func TestMentions(t *testing.T) {
+	log := Log{Path: write(t, created+"\n"+status)} // the second line isn't finished
+	for _, text := range []string{"/namespaces/a/", "foos/x"} {
+		before := log
+		if found, err := before.Mentions(text); err != nil || found != (text == "/namespaces/a/") {
+			t.Errorf("%s: %v, %v", text, found, err)
+		}
+	}
+	if _, err := log.Mentions(""); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := log.Mentions("/namespaces/a/"); err != nil || found {
+		t.Errorf("what was read before is found again: %v, %v", found, err)
+	}
+}
+
 func TestRequestsKnowWhatTheyAreAbout(t *testing.T) {
 	log := Log{Path: write(t, created+"\n"+status+"\n"+begun+"\n")}
 	got, err := log.Requests("")

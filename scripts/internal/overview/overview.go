@@ -29,7 +29,7 @@ func Chapters(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	table := [][]string{{"chapter", "its one idea", "exercises, minutes"}}
+	table := [][]string{{"chapter", "its one idea", "its exercises"}}
 	for _, chapter := range all {
 		text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
 		if err != nil {
@@ -48,7 +48,7 @@ func Chapters(root string) (string, error) {
 			minutes += exercise.Minutes
 		}
 		table = append(table, []string{
-			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), string(found[1]), fmt.Sprintf("%d, %d", len(practice), minutes),
+			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), string(found[1]), fmt.Sprintf("%d, %d minutes", len(practice), minutes),
 		})
 	}
 	return markdown(table), nil

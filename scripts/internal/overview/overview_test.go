@@ -39,8 +39,8 @@ func TestChapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| [01-wire](01-wire/README.md) | A watch is a GET | 2, 20 |\n",
-		"| [07-time](07-time/README.md) | Time is an input | 0, 0 |\n",
+		"| [01-wire](01-wire/README.md) | A watch is a GET | 2, 20 minutes |\n",
+		"| [07-time](07-time/README.md) | Time is an input | 0, 0 minutes |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the table\n%shas no line\n%s", got, want)

@@ -20,7 +20,7 @@ import (
 // permissions are a program's identity and what it may do.
 type permissions struct {
 	namespace, serviceAccount string
-	clusterRoles              []string // that are bound to the account
+	clusterRoles              []rbacv1.ClusterRole // that are bound to the account
 	roles                     []rbacv1.Role
 	rules                     []rbacv1.PolicyRule // of all of them
 	objects                   []byte              // YAML: namespace, account, roles and bindings
@@ -95,8 +95,9 @@ func parsePermissions(content []byte) (found permissions, err error) {
 	}
 	for _, binding := range bindings {
 		if slices.ContainsFunc(binding.Subjects, func(subject rbacv1.Subject) bool { return subject.Name == found.serviceAccount }) {
-			found.clusterRoles = append(found.clusterRoles, binding.RoleRef.Name)
-			found.rules = append(found.rules, rulesOf[binding.RoleRef.Name]...)
+			role := rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: binding.RoleRef.Name}, Rules: rulesOf[binding.RoleRef.Name]}
+			found.clusterRoles = append(found.clusterRoles, role)
+			found.rules = append(found.rules, role.Rules...)
 		}
 	}
 	return found, nil

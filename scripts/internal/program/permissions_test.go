@@ -78,8 +78,12 @@ func TestParsePermissions(t *testing.T) {
 	if found.namespace != "a-system" || found.serviceAccount != "a-manager" {
 		t.Errorf("the account is %s/%s", found.namespace, found.serviceAccount)
 	}
-	if want := []string{"a-role", "a-second-role"}; !slices.Equal(found.clusterRoles, want) {
-		t.Errorf("its roles are %q, want %q", found.clusterRoles, want)
+	var roles []string
+	for _, role := range found.clusterRoles {
+		roles = append(roles, role.Name)
+	}
+	if want := []string{"a-role", "a-second-role"}; !slices.Equal(roles, want) {
+		t.Errorf("its roles are %q, want %q", roles, want)
 	}
 	if len(found.rules) != 2 || found.rules[0].Resources[0] != "leases" || found.rules[1].Resources[0] != "deployments" {
 		t.Errorf("what it may do is %v", found.rules)

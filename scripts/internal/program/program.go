@@ -10,12 +10,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -78,13 +82,47 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 		}
 	}
 	for _, role := range permissions.clusterRoles {
+		// A copy: the roles of all programs have the same name.
+		about := metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace}}
+		copied := &rbacv1.ClusterRole{ObjectMeta: about, Rules: role.Rules}
+		if _, err := client.RbacV1().ClusterRoles().Create(ctx, copied, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create ClusterRole: %w", err)
+		}
 		binding := &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role, Labels: map[string]string{grantedIn: namespace}},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			ObjectMeta: about,
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: copied.Name},
 			Subjects:   []rbacv1.Subject{account},
 		}
 		if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("create ClusterRoleBinding: %w", err)
+		}
+	}
+	return waitGranted(ctx, client, namespace, permissions.rules)
+}
+
+// waitGranted waits until the API server knows of rules that were just granted: its authorizer reads from a cache.
+func waitGranted(ctx context.Context, client kubernetes.Interface, namespace string, rules []rbacv1.PolicyRule) error {
+	for _, rule := range rules {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: fmt.Sprintf("system:serviceaccount:%s:%s", namespace, ServiceAccount),
+		}}
+		if len(rule.NonResourceURLs) > 0 {
+			review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: rule.NonResourceURLs[0], Verb: rule.Verbs[0]}
+		} else {
+			resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
+			review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
+				Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
+			}
+			if len(rule.ResourceNames) > 0 {
+				review.Spec.ResourceAttributes.Name = rule.ResourceNames[0]
+			}
+		}
+		err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+			return err == nil && answer.Status.Allowed, err
+		})
+		if err != nil {
+			return fmt.Errorf("wait until ServiceAccount %s/%s may %s %s: %w", namespace, ServiceAccount, rule.Verbs[0], strings.Join(rule.Resources, ", "), err)
 		}
 	}
 	return nil
@@ -92,7 +130,8 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 
 // Revoke takes back the permissions that Grant gave in the whole cluster. The rest goes with its namespace.
 func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	bindings, err := client.RbacV1().ClusterRoleBindings().List(ctx, metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace})
+	ours := metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace}
+	bindings, err := client.RbacV1().ClusterRoleBindings().List(ctx, ours)
 	if err != nil {
 		return fmt.Errorf("list ClusterRoleBindings: %w", err)
 	}
@@ -102,10 +141,20 @@ func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) 
 			return fmt.Errorf("delete ClusterRoleBinding: %w", err)
 		}
 	}
+	roles, err := client.RbacV1().ClusterRoles().List(ctx, ours)
+	if err != nil {
+		return fmt.Errorf("list ClusterRoles: %w", err)
+	}
+	for _, role := range roles.Items {
+		err := client.RbacV1().ClusterRoles().Delete(ctx, role.Name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete ClusterRole: %w", err)
+		}
+	}
 	return nil
 }
 
-// grantedIn is the label of the bindings that Grant makes.
+// grantedIn is the label of what Grant makes in the whole cluster.
 const grantedIn = "operators.example.com/granted-in"
 
 // WriteKubeconfig writes a kubeconfig for the ServiceAccount in namespace to path, readable by this user only. Its token is

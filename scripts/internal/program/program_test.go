@@ -1,12 +1,15 @@
 package program
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -46,6 +49,7 @@ func TestBuild(t *testing.T) {
 
 func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 	client := fake.NewClientset()
+	asked := knowsGrantsLate(client)
 	file := filepath.Join(t.TempDir(), "rbac.yaml")
 	if err := os.WriteFile(file, []byte(manyObjects), 0o600); err != nil {
 		t.Fatal(err)
@@ -63,6 +67,9 @@ func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 	if role, err := client.RbacV1().Roles("a").Get(t.Context(), "leads", metav1.GetOptions{}); err != nil || len(role.Rules) != 1 {
 		t.Errorf("in its namespace it may %v (%v)", role, err)
 	}
+	if want := []string{"update leases in a", "get deployments in a"}; !slices.Equal(slices.Compact(*asked), slices.Concat(want, want)) {
+		t.Errorf("asked until they were granted: %v", *asked)
+	}
 	if subject := bindings.Items[0].Subjects[0]; subject.Namespace != "a" || subject.Name != ServiceAccount {
 		t.Errorf("bound to %+v", subject)
 	}
@@ -74,6 +81,22 @@ func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 	if bindings, err := client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{}); err != nil || len(bindings.Items) > 0 {
 		t.Errorf("left are %v, error %v", bindings, err)
 	}
+	if roles, err := client.RbacV1().ClusterRoles().List(t.Context(), metav1.ListOptions{}); err != nil || len(roles.Items) > 0 {
+		t.Errorf("left are %v, error %v", roles, err)
+	}
+}
+
+// knowsGrantsLate has the server say no to every other question whether somebody may do something, and returns what it was asked.
+func knowsGrantsLate(client *fake.Clientset) (asked *[]string) {
+	asked = &[]string{}
+	client.PrependReactor("create", "subjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		review := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
+		about := review.Spec.ResourceAttributes
+		*asked = append(*asked, fmt.Sprintf("%s %s in %s", about.Verb, about.Resource, about.Namespace))
+		review.Status.Allowed = len(*asked)%2 == 0
+		return true, review, nil
+	})
+	return asked
 }
 
 func TestWriteKubeconfig(t *testing.T) {

@@ -105,7 +105,7 @@ func TestTheManifestsOfEveryProgram(t *testing.T) {
 				}
 			}
 			if permissions, err := p.permissions(); err != nil || p.ServiceAccount == "" || p.Namespace == "" || len(permissions.clusterRoles) == 0 {
-				t.Errorf("%s: it runs as %s/%s with the roles %q (%v)", p.Name, p.Namespace, p.ServiceAccount, permissions.clusterRoles, err)
+				t.Errorf("%s: it runs as %s/%s with the roles %v (%v)", p.Name, p.Namespace, p.ServiceAccount, permissions.clusterRoles, err)
 			}
 		}
 	}

@@ -45,6 +45,20 @@ func says(err error, words string) bool {
 	return strings.Contains(err.Error(), words)
 }
 
+func TestATourThatATextGivesIsGivenOnce(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Look:\n\n```console\n$ ./scripts/workshop demo 02\n…\n```\n": true,
+		"`./scripts/workshop demo 02` shows it.\n":                    false,
+		"```console\n$ ./scripts/workshop demo 01\n```\n":             false,
+	} {
+		chapter := chapters.Chapter{Name: "02-b", Dir: t.TempDir()}
+		write(t, filepath.Join(chapter.Dir, "README.md"), text)
+		if got := givesTour(chapter); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func TestWhichTextsBelongToARun(t *testing.T) {
 	root := t.TempDir()
 	for _, file := range []string{"README.md", "01-a/README.md", "02-b/README.md", "scripts/more.md"} {
