@@ -20,9 +20,9 @@ func TestTheFakeAndTheStatus(t *testing.T) {
 		wantError   bool
 		want        int64 // the observedGeneration that is stored
 	}{
-		"as a server has it, a status is written by its subresource":       {true, writeStatus, false, 1},
+		"as a server has it, a status is written by its subresource":    {true, writeStatus, false, 1},
 		"as a server has it, an update of the object leaves the status": {true, writeObject, false, 0},
-		"by default, there is no status subresource":                       {false, writeStatus, true, 0},
+		"by default, there is no status subresource":                    {false, writeStatus, true, 0},
 		"by default, an update of the object writes the status too":     {false, writeObject, false, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	leaseName    = "foo-controller"
+	leaseName       = "foo-controller"
 	shutdownTimeout = 20 * time.Second // how long the end may take: work that is under way is told to stop, and waited for
 )
 

@@ -220,6 +220,7 @@ func (r *Reflector) receive(ctx context.Context, events chan<- Event, eventType 
 		if err := json.Unmarshal(raw, &status); err != nil {
 			return fmt.Errorf("decode an ERROR event: %w", err)
 		}
+		r.client.trace.failure(&status)
 		return apierrors.FromObject(&status)
 	}
 	var object metav1.PartialObjectMetadata
@@ -278,6 +279,10 @@ func explain(path string, err error) string {
 		return fmt.Sprintf("%v: are the permissions applied (manifests/rbac.yaml)?", err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Sprintf("%v: the server refuses the credentials; if they have expired, renew the kubeconfig and start again", err)
+	}
+	// The whole address has a timeoutSeconds in it that is another each time: the same trouble would be said again and again.
+	if failed := new(url.Error); errors.As(err, &failed) {
+		err = failed.Err
 	}
 	return err.Error()
 }

@@ -31,3 +31,10 @@ func (t *trace) event(eventType watch.EventType, object *metav1.PartialObjectMet
 		fmt.Fprintf(t.to, "< %s %s %s  resourceVersion=%s\n", eventType, object.Kind, name, object.ResourceVersion)
 	}
 }
+
+// failure is the event that ends a watch with a status.
+func (t *trace) failure(status *metav1.Status) {
+	if t.to != nil {
+		fmt.Fprintf(t.to, "< %s %d %s: %s\n", watch.Error, status.Code, status.Reason, status.Message)
+	}
+}

@@ -19,7 +19,7 @@ func TestTrace(t *testing.T) {
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
 			ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "12"},
 		}
-		server := play(t, list(10), stream(added(pod("a", 11)), modified(node), bookmark(13)), fail(expired))
+		server := play(t, list(10), stream(added(pod("a", 11)), modified(node), bookmark(13)), stream(failed(expired)))
 		server.client.trace.to = &printed
 
 		server.follow(t, NewReflector(server.client, "/api/v1/pods"))
@@ -30,7 +30,8 @@ func TestTrace(t *testing.T) {
 			"< ADDED Pod default/a  resourceVersion=11",
 			"< MODIFIED Node n  resourceVersion=12",
 			"< BOOKMARK Pod default/  resourceVersion=13",
-			"> GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=13&timeoutSeconds=T&watch=true  410 Gone",
+			"> GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=13&timeoutSeconds=T&watch=true  200 OK",
+			"< ERROR 410 Expired: "+expired.Message,
 		}
 		timeout := regexp.MustCompile(`timeoutSeconds=\d+`) // random
 		got := strings.Split(timeout.ReplaceAllString(printed.String(), "timeoutSeconds=T"), "\n")

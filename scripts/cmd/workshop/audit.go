@@ -39,7 +39,7 @@ its audit log, made short.`,
 				}
 				matching++
 				if !count {
-					fmt.Fprintf(command.OutOrStdout(), "%-24s %s\n", request.Client(), request)
+					fmt.Fprintf(command.OutOrStdout(), "%-24s  %s\n", request.Client(), request)
 				}
 			}
 			if count {

@@ -33,9 +33,15 @@ func (r Request) IsWrite() bool {
 	return r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
 }
 
-// Client is the name of the program that sent the request: what its User-Agent begins with.
+// Client is the name of the program that sent the request: what its User-Agent begins with. One that is many controllers adds which of them
+// it was, as in kube-controller-manager/replicaset-controller.
 func (r Request) Client() string {
-	name, _, _ := strings.Cut(r.UserAgent, "/")
+	name, rest, _ := strings.Cut(r.UserAgent, "/")
+	if _, build, ok := strings.Cut(rest, " kubernetes/"); ok {
+		if _, part, ok := strings.Cut(build, "/"); ok && !strings.HasSuffix(name, part) {
+			return name + "/" + part
+		}
+	}
 	return name
 }
 

@@ -97,6 +97,22 @@ func TestRequestsKnowWhatTheyAreAbout(t *testing.T) {
 	}
 }
 
+func TestClient(t *testing.T) {
+	for agent, want := range map[string]string{
+		"01-raw-watch/v0.0.0 (linux/amd64) kubernetes/$Format":                               "01-raw-watch",
+		"kubectl/v1.36.3 (linux/amd64) kubernetes/abc":                                       "kubectl",
+		"kube-controller-manager/v1.36.3 (linux/amd64) kubernetes/abc/replicaset-controller": "kube-controller-manager/replicaset-controller",
+		"kube-scheduler/v0.0.0 (linux/amd64) kubernetes/$Format/scheduler":                   "kube-scheduler",
+		"kwok-controller/v0.8.0 (linux/amd64)":                                               "kwok-controller",
+		"workshop":                                                                           "workshop",
+		"":                                                                                   "",
+	} {
+		if got := (Request{UserAgent: agent}).Client(); got != want {
+			t.Errorf("%q is %q, want %q", agent, got, want)
+		}
+	}
+}
+
 // A log is read while it is being written.
 func TestEachCallReturnsOnlyWhatIsNew(t *testing.T) {
 	path := write(t, created+"\n"+status[:20])

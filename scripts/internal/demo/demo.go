@@ -42,6 +42,7 @@ type Demo struct {
 	namespace string    // of the tour
 	resource  string    // what it is about
 	started   time.Time // the program, the last time
+	brought   bool      // the CRD: it wasn't there before
 	program   program.Program
 	kubectl   kubectl.Kubectl
 	client    kubernetes.Interface
@@ -108,11 +109,16 @@ func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
 	return nil
 }
 
-// prepare makes the namespace, empty, and applies the chapter's CRD and permissions.
+// prepare makes the namespace, empty, applies the chapter's CRD, and gives the program its permissions.
 func (d *Demo) prepare(ctx context.Context) error {
 	parts := d.Chapter.Parts()
-	fmt.Fprintf(d.Out, "Applying %s, and the permissions in %s\n", d.relative(parts.CRD), d.relative(parts.Permissions))
-	if err := d.program.Apply(ctx, d.kubectl); err != nil {
+	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n", d.relative(parts.CRD), d.relative(parts.Permissions))
+	there, err := d.kubectl.Run(ctx, "get", "--ignore-not-found", "--output", "name", "-f", parts.CRD)
+	if err != nil {
+		return err
+	}
+	d.brought = strings.TrimSpace(there) == ""
+	if err := d.kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
 		return err
 	}
 	// An interrupted tour may have left something.
@@ -136,7 +142,12 @@ func (d *Demo) relative(path string) string {
 func (d *Demo) cleanUp(ctx context.Context, wait bool) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanup)
 	defer cancel()
-	return errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", wait)))
+	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", wait)))
+	if d.brought { // who reads on finds the cluster as it was
+		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
+		err = errors.Join(err, crdErr)
+	}
+	return err
 }
 
 // deleteNamespace deletes the tour's namespace. It takes the finalizers off what the tour is about: the program that would do that isn't

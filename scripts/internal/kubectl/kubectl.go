@@ -50,7 +50,7 @@ func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string,
 // usually waits for, isn't quite that: for some moments more, requests may be answered 404, or 429 "storage is
 // (re)initializing".
 func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
-	if _, err := k.Run(ctx, "apply", "--server-side", "-f", file); err != nil {
+	if _, err := k.Run(ctx, "apply", "-f", file); err != nil {
 		return err
 	}
 	if _, err := k.Run(ctx, "wait", "--for", "condition=Established", "--timeout", "30s", "-f", file); err != nil {

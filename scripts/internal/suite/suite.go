@@ -55,8 +55,12 @@ func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
 		return s.counts, err
 	}
 	s.step(ctx, "layout, formatting, versions", s.checkFiles)
+	// The cluster comes first: its garbage collector looks for new kinds every 30 seconds, and tests wait for what it does.
+	up := s.freshCluster(ctx, s.Cluster()) && s.step(ctx, "the kinds that tests are about", s.applyCRDs)
 	s.step(ctx, "vet and staticcheck", s.lint)
-	s.tests(ctx)
+	if up {
+		s.tests(ctx)
+	}
 	s.texts(ctx)
 	if ctx.Err() != nil {
 		return s.counts, ctx.Err()
@@ -110,13 +114,32 @@ func (s *Suite) findRace(ctx context.Context) error {
 	return nil
 }
 
-// tests runs every test of the modules, then the contract, on a fresh cluster. That is removed if all went well, and left
-// to look at otherwise.
+// applyCRDs applies a CRD of each kind that the chapters' programs are about.
+func (s *Suite) applyCRDs(ctx context.Context, _ *ui.Step) (string, error) {
+	kubectl := kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: s.Cluster().Kubeconfig()}
+	var applied []string
+	for _, chapter := range s.Chapters {
+		for _, kind := range []string{chapters.Foo, chapters.TDSet} {
+			p, found, err := program.Of(chapter, kind)
+			if err != nil {
+				return "", err
+			}
+			if !found || slices.Contains(applied, kind) {
+				continue
+			}
+			if err := kubectl.ApplyCRD(ctx, p.CRD); err != nil {
+				return "", err
+			}
+			applied = append(applied, kind)
+		}
+	}
+	return strings.Join(applied, ", "), nil
+}
+
+// tests runs every test of the modules, then the contract, on the cluster. That is removed if all went well, and left to look at
+// otherwise.
 func (s *Suite) tests(ctx context.Context) {
 	c := s.Cluster()
-	if !s.freshCluster(ctx, c) {
-		return
-	}
 	kubectl := kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}
 	env := s.testEnvironment(c, s.Chapters...)
 
