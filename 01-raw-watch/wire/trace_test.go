@@ -31,7 +31,7 @@ func TestTrace(t *testing.T) {
 			"< MODIFIED Node n  resourceVersion=12",
 			"< BOOKMARK Pod default/  resourceVersion=13",
 			"> GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=13&timeoutSeconds=T&watch=true  200 OK",
-			"< ERROR 410 Expired: "+expired.Message,
+			"< ERROR 410 Expired: " + expired.Message,
 		}
 		timeout := regexp.MustCompile(`timeoutSeconds=\d+`) // random
 		got := strings.Split(timeout.ReplaceAllString(printed.String(), "timeoutSeconds=T"), "\n")
