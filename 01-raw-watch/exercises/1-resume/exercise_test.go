@@ -16,14 +16,21 @@
 // fails: TestFollow/any other error in the stream: go on from the last point
 // says: the next watch would start from "", want "7"
 //
+// fails: TestFollow/an error before any change: go on from where it began
+// says: the next watch would start from "", want "5"
+//
 // fails: TestFollow/an answer that is cut in the middle of an object: go on from the last whole one
 // says: the next watch would start from "", want "7"
+//
+// fails: TestFollow/an answer that is cut in the middle of its first object: go on from where it began
+// says: the next watch would start from "", want "5"
 
 package resume
 
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -73,11 +80,21 @@ func TestFollow(t *testing.T) {
 			wantFrom:     "7",
 			wantErr:      another,
 		},
+		"an error before any change: go on from where it began": {
+			answer:   []string{failure(500, "InternalError")},
+			wantFrom: "5",
+			wantErr:  another,
+		},
 		"an answer that is cut in the middle of an object: go on from the last whole one": {
 			answer:       []string{event("ADDED", "a", 7), event("ADDED", "b", 8)[:40]},
 			wantReported: []string{"ADDED a"},
 			wantFrom:     "7",
 			wantErr:      another,
+		},
+		"an answer that is cut in the middle of its first object: go on from where it began": {
+			answer:   []string{event("ADDED", "a", 7)[:40]},
+			wantFrom: "5",
+			wantErr:  another,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -113,6 +130,10 @@ func event(eventType, name string, resourceVersion int) string {
 // failure is an ERROR event. What it carries is no Pod, but what a status code would say, had the headers not been sent
 // long ago.
 func failure(code int, reason string) string {
-	return fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":%q,"code":%d}}`,
-		reason, code)
+	message := "etcd has no leader"
+	if code == http.StatusGone {
+		message = "too old resource version: 5 (100)"
+	}
+	return fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q,"code":%d}}`,
+		message, reason, code)
 }

@@ -2,7 +2,7 @@
 
 // What Update promises. Each case is a Deployment on the server and one that is desired.
 //
-// As given, it keeps the first promise and the last one. `workshop test` holds this exercise to that:
+// As given, it keeps what a PUT alone can keep. `workshop test` holds this exercise to that:
 //
 // fails: TestUpdate/what others have set stays
 // says: metadata.annotations.team is gone, want "blue"
@@ -22,6 +22,15 @@
 // fails: TestUpdate/our container was taken out: it is put back beside theirs
 // says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
 //
+// fails: TestUpdate/what others have taken away stays away
+// says: metadata.labels.app is "web", want none
+//
+// fails: TestUpdate/of our container, only the image is ours
+// says: spec.template.spec.containers[web].args[0] is "--fast", want none
+//
+// fails: TestUpdate/the server refuses the GET: that is the error, and nothing is written
+// says: the error is <nil>, want the server's refusal
+//
 // fails: TestUpdateSecond/someone else writes first: theirs stands, and the conflict is the error
 // says: the error is <nil>, want the server's conflict
 //
@@ -32,8 +41,10 @@ package lostupdate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -45,10 +56,13 @@ import (
 )
 
 func TestUpdate(t *testing.T) {
+	forbidden := apierrors.NewForbidden(deployments, "web", errors.New("not today"))
 	for sentence, test := range map[string]struct {
 		stored, desired, want *appsv1.Deployment
-		wantPuts              int
-		wantErr               func(error) bool // nil: none
+		// What each GET, or each PUT, is answered; nil: they are taken.
+		refuseGet, refusePut *apierrors.StatusError
+		wantPuts             int
+		wantErr              func(error) bool // nil: none
 	}{
 		"other replicas and another image": {
 			stored:   onServer(1, "web:1"),
@@ -86,9 +100,35 @@ func TestUpdate(t *testing.T) {
 		},
 		"our container was taken out: it is put back beside theirs": {
 			stored:   onServer(3, "web:2", onlyProxy),
-			desired:  desired(3, "web:2"),
-			want:     onServer(3, "web:2", proxyFirst),
+			desired:  fast(desired(3, "web:2")),
+			want:     onServer(3, "web:2", faster, proxyFirst),
 			wantPuts: 1,
+		},
+		"what others have taken away stays away": {
+			stored:   onServer(1, "web:1", unlabelled),
+			desired:  desired(3, "web:2"),
+			want:     onServer(3, "web:2", unlabelled),
+			wantPuts: 1,
+		},
+		"of our container, only the image is ours": {
+			stored:   onServer(1, "web:1"),
+			desired:  fast(desired(3, "web:2")),
+			want:     onServer(3, "web:2"),
+			wantPuts: 1,
+		},
+		"the server refuses the GET: that is the error, and nothing is written": {
+			stored:    onServer(1, "web:1", others),
+			desired:   desired(3, "web:2"),
+			refuseGet: forbidden,
+			want:      onServer(1, "web:1", others),
+			wantErr:   apierrors.IsForbidden,
+		},
+		"the server refuses the PUT: that is the error": {
+			stored:    onServer(1, "web:1"),
+			desired:   desired(3, "web:2"),
+			refusePut: forbidden,
+			want:      onServer(1, "web:1"),
+			wantErr:   apierrors.IsForbidden,
 		},
 		"there is no such Deployment: none is made, and that is the error": {
 			desired: desired(3, "web:2"),
@@ -97,6 +137,7 @@ func TestUpdate(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			server, client := start(t, test.stored)
+			server.refuse = map[string]*apierrors.StatusError{http.MethodGet: test.refuseGet, http.MethodPut: test.refusePut}
 
 			err := Update(t.Context(), client, test.desired)
 
@@ -104,7 +145,7 @@ func TestUpdate(t *testing.T) {
 			case test.wantErr == nil && err != nil:
 				t.Errorf("the error is %v, want none", err)
 			case test.wantErr != nil && !test.wantErr(err):
-				t.Errorf("the error is %v, want the server's refusal", err)
+				t.Errorf("the error is %v, want the server's refusal, as it came or wrapped by %%w", err)
 			}
 			if test.wantErr == nil && server.puts != test.wantPuts {
 				t.Errorf("it sent %s, want %d", puts(server.puts), test.wantPuts)
@@ -176,6 +217,8 @@ func onServer(replicas int32, image string, changes ...func(*appsv1.Deployment))
 // others is what other people and the server's defaults have put into it: around our container, and into it too.
 func others(d *appsv1.Deployment) {
 	d.Annotations = map[string]string{"team": "blue"}
+	d.Labels = map[string]string{"app": "web", "tier": "front"}
+	d.Spec.Template.Labels = map[string]string{"app": "web", "zone": "north"}
 	d.Spec.RevisionHistoryLimit = new(int32(10))
 	d.Spec.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullAlways
 	d.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "LOG", Value: "debug"}}
@@ -186,6 +229,16 @@ func others(d *appsv1.Deployment) {
 func proxyFirst(d *appsv1.Deployment) {
 	pod := &d.Spec.Template.Spec
 	pod.Containers = append([]corev1.Container{{Name: "proxy", Image: "proxy:7"}}, pod.Containers...)
+}
+
+// unlabelled is without the labels that desired has. (Those of the template are needed for the selector.)
+func unlabelled(d *appsv1.Deployment) { d.Labels = nil }
+
+// faster is our container with arguments, and fast returns a Deployment with such a one.
+func faster(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Args = []string{"--fast"} }
+func fast(d *appsv1.Deployment) *appsv1.Deployment {
+	faster(d)
+	return d
 }
 
 // onlyProxy is somebody's sidecar, without our container.

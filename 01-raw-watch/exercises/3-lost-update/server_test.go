@@ -29,6 +29,8 @@ type server struct {
 	mu     sync.Mutex
 	stored *appsv1.Deployment
 	puts   int // those that were refused, too
+	// refuse is what the requests of a method are answered; nil: they are taken.
+	refuse map[string]*apierrors.StatusError
 	// meanwhile is what someone else changes before the next PUT arrives; nil: nothing.
 	meanwhile func(*appsv1.Deployment)
 }
@@ -82,6 +84,8 @@ func (s *server) answer(r *http.Request) (*appsv1.Deployment, *apierrors.StatusE
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodPut:
 		return nil, apierrors.NewMethodNotSupported(deployments, r.Method)
+	case s.refuse[r.Method] != nil:
+		return nil, s.refuse[r.Method]
 	case s.stored == nil || r.URL.Path != pathOf(s.stored):
 		return nil, apierrors.NewNotFound(deployments, path.Base(r.URL.Path))
 	case r.Method == http.MethodGet:

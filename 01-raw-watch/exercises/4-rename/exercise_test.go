@@ -58,6 +58,7 @@ import (
 
 func TestSync(t *testing.T) {
 	foo, other, earlier := aFoo("example", "example"), aFoo("other", "other"), aFoo("example", "an earlier example")
+	app := aFoo("app", "an app")
 	quota := apierrors.NewForbidden(resource, "new", errors.New("exceeded quota"))
 	broken := apierrors.NewInternalError(errors.New("etcd has no leader"))
 	for sentence, test := range map[string]struct {
@@ -84,6 +85,10 @@ func TestSync(t *testing.T) {
 		"so is that of nobody": {
 			given: cluster{deployments: having(deployment("web", nil), deployment("new", foo))},
 			want:  []string{"new of example", "web of nobody"},
+		},
+		"so is one that the Foo owns, and something else controls": {
+			given: cluster{deployments: having(ownedToo(deployment("web", app), foo), deployment("new", foo))},
+			want:  []string{"new of example", "web of an app"},
 		},
 		"renamed: the new one is made, then the old one deleted": {
 			given: cluster{deployments: having(deployment("old", foo))},
@@ -153,7 +158,7 @@ func TestSync(t *testing.T) {
 			case test.wantErr == nil && err != nil:
 				t.Errorf("the error is %v, want none", err)
 			case test.wantErr != nil && !test.wantErr(err):
-				t.Errorf("the error is %v, want the server's refusal", err)
+				t.Errorf("the error is %v, want the server's refusal, as it came or wrapped by %%w", err)
 			}
 			if got := c.words(); !slices.Equal(got, test.want) {
 				t.Errorf("in the end there is [%s], want [%s]", strings.Join(got, "; "), strings.Join(test.want, "; "))
@@ -218,6 +223,15 @@ func deployment(name string, foo *v1alpha1.Foo) *appsv1.Deployment {
 	made.Namespace, made.Name = "default", name
 	made.UID = types.UID("uid of " + name + " of " + owner)
 	return made
+}
+
+// ownedToo makes foo one of its owners, but not the one that controls it. That one is called an App.
+func ownedToo(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
+	deployment.OwnerReferences[0].Kind = "App"
+	owner := *metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))
+	owner.Controller = nil
+	deployment.OwnerReferences = append(deployment.OwnerReferences, owner)
+	return deployment
 }
 
 func terminating(deployment *appsv1.Deployment) *appsv1.Deployment {

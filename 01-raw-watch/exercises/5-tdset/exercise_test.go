@@ -72,8 +72,20 @@
 // fails: TestRun/a new schedule counts at once, and so do its boundaries
 // says: at 10:00:01 the Deployment has 3 replicas, want 7
 //
+// fails: TestRun/one of them may be earlier than the one that was waited for
+// says: at 08:00:00 the Deployment has 3 replicas, want 7
+//
+// fails: TestRun/two TDSets: each is scaled at its own boundaries, and both at one that they share
+// says: at 09:00:00 the second TDSet's Deployment has 3 replicas, want 7
+//
+// fails: TestRun/an event of an unrelated Deployment forgets no boundary
+// says: at 09:00:00 the Deployment has 3 replicas, want 5
+//
 // fails: TestRun/a server that fails for five minutes at a boundary: it is done within a minute after that
 // says: at 09:05:30 the Deployment has 3 replicas, want 5
+//
+// fails: TestRun/a change that comes while the server fails: it is done within a minute after that
+// says: the Deployment's image is crccheck/hello-world, want another
 //
 // fails: TestRun/intervalMint: it looks at least that often
 // says: in the eleven minutes up to 00:11 it hasn't looked once
@@ -289,9 +301,7 @@ func TestRun(t *testing.T) {
 			c.putTDSet()
 			c.running(func() {
 				c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
-				if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != "another" {
-					c.Errorf("the Deployment's image is %s, want another", got)
-				}
+				c.wantImage("another")
 			})
 		},
 		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
@@ -358,6 +368,44 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
+		"one of them may be earlier than the one that was waited for": func(c *cluster) {
+			c.until("10:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 12, 7}} })
+				c.until("12:00")
+				c.wantReplicas(3)
+				c.until("08:00")
+				c.wantReplicas(7)
+			})
+		},
+		"two TDSets: each is scaled at its own boundaries, and both at one that they share": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.putAnother(Scheduling{9, 11, 7}, Scheduling{12, 17, 8})
+			c.running(func() {
+				c.wantReplicasOfBoth(3, 3)
+				c.until("09:00")
+				c.wantReplicasOfBoth(5, 7)
+				c.until("11:00")
+				c.wantReplicasOfBoth(5, 3)
+				c.until("12:00")
+				c.wantReplicasOfBoth(5, 8)
+				c.until("17:00")
+				c.wantReplicasOfBoth(3, 3)
+				c.until("19:00")
+				c.wantReplicasOfBoth(2, 3)
+			})
+		},
+		"an event of an unrelated Deployment forgets no boundary": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.putUnrelated()
+				c.until("09:00")
+				c.wantReplicas(5)
+			})
+		},
 		"the boundaries of a schedule that was replaced are forgotten": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
@@ -402,6 +450,17 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(5)
 				c.until("17:00")
 				c.wantReplicas(3)
+			})
+		},
+		"a change that comes while the server fails: it is done within a minute after that": func(c *cluster) {
+			c.until("08:00")
+			c.putTDSet()
+			c.running(func() {
+				c.failing("08:10:30", "08:12", func() {
+					c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
+				})
+				c.until("08:13:10")
+				c.wantImage("another")
 			})
 		},
 		"intervalMint: it looks at least that often": func(c *cluster) {

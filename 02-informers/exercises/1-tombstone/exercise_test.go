@@ -24,6 +24,9 @@
 //
 // fails: TestOnDelete/a Foo of another group controlled it: not ours
 // says: it called handle for [default/example], want []
+//
+// fails: TestOnDelete/a Foo of a group whose name only begins with ours controlled it: not ours
+// says: it called handle for [default/example], want []
 
 package tombstone
 
@@ -41,6 +44,7 @@ import (
 
 func TestOnDelete(t *testing.T) {
 	const ours, theirs = "samplecontroller.k8s.io/v1alpha1", "example.com/v1alpha1"
+	const longer = "samplecontroller.k8s.io.example.com/v1alpha1"
 	for sentence, test := range map[string]struct {
 		obj         any
 		wantHandled []string
@@ -56,6 +60,12 @@ func TestOnDelete(t *testing.T) {
 		},
 		"a Foo of another group controlled it: not ours": {
 			obj: controlledBy(theirs, "Foo"),
+		},
+		"a Foo of a group whose name only begins with ours controlled it: not ours": {
+			obj: controlledBy(longer, "Foo"),
+		},
+		"a Foo of ours owned it, and something else controlled it: nothing to do": {
+			obj: ownedToo(controlledBy(theirs, "App"), ours, "Foo"),
 		},
 		"another kind of our group controlled it: no Foo": {
 			obj: controlledBy(ours, "Bar"),
@@ -116,4 +126,11 @@ func controlledBy(apiVersion, kind string) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: "web", OwnerReferences: []metav1.OwnerReference{owner},
 	}}
+}
+
+// ownedToo gives it one more owner, which doesn't control it.
+func ownedToo(deployment *appsv1.Deployment, apiVersion, kind string) *appsv1.Deployment {
+	owner := metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: "example", UID: "2"}
+	deployment.OwnerReferences = append(deployment.OwnerReferences, owner)
+	return deployment
 }

@@ -115,6 +115,15 @@ func TestTheIndex(t *testing.T) {
 		}
 	})
 
+	t.Run("namespace and name are kept apart: a-b in default is not b in default-a", func(t *testing.T) {
+		i := newInformed(t, labelled("web", in("default-a"), withLabel("b")), labelled("web", in("defaul"), withLabel("ta-b")))
+
+		if got := i.strays("a-b"); len(got) > 0 {
+			t.Errorf("for the Foo a-b in the namespace default it found %q, want none:\n"+
+				"there is one in default-a with the label of b, and one in defaul with the label of ta-b", got)
+		}
+	})
+
 	t.Run("a Deployment without the label stands nowhere in it", func(t *testing.T) {
 		i := newInformed(t, labelled("web"), labelled("some", without("controller")), labelled("none", func(d *appsv1.Deployment) { d.Labels = nil }))
 

@@ -17,6 +17,12 @@
 // fails: TestOnUpdate/one Pod more, but not all: the status says so, with the old time, and there is no event
 // says: event Progressing: 2 of 3 replicas are available
 //
+// fails: TestOnUpdate/one Pod more, before the informer tells of the status: it says so, and the event isn't repeated
+// says: event Progressing: 2 of 3 replicas are available
+//
+// fails: TestOnUpdate/another reason, and not ready as before: an event, and the status has the old time
+// says: Progressing since 10:20
+//
 // fails: TestOnUpdate/the spec has changed, and nothing follows from it: the status says that it was seen
 // says: event Available: 3 of 3 replicas are available
 
@@ -56,7 +62,9 @@ func TestOnUpdate(t *testing.T) {
 		changed bool
 		calls   int
 		refused bool // by the server: the first status that it gets
-		want    []string
+		// more is how many Pods are available from the second call on; 0: as many as at first.
+		more int32
+		want []string
 	}{
 		"a new Foo: its status and an event, and that's all": {
 			foo: newFoo(), deployment: deployment(3, 3),
@@ -88,6 +96,23 @@ func TestOnUpdate(t *testing.T) {
 			calls: 1,
 			want:  []string{"status of generation 1: 2 available, Progressing since 09:00"},
 		},
+		"one Pod more, before the informer tells of the status: it says so, and the event isn't repeated": {
+			foo: newFoo(), deployment: deployment(3, 1),
+			changed: true, calls: 2, more: 2,
+			want: []string{
+				"status of generation 1: 1 available, Progressing since 10:00",
+				"event Progressing: 1 of 3 replicas are available",
+				"status of generation 1: 2 available, Progressing since 10:00",
+			},
+		},
+		"another reason, and not ready as before: an event, and the status has the old time": {
+			foo: saying(2, metav1.ConditionFalse, "ErrResourceExists"), deployment: deployment(3, 2),
+			calls: 3,
+			want: []string{
+				"status of generation 1: 2 available, Progressing since 09:00",
+				"event Progressing: 2 of 3 replicas are available",
+			},
+		},
 		"the spec has changed, and nothing follows from it: the status says that it was seen": {
 			foo: ofGeneration(2, ready()), deployment: deployment(3, 3),
 			changed: true, calls: 2,
@@ -111,7 +136,10 @@ func TestOnUpdate(t *testing.T) {
 				cluster.old.ResourceVersion = "6"
 			}
 
-			for range test.calls {
+			for i := range test.calls {
+				if i == 1 && test.more > 0 {
+					cluster.put(deployment(3, test.more))
+				}
 				call(cluster)
 			}
 
@@ -130,17 +158,16 @@ type cluster struct {
 	refuse   bool
 	sent     []string
 	t        *testing.T
+
+	deployments cache.Indexer
 }
 
 func newCluster(t *testing.T, foo *v1alpha1.Foo, deployment *appsv1.Deployment) *cluster {
 	t.Helper()
-	deployments := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	if err := deployments.Add(deployment); err != nil {
-		t.Fatal(err)
-	}
-	c := &cluster{foo: foo, t: t}
+	c := &cluster{foo: foo, t: t, deployments: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
+	c.put(deployment)
 	c.Controller = &Controller{
-		Deployments: appslisters.NewDeploymentLister(deployments),
+		Deployments: appslisters.NewDeploymentLister(c.deployments),
 		Scale: func(_ context.Context, d *appsv1.Deployment, replicas int32) error {
 			c.sent = append(c.sent, fmt.Sprintf("scale %s to %d", d.Name, replicas))
 			return nil
@@ -152,6 +179,14 @@ func newCluster(t *testing.T, foo *v1alpha1.Foo, deployment *appsv1.Deployment) 
 		Clock: clocktesting.NewFakePassiveClock(ten),
 	}
 	return c
+}
+
+// put makes the Deployment in the cache be as given.
+func (c *cluster) put(deployment *appsv1.Deployment) {
+	c.t.Helper()
+	if err := c.deployments.Update(deployment); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // call is one call of OnUpdate, ten minutes after the last one.

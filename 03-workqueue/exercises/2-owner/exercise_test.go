@@ -16,6 +16,9 @@
 // fails: TestOwnerOf/its Foo is gone, and a new one has the name
 // says: the Foo in the cache was made later
 //
+// fails: TestOwnerOf/a Foo in another namespace is named as its controller
+// says: it found Foo default/example (uid of example), want none
+//
 // fails: TestOwnerOf/its deletion comes as a tombstone
 // says: it found none, want Foo default/example (uid of example)
 
@@ -86,6 +89,11 @@ func TestOwnerOf(t *testing.T) {
 			given: deployment(controller(ours, "Foo", "example", "uid of the first example")),
 			want:  none,
 			why:   "the Foo in the cache was made later, and has nothing to do with this Deployment",
+		},
+		"a Foo in another namespace is named as its controller": {
+			given: deployment(controller(ours, "Foo", "example", "uid of example elsewhere")),
+			want:  none,
+			why:   "an owner is in the namespace of what it owns: this reference leads nowhere, and the garbage collector takes it so",
 		},
 		"its deletion comes as a tombstone": {
 			given: cache.DeletedFinalStateUnknown{Key: "default/web", Obj: deployment(example)},

@@ -87,6 +87,42 @@ func TestSync(t *testing.T) {
 		c.wantPods("there is another one, made by hand, with the same labels")
 	})
 
+	t.Run("another Foo of the namespace gets its Pods too", func(t *testing.T) {
+		c := newCluster(t)
+		c.settle()
+		c.foo, c.most = aFoo("other"), 0
+		c.settle()
+		c.wantPods("another Foo had its own already")
+	})
+
+	for sentence, known := range map[string]bool{
+		"somebody else's Pod took the name of one that is gone: an error, or a Pod of another name": true,
+		"it did, and the cache doesn't know yet: an error too, or a Pod of another name":            false,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t)
+			c.settle()
+			c.wantPods("there was nothing before")
+			gone := c.pods()[0]
+			c.remove(gone)
+			c.know(all)
+			theirs := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: gone.Name, Labels: labelsOf(c.foo)}}
+			if err := c.stored.Add(theirs); err != nil {
+				t.Fatal(err)
+			}
+			if known {
+				c.know(all)
+			}
+			if err := c.sync(); err == nil && len(c.pods()) < wanted {
+				t.Errorf("%s is another's Pod now, the Foo has %d Pods, want %d, and Sync returned no error: nobody will try again",
+					gone.Name, len(c.pods()), wanted)
+			}
+			c.remove(theirs)
+			c.settle()
+			c.wantPods("the name was another's for a while, and is free again")
+		})
+	}
+
 	t.Run("a create that is refused is an error, and done later", func(t *testing.T) {
 		c := newCluster(t)
 		c.nextCreate = func(*corev1.Pod) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
@@ -156,10 +192,7 @@ type cluster struct {
 }
 
 func newCluster(t *testing.T) *cluster {
-	c := &cluster{T: t, foo: &v1alpha1.Foo{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", UID: "uid of example"},
-		Spec:       v1alpha1.FooSpec{Replicas: new(int32(wanted))},
-	}}
+	c := &cluster{T: t, foo: aFoo("example")}
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -183,6 +216,13 @@ func newCluster(t *testing.T) *cluster {
 	})
 	c.restart()
 	return c
+}
+
+func aFoo(name string) *v1alpha1.Foo {
+	return &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name)},
+		Spec:       v1alpha1.FooSpec{Replicas: new(int32(wanted))},
+	}
 }
 
 // restart is a new process: an empty cache, and no memory.

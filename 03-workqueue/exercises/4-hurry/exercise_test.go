@@ -8,8 +8,14 @@
 // fails: TestClientConfig/a thousand requests leave at once
 // says: 1000 requests took 3m18s, want 0s
 //
+// fails: TestClientConfig/however many requests leave at once, none is held back
+// says: of a million requests at once, the client lets the first 10 through
+//
 // fails: TestNewQueue/a thousand keys that fail come back at once
 // says: 100 of 1000 keys came back after 5ms, and the last one after 1m30s
+//
+// fails: TestNewQueue/so do twenty thousand
+// says: 100 of 20000 keys came back after 5ms, and the last one after 33m10s
 //
 // fails: TestNewQueue/a key that goes on failing comes back once a minute in the end
 // says: the pause after failure 15 was 1m21.92s, want 1m0s
@@ -27,6 +33,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,6 +58,17 @@ func TestClientConfig(t *testing.T) {
 		})
 	})
 
+	t.Run("however many requests leave at once, none is held back", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			limiter := newClient(t, &rest.Config{Host: "https://example.com"}).RESTClient().GetRateLimiter()
+			for n := range 1_000_000 {
+				if limiter != nil && !limiter.TryAccept() {
+					t.Fatalf("of a million requests at once, the client lets the first %d through: a larger limit is a limit too", n)
+				}
+			}
+		})
+	})
+
 	t.Run("a request waits if the server says so", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			if took := create(t, 1, http.StatusTooManyRequests, http.StatusCreated); took != retryAfter {
@@ -67,31 +85,49 @@ func TestClientConfig(t *testing.T) {
 				given.QPS, given.Burst, given.RateLimiter)
 		}
 	})
+
+	t.Run("all else is taken over from it", func(t *testing.T) {
+		given := &rest.Config{
+			Host: "https://example.com", BearerToken: "a token", UserAgent: "an agent",
+			TLSClientConfig: rest.TLSClientConfig{CAFile: "ca.crt"},
+		}
+		want := rest.CopyConfig(given)
+		got := rest.CopyConfig(ClientConfig(given))
+		got.QPS, got.Burst, got.RateLimiter = 0, 0, nil
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("a client is to ask the same server, as the same user. Beside the limits, this differs (-given +returned):\n%s", diff)
+		}
+	})
 }
 
 func TestNewQueue(t *testing.T) {
 	const shortest, longest = 5 * time.Millisecond, time.Minute
 
-	t.Run("a thousand keys that fail come back at once", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			queue := newQueue(t)
-			begin := time.Now()
-			for i := range 1000 {
-				queue.AddRateLimited(keyOf(fmt.Sprint("foo-", i)))
-			}
-			inTime, last := 0, time.Duration(0)
-			for range 1000 {
-				get(t, queue)
-				if last = time.Since(begin); last <= shortest {
-					inTime++
+	for sentence, keys := range map[string]int{
+		"a thousand keys that fail come back at once": 1000,
+		"so do twenty thousand":                       20_000,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				queue := newQueue(t)
+				begin := time.Now()
+				for i := range keys {
+					queue.AddRateLimited(keyOf(fmt.Sprint("foo-", i)))
 				}
-			}
-			if inTime != 1000 || last != shortest {
-				t.Errorf("%d of 1000 keys came back after %v, and the last one after %v: each has failed once",
-					inTime, shortest, last.Round(shortest))
-			}
+				inTime, last := 0, time.Duration(0)
+				for range keys {
+					get(t, queue)
+					if last = time.Since(begin); last <= shortest {
+						inTime++
+					}
+				}
+				if inTime != keys || last != shortest {
+					t.Errorf("%d of %d keys came back after %v, and the last one after %v: each has failed once",
+						inTime, keys, shortest, last.Round(time.Millisecond))
+				}
+			})
 		})
-	})
+	}
 
 	t.Run("a key that goes on failing comes back once a minute in the end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -131,11 +167,7 @@ func create(t *testing.T, n int, answers ...int) time.Duration {
 			Request: request,
 		}, nil
 	})
-	config := ClientConfig(&rest.Config{Host: "https://example.com", Transport: server})
-	client, err := typedappsv1.NewForConfig(config)
-	if err != nil {
-		t.Fatalf("no client can be made with this config: %v", err)
-	}
+	client := newClient(t, &rest.Config{Host: "https://example.com", Transport: server})
 	begin := time.Now()
 	for i := range n {
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("web-", i)}}
@@ -144,6 +176,19 @@ func create(t *testing.T, n int, answers ...int) time.Duration {
 		}
 	}
 	return time.Since(begin).Round(time.Millisecond)
+}
+
+// newClient returns a client with what ClientConfig makes of a config.
+func newClient(t *testing.T, given *rest.Config) *typedappsv1.AppsV1Client {
+	config := ClientConfig(given)
+	if given.Transport != nil && config.Transport == nil {
+		t.Fatal("the Transport of the config that was given is lost: all but the limits is to be taken over from it")
+	}
+	client, err := typedappsv1.NewForConfig(config)
+	if err != nil {
+		t.Fatalf("no client can be made with this config: %v", err)
+	}
+	return client
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

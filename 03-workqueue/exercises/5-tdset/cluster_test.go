@@ -1,6 +1,6 @@
 //go:build check || solution
 
-// The words that the tests are written in: a cluster with one TDSet in it, the program, and a clock. All happens in a
+// The words that the tests are written in: a cluster with a TDSet in it, or two, the program, and a clock. All happens in a
 // bubble of testing/synctest: there, time passes only while everybody waits, so a day takes no time and every instant is
 // exact.
 
@@ -34,6 +34,8 @@ var kinds = map[string]schema.GroupVersionKind{
 }
 
 const name, namespace = "tdset-hello-world", "temp" // the seed's example, in manifests/tdset.yaml
+
+const another = "another" // the name of the second TDSet, where there are two
 
 // midnight is when each test begins.
 var midnight = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
@@ -140,6 +142,22 @@ func (c *cluster) putTDSet(changes ...func(*TDSet)) {
 	c.put(tdset, "tdsets")
 }
 
+// putAnother makes a second TDSet, as in the manifest but for its name and its windows.
+func (c *cluster) putAnother(windows ...Scheduling) {
+	c.Helper()
+	tdset := example(c.T)
+	tdset.Name, tdset.Spec.SchedulingConfig = another, windows
+	c.put(tdset, "tdsets")
+}
+
+// putUnrelated makes a Deployment of a name that no TDSet has.
+func (c *cluster) putUnrelated() {
+	c.Helper()
+	deployment := desiredDeployment(example(c.T), 1)
+	deployment.Name, deployment.OwnerReferences = "unrelated", nil
+	c.put(deployment, "deployments")
+}
+
 // changeDeployment changes the Deployment by hand.
 func (c *cluster) changeDeployment(change func(*appsv1.Deployment)) {
 	c.Helper()
@@ -164,10 +182,14 @@ func (c *cluster) removeUnseen(resource string) {
 	})
 }
 
-// failing lets time pass until the second of these times of day. From the first on, every request is answered 500.
-func (c *cluster) failing(from, to string) {
+// failing lets time pass until the second of these times of day. From the first on, every request is answered 500. What
+// happens in the cluster at that time, if anything does, the watches report.
+func (c *cluster) failing(from, to string, meanwhile ...func()) {
 	c.until(from)
 	c.locked(func() { c.api.down = true })
+	for _, happen := range meanwhile {
+		happen()
+	}
 	c.until(to)
 	c.locked(func() { c.api.down = false })
 }
@@ -181,10 +203,15 @@ func (c *cluster) locked(do func()) {
 }
 
 // tdset and deployment return what is in the cluster now: nil if there is none.
-func (c *cluster) tdset() *TDSet                  { return read[TDSet](c, "tdsets") }
-func (c *cluster) deployment() *appsv1.Deployment { return read[appsv1.Deployment](c, "deployments") }
+func (c *cluster) tdset() *TDSet                  { return read[TDSet](c, "tdsets", name) }
+func (c *cluster) deployment() *appsv1.Deployment { return c.deploymentOf(name) }
 
-func read[T any](c *cluster, resource string) *T {
+// deploymentOf returns the Deployment of the TDSet of that name.
+func (c *cluster) deploymentOf(name string) *appsv1.Deployment {
+	return read[appsv1.Deployment](c, "deployments", name)
+}
+
+func read[T any](c *cluster, resource, name string) *T {
 	c.api.mu.Lock()
 	defer c.api.mu.Unlock()
 	stored := c.api.objects[id{resource, namespace, name}]
@@ -203,6 +230,27 @@ func (c *cluster) wantReplicas(want int32) {
 		c.Errorf("at %s there is no Deployment, want one with %d replicas", c.clock, want)
 	} else if got := replicasOf(deployment); got != want {
 		c.Errorf("at %s the Deployment has %d replicas, want %d", c.clock, got, want)
+	}
+}
+
+// wantReplicasOfBoth says the same of the TDSet's Deployment and of the other one's.
+func (c *cluster) wantReplicasOfBoth(want, wantAnother int32) {
+	c.Helper()
+	c.wantReplicas(want)
+	if deployment := c.deploymentOf(another); deployment == nil {
+		c.Errorf("at %s the second TDSet has no Deployment, want one with %d replicas", c.clock, wantAnother)
+	} else if got := replicasOf(deployment); got != wantAnother {
+		c.Errorf("at %s the second TDSet's Deployment has %d replicas, want %d", c.clock, got, wantAnother)
+	}
+}
+
+// wantImage says what image the Deployment has to have by now.
+func (c *cluster) wantImage(want string) {
+	c.Helper()
+	if deployment := c.deployment(); deployment == nil {
+		c.Errorf("at %s there is no Deployment, want one with the image %s", c.clock, want)
+	} else if got := deployment.Spec.Template.Spec.Containers[0].Image; got != want {
+		c.Errorf("the Deployment's image is %s, want %s", got, want)
 	}
 }
 
@@ -261,9 +309,11 @@ type testClock struct {
 	asked  int
 	last   time.Time
 	inARow int // so often at the same instant
+	inAll  int
 }
 
-const tooOften = 200
+// No program has a reason to ask so often, at the same instant or in a whole test. One that does so would never end.
+const tooOften, tooOftenInAll = 200, 5000
 
 func (c *testClock) Now() time.Time {
 	now := c.shiftedClock.Now()
@@ -277,7 +327,10 @@ func (c *testClock) Now() time.Time {
 	if c.inARow == tooOften {
 		c.t.Errorf("at %s the program goes round in circles: it has asked for the time %d times, and no time has passed", c, tooOften)
 	}
-	if c.inARow >= tooOften {
+	if c.inAll++; c.inAll == tooOftenInAll {
+		c.t.Errorf("by %s the program has asked for the time %d times: it comes back again and again, with nothing to do", c, tooOftenInAll)
+	}
+	if c.inARow >= tooOften || c.inAll >= tooOftenInAll {
 		runtime.Goexit() // ends the circle, not the test
 	}
 	return now
