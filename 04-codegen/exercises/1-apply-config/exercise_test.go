@@ -36,14 +36,17 @@ package applyconfig
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -185,6 +188,16 @@ func TestWhoseTheFieldsAre(t *testing.T) {
 	})
 }
 
+func TestTheServerRefuses(t *testing.T) {
+	c := newCluster(t)
+	c.client.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewInternalError(errors.New("the disk is full"))
+	})
+	if err := Apply(t.Context(), c.deployments(), anApp(nil, false)); err == nil {
+		t.Error("the server has refused the apply, and Apply returned no error: nobody will try again")
+	}
+}
+
 // anApp is one called shop.
 func anApp(replicas *int32, paused bool) *App {
 	return &App{Namespace: "default", Name: "shop", Image: "shop:1", Replicas: replicas, Paused: paused}
@@ -224,6 +237,9 @@ func (c *cluster) sent() (fields []string) {
 	c.Helper()
 	for _, action := range slices.Backward(c.client.Actions()) {
 		if patch, ok := action.(clienttesting.PatchActionImpl); ok && patch.PatchType == types.ApplyPatchType {
+			if manager := patch.PatchOptions.FieldManager; manager != fieldManager {
+				c.Errorf("sent by the field manager %q, want %q: under any other name the fields aren't the controller's", manager, fieldManager)
+			}
 			var object map[string]any
 			if err := json.Unmarshal(patch.Patch, &object); err != nil {
 				c.Fatal(err)

@@ -276,6 +276,9 @@ func requests(t *testing.T, server *fake.Clientset) (sent []string) {
 			continue
 		}
 		says := apply
+		if manager := patch.PatchOptions.FieldManager; manager != fieldManager {
+			says = fmt.Sprintf("apply by the field manager %q", manager) // without one, a server refuses it
+		}
 		if ptr.Deref(patch.PatchOptions.Force, false) {
 			says += ", forced"
 		}

@@ -17,22 +17,29 @@
 //
 // fails: TestNoLongerWanted/what somebody had applied too goes when nobody does any more
 // says: the container's environment is [LOG=debug], want []
+//
+// fails: TestNoLongerWanted/a variable that another copy of the program has asked for goes
+// says: the container's environment is [LOG=debug], want []
 
 package removed
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes/fake"
 	appslisters "k8s.io/client-go/listers/apps/v1"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -69,6 +76,11 @@ func TestNoLongerWanted(t *testing.T) {
 			want:  nil,
 			why:   "somebody no longer applies it, and the server keeps it: so it is still ours",
 		},
+		"a variable that another copy of the program has asked for goes": {
+			steps: steps(sync(), anotherCopyApplies("LOG", "debug"), sync()),
+			want:  nil,
+			why:   "this one has never asked for it, and can't remember it. What is ours is known by the server alone",
+		},
 	} {
 		t.Run(sentence, test.run)
 	}
@@ -97,6 +109,55 @@ func TestWanted(t *testing.T) {
 	}
 }
 
+// The image is a field as any other.
+func TestTheImage(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		steps []func(*cluster)
+		want  string
+	}{
+		"another one is rolled out": {
+			steps: steps(sync("LOG", "debug"), wants("shop:2"), sync("LOG", "debug")),
+			want:  "shop:2",
+		},
+		"one that is changed by hand is put back": {
+			steps: steps(sync("LOG", "debug"), imageByHand("shop:test"), sync("LOG", "debug")),
+			want:  "shop:1",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t)
+			for _, step := range test.steps {
+				step(c)
+			}
+			if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != test.want {
+				t.Errorf("the container's image is %s, want %s (when it was last called, Sync sent %s)", got, test.want, c.sent)
+			}
+		})
+	}
+}
+
+func TestTheServerRefuses(t *testing.T) {
+	for sentence, before := range map[string][]func(*cluster){
+		"a new Deployment":         steps(),
+		"a change of the image":    steps(sync("LOG", "debug"), wants("shop:2")),
+		"a change of a variable":   steps(sync("LOG", "trace")),
+		"one variable that is new": steps(sync()),
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t)
+			for _, step := range before {
+				step(c)
+			}
+			c.client.PrependReactor("*", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewInternalError(errors.New("the disk is full"))
+			})
+			if err := c.sync("LOG", "debug"); err == nil {
+				t.Error("the server has refused it, and Sync returned no error: nobody will try again")
+			}
+		})
+	}
+}
+
 // Once all is as it should be, no request is sent.
 func TestNothingToDo(t *testing.T) {
 	app := sync("LANG", "C", "LOG", "debug")
@@ -106,6 +167,7 @@ func TestNothingToDo(t *testing.T) {
 		"nothing is sent when somebody applies another variable":              steps(app, somebodyApplies("TEAM", "blue")),
 		"nothing is sent when somebody applies one of its variables as well":  steps(app, somebodyApplies("LOG", "debug")),
 		"nothing is sent when somebody adds a variable by hand":               steps(app, byHand(`{"name":"TEAM","value":"blue"}`)),
+		"nothing is sent when another copy of the program was there before":   steps(anotherCopyApplies("LANG", "C", "LOG", "debug")),
 		"nothing is sent when the server fills in what is left to it":         steps(app, getDefaults),
 		"nothing is sent when the Pods have become available":                 steps(app, becomeAvailable),
 	} {
@@ -136,10 +198,13 @@ func (s scenario) run(t *testing.T) {
 type cluster struct {
 	*testing.T
 	client *fake.Clientset
+	image  string // what the App asks for
 	sent   string // what Sync sent when it was last called
 }
 
-func newCluster(t *testing.T) *cluster { return &cluster{T: t, client: fake.NewClientset()} }
+func newCluster(t *testing.T) *cluster {
+	return &cluster{T: t, client: fake.NewClientset(), image: "shop:1"}
+}
 
 var deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
 
@@ -173,24 +238,49 @@ func steps(steps ...func(*cluster)) []func(*cluster) { return steps }
 // sync starts the program anew and has it work on an App that asks for these variables: names and values in turn.
 func sync(env ...string) func(*cluster) {
 	return func(c *cluster) {
-		indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		if deployment := c.deployment(); deployment != nil {
-			if err := indexer.Add(deployment); err != nil {
-				c.Fatal(err)
-			}
-		}
-		app := &App{Namespace: "default", Name: "shop", Image: "shop:1", Env: map[string]string{}}
-		for pair := range slices.Chunk(env, 2) {
-			app.Env[pair[0]] = pair[1]
-		}
-		c.client.ClearActions()
-		controller := &Controller{Deployments: appslisters.NewDeploymentLister(indexer), Client: c.client.AppsV1()}
-		if err := controller.Sync(c.Context(), app); err != nil {
+		if err := c.sync(env...); err != nil {
 			c.Fatalf("an App asks for the variables %v, and Sync returned the error %q", env, err)
 		}
-		c.sent = "nothing"
-		if sent := c.client.Actions(); len(sent) > 0 {
-			c.sent = sent[len(sent)-1].GetVerb()
+	}
+}
+
+func (c *cluster) sync(env ...string) error {
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	if deployment := c.deployment(); deployment != nil {
+		if err := indexer.Add(deployment); err != nil {
+			c.Fatal(err)
+		}
+	}
+	c.client.ClearActions()
+	controller := &Controller{Deployments: appslisters.NewDeploymentLister(indexer), Client: c.client.AppsV1()}
+	err := controller.Sync(c.Context(), c.app(env...))
+	c.sent = "nothing"
+	if sent := c.client.Actions(); len(sent) > 0 {
+		c.sent = sent[len(sent)-1].GetVerb()
+	}
+	return err
+}
+
+// app is the App, which asks for these variables.
+func (c *cluster) app(env ...string) *App {
+	app := &App{Namespace: "default", Name: "shop", Image: c.image, Env: map[string]string{}}
+	for pair := range slices.Chunk(env, 2) {
+		app.Env[pair[0]] = pair[1]
+	}
+	return app
+}
+
+// wants has the App ask for another image.
+func wants(image string) func(*cluster) {
+	return func(c *cluster) { c.image = image }
+}
+
+// anotherCopyApplies has another copy of the program, which led a moment ago, apply what the App asks for with these variables.
+func anotherCopyApplies(env ...string) func(*cluster) {
+	return func(c *cluster) {
+		options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+		if _, err := c.client.AppsV1().Deployments("default").Apply(c.Context(), desiredDeployment(c.app(env...)), options); err != nil {
+			c.Fatal(err)
 		}
 	}
 }
@@ -212,9 +302,14 @@ func somebodyApplies(env ...string) func(*cluster) {
 }
 
 // byHand changes a variable of our container as kubectl edit does: no apply.
-func byHand(env string) func(*cluster) {
+func byHand(env string) func(*cluster) { return edit(`"env":[` + env + `]`) }
+
+// imageByHand does so with its image.
+func imageByHand(image string) func(*cluster) { return edit(`"image":"` + image + `"`) }
+
+func edit(container string) func(*cluster) {
 	return func(c *cluster) {
-		patch := fmt.Appendf(nil, `{"spec":{"template":{"spec":{"containers":[{"name":"app","env":[%s]}]}}}}`, env)
+		patch := fmt.Appendf(nil, `{"spec":{"template":{"spec":{"containers":[{"name":"app",%s}]}}}}`, container)
 		_, err := c.client.AppsV1().Deployments("default").Patch(c.Context(), "shop", types.StrategicMergePatchType, patch,
 			metav1.PatchOptions{FieldManager: "kubectl"})
 		if err != nil {

@@ -94,6 +94,34 @@ func TestStart(t *testing.T) {
 		})
 	})
 
+	t.Run("a Foo is created in another namespace than the informer's", func(t *testing.T) {
+		inABubble(t, func(c *cluster) {
+			informer := c.start(c.newInformer())
+			elsewhere := foo("new")
+			elsewhere.Namespace = "elsewhere"
+			if _, err := c.client.SamplecontrollerV1alpha1().Foos("elsewhere").Create(c.ctx, elsewhere, metav1.CreateOptions{}); err != nil {
+				c.Fatal(err)
+			}
+			c.wait()
+			c.wantKnown("the informer", informer, "an hour after a Foo was created in a namespace that it hasn't asked for", "example")
+		})
+	})
+
+	t.Run("it watches before it has taken in its list", func(t *testing.T) {
+		inABubble(t, func(c *cluster) {
+			informer := c.newInformer()
+			// In this test, it takes the informer an hour to put an object into its cache.
+			slow := func(any) ([]string, error) { time.Sleep(time.Hour); return nil, nil }
+			if err := informer.AddIndexers(cache.Indexers{"slow": slow}); err != nil {
+				c.Fatal(err)
+			}
+			c.start(informer)
+			if !informer.HasSynced() {
+				c.Error("Start returned as soon as the informer watched, and it doesn't know yet what there is")
+			}
+		})
+	})
+
 	t.Run("a Foo is deleted after a watch has ended and another begun", func(t *testing.T) {
 		inABubble(t, func(c *cluster) {
 			informer := c.start(c.newInformer())
@@ -219,7 +247,7 @@ func (c *cluster) newInformer() cache.SharedIndexInformer {
 			return c.stream, err
 		},
 	}
-	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(listWatch, c.client), &v1alpha1.Foo{}, 0, nil)
+	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(listWatch, c.client), &v1alpha1.Foo{}, 0, cache.Indexers{})
 	// The default handler pauses after errors, by a clock that is the same inside of bubbles and outside.
 	if err := informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}); err != nil {
 		c.Fatal(err)

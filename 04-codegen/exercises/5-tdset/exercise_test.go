@@ -85,6 +85,17 @@ func TestWrites(t *testing.T) {
 			c.wantReplicas(3)
 			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
 		},
+		"updateDeployment does so also if somebody has annotated it since": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			observed := c.deployment()
+			c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "blue"} })
+			c.wantDone("somebody has set an annotation, it is still the same Deployment, and updateDeployment", c.updateDeployment(observed, 5))
+			c.wantReplicas(5)
+			if got := c.deployment().Annotations["team"]; got != "blue" {
+				c.Errorf("somebody's annotation is %q, want blue", got)
+			}
+		},
 		"updateDeployment leaves another one of that name as it is": func(c *cluster) {
 			c.putTDSet()
 			c.wantDone("createDeployment", c.createDeployment(3))

@@ -12,6 +12,9 @@
 // fails: TestReconcile/the registry is working on it, and can't say when it will know more
 // says: so it comes again soon, and ever later; want after 5m0s
 //
+// fails: TestReconcile/the registry is working on it, and will know more in a quarter of an hour
+// says: so it comes again soon, and ever later; want after 15m0s
+//
 // fails: TestReconcile/somebody else has the name
 // says: so it comes again soon, and ever later; want after 5m0s
 //
@@ -28,6 +31,9 @@
 // says: so it comes again only when there is an event; want soon, and ever later
 //
 // fails: TestReconcile/the status can't be written
+// says: beside the error it returned RequeueAfter 5m0s, want nothing
+//
+// fails: TestReconcile/the status can't be written, since somebody else was faster
 // says: beside the error it returned RequeueAfter 5m0s, want nothing
 //
 // fails: TestThreeHours/the name is the Foo's at once
@@ -124,6 +130,12 @@ func TestReconcile(t *testing.T) {
 			wantReady: "Pending",
 			why:       "nobody sends an event, and RequeueAfter: 0 is no RequeueAfter",
 		},
+		"the registry is working on it, and will know more in a quarter of an hour": {
+			claim:     Claim{State: Pending, KnowsMoreIn: 15 * time.Minute},
+			want:      after(15 * time.Minute),
+			wantReady: "Pending",
+			why:       "it has said when. pollEvery is for those cases in which nobody does",
+		},
 		"somebody else has the name": {
 			claim:     Claim{State: Taken},
 			want:      after(5 * time.Minute),
@@ -166,6 +178,26 @@ func TestReconcile(t *testing.T) {
 			},
 			want: soon,
 			why:  "the Foo's user doesn't know yet",
+		},
+		"the status can't be written, since somebody else was faster": {
+			claim: Claim{State: Taken},
+			api: interceptor.Funcs{
+				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+					return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("foos").GroupResource(), key.Name, errors.New("it has changed"))
+				},
+			},
+			want: soon,
+			why:  "the Foo's user doesn't know yet. A conflict is an error too: what the other one has written says nothing of the claim",
+		},
+		"the registry will never give out the name, and the status can't be written": {
+			err: ErrRefused,
+			api: interceptor.Funcs{
+				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+					return errDisk
+				},
+			},
+			want: soon,
+			why:  "the Foo's user doesn't know yet, and to write the status again may well go better",
 		},
 		"the API server doesn't say what the Foo wants": {
 			api: interceptor.Funcs{

@@ -620,6 +620,7 @@ func (c *cluster) count() {
 
 // describe says what ConfigMaps there are.
 func (c *cluster) describe() (all []string) {
+	ids := map[string]string{} // who has them
 	for _, configMap := range c.configMaps() {
 		owner := "nobody"
 		switch found := metav1.GetControllerOf(&configMap); {
@@ -634,7 +635,10 @@ func (c *cluster) describe() (all []string) {
 		id := "a new ID"
 		if known := configMap.Data["id"]; known == "" || known == "first" {
 			id = fmt.Sprintf("the ID %q", known)
+		} else if other, found := ids[known]; found {
+			id = "the ID that " + other + " has too"
 		}
+		ids[configMap.Data["id"]] = configMap.Name
 		words := fmt.Sprintf("%s of %s, with %s", configMap.Name, owner, id)
 		if !configMap.DeletionTimestamp.IsZero() {
 			words += ", being deleted"

@@ -11,6 +11,12 @@
 // fails: TestSetUp/a Foo's spec changes
 // says: reconciled: default/first (2 times); want default/first
 //
+// fails: TestSetUp/a Foo's spec and status have changed, and one event says both
+// says: reconciled: default/first (2 times); want default/first
+//
+// fails: TestSetUp/a Foo's labels change
+// says: reconciled: default/first; want nobody
+//
 // fails: TestSetUp/a Foo's status is written
 // says: reconciled: default/first; want nobody
 //
@@ -153,6 +159,23 @@ func TestSetUp(t *testing.T) {
 			},
 			want: []string{"default/first"},
 			why:  "from now on it has no settings",
+		},
+		"a Foo's spec and status have changed, and one event says both": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) {
+					foo.Spec.Replicas = new(int32(3))
+					foo.Status.AvailableReplicas++
+				})
+			},
+			want: []string{"default/first"},
+			why: "after a new list, all that has happened in the meantime is one event. So ask what has to have changed, and not what mustn't.\n" +
+				"(And its reconciler then writes the status, and is woken by itself)",
+		},
+		"a Foo's labels change": {
+			happens: func(c *cluster) {
+				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Labels = map[string]string{"team": "blue"} })
+			},
+			why: "its spec and its annotation are as they were",
 		},
 		"a Foo's status is written": {
 			happens: func(c *cluster) {

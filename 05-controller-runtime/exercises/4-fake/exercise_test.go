@@ -1,6 +1,6 @@
 //go:build check || solution
 
-// A test of a test: Judge gets reconcilers to judge. Two are right, and it must say so of both, though they don't go the same way. The
+// A test of a test: Judge gets reconcilers to judge. Three are right, and it must say so of all, though they don't go the same way. The
 // others each do one thing wrong, and Judge must find something. What it finds isn't looked at.
 //
 // As given, Judge is content with nearly all. `workshop test` holds this exercise to that:
@@ -22,6 +22,9 @@
 //
 // fails: TestWrong/one that writes the status each time
 // says: writesEachTime went unnoticed
+//
+// fails: TestWrong/one that leaves the Deployment as it was made
+// says: ignoresScaling went unnoticed
 //
 // fails: TestWrong/one that makes the Deployment of a Foo that is being deleted
 // says: ignoresDeletion went unnoticed
@@ -70,6 +73,11 @@ func TestRight(t *testing.T) {
 			why: "it also begins anew by itself when it meets a conflict, so it returns no error after one:\n" +
 				"judge what is there in the end, not how it got there",
 		},
+		"one that comes again a second after a conflict": {
+			build: rightLater,
+			why: "when its write is refused it returns no error, and a RequeueAfter: that is a reason to call it again, also if nothing has\n" +
+				"changed. Look at what it returns, and not at the error alone",
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			crash, found := judged(t, test.build)
@@ -88,7 +96,7 @@ func TestRight(t *testing.T) {
 
 func TestWrong(t *testing.T) {
 	faultInRight := false // Judge finds fault with one that is right
-	for _, build := range []Build{right, rightAtOnce} {
+	for _, build := range []Build{right, rightAtOnce, rightLater} {
 		if _, found := judged(t, build); found != nil {
 			faultInRight = true
 		}
@@ -124,6 +132,11 @@ func TestWrong(t *testing.T) {
 			name: "writesEachTime", build: writesEachTime,
 			why: "it doesn't compare before it writes: with each resync, that is a write for every Foo. Once all is as it should be,\n" +
 				"does Judge call it once more, and see whether it has written? (The resourceVersion tells.)",
+		},
+		"one that leaves the Deployment as it was made": {
+			name: "ignoresScaling", build: ignoresScaling,
+			why: "it makes the Deployment, and never looks at it again: so who scales the Foo gets no Pods, and a status that says all is well.\n" +
+				"Does a user scale in any scenario once there is a Deployment? Does Judge compare the Deployment's replicas in the end?",
 		},
 		"one that makes the Deployment of a Foo that is being deleted": {
 			name: "ignoresDeletion", build: ignoresDeletion,

@@ -1,4 +1,4 @@
-// The reconcilers to be judged: two that are right, and seven that each do one thing wrong, as programs in use have done it. Given:
+// The reconcilers to be judged: three that are right, and eight that each do one thing wrong, as programs in use have done it. Given:
 // there is nothing to do here.
 
 package judge
@@ -6,6 +6,7 @@ package judge
 import (
 	"context"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +28,7 @@ type reconciler struct {
 	getFailed    func(error) error // what Reconcile makes of an error when it reads the Foo
 	createFailed func(error) error // and of one when it makes the Deployment
 	isGoing      func(*v1alpha1.Foo) bool
+	sameReplicas func(observed, desired int32) bool
 	sameStatus   func(observed, desired v1alpha1.FooStatus) bool
 	writeStatus  func(context.Context, *v1alpha1.Foo) error
 	allAtOnce    bool // it goes on after a write to the Deployment, and doesn't wait for the event
@@ -65,7 +67,7 @@ func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (dep
 		return deployment, true, nil
 	case err != nil:
 		return nil, false, fmt.Errorf("get Deployment: %w", err)
-	case ptr.Deref(deployment.Spec.Replicas, 1) == *foo.Spec.Replicas:
+	case r.sameReplicas(ptr.Deref(deployment.Spec.Replicas, 1), *foo.Spec.Replicas):
 		return deployment, false, nil
 	}
 	deployment.Spec.Replicas = foo.Spec.Replicas
@@ -89,6 +91,7 @@ func newReconciler(api client.Client) *reconciler {
 		getFailed:    client.IgnoreNotFound,
 		createFailed: func(err error) error { return err },
 		isGoing:      func(foo *v1alpha1.Foo) bool { return !foo.DeletionTimestamp.IsZero() },
+		sameReplicas: func(observed, desired int32) bool { return observed == desired },
 		sameStatus: func(observed, desired v1alpha1.FooStatus) bool {
 			return observed.ObservedGeneration == desired.ObservedGeneration && observed.AvailableReplicas == desired.AvailableReplicas
 		},
@@ -108,6 +111,18 @@ func rightAtOnce(api client.Client) reconcile.Reconciler {
 			if result, err = r.Reconcile(ctx, key); !apierrors.IsConflict(err) {
 				break
 			}
+		}
+		return result, err
+	})
+}
+
+// rightLater takes a conflict for no failure, and comes again a second later.
+func rightLater(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	return reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
+		result, err := r.Reconcile(ctx, key)
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
 		return result, err
 	})
@@ -171,6 +186,13 @@ func swallowsErrors(api client.Client) reconcile.Reconciler {
 func writesEachTime(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.sameStatus = func(_, _ v1alpha1.FooStatus) bool { return false }
+	return r
+}
+
+// ignoresScaling makes the Deployment, and takes it that it stays as it is made.
+func ignoresScaling(api client.Client) reconcile.Reconciler {
+	r := newReconciler(api)
+	r.sameReplicas = func(_, _ int32) bool { return true }
 	return r
 }
 

@@ -91,6 +91,17 @@ func TestWrites(t *testing.T) {
 			c.wantReplicas(3)
 			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
 		},
+		"updateDeployment does so also if somebody has annotated it since": func(c *cluster) {
+			c.putTDSet()
+			c.wantDone("createDeployment", c.createDeployment(3))
+			observed := c.deployment()
+			c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "blue"} })
+			c.wantDone("somebody has set an annotation, it is still the same Deployment, and updateDeployment", c.updateDeployment(observed, 5))
+			c.wantReplicas(5)
+			if got := c.deployment().Annotations["team"]; got != "blue" {
+				c.Errorf("somebody's annotation is %q, want blue", got)
+			}
+		},
 		"updateDeployment leaves another one of that name as it is": func(c *cluster) {
 			c.putTDSet()
 			c.wantDone("createDeployment", c.createDeployment(3))
@@ -399,6 +410,31 @@ func TestRun(t *testing.T) {
 			})
 			c.wantScaled("17:00:00: 3")
 		},
+		"two TDSets are scaled, each at its own boundaries": func(c *cluster) {
+			c.until("08:30")
+			c.putTDSet()
+			c.put(elsewhere(example(c.T), Scheduling{StartTime: 10, EndTime: 12, Replica: 7}), "tdsets")
+			c.running(func() {
+				c.scaled = nil
+				c.until("12:30")
+			})
+			c.wantScaled("09:00:00: 5", "10:00:00: 7", "12:00:00: 3")
+		},
+		"an event of a Deployment brings no other TDSet than its own": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				looks := func(annotation string) int {
+					c.clock.looks()
+					c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": annotation} })
+					return c.clock.looks()
+				}
+				alone := looks("blue")
+				c.put(elsewhere(example(c.T)), "tdsets")
+				if both := looks("red"); both > alone {
+					c.Error("a Deployment has changed, and a TDSet of another namespace was looked at too: with 1000 TDSets, each event would bring them all")
+				}
+			})
+		},
 		"nothing happens any more to a TDSet that is gone": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
@@ -493,6 +529,15 @@ func (c *cluster) wantRefused(function string, err error) {
 	if err == nil {
 		c.Errorf("%s returned no error, want one", function)
 	}
+}
+
+// elsewhere moves a TDSet to another namespace, and gives it other windows, if there are any.
+func elsewhere(tdset *TDSet, windows ...Scheduling) *TDSet {
+	tdset.Namespace = "elsewhere"
+	if len(windows) > 0 {
+		tdset.Spec.SchedulingConfig = windows
+	}
+	return tdset
 }
 
 // someStatus is a status that was made from that generation.

@@ -293,6 +293,7 @@ func TestRefused(t *testing.T) {
 			send: []string{
 				`{stores: [{name: Far, address: "s3://a"}], primary: null}`,
 				`{stores: [{name: far.away, address: "s3://a"}], primary: null}`,
+				`{stores: [{name: -far, address: "s3://a"}], primary: null}`,
 				`{stores: [{name: far-, address: "s3://a"}], primary: null}`,
 			},
 			field: "spec.stores[0].name",

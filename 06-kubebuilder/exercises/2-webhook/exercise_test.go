@@ -14,6 +14,12 @@
 // fails: TestCreate/its name is reserved
 // says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
+// fails: TestCreate/its name has the reserved word in it, and doesn't begin with it
+// says: it sent a write: create *v1.ConfigMap a-was-admitted
+//
+// fails: TestCreate/its name begins nearly as a reserved one does
+// says: it sent a write: create *v1.ConfigMap a-was-admitted
+//
 // fails: TestCreate/there is just room for its replicas
 // says: it sent a write: create *v1.ConfigMap a-was-admitted
 //
@@ -62,6 +68,9 @@
 // fails: TestUpdate/a label, where all is wrong since long
 // says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
+// fails: TestUpdate/a label, and nobody can be asked
+// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+//
 // fails: TestUpdate/its last finalizer goes, where all is wrong since long
 // says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
@@ -83,6 +92,15 @@
 // fails: TestUpdate/more replicas, without room
 // says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
+// fails: TestUpdate/a name that is reserved, and more replicas, without room
+// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+//
+// fails: TestUpdate/more replicas, and the cache doesn't answer
+// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+//
+// fails: TestUpdate/more replicas, without room by the cache, and the server doesn't answer
+// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+//
 // fails: TestUpdate/more replicas, with room, where the name is reserved since long
 // says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
@@ -90,6 +108,9 @@
 // says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
 // fails: TestUpdate/fewer replicas, where there are still too many
+// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+//
+// fails: TestUpdate/fewer replicas, and nobody can be asked
 // says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
 // fails: TestUpdate/one replica, where there were more
@@ -208,6 +229,15 @@ func TestCreate(t *testing.T) {
 			want: nameReserved,
 			why:  "an error with a field tells the user, and every program, where to look. An error that isn't the API's becomes a 403",
 		},
+		"its name has the reserved word in it, and doesn't begin with it": {
+			foo:  aFoo("a", "my-platform-web", 3),
+			want: passes,
+		},
+		"its name begins nearly as a reserved one does": {
+			foo:  aFoo("a", "platforms", 3),
+			want: passes,
+			why:  `reserved are the names that begin with "platform-", with the hyphen`,
+		},
 		"there is just room for its replicas": {
 			foo: aFoo("a", "web", 5), cached: fifteen,
 			want: passes,
@@ -296,6 +326,11 @@ func TestUpdate(t *testing.T) {
 			want: passes,
 			why:  "it was stored so. Whoever sets a label, or removes a finalizer, hasn't done it and can't mend it",
 		},
+		"a label, and nobody can be asked": {
+			old: aFoo("a", "web", 2), foo: aFoo("a", "web", 2, labelled), cacheErr: errBroken, liveErr: errBroken,
+			want: passes,
+			why:  "what isn't judged needs no sum. Who asks all the same stands in the way of everybody's labels and finalizers",
+		},
 		"its last finalizer goes, where all is wrong since long": {
 			old: aFoo("a", "platform-web", 8, terminating), foo: aFoo("a", "platform-web", 8, terminating, released), cached: fifteen,
 			want: passes,
@@ -331,6 +366,21 @@ func TestUpdate(t *testing.T) {
 			want: noRoom(15),
 			why:  "the Foo itself is among those that are stored: what it had isn't asked for by another one",
 		},
+		"a name that is reserved, and more replicas, without room": {
+			old: aFoo("a", "web", 5), foo: aFoo("a", "platform-web", 6), cached: fifteen,
+			want: nameReserved + "; spec.replicas: " + overBudget(15),
+			why:  "who is told of one mistake at a time tries again and again",
+		},
+		"more replicas, and the cache doesn't answer": {
+			old: aFoo("a", "web", 2), foo: aFoo("a", "web", 3), cacheErr: errBroken,
+			want: internal,
+			why:  "nobody knows whether the Foo is wrong, so it isn't Invalid; nor is it right",
+		},
+		"more replicas, without room by the cache, and the server doesn't answer": {
+			old: aFoo("a", "web", 5), foo: aFoo("a", "web", 6), cached: fifteen, liveErr: errBroken,
+			want: internal,
+			why:  "nobody knows whether the Foo is wrong, so it isn't Invalid; nor is it right",
+		},
 		"more replicas, with room, where the name is reserved since long": {
 			old: aFoo("a", "platform-web", 2), foo: aFoo("a", "platform-web", 3), cached: fifteen,
 			want: passes,
@@ -345,6 +395,11 @@ func TestUpdate(t *testing.T) {
 			old: aFoo("a", "web", 9), foo: aFoo("a", "web", 8), cached: fifteen,
 			want: passes,
 			why:  "it is a step to where there is room for all",
+		},
+		"fewer replicas, and nobody can be asked": {
+			old: aFoo("a", "web", 9), foo: aFoo("a", "web", 8), cacheErr: errBroken, liveErr: errBroken,
+			want: passes,
+			why:  "fewer are never too many, so there is nothing to ask",
 		},
 		"one replica, where there were more": {
 			old: aFoo("a", "web", 3), foo: aFoo("a", "web", 1),

@@ -423,6 +423,8 @@ func TestValidator(t *testing.T) {
 		"it gets a finalizer, whatever its schedule is":              {hidden, finalized, "", ""},
 		"it gets another image, whatever its schedule is":            {hidden, updated, "", ""},
 		"one whose schedule is changed, and still wrong, is refused": {hidden, tdset(windows("0-24", "8-17")), "", "spec.schedulingConfig[1]"},
+		"the same windows in another order are another schedule":     {tdset(windows("9-17", "0-24")), hidden, "", "spec.schedulingConfig[1]"},
+		"the example gets a finalizer, and nobody is warned again":   {good, with(good, "metadata", "finalizers", []any{"example.com/a"}), "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			defer noPanic(t)
@@ -437,6 +439,9 @@ func TestValidator(t *testing.T) {
 			response := admission.WithValidator[*TDSet](types, tdsetValidator{}).Handler.Handle(context.Background(), request)
 			if test.warning != "" && !strings.Contains(strings.Join(response.Warnings, "\n"), test.warning) {
 				t.Errorf("the user is warned of\n%s\nwant a warning with %q", orNothing(response.Warnings), test.warning)
+			}
+			if response.Allowed && test.warning == "" && len(response.Warnings) > 0 {
+				t.Errorf("the user is warned of\n%s\nwant no warning: the schedule is as it was", strings.Join(response.Warnings, "\n"))
 			}
 			switch {
 			case response.Allowed && test.refused != "":

@@ -17,6 +17,9 @@
 // fails: TestAt/on the first of two
 // says: it says no window until 2026-12-26 00:00 UTC; want no window until 2026-12-27 00:00 UTC
 //
+// fails: TestAt/in the middle of two weeks of them
+// says: it says no window until 2026-12-30 00:00 UTC; want no window until 2027-01-07 09:00 UTC
+//
 // fails: TestAt/before two that aren't in order
 // says: it says window 0 for ever; want window 0 until 2026-12-25 00:00 UTC
 //
@@ -179,6 +182,14 @@ func TestAt(t *testing.T) {
 			want:     "no window until 2026-12-27 00:00 UTC",
 			why:      "one holiday ends where the next one begins: nothing changes",
 		},
+		"in the middle of two weeks of them": {
+			windows: "9-17",
+			holidays: "2026-12-24 2026-12-25 2026-12-26 2026-12-27 2026-12-28 2026-12-29 2026-12-30 2026-12-31 " +
+				"2027-01-01 2027-01-02 2027-01-03 2027-01-04 2027-01-05 2027-01-06",
+			at:   "2026-12-29 12:00",
+			want: "no window until 2027-01-07 09:00 UTC",
+			why:  "one holiday ends where the next one begins, however many there are",
+		},
 		"before two that aren't in order": {
 			windows:  "0-24",
 			holidays: "2026-12-26 2026-12-25",
@@ -197,6 +208,12 @@ func TestAt(t *testing.T) {
 			holidays: "2026-12-25",
 			at:       "2026-12-26 12:00",
 			want:     "window 0 for ever",
+		},
+		"a year before, where there are no windows": {
+			holidays: "2026-12-25",
+			at:       "2026-01-01 12:00",
+			want:     "no window for ever",
+			why:      "where the holiday changes nothing, it is no transition, be it tomorrow or in a year",
 		},
 		"where there are no windows": {
 			holidays: "2026-12-25",

@@ -33,8 +33,14 @@
 // fails: TestDeletion/its Pods can't be listed
 // says: each time it returns an error, so it comes again for ever: list the Pods: Internal error occurred: the disk is full
 //
+// fails: TestDeletion/the Deployment can't be scaled for ten seconds, and no event says when it can
+// says: the TDSet is gone after 15s; want gone after 30s
+//
 // fails: TestDeletion/it can't be let go at first
 // says: the TDSet is gone after 5s; want gone after 30s
+//
+// fails: TestDeletion/it can't be let go for five seconds, and no event says when it can
+// says: after 5s it scaled the Deployment of a TDSet that was being deleted from 0 to 2
 //
 // fails: TestTheDeploymentIsGone/before the TDSet is deleted
 // says: after 0s it made a Deployment for a TDSet that was being deleted
@@ -129,6 +135,12 @@ func TestLife(t *testing.T) {
 			happen: []event{{0, nothing}, {10 * time.Second, refuseNothing}},
 			want:   "kept by schedule.rs/drain, with a Deployment of 2 replicas",
 		},
+		"the server doesn't take the finalizer for ten seconds, and no event says when it does": {
+			before: []func(*cluster){refuseTDSet, refuseUntil(10 * time.Second)},
+			happen: []event{{0, nothing}},
+			want:   "kept by schedule.rs/drain, with a Deployment of 2 replicas",
+			why:    "who returns no error isn't called again, and the TDSet never gets its Deployment",
+		},
 		"somebody else adds a finalizer at the same moment": {
 			before: []func(*cluster){atTheLastMoment(addBackup)},
 			happen: []event{{0, nothing}},
@@ -181,6 +193,12 @@ func TestDeletion(t *testing.T) {
 			happen: []event{{0, deleteTDSet}, {10 * time.Second, refuseNothing}, {30 * time.Second, endPods}},
 			want:   "gone after 30s",
 		},
+		"the Deployment can't be scaled for ten seconds, and no event says when it can": {
+			before: []func(*cluster){reconcile, refuseDeployment, refuseUntil(10 * time.Second)},
+			happen: []event{{0, deleteTDSet}, {30 * time.Second, endPods}},
+			want:   "gone after 30s",
+			why:    "an error is tried again soon. A RequeueAfter in its place waits until time is up, and so do the Pods",
+		},
 		"the Deployment can't be scaled": {
 			before: []func(*cluster){reconcile, refuseDeployment},
 			happen: []event{{0, deleteTDSet}},
@@ -197,6 +215,12 @@ func TestDeletion(t *testing.T) {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}, {10 * time.Second, refuseTDSet}, {20 * time.Second, endPods}, {30 * time.Second, refuseNothing}},
 			want:   "gone after 30s",
+		},
+		"it can't be let go for five seconds, and no event says when it can": {
+			before: []func(*cluster){reconcile, refuseTDSet, refuseUntil(25 * time.Second)},
+			happen: []event{{0, deleteTDSet}, {20 * time.Second, endPods}},
+			want:   "gone after 25s",
+			why:    "who returns no error isn't called again, and the TDSet is never let go",
 		},
 	} {
 		t.Run(sentence, test.run)
@@ -306,6 +330,7 @@ type cluster struct {
 	name       client.ObjectKey // the TDSet's
 	reconciler *Reconciler
 	refuses    string          // what the server doesn't take: changes of a TDSet, changes of a Deployment, lists
+	until      time.Duration   // it takes them again from then on; 0: when refuseNothing comes
 	lastMoment func(*cluster)  // what happens right before the next write, once
 	stopped    bool            // the controllers of Deployments and ReplicaSets are
 	began      time.Time       // the events
@@ -347,7 +372,7 @@ func (c *cluster) client() client.Client {
 		},
 		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
 			c.count()
-			if c.refuses == "lists" {
+			if c.isRefused("lists") {
 				return errRefused
 			}
 			return server.List(ctx, into, opts...)
@@ -376,7 +401,7 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 		c.lastMoment = nil
 		happens(c)
 	}
-	if _, isTDSet := object.(*v1.TDSet); isTDSet && c.refuses == "TDSets" || !isTDSet && c.refuses == "Deployments" {
+	if _, isTDSet := object.(*v1.TDSet); isTDSet && c.isRefused("TDSets") || !isTDSet && c.isRefused("Deployments") {
 		return errRefused
 	}
 	before, replicasBefore := c.tdset(), c.replicas()
@@ -413,6 +438,11 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 		c.complain("it sent a write (%s %T) about a TDSet that was being deleted and didn't have our finalizer", verb, object)
 	}
 	return nil
+}
+
+// isRefused tells whether the server doesn't take that at this time.
+func (c *cluster) isRefused(what string) bool {
+	return c.refuses == what && (c.until == 0 || c.since() < c.until)
 }
 
 // complain says what should never happen, and when it did: each once.
@@ -561,6 +591,11 @@ func refuseTDSet(c *cluster)      { c.refuses = "TDSets" }
 func refuseDeployment(c *cluster) { c.refuses = "Deployments" }
 func refuseList(c *cluster)       { c.refuses = "lists" }
 func refuseNothing(c *cluster)    { c.refuses = "" }
+
+// refuseUntil has the refusals end at that time, which is no event.
+func refuseUntil(end time.Duration) func(*cluster) {
+	return func(c *cluster) { c.until = end }
+}
 
 func atTheLastMoment(step func(*cluster)) func(*cluster) {
 	return func(c *cluster) { c.lastMoment = step }

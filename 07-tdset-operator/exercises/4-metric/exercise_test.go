@@ -247,6 +247,7 @@ func TestScrape(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newProgram(t, noon, many(100)...)
 				p.registry.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "other_total", Help: "Somebody else's."}))
+				p.scrape() // an earlier one, which the cache has answered
 				p.asked.Store(0)
 				p.busy = test.cache
 
