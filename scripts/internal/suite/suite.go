@@ -56,10 +56,12 @@ func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
 	}
 	s.step(ctx, "layout, formatting, versions", s.checkFiles)
 	// The cluster comes first: its garbage collector looks for new kinds every 30 seconds, and tests wait for what it does.
-	up := s.freshCluster(ctx, s.Cluster()) && s.step(ctx, "the kinds that tests are about", s.applyCRDs)
+	up := s.freshCluster(ctx, s.Cluster())
+	ready := up && s.step(ctx, "the kinds that tests are about", s.applyCRDs)
 	s.step(ctx, "vet and staticcheck", s.lint)
+	green := ready && s.tests(ctx)
 	if up {
-		s.tests(ctx)
+		s.endCluster(ctx, green)
 	}
 	s.texts(ctx)
 	if ctx.Err() != nil {
@@ -136,9 +138,19 @@ func (s *Suite) applyCRDs(ctx context.Context, _ *ui.Step) (string, error) {
 	return strings.Join(applied, ", "), nil
 }
 
-// tests runs every test of the modules, then the contract, on the cluster. That is removed if all went well, and left to look at
-// otherwise.
-func (s *Suite) tests(ctx context.Context) {
+// endCluster removes the tests' cluster if all went well, and leaves it to look at otherwise.
+func (s *Suite) endCluster(ctx context.Context, green bool) {
+	c := s.Cluster()
+	if green {
+		s.removeCluster(ctx, c)
+		return
+	}
+	s.kept = true
+	s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name, filepath.Dir(c.AuditLog()))
+}
+
+// tests runs every test of the modules, then the contract, on the cluster, and tells whether all were green.
+func (s *Suite) tests(ctx context.Context) bool {
 	c := s.Cluster()
 	kubectl := kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}
 	env := s.testEnvironment(c, s.Chapters...)
@@ -190,17 +202,10 @@ func (s *Suite) tests(ctx context.Context) {
 			return "every step held", tour.Run(ctx)
 		}) && green
 	}
-	green = s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
+	return s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
 		// Most of it is waiting, so more tests may run at a time than there are processors.
 		return s.goTest(ctx, step, "scripts", env, "-parallel=8", "-timeout=60m", "./acceptance")
 	}) && green
-
-	if green {
-		s.removeCluster(ctx, c)
-	} else {
-		s.kept = true
-		s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name, filepath.Dir(c.AuditLog()))
-	}
 }
 
 // givesTour tells whether the chapter's text gives the tour, and so does who checks the text.

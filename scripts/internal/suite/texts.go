@@ -53,6 +53,7 @@ func (s *Suite) texts(ctx context.Context) {
 // has to leave it as it was: so a reader who begins there finds the same.
 func (s *Suite) commands(ctx context.Context, files []string) {
 	c := cluster.New(s.Root, s.Bin, docsClusterName)
+	defer s.removeCluster(ctx, c) // also when it was broken off
 	up := false
 	for _, file := range files {
 		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
@@ -66,7 +67,7 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 			problems, commands, err := runner.Run(ctx, file)
 			if err = errors.Join(err, join(problems)); err == nil {
 				step.Update("is anything left?")
-				err = leavesNothing(ctx, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()})
+				err = leavesNothing(ctx, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}, eachSecond)
 			}
 			return fmt.Sprintf("%d commands", commands), err
 		})
@@ -74,14 +75,16 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 			s.removeCluster(ctx, s.Cluster())
 		}
 	}
-	s.removeCluster(ctx, c)
 }
 
-// leavesNothing waits until what a text has made is gone: its kinds, and what is in the namespaces that a reader uses.
-func leavesNothing(ctx context.Context, k kubectl.Kubectl) error {
+// eachSecond looks again for a minute: the garbage collector learns of kinds that come and go every 30 seconds.
+var eachSecond = wait.Backoff{Duration: time.Second, Steps: 60}
+
+// leavesNothing looks until what a text has made is gone: its kinds, and what is in the namespace that a reader uses.
+func leavesNothing(ctx context.Context, k kubectl.Kubectl, looks wait.Backoff) error {
 	var left []string
-	err := wait.PollUntilContextTimeout(ctx, time.Second, leftFor, true, func(ctx context.Context) (bool, error) {
-		var now []string
+	err := wait.ExponentialBackoffWithContext(ctx, looks, func(ctx context.Context) (bool, error) {
+		left = nil
 		for _, query := range [][]string{
 			{"get", "customresourcedefinitions", "--output", "name"},
 			{"get", "all,configmaps,resourcequotas", "--namespace", metav1.NamespaceDefault, "--output", "name"},
@@ -90,19 +93,16 @@ func leavesNothing(ctx context.Context, k kubectl.Kubectl) error {
 			if err != nil {
 				return false, err
 			}
-			now = append(now, strings.Fields(found)...)
+			left = append(left, strings.Fields(found)...)
 		}
-		left = slices.DeleteFunc(now, func(object string) bool { return slices.Contains(always, object) })
+		left = slices.DeleteFunc(left, func(object string) bool { return slices.Contains(always, object) })
 		return len(left) == 0, nil
 	})
-	if len(left) > 0 {
+	if wait.Interrupted(err) && ctx.Err() == nil {
 		return fmt.Errorf("the text leaves behind what is in the way of the next: %s", strings.Join(left, ", "))
 	}
 	return err
 }
-
-// leftFor is how long what was deleted may take to go: the garbage collector learns of kinds that come and go every 30 seconds.
-const leftFor = time.Minute
 
 // always are the objects that each cluster has in its namespace default.
 var always = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
