@@ -55,8 +55,8 @@ func checkGlossary(texts library, doc *document) (problems []Problem) {
 	}
 	for _, row := range rows {
 		term := doc.plain(row.FirstChild())
-		if err := explained(texts, doc, row, term); err != "" {
-			problems = append(problems, doc.problem(doc.line(row), "glossary, %q: %s", term, err))
+		if wrong := explained(texts, doc, row, term); wrong != "" {
+			problems = append(problems, doc.problem(doc.line(row), "glossary, %q: %s", term, wrong))
 		}
 	}
 	return problems
@@ -65,11 +65,10 @@ func checkGlossary(texts library, doc *document) (problems []Problem) {
 // explained says what is wrong with where a term is linked to.
 func explained(texts library, doc *document, row ast.Node, term string) string {
 	var target string
-	_ = ast.Walk(row, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if link, ok := n.(*ast.Link); ok && entering && target == "" {
+	each(row, func(n ast.Node) {
+		if link, ok := n.(*ast.Link); ok && target == "" {
 			target = string(link.Destination)
 		}
-		return ast.WalkContinue, nil
 	})
 	u, err := url.Parse(target)
 	if err != nil || u.Path == "" || u.Fragment == "" {
@@ -83,19 +82,33 @@ func explained(texts library, doc *document, row ast.Node, term string) string {
 		return err.Error()
 	}
 	word, _, _ := strings.Cut(term, " (")
-	if !strings.Contains(strings.ToLower(to.section(u.Fragment)), strings.ToLower(word)) {
+	text, _ := to.section(func(h heading) bool { return Anchor(h.text) == u.Fragment })
+	if !strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
 		return "the section " + target + " doesn't mention it"
 	}
 	return ""
 }
 
-// section is the text from the heading with that anchor to the next that isn't below it, without
-// line ends and what makes it bold or code.
-func (d *document) section(anchor string) string {
+// Section is the text of a file from the heading with that text to the next one that isn't below it; with heading "" it is all of the file. It
+// comes as one line, without what makes it bold or code.
+func Section(fsys fs.FS, file, title string) (text string, found bool, err error) {
+	doc, err := readDocument(fsys, file)
+	if err != nil {
+		return "", false, err
+	}
+	if title == "" {
+		return oneLine(string(doc.source)), true, nil
+	}
+	text, found = doc.section(func(h heading) bool { return h.text == title })
+	return text, found, nil
+}
+
+// section is the text from the first heading that is meant to the next one that isn't below it, as Section has it.
+func (d *document) section(isMeant func(heading) bool) (text string, found bool) {
 	lines, headings := splitLines(d.source), d.headings()
-	i := slices.IndexFunc(headings, func(h heading) bool { return slug(h.text) == anchor })
+	i := slices.IndexFunc(headings, isMeant)
 	if i < 0 {
-		return ""
+		return "", false
 	}
 	end := len(lines)
 	for _, h := range headings[i+1:] {
@@ -104,8 +117,11 @@ func (d *document) section(anchor string) string {
 			break
 		}
 	}
-	section := strings.Join(lines[headings[i].line-1:end], "\n")
-	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "").Replace(section)), " ")
+	return oneLine(strings.Join(lines[headings[i].line-1:end], "\n")), true
+}
+
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "").Replace(text)), " ")
 }
 
 // checkMessages checks that each message is in a string of a test, or in what a command of a text prints.
@@ -132,11 +148,10 @@ func checkMessages(texts library, doc *document, all []string) (problems []Probl
 
 // codeSpans are the texts in n that are marked as code.
 func (d *document) codeSpans(n ast.Node) (spans []string) {
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if span, ok := n.(*ast.CodeSpan); ok && entering {
+	each(n, func(n ast.Node) {
+		if span, ok := n.(*ast.CodeSpan); ok {
 			spans = append(spans, d.plain(span))
 		}
-		return ast.WalkContinue, nil
 	})
 	return spans
 }

@@ -132,7 +132,7 @@ func inRepository(fsys fs.FS, from, target string) (string, error) {
 func (d *document) anchors() map[string]bool {
 	anchors, times := map[string]bool{}, map[string]int{}
 	for _, h := range d.headings() {
-		slug := slug(h.text)
+		slug := Anchor(h.text)
 		if n := times[slug]; n > 0 {
 			anchors[fmt.Sprintf("%s-%d", slug, n)] = true
 		} else {
@@ -148,8 +148,8 @@ func (d *document) anchors() map[string]bool {
 	return anchors
 }
 
-// slug is GitHub's anchor of a heading: html-pipeline's TableOfContentsFilter.
-func slug(heading string) string {
+// Anchor is what a link to a heading ends in on GitHub: html-pipeline's TableOfContentsFilter.
+func Anchor(heading string) string {
 	kept := unslugged.ReplaceAllString(strings.ToLower(html.UnescapeString(heading)), "")
 	return strings.ReplaceAll(kept, " ", "-")
 }

@@ -60,9 +60,12 @@ func (d *document) problem(line int, format string, args ...any) Problem {
 }
 
 // each calls f for every node, in the order of the text.
-func (d *document) each(f func(ast.Node)) {
+func (d *document) each(f func(ast.Node)) { each(d.root, f) }
+
+// each calls f for a node and all below it, in the order of the text.
+func each(n ast.Node, f func(ast.Node)) {
 	// The walker's error could only be f's, and f has none.
-	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			f(n)
 		}

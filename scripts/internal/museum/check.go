@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"example.com/operators/scripts/internal/docs"
 )
 
 // Problems are what is wrong with an exhibit of the repository fsys, a sentence each.
@@ -46,54 +48,18 @@ func (e Exhibit) Problems(fsys fs.FS) (problems []string) {
 	return problems
 }
 
-var (
-	heading = regexp.MustCompile(`^(#+) (.*)$`)
-	markup  = strings.NewReplacer("*", "", "`", "")
-)
-
 // check: the section is there, and says so.
 func (s Section) check(fsys fs.FS) error {
-	content, err := fs.ReadFile(fsys, s.File)
-	if err != nil {
+	text, found, err := docs.Section(fsys, s.File, s.Heading)
+	switch {
+	case err != nil:
 		return err
-	}
-	text, found := string(content), true
-	if s.Heading != "" {
-		text, found = sectionOf(text, s.Heading)
-	}
-	if !found {
+	case !found:
 		return fmt.Errorf("%s has no section %q", s.File, s.Heading)
-	}
-	if s.Words == "" || !strings.Contains(oneLine(text), s.Words) {
+	case s.Words == "" || !strings.Contains(text, s.Words):
 		return fmt.Errorf("%s, section %q, doesn't say %q", s.File, s.Heading, s.Words)
 	}
 	return nil
-}
-
-// oneLine is text without markup and line ends.
-func oneLine(text string) string { return strings.Join(strings.Fields(markup.Replace(text)), " ") }
-
-// sectionOf is the text from that heading to the next one that isn't below it.
-func sectionOf(text, title string) (section string, found bool) {
-	var inside strings.Builder
-	level, code := 0, false
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "```") {
-			code = !code
-		}
-		if head := heading.FindStringSubmatch(strings.TrimSpace(line)); head != nil && !code {
-			switch {
-			case level == 0 && markup.Replace(head[2]) == title:
-				level = len(head[1])
-			case level >= len(head[1]):
-				return inside.String(), true
-			}
-		}
-		if level > 0 {
-			inside.WriteString(line)
-		}
-	}
-	return inside.String(), level > 0
 }
 
 // check: the function is in the file, and so are the names of the subtests.

@@ -10,7 +10,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"unicode"
+
+	"example.com/operators/scripts/internal/docs"
 )
 
 // Origin is an example, or a habit, that has the bugs.
@@ -116,26 +117,13 @@ func (s Section) link() string {
 	if folder, exercise := exerciseOf(s.File); exercise {
 		return fmt.Sprintf("[exercise %s/%s](../%s)", number, folder, s.File)
 	}
-	return fmt.Sprintf("[%s: %s](../%s#%s)", number, s.Heading, s.File, anchor(s.Heading))
+	return fmt.Sprintf("[%s: %s](../%s#%s)", number, s.Heading, s.File, docs.Anchor(s.Heading))
 }
 
 // exerciseOf is the folder, such as 1-resume, of the exercise that file belongs to.
 func exerciseOf(file string) (folder string, is bool) {
 	_, inside, is := strings.Cut(file, exercises)
 	return path.Dir(inside), is
-}
-
-// anchor is what a link to a heading ends in.
-func anchor(heading string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, heading)
 }
 
 // link leads to the place.

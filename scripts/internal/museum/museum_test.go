@@ -110,7 +110,7 @@ func TestProblems(t *testing.T) {
 		},
 		"the text is gone": {
 			func(files fstest.MapFS, _ *Exhibit) { delete(files, "01-a/README.md") },
-			[]string{"open 01-a/README.md: file does not exist"},
+			[]string{"reading Markdown: open 01-a/README.md: file does not exist"},
 		},
 		"the section is called otherwise": {
 			func(_ fstest.MapFS, e *Exhibit) { e.Shown[0].Heading = "Bug" },
