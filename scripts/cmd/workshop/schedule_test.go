@@ -5,9 +5,10 @@ package main
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // A program that tells how it was called, in place of chapter 07's.
@@ -81,15 +82,7 @@ func TestScheduleThatCantBeBuilt(t *testing.T) {
 // aWorkspaceWith is a repository of the test's own, whose chapter 07 has that program.
 func aWorkspaceWith(t *testing.T, schedule string) {
 	t.Helper()
-	root := t.TempDir()
-	t.Setenv("WORKSHOP_ROOT", root)
-	for file, text := range map[string]string{"go.mod": "module a\n\ngo 1.26\n", "cmd/schedule/main.go": schedule} {
-		path := filepath.Join(root, "07-test", file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	t.Setenv("WORKSHOP_ROOT", testfiles.Write(t, t.TempDir(), map[string]string{
+		"07-test/go.mod": "module a\n\ngo 1.26\n", "07-test/cmd/schedule/main.go": schedule,
+	}))
 }

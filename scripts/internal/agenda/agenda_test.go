@@ -1,13 +1,12 @@
 package agenda
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // theCourse is the repository's root.
@@ -55,23 +54,13 @@ func TestTheThreeHoursAreTheseChapters(t *testing.T) {
 // A made-up course of two chapters.
 func course(t *testing.T) string {
 	t.Helper()
-	root := t.TempDir()
-	for path, content := range map[string]string{
+	return testfiles.Write(t, t.TempDir(), map[string]string{
 		"01-a/README.md":                  "# 01: a\n\n**One idea.** More.\n\n## Run it\n\n## What breaks\n\n### The first `bug`\n\n```sh\n### no heading\n```\n\n### The second\n",
 		"01-a/exercises/1-mend/README.md": "# 1: Mend it\n\nMinutes: 20\n",
 		"01-a/exercises/2-more/README.md": "# 2: And more\n\nMinutes: 7\n",
 		"02-b/README.md":                  "# 02: b\n\n**Another\"s idea.**\n\n## Run it\n",
 		"02-b/exercises/1-x/README.md":    "# 1: Nothing said\n",
-	} {
-		path = filepath.Join(root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
+	})
 }
 
 func TestATimetable(t *testing.T) {

@@ -2,29 +2,20 @@ package chapterdiff
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // newChapter writes a chapter with these files.
 func newChapter(t *testing.T, name string, files map[string]string) chapters.Chapter {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
-	for file, content := range files {
-		path := filepath.Join(dir, filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return chapters.Chapter{Name: name, Dir: dir}
+	return chapters.Chapter{Name: name, Dir: testfiles.Write(t, dir, files)}
 }
 
 // compareFiles is the diff of chapter 01-a, which has the files of a, to 02-b, which has those of b.

@@ -2,13 +2,12 @@ package checks
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestAll(t *testing.T) {
@@ -53,20 +52,8 @@ func TestAll(t *testing.T) {
 			[]string{"scripts/go.mod: go 1.25.0, but 1.26.0 in 01-raw-watch"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := t.TempDir()
-			write := func(file, content string) {
-				path := filepath.Join(root, file)
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for file, content := range good {
-				write(file, content)
-			}
-			write(test.file, test.content)
+			root := testfiles.Write(t, t.TempDir(), good)
+			testfiles.Write(t, root, map[string]string{test.file: test.content})
 			problems, err := All(t.Context(), root)
 			if err != nil {
 				t.Fatal(err)
@@ -113,16 +100,9 @@ func TestMoved(t *testing.T) {
 		"another":                               {strings.ReplaceAll(there, "a = 1", "a = 2"), 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := t.TempDir()
-			for file, content := range map[string]string{"05-a/desired.go": core, "06-b/internal/controller/desired.go": test.six} {
-				path := filepath.Join(root, file)
-				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			root := testfiles.Write(t, t.TempDir(), map[string]string{
+				"05-a/desired.go": core, "06-b/internal/controller/desired.go": test.six,
+			})
 			all, err := chapters.All(root)
 			if err != nil {
 				t.Fatal(err)

@@ -1,10 +1,10 @@
 package checks
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestPractice(t *testing.T) {
@@ -32,16 +32,11 @@ func TestPractice(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := t.TempDir()
-			for file, content := range map[string]string{"README.md": test.chapter, "exercises/1-sums/README.md": test.task, "exercises/1-sums/exercise.go": "package sums\n"} {
-				path := filepath.Join(root, "01-raw-watch", file)
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			root := testfiles.Write(t, t.TempDir(), map[string]string{
+				"01-raw-watch/README.md":                    test.chapter,
+				"01-raw-watch/exercises/1-sums/README.md":   test.task,
+				"01-raw-watch/exercises/1-sums/exercise.go": "package sums\n",
+			})
 			got, err := practice(t.Context(), root)
 			if err != nil || !slices.Equal(got, test.want) {
 				t.Errorf("problems %q, want %q; error %v", got, test.want, err)

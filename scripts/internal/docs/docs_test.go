@@ -1,28 +1,18 @@
 package docs
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // repository makes a small repository of these files.
 func repository(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
-	root = t.TempDir()
-	for name, text := range files {
-		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
+	return testfiles.Write(t, t.TempDir(), files)
 }
 
 // markdownText joins lines; in them, ”' stands for a fence, which Go's raw strings can't hold.

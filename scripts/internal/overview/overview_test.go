@@ -1,32 +1,15 @@
 package overview
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
-// course makes a small course of these files, each in a chapter.
-func course(t *testing.T, files map[string]string) (root string) {
-	t.Helper()
-	root = t.TempDir()
-	for name, text := range files {
-		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
-
 func TestChapters(t *testing.T) {
-	root := course(t, map[string]string{
+	root := testfiles.Write(t, t.TempDir(), map[string]string{
 		"01-wire/README.md":                 "# 01: wire\n\n**A watch is a GET.** And more.\n",
 		"01-wire/exercises/1-a/README.md":   "# 1: A\n\nMinutes: 15\n",
 		"01-wire/exercises/1-a/exercise.go": "package a\n",
@@ -49,14 +32,14 @@ func TestChapters(t *testing.T) {
 }
 
 func TestAChapterWithoutAnIdea(t *testing.T) {
-	root := course(t, map[string]string{"01-wire/README.md": "# 01: wire\n\nIt has **none.**\n"})
+	root := testfiles.Write(t, t.TempDir(), map[string]string{"01-wire/README.md": "# 01: wire\n\nIt has **none.**\n"})
 	if _, err := Chapters(root); err == nil || !strings.Contains(err.Error(), "01-wire/README.md has no idea") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestByHand(t *testing.T) {
-	root := course(t, map[string]string{
+	root := testfiles.Write(t, t.TempDir(), map[string]string{
 		"01-wire/events.go":        "package main\n\nfunc run() {}\n\nfunc foosThatWant() {}\n",
 		"01-wire/write.go":         "package main\n\n// create creates.\nfunc create() {\n}\n",
 		"01-wire/write_test.go":    "package main\n\nfunc helper() {}\n",
@@ -87,7 +70,7 @@ func TestByHand(t *testing.T) {
 }
 
 func TestCodeForNoJob(t *testing.T) {
-	root := course(t, map[string]string{"01-wire/extra.go": "package main\n"})
+	root := testfiles.Write(t, t.TempDir(), map[string]string{"01-wire/extra.go": "package main\n"})
 	if _, err := ByHand(root); err == nil || !strings.Contains(err.Error(), "01-wire/extra.go is for no job") {
 		t.Errorf("error %v", err)
 	}

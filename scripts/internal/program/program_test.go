@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestBuild(t *testing.T) {
@@ -29,7 +30,7 @@ func TestBuild(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
-			writeFiles(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": test.source})
+			testfiles.Write(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": test.source})
 			binary, err := Program{Name: "a", chapter: chapter, pkg: "."}.Build(t.Context(), t.TempDir())
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
@@ -118,19 +119,5 @@ func TestWriteKubeconfig(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read it: %v, %v", info.Mode(), err)
-	}
-}
-
-// writeFiles writes files, by their paths relative to dir.
-func writeFiles(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for file, content := range files {
-		path := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

@@ -14,12 +14,13 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // The solution is built, and not what a learner has written in its stead.
 func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
-	writeFiles(t, chapter.Dir, map[string]string{
+	testfiles.Write(t, chapter.Dir, map[string]string{
 		"go.mod":                                "module a\n\ngo 1.26\n",
 		"main.go":                               "package main\n\nfunc main() { print(\"the chapter\") }\n",
 		"exercises/2-tdset/exercise.go":         "//go:build !solution\n\npackage main\n\nfunc main() { print(\"the exercise\") }\n",
@@ -53,7 +54,7 @@ func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 // A chapter's own program, or its exercise's solution: whichever is about that kind.
 func TestTheProgramForAKind(t *testing.T) {
 	root := t.TempDir()
-	writeFiles(t, root, map[string]string{
+	testfiles.Write(t, root, map[string]string{
 		"01-a/manifests/rbac.yaml":                   manyObjects,
 		"01-a/exercises/5-tdset/manifests/rbac.yaml": manyObjects,
 		"07-b/manifests/rbac.yaml":                   manyObjects,
