@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,99 +11,79 @@ import (
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
-// The first test: the others need what it waits for.
-func TestTheManagerBecomesReady(t *testing.T) {
-	// The certificate comes with the kubelet's next look at the Secret: that may take a minute or two.
-	kubectl(t, "rollout", "status", "-n", operator, manager, "--timeout=5m")
+// That it becomes ready has been waited for. It does so with no more rights than its namespace lets Pods have.
+func TestTheManager(t *testing.T) {
 	if got := kubectl(t, "get", "-n", operator, manager, "-o", "jsonpath={.status.readyReplicas}"); got != "2" {
 		t.Errorf("%s copies are ready, want 2", got)
 	}
-}
-
-func TestAFooBecomesReady(t *testing.T) {
-	namespace := aNamespace(t)
-	kubectl(t, "apply", "-n", namespace, "-k", "config/samples")
-	kubectl(t, "wait", "-n", namespace, "foo/example-foo", "--for=condition=Ready", "--timeout=3m")
-	if got := kubectl(t, "get", "-n", namespace, "deployment/example-foo", "-o", "jsonpath={.status.availableReplicas}"); got != "1" {
-		t.Errorf("its Deployment has %s replicas, want 1", got)
+	users := kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.containerStatuses[*].user.linux.uid}")
+	if want := "65532 65532"; users != want {
+		t.Errorf("the copies run as the users %q, want %q", users, want)
+	}
+	said, err := utils.Run("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
+	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(said, want) {
+		t.Errorf("kubectl said of a Pod that isn't restricted\n%s\nwant a refusal that says %q", said, want)
 	}
 }
 
 func TestTheWebhooks(t *testing.T) {
-	namespace := aNamespace(t)
-
-	kubectl(t, "create", "-n", namespace, "deployment", "taken", "--image=nginx")
-	said := apply(t, namespace, "first", "deploymentName: taken")
-	if want := `Warning: Deployment "taken" exists and isn't this Foo's`; !strings.Contains(said, want) {
-		t.Errorf("kubectl said\n%s\nwant %q", said, want)
-	}
-
-	apply(t, namespace, "unnamed", "replicas: 1")
-	if got := kubectl(t, "get", "-n", namespace, "foo/unnamed", "-o", "jsonpath={.spec.deploymentName}"); got != "unnamed" {
-		t.Errorf("a Foo that names no Deployment got the name %q, want its own", got)
-	}
-
-	said, err := utils.RunWith(foo("second", "deploymentName: unnamed"), "kubectl", "apply", "-n", namespace, "-f", "-")
-	if want := `Foo "unnamed" asks for it already: choose another name, or delete that Foo`; err == nil || !strings.Contains(said, want) {
-		t.Errorf("kubectl said\n%s\nwant a refusal that says %q", said, want)
-	}
+	webhooksAnswer(t, aNamespace(t))
 	// +kubebuilder:scaffold:e2e-webhooks-checks
 }
 
-// Metrics are for those who may read them. The NetworkPolicy lets nobody in but Pods of labelled namespaces, so a Pod asks: a proxy
-// through the API server would come without a token of its own.
-func TestTheMetrics(t *testing.T) {
+// Without its Secret's content, the manager makes another authority, and a certificate by it.
+func TestTheWebhooksWhenTheirCertificateIsAnotherOne(t *testing.T) {
 	namespace := aNamespace(t)
-	kubectl(t, "label", "namespace", namespace, "metrics=enabled")
-	kubectl(t, "create", "serviceaccount", "-n", namespace, "reader")
-	binding := namespace + "-metrics"
-	kubectl(t, "create", "clusterrolebinding", binding, "--clusterrole=foo-operator-metrics-reader", "--serviceaccount="+namespace+":reader")
-	t.Cleanup(func() { kubectl(t, "delete", "clusterrolebinding", binding) })
-	token := strings.TrimSpace(kubectl(t, "create", "token", "-n", namespace, "reader"))
+	former := trusted(t)
 
-	const url = "https://foo-operator-controller-manager-metrics-service.foo-operator-system.svc:8443/metrics"
-	kubectl(t, "run", "-n", namespace, "curl", "--restart=Never", "--image=curlimages/curl:8.10.1", "--",
-		"curl", "--silent", "--show-error", "--insecure", "--fail", "--retry", "10", "--retry-all-errors", "--header", "Authorization: Bearer "+token, url)
-	kubectl(t, "wait", "-n", namespace, "pod/curl", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=3m")
-	if got, want := kubectl(t, "logs", "-n", namespace, "curl"), "controller_runtime_reconcile_total"; !strings.Contains(got, want) {
-		t.Errorf("the metrics have no %s:\n%s", want, got)
+	kubectl(t, "patch", "secret", "-n", operator, "foo-operator-webhook-server-cert", "--type=json", "-p", `[{"op": "remove", "path": "/data"}]`)
+
+	eventually(t, "the API server trusts another authority", func() bool { return trusted(t) != former && trusted(t) != "" })
+	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has brought it.
+	for i, address := range strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}")) {
+		askFromPod(t, namespace, fmt.Sprintf("copy-%d", i), "default",
+			"--authority="+trusted(t), "--server-name=foo-operator-webhook-service.foo-operator-system.svc", "https://"+address+":9443/")
+	}
+	webhooksAnswer(t, namespace)
+}
+
+// webhooksAnswer has the API server ask them whatever they are for. A dry run asks, and stores nothing.
+func webhooksAnswer(t *testing.T, namespace string) {
+	t.Helper()
+	apply(t, namespace, "there", "replicas: 1")
+	kubectl(t, "create", "-n", namespace, "deployment", "taken", "--image="+standIn)
+	for sentence, test := range map[string]struct {
+		spec    string
+		refused bool
+		want    string // in what kubectl says
+	}{
+		"a name that is left out is the Foo's": {"replicas: 1", false, "deploymentName: foo\n"},
+		"another Foo's name is refused":        {"deploymentName: there", true, `Foo "there" asks for it already: choose another name, or delete that Foo`},
+		"a foreign Deployment is warned of":    {"deploymentName: taken", false, `Warning: Deployment "taken" exists and isn't this Foo's`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			eventually(t, fmt.Sprintf("refused: %t, and kubectl says %q", test.refused, test.want), func() bool { // a cache may be a moment behind
+				said, err := tryApply(namespace, "foo", test.spec, "--dry-run=server", "-o", "yaml")
+				return (err != nil) == test.refused && strings.Contains(said, test.want)
+			})
+		})
 	}
 }
 
-// kubectl runs kubectl and returns what it said. The test ends here if it fails.
-func kubectl(t *testing.T, args ...string) string {
+// trusted returns the PEM of the authority that the API server trusts for the webhooks, and "" if it isn't the same for all.
+func trusted(t *testing.T) string {
 	t.Helper()
-	output, err := utils.Run("kubectl", args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return output
-}
-
-// apply applies a Foo, and returns what kubectl said.
-func apply(t *testing.T, namespace, name, spec string) string {
-	t.Helper()
-	output, err := utils.RunWith(foo(name, spec), "kubectl", "apply", "-n", namespace, "-f", "-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return output
-}
-
-func foo(name, spec string) string {
-	return fmt.Sprintf("apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: %s}\nspec: {%s}\n", name, spec)
-}
-
-// aNamespace returns one of the test's own.
-func aNamespace(t *testing.T) string {
-	t.Helper()
-	namespace := "e2e-" + strings.ToLower(strings.TrimPrefix(t.Name(), "Test"))
-	kubectl(t, "create", "namespace", namespace)
-	t.Cleanup(func() {
-		if t.Failed() {
-			dump(namespace)
+	one := ""
+	for _, kind := range []string{"mutating", "validating"} {
+		encoded := kubectl(t, "get", kind+"webhookconfiguration", "foo-operator-"+kind+"-webhook-configuration", "-o", "jsonpath={.webhooks[0].clientConfig.caBundle}")
+		decoded, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			t.Fatal(err)
 		}
-		kubectl(t, "delete", "namespace", namespace)
-	})
-	return namespace
+		if one != "" && one != string(decoded) {
+			return ""
+		}
+		one = string(decoded)
+	}
+	return one
 }

@@ -1,0 +1,70 @@
+//go:build e2e
+
+// The images that the nodes get: the operator's, and what the tests' own Pods run.
+
+package e2e
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"example.com/operators/06-kubebuilder/test/utils"
+)
+
+// standIn is what the tests' own Pods run. A tag other than latest isn't pulled if the node has it.
+const standIn = "stand-in:e2e"
+
+// image is the operator's.
+func image() string { return cmp.Or(os.Getenv("IMG"), "foo-operator:dev") }
+
+// bringImages builds all of them, and loads them into the cluster's nodes.
+func bringImages(cluster kindCluster) error {
+	if err := do("make", cmp.Or(os.Getenv("DOCKER_BUILD"), "docker-build"), "IMG="+image()); err != nil {
+		return err
+	}
+	if err := buildStandIn(); err != nil {
+		return err
+	}
+	if err := kind("load", "docker-image", "--name", cluster.name, image(), standIn); err != nil {
+		return err
+	}
+	return standInForNginx(cluster)
+}
+
+func buildStandIn() error {
+	dir, err := os.MkdirTemp("", "stand-in")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	const source = "./test/e2e/stand-in"
+	if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-trimpath", "-o", filepath.Join(dir, "stand-in"), source); err != nil {
+		return err
+	}
+	return do("docker", "build", "-t", standIn, "-f", source+"/Dockerfile", dir)
+}
+
+// standInForNginx gives the stand-in the name of the image that every Foo's Deployment asks for: in nodes that don't have that image, and
+// nowhere else. In a cluster of yours it stays.
+func standInForNginx(cluster kindCluster) error {
+	const nginx = "docker.io/library/nginx:latest"
+	nodes, err := utils.Run("docker", "ps", "--filter", "label=io.x-k8s.kind.cluster="+cluster.name, "--format", "{{.Names}}")
+	if err != nil {
+		return err
+	}
+	for _, node := range strings.Fields(nodes) {
+		images := []string{"exec", node, "ctr", "--namespace=k8s.io", "images"}
+		has, err := utils.Run("docker", append(images, "ls", "--quiet", "name=="+nginx)...)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(has, nginx) { // ctr may say other things as well
+			if err := do("docker", append(images, "tag", "docker.io/library/"+standIn, nginx)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+//go:build e2e
+
+// What two copies are for: one leads, and when it goes, another one does.
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/operators/07-tdset-operator/api/v1"
+	"example.com/operators/07-tdset-operator/test/utils"
+)
+
+func TestAnotherCopyLeadsWhenTheLeaderIsGone(t *testing.T) {
+	namespace := aNamespace(t)
+	apply(t, namespace, "web", always(standIn, 1))
+	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
+
+	former := leader(t)
+	kubectl(t, "delete", "pod", "-n", operator, former)
+	eventually(t, "another copy leads", func() bool { now := leader(t); return now != former && now != "" })
+
+	apply(t, namespace, "web", always(standIn, 2))
+	kubectl(t, "wait", "-n", namespace, "deployment/web", "--for=jsonpath={.status.availableReplicas}=2", "--timeout=3m")
+	if err := untilReady(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TDSets change while every copy is replaced, the leader too: the API server finds a webhook that answers each time, and in the end every
+// TDSet has what was said last.
+func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
+	namespace := aNamespace(t)
+	copies := pods(t, operator, ofManager)
+	last := map[string]int{}
+	change := func(number int) {
+		name, replicas := fmt.Sprintf("web-%d", number%3), 1+number/3%2
+		_, err := tryApply(namespace, name, always(standIn, replicas))
+		switch {
+		case err == nil:
+			last[name] = replicas
+		case !brokenOff(err):
+			t.Errorf("change %d: %v", number, err)
+		}
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	answered := make(chan error, 1)
+	go func() { answered <- keepAsking(ctx, namespace) }()
+	kubectl(t, "rollout", "restart", "-n", operator, manager)
+	replaced := make(chan error, 1)
+	go func() {
+		_, gone := utils.Run("kubectl", append([]string{"wait", "pod", "-n", operator, "--for=delete", "--timeout=5m"}, copies...)...)
+		replaced <- errors.Join(untilReady(), gone)
+	}()
+	changes := 0
+	for running := true; running; changes++ {
+		select {
+		case err := <-replaced:
+			if err != nil {
+				t.Fatal(err)
+			}
+			running = false
+		default:
+		}
+		change(changes) // once more when all are replaced
+	}
+	stop()
+	if err := <-answered; err != nil {
+		t.Errorf("a webhook was missed: %v", err)
+	}
+
+	for name, replicas := range last {
+		kubectl(t, "wait", "-n", namespace, "deployment/"+name, fmt.Sprintf("--for=jsonpath={.spec.replicas}=%d", replicas), "--timeout=3m")
+		kubectl(t, "wait", "-n", namespace, "tdset/"+name, "--for=condition=Available", "--timeout=3m")
+	}
+}
+
+// keepAsking has the API server ask the webhook about a TDSet that isn't stored, again and again until ctx ends, and returns what was refused.
+func keepAsking(ctx context.Context, namespace string) error {
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		return err
+	}
+	ctrl.SetLogger(klog.Background())
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	api, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	var refused []error
+	_ = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
+		tdset := &v1.TDSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another"},
+			Spec: v1.TDSetSpec{Container: v1.Container{Image: standIn, Port: 80}, SchedulingConfig: []v1.Scheduling{{EndTime: 24}}, DefaultReplica: 1, TimeZone: "UTC"},
+		}
+		if err := api.Create(context.WithoutCancel(ctx), tdset, client.DryRunAll); err != nil && !brokenOff(err) {
+			refused = append(refused, fmt.Errorf("%s: %w", time.Now().Format(time.StampMilli), err))
+		}
+		return false, nil
+	})
+	return errors.Join(refused...)
+}
+
+// brokenOff tells whether a copy ended at the very moment when the API server sent it a question on a connection that it had kept: HTTP/1.1
+// can't say beforehand that it will be closed. Nothing was stored, and who asks again is answered by another copy.
+func brokenOff(err error) bool {
+	said := strings.TrimSpace(err.Error())
+	return strings.Contains(said, "failed to call webhook") && (strings.HasSuffix(said, ": EOF") || strings.Contains(said, "connection reset by peer"))
+}
+
+// leader returns the name of the Pod that leads: "" if none does.
+func leader(t *testing.T) string {
+	t.Helper()
+	pod, _, _ := strings.Cut(kubectl(t, "get", "-n", operator, lease, "-o", "jsonpath={.spec.holderIdentity}"), "_")
+	return pod
+}

@@ -1,0 +1,46 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Metrics are for those who may read them. A Pod asks: the NetworkPolicy lets in nobody else, and from labelled namespaces only, where the
+// cluster's network knows NetworkPolicies.
+func TestTheMetrics(t *testing.T) {
+	namespace := aNamespace(t)
+	kubectl(t, "label", "namespace", namespace, "metrics=enabled")
+	kubectl(t, "create", "serviceaccount", "-n", namespace, "reader")
+	binding := namespace + "-reader"
+	kubectl(t, "create", "clusterrolebinding", binding, "--clusterrole=tdset-operator-metrics-reader", "--serviceaccount="+namespace+":reader")
+	t.Cleanup(func() { kubectl(t, "delete", "clusterrolebinding", binding) })
+	apply(t, namespace, "web", always(standIn, 1))
+	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
+
+	const (
+		service = "https://tdset-operator-controller-manager-metrics-service.tdset-operator-system.svc:8443/metrics"
+		token   = "--token-file=/var/run/secrets/kubernetes.io/serviceaccount/token"
+	)
+	// Every copy has metrics. Of its work, the one that leads.
+	leading := "https://" + kubectl(t, "get", "pod", "-n", operator, leader(t), "-o", "jsonpath={.status.podIP}") + ":8443/metrics"
+	for sentence, test := range map[string]struct {
+		account string
+		args    []string
+		want    string // a pattern of the answer: status and body
+	}{
+		"without a token, nothing":          {"reader", []string{service}, `^401 Unauthorized\n`},
+		"without permission, nothing":       {"default", []string{token, service}, `^403 Forbidden\n`},
+		"with permission, all":              {"reader", []string{token, service}, `^200 OK\n`},
+		"the leader says what is asked for": {"reader", []string{token, leading}, `\ntdset_desired_replicas{name="web",namespace="` + namespace + `"} 1\n`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			pod := strings.NewReplacer(" ", "-", ",", "").Replace(sentence)
+			if got := askFromPod(t, namespace, pod, test.account, test.args...); !regexp.MustCompile(test.want).MatchString(got) {
+				t.Errorf("the answer is\n%s\nwant %s", got, test.want)
+			}
+		})
+	}
+}

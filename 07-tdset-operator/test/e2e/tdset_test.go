@@ -1,0 +1,65 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/07-tdset-operator/test/utils"
+)
+
+// A whole life: it becomes available, its Service answers, and when it is deleted it goes last, after its Pods.
+func TestATDSet(t *testing.T) { aLife(t) }
+
+func aLife(t *testing.T) {
+	const ofTDSet = "schedule.rs/tdset=web"
+	namespace := aNamespace(t)
+	apply(t, namespace, "web", always(standIn, 2)+", service: {port: 8080}")
+
+	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
+	names := pods(t, namespace, ofTDSet)
+	if len(names) != 2 {
+		t.Errorf("its Pods are %q, want 2", names)
+	}
+	address := kubectl(t, "get", "-n", namespace, "service/web", "-o", "jsonpath={.spec.clusterIP}")
+	answer := askFromPod(t, namespace, "client", "default", "http://"+address+":8080/")
+	by, _, _ := strings.Cut(strings.TrimPrefix(answer, "200 OK\n"), " ")
+	if !strings.Contains(strings.Join(names, " ")+" ", by+" ") {
+		t.Errorf("the Service answers %q, want it to be by one of %q", answer, names)
+	}
+
+	kubectl(t, "delete", "-n", namespace, "tdset/web", "--timeout=3m") // returns when it is gone
+	atWork := kubectl(t, "get", "pods", "-n", namespace, "-l", ofTDSet, "--field-selector=status.phase!=Succeeded,status.phase!=Failed", "-o", "name")
+	if strings.Contains(atWork, "pod/") { // a Pod whose container has ended may be there for another moment
+		t.Errorf("it is gone, and these Pods of it are still at work:\n%s", atWork)
+	}
+	kubectl(t, "wait", "-n", namespace, "deployment/web", "service/web", "--for=delete", "--timeout=1m") // by the garbage collector
+}
+
+// The seed's own example, with an image that the nodes have.
+func TestTheSample(t *testing.T) {
+	root, err := utils.ProjectDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := os.ReadFile(filepath.Join(root, "config/samples/schedule_v1_tdset.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubectl(t, "apply", "-f", "config/samples/namespace.yaml")
+	t.Cleanup(func() { kubectl(t, "delete", "-k", "config/samples", "--timeout=3m") })
+	here := strings.Replace(string(sample), "image: crccheck/hello-world\n", "image: "+standIn+"\n", 1)
+	if said, err := utils.RunWith(here, "kubectl", "apply", "-f", "-"); err != nil || !strings.Contains(said, "0 to 1 are in no window") {
+		t.Fatalf("kubectl said\n%s\nwant a warning of the hour in no window, and no error", said)
+	}
+
+	kubectl(t, "wait", "-n", "temp", "tdset/tdset-hello-world", "--for=condition=Available", "--timeout=3m")
+	for _, pod := range pods(t, "temp", "schedule.rs/tdset=tdset-hello-world") {
+		if _, err := utils.Run("kubectl", "get", "--raw", "/api/v1/namespaces/temp/pods/"+pod+":8000/proxy/"); err != nil {
+			t.Errorf("the Pod %s doesn't answer: %v", pod, err)
+		}
+	}
+}
