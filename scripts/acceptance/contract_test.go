@@ -36,7 +36,7 @@ type promise struct {
 
 // promises are the tests of what is promised about Foos.
 func promises() []promise {
-	return []promise{
+	return append([]promise{
 		{"B1 create: a Foo gets its Deployment", create},
 		{"B1 create: within the write budget", budget},
 		{"B2 scale: a change of replicas reaches the Deployment", scale},
@@ -57,7 +57,7 @@ func promises() []promise {
 		{"B10 bad input: is refused by the server, by the field's name", badInput},
 		{"B10 bad input: permissions that are missing are waited for", forbidden},
 		{"B11 conflict: nothing of a concurrent writer is lost", conflict},
-	}
+	}, onlyWithContainers()...)
 }
 
 func TestContract(t *testing.T) {
@@ -456,7 +456,7 @@ func badInput(s *scenario) {
 }
 
 func forbidden(s *scenario) {
-	s.must(program.Revoke(s.Context(), s.client, s.namespace))
+	s.must(program.Revoke(s.Context(), s.client, s.home))
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.eventually("the program says that it may not", func() error {

@@ -8,4 +8,10 @@
 //
 //	./scripts/workshop test 01 --only B4   brings up a cluster for it and runs just these
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=01 go test ./acceptance -parallel 8 -run /01/B4
+//
+// The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names that container; it has to have the
+// images that containers.go lists, which also says what isn't asked there. With TEST_IN_CLUSTER=1 the chapters' own programs run as Pods,
+// from 03 on, and have to be on the node as images, too.
+//
+//	TEST_KIND_NODE=… TEST_IN_CLUSTER=1 TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=03 go test ./acceptance -parallel 4 -run /03/F7
 package acceptance

@@ -52,15 +52,24 @@ type judged struct {
 
 // holds tells whether the program is declared to keep the promise, or all promises through the fault.
 func (j judged) holds(name string) bool {
-	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotAsked(j.chapter, name) == ""
+	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotAsked(j.chapter, name) == "" && whyLeftOut(name) == ""
 }
 
 // isFull tells whether it is the chapter's own program, and not an exercise's solution, which is as much as its chapter's means allow.
 func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }
 
-// patience bounds every wait, unless TEST_PATIENCE says otherwise. It is long since a loaded machine is slow, and costs nothing
-// when all is well.
-const patience = 120 * time.Second
+// runsInCluster tells whether it can: the chapter has to have a Deployment for it. Exercises have none.
+func (j judged) runsInCluster() bool {
+	_, found, err := deploymentOf(j.chapter)
+	return j.isFull() && (found || err != nil) // an error is for the tests to show
+}
+
+// patience bounds every wait, unless TEST_PATIENCE says otherwise: where Pods are simulated, and where containers have to be started. It is
+// long since a loaded machine is slow, and costs nothing when all is well.
+const (
+	patience               = 120 * time.Second
+	patienceWithContainers = 300 * time.Second
+)
 
 // environmentOnce builds the programs the first time that a test asks for them.
 var environmentOnce = sync.OnceValues(newEnvironment)
@@ -86,10 +95,16 @@ func newEnvironment() (*environment, error) {
 	if env.auditLog == "" {
 		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: name the audit log file of the API server")
 	}
+	if kindNode() != "" {
+		env.patience = patienceWithContainers
+	}
 	if limit := os.Getenv("TEST_PATIENCE"); limit != "" {
 		if env.patience, err = time.ParseDuration(limit); err != nil {
 			return nil, fmt.Errorf("TEST_PATIENCE: %w", err)
 		}
+	}
+	if inCluster() && kindNode() == "" {
+		return nil, fmt.Errorf("TEST_IN_CLUSTER needs real containers: name the container of kind's node in TEST_KIND_NODE")
 	}
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if env.config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
@@ -117,14 +132,16 @@ func newEnvironment() (*environment, error) {
 	}
 	for _, contract := range Contracts() {
 		for _, chapter := range found {
-			if p, found, err := program.Of(chapter, contract.Kind); err != nil {
+			p, found, err := program.Of(chapter, contract.Kind)
+			if err != nil {
 				return nil, err
-			} else if found {
-				env.all = append(env.all, judged{contract, chapter, p})
+			}
+			if j := (judged{contract, chapter, p}); found && (!inCluster() || j.runsInCluster()) {
+				env.all = append(env.all, j)
 			}
 		}
 	}
-	if env.programs == "" {
+	if env.programs == "" && !inCluster() {
 		err = env.build()
 	}
 	return env, err

@@ -14,6 +14,13 @@ import (
 // TestAPIServerRestart is F3. It runs alone, since all share the API server that it kills.
 func TestAPIServerRestart(t *testing.T) {
 	faultAlone(t, chapters.Foo, "F3", func(t *testing.T, s *scenario) {
+		if inCluster() {
+			s.settle()
+			s.restartAPIServer(func() {})
+			s.upheaval()
+			s.judge(t, judgements())
+			return
+		}
 		f := s.throughProxy()
 		f.settle()
 		f.restartAPIServer(func() {})
@@ -25,6 +32,10 @@ func TestAPIServerRestart(t *testing.T) {
 // restartAPIServer kills the API server, and starts it again after what happens meanwhile.
 func (s *scenario) restartAPIServer(meanwhile func()) {
 	s.Helper()
+	if kindNode() != "" {
+		s.restartAPIServerOnNode(meanwhile)
+		return
+	}
 	c := cluster.New("../..", os.Getenv("WORKSHOP_TEST_BIN"), os.Getenv("TEST_CLUSTER"))
 	if c.Kubeconfig() != os.Getenv("TEST_KUBECONFIG") {
 		s.Fatal("to kill the API server, name the workshop's cluster in TEST_CLUSTER and its programs' folder in WORKSHOP_TEST_BIN")
@@ -38,6 +49,13 @@ func (s *scenario) restartAPIServer(meanwhile func()) {
 // TestTwoCopies is F7: the one that leads is killed, and doesn't come back.
 func TestTwoCopies(t *testing.T) {
 	faultAlone(t, chapters.Foo, "F7", func(t *testing.T, s *scenario) {
+		if inCluster() {
+			s.electTwo()
+			s.settle()
+			s.losesLeader(s.upheaval)
+			s.judge(t, judgements())
+			return
+		}
 		f := s.throughProxy()
 		f.flags = f.elects()
 		f.settle()
@@ -72,7 +90,7 @@ func (f *faulty) secondCopy(start func(*faulty)) *faulty {
 
 // elects are the flags by which copies of the program agree on a leader, within seconds.
 func (s *scenario) elects() []string {
-	return []string{"--leader-elect", "--leader-election-namespace", s.namespace,
+	return []string{"--leader-elect", "--leader-election-namespace", s.home,
 		"--leader-election-lease-duration", "3s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
 }
 

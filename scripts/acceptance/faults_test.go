@@ -51,33 +51,33 @@ func (s *scenario) throughProxy() *faulty {
 }
 
 // settle makes the Foos that the upheaval is about, and waits until all is quiet.
-func (f *faulty) settle() {
-	f.Helper()
-	f.start()
-	_, err := f.deployments().Create(f.Context(), deploymentObject("refused"), metav1.CreateOptions{})
-	f.must(err)
+func (s *scenario) settle() {
+	s.Helper()
+	s.start()
+	_, err := s.deployments().Create(s.Context(), deploymentObject("refused"), metav1.CreateOptions{})
+	s.must(err)
 	for _, name := range []string{"scaled", "drifted", "lost", "renamed", "removed", "quiet"} {
-		f.createFoo(name, name, 1)
+		s.createFoo(name, name, 1)
 	}
-	f.createFoo("refused", "refused", 1)
+	s.createFoo("refused", "refused", 1)
 	for _, name := range []string{"scaled", "drifted", "lost", "renamed", "removed", "quiet"} {
-		f.becomesReady(name)
+		s.becomesReady(name)
 	}
-	f.becomesUnready("refused", "ErrResourceExists")
-	f.sentinel("settled") // by then all that was on its way has been acted on
-	f.writes()
+	s.becomesUnready("refused", "ErrResourceExists")
+	s.sentinel("settled") // by then all that was on its way has been acted on
+	s.writes()
 }
 
 // upheaval is what happens to them: by users, and by accident.
-func (f *faulty) upheaval() {
-	f.Helper()
-	f.createFoo("created", "created", 1)
-	f.patchFoo("scaled", `{"spec":{"replicas":2}}`)
-	f.patchDeployment("drifted", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":3}}`)
-	f.must(f.deployments().Delete(f.Context(), "lost", metav1.DeleteOptions{}))
-	f.patchFoo("renamed", `{"spec":{"deploymentName":"renamed-now"}}`)
-	f.must(f.deployments().Delete(f.Context(), "refused", metav1.DeleteOptions{}))
-	f.must(f.foos().Delete(f.Context(), "removed", metav1.DeleteOptions{}))
+func (s *scenario) upheaval() {
+	s.Helper()
+	s.createFoo("created", "created", 1)
+	s.patchFoo("scaled", `{"spec":{"replicas":2}}`)
+	s.patchDeployment("drifted", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":3}}`)
+	s.must(s.deployments().Delete(s.Context(), "lost", metav1.DeleteOptions{}))
+	s.patchFoo("renamed", `{"spec":{"deploymentName":"renamed-now"}}`)
+	s.must(s.deployments().Delete(s.Context(), "refused", metav1.DeleteOptions{}))
+	s.must(s.foos().Delete(s.Context(), "removed", metav1.DeleteOptions{}))
 }
 
 // judgement is how a promise shows after an upheaval.
@@ -119,10 +119,10 @@ func judgements() []judgement {
 }
 
 // judge judges every promise, each as a subtest.
-func (f *faulty) judge(t *testing.T, all []judgement) {
+func (s *scenario) judge(t *testing.T, all []judgement) {
 	for _, j := range all {
 		t.Run(j.promise, func(t *testing.T) {
-			judged := *f.scenario
+			judged := *s
 			judged.TB = t
 			j.judge(&judged)
 		})
@@ -234,12 +234,16 @@ func (f *faulty) goneAsEvent() {
 
 func TestFaults(t *testing.T) {
 	forChaptersAtOnce(t, chapters.Foo, func(t *testing.T, env *environment, j judged) {
-		testFaults(t, env, j, strikes(), func(f *faulty) { f.settle() }, judgements())
+		testFaults(t, env, j, strikes(), (*scenario).settle, judgements())
 	})
 }
 
 // testFaults has each fault strike that the program holds the promises through, all at the same time, each a world of its own.
-func testFaults(t *testing.T, env *environment, j judged, strikes map[string]func(*faulty), settle func(*faulty), judgements []judgement) {
+func testFaults(t *testing.T, env *environment, j judged, strikes map[string]func(*faulty), settle func(*scenario), judgements []judgement) {
+	if inCluster() {
+		testFaultsInCluster(t, env, j, settle, judgements)
+		return
+	}
 	for _, fault := range Faults() {
 		strike, here := strikes[fault.Name]
 		if !here || !j.holds(fault.Name) {
@@ -251,7 +255,7 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 			if fault.Name == "F6b" {
 				f.flags = []string{"--silence", "3s"} // the default is 90
 			}
-			settle(f)
+			settle(f.scenario)
 			strike(f)
 			f.judge(t, judgements)
 		})

@@ -1,26 +1,43 @@
-// One running copy of a chapter's program.
+// A running copy of a chapter's program: a process on this machine, or what a Deployment runs in the cluster (pods_test.go).
 
 package acceptance
 
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/supervise"
 )
 
-// operator is a program, kept running, and what it says.
-type operator struct {
-	*supervise.Program
-	said *output.Buffer
+// operator is a program, kept running: when it exits, it is started again.
+type operator interface {
+	// Stop ends it for good, as a Pod is ended, and Destroy kills it for good. Both return when it is gone. Stop may be called twice.
+	Stop()
+	Destroy()
+	// Kill kills it, and it is started again.
+	Kill()
+	// Crashes is how often it has exited without being told to.
+	Crashes() int
+	// says tells whether it has printed that text.
+	says(text string) bool
+	// began is when it was started.
+	began() time.Time
 }
 
-// start starts the operator. It is stopped at the end of the test, at the latest; if the test has failed, what it said is
+// process is a program on this machine, and what it says.
+type process struct {
+	*supervise.Program
+	said    *output.Buffer
+	started time.Time
+}
+
+// startProcess starts the program. It is stopped at the end of the test, at the latest; if the test has failed, what it said is
 // logged.
-func start(t testing.TB, binary string, env []string, args ...string) *operator {
+func startProcess(t testing.TB, binary string, env []string, args ...string) operator {
 	t.Helper()
-	said := &output.Buffer{}
+	said, started := &output.Buffer{}, time.Now()
 	program, err := supervise.Start(supervise.Options{Binary: binary, Args: args, Env: env, Output: said})
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +48,9 @@ func start(t testing.TB, binary string, env []string, args ...string) *operator 
 			t.Logf("what the operator said:\n%s", said)
 		}
 	})
-	return &operator{program, said}
+	return &process{program, said, started}
 }
 
-// says tells whether the operator has printed that text.
-func (o *operator) says(text string) bool { return strings.Contains(o.said.String(), text) }
+func (p *process) says(text string) bool { return strings.Contains(p.said.String(), text) }
+
+func (p *process) began() time.Time { return p.started }

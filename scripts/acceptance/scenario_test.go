@@ -26,15 +26,17 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// scenario is a namespace with an operator in it.
+// scenario is a namespace with an operator that acts on it.
 type scenario struct {
 	testing.TB
 	*environment
 	judged
 	namespace  string
+	home       string   // the namespace of the operator's ServiceAccount: the same, unless it runs in the cluster
 	kubeconfig string   // the operator's
 	env, flags []string // the operator's, beside the usual ones
-	operator   *operator
+	copies     int      // of the operator, if it runs in the cluster; 0: one
+	operator   operator
 	began, as  time.Time // when it was started, and as if it were when; zero: the time was as ever
 	log        audit.Log
 }
@@ -44,10 +46,8 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	t.Helper()
 	s := &scenario{TB: t, environment: env, judged: j, log: audit.Log{Path: env.auditLog}}
 	s.must(s.log.SkipToEnd())
-	namespace, err := env.client.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "acceptance-"}}, metav1.CreateOptions{})
-	s.must(err)
-	s.namespace = namespace.Name
+	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-"})
+	s.home = s.namespace
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), env.patience)
 		defer cancel()
@@ -56,23 +56,43 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 			t.Logf("what is in namespace %s:\n%s", s.namespace, objects)
 		}
 		err := errors.Join(
-			program.Revoke(ctx, env.client, s.namespace),
+			program.Revoke(ctx, env.client, s.home),
 			s.deleteAll(ctx), // sooner than with the namespace
 			env.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{}))
 		if err != nil {
 			t.Error(err)
 		}
 	})
+	if inCluster() {
+		s.home = s.createNamespace(metav1.ObjectMeta{
+			Name: s.namespace + "-operator", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+		})
+		t.Cleanup(func() {
+			if err := env.client.CoreV1().Namespaces().Delete(context.Background(), s.home, metav1.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+		s.grant()
+		return s
+	}
 	s.grant()
 	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.namespace, s.kubeconfig))
+	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.home, s.kubeconfig))
 	return s
+}
+
+// createNamespace makes a namespace, and returns its name.
+func (s *scenario) createNamespace(meta metav1.ObjectMeta) string {
+	s.Helper()
+	made, err := s.client.CoreV1().Namespaces().Create(s.Context(), &corev1.Namespace{ObjectMeta: meta}, metav1.CreateOptions{})
+	s.must(err)
+	return made.Name
 }
 
 // grant gives the operator its permissions.
 func (s *scenario) grant() {
 	s.Helper()
-	s.must(s.program.Grant(s.Context(), s.client, s.namespace))
+	s.must(s.program.Grant(s.Context(), s.client, s.home))
 }
 
 // deleteAll deletes all objects of the kind that the operator is about, also those that wait for an operator before they go.
@@ -103,8 +123,13 @@ func (s *scenario) objects() dynamic.ResourceInterface {
 // start starts the operator, with more flags than the usual ones.
 func (s *scenario) start(more ...string) *scenario {
 	s.Helper()
-	args := slices.Concat([]string{"--kubeconfig", s.kubeconfig, "--namespace", s.namespace}, s.flags, more)
-	s.operator = start(s.TB, filepath.Join(s.programs, s.program.Name), s.env, args...)
+	args := slices.Concat([]string{"--namespace", s.namespace}, s.flags, more)
+	if inCluster() {
+		s.operator = s.startPods(args)
+		return s
+	}
+	args = append([]string{"--kubeconfig", s.kubeconfig}, args...)
+	s.operator = startProcess(s.TB, filepath.Join(s.programs, s.program.Name), s.env, args...)
 	return s
 }
 
@@ -205,7 +230,7 @@ func (s *scenario) requests() []audit.Request {
 		}
 		return errors.New("not there")
 	})
-	requests, err := s.log.Requests(audit.ServiceAccount(s.namespace, program.ServiceAccount))
+	requests, err := s.log.Requests(audit.ServiceAccount(s.home, program.ServiceAccount))
 	s.must(err)
 	return requests
 }

@@ -1,8 +1,10 @@
-// The promise T9, delete. What holds a Pod for as long as a test looks is a finalizer.
+// The promise T9, delete. What holds a Pod for as long as a test looks is a finalizer. A real container ends all the same, and its Pod
+// doesn't count any more: see holdContainers.
 
 package acceptance
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -136,8 +138,13 @@ func drainNothing(s *scenario) {
 // holdPod keeps one of the TDSet's Pods from going, and returns its name.
 func (s *scenario) holdPod(name string) string {
 	s.Helper()
-	held := s.podsOf(name)[0].Name
-	s.patchPod(held, `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	var held string
+	if kindNode() != "" {
+		held = s.holdContainers(name)
+	} else {
+		held = s.podsOf(name)[0].Name
+		s.patchPod(held, `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	}
 	s.Cleanup(func() {
 		if s.Failed() {
 			s.releasePod(held)
@@ -148,12 +155,17 @@ func (s *scenario) holdPod(name string) string {
 
 func (s *scenario) releasePod(name string) {
 	s.Helper()
+	if kindNode() != "" {
+		s.releaseContainers(name)
+		return
+	}
 	s.patchPod(name, `{"metadata":{"finalizers":null}}`)
 }
 
 func (s *scenario) patchPod(name, patch string) {
 	s.Helper()
-	_, err := s.client.CoreV1().Pods(s.namespace).Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	ctx := context.WithoutCancel(s.Context()) // the test may be over
+	_, err := s.client.CoreV1().Pods(s.namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	s.must(err)
 }
 

@@ -25,26 +25,26 @@ var (
 )
 
 // settleTDSets makes the TDSets that the upheaval is about, at eight, and waits until all is quiet.
-func (f *faulty) settleTDSets() {
-	f.Helper()
-	f.startAt(at(8, 0))
-	_, err := f.deployments().Create(f.Context(), deploymentObject("refused"), metav1.CreateOptions{})
-	f.must(err)
+func (s *scenario) settleTDSets() {
+	s.Helper()
+	s.startAt(at(8, 0))
+	_, err := s.deployments().Create(s.Context(), deploymentObject("refused"), metav1.CreateOptions{})
+	s.must(err)
 	names := []string{"crossing", "edited", "drifted", "lost", "removed"}
 	for _, name := range append(names, "refused") {
-		f.createTDSet(name, 1, night)
+		s.createTDSet(name, 1, night)
 	}
-	f.createTDSet("quiet", 1, always)
-	if f.isFull() {
-		f.create(with(tdsetObject("served", 1, night), map[string]any{"port": int64(80)}, "service"))
+	s.createTDSet("quiet", 1, always)
+	if s.isFull() {
+		s.create(with(tdsetObject("served", 1, night), map[string]any{"port": int64(80)}, "service"))
 		names = append(names, "served")
 	}
 	for _, name := range append(names, "quiet") {
-		f.becomesScheduled(name, 0)
+		s.becomesScheduled(name, 0)
 	}
-	f.saysRefused("refused")
-	f.sentinel("settled") // by then all that was on its way has been acted on
-	f.writes()
+	s.saysRefused("refused")
+	s.sentinel("settled") // by then all that was on its way has been acted on
+	s.writes()
 }
 
 // comeToNine has the operator, started anew, come to the boundary, and waits until it watches.
@@ -72,16 +72,16 @@ func (f *faulty) comeTo(instant time.Time) {
 }
 
 // upheavalOfTDSets is what happens to them: by users, and by accident.
-func (f *faulty) upheavalOfTDSets() {
-	f.Helper()
-	f.createTDSet("created", 1, night)
-	f.patchTDSet("edited", `{"spec":{"container":{"image":"example.com/app:2"}}}`)
-	f.patchDeployment("drifted", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":3}}`)
-	f.must(f.deployments().Delete(f.Context(), "lost", metav1.DeleteOptions{}))
-	f.must(f.deployments().Delete(f.Context(), "refused", metav1.DeleteOptions{}))
-	f.deleteTDSet("removed", metav1.DeletePropagationBackground)
-	if f.isFull() {
-		f.patchTDSet("served", `{"spec":{"service":{"port":81}}}`)
+func (s *scenario) upheavalOfTDSets() {
+	s.Helper()
+	s.createTDSet("created", 1, night)
+	s.patchTDSet("edited", `{"spec":{"container":{"image":"example.com/app:2"}}}`)
+	s.patchDeployment("drifted", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":3}}`)
+	s.must(s.deployments().Delete(s.Context(), "lost", metav1.DeleteOptions{}))
+	s.must(s.deployments().Delete(s.Context(), "refused", metav1.DeleteOptions{}))
+	s.deleteTDSet("removed", metav1.DeletePropagationBackground)
+	if s.isFull() {
+		s.patchTDSet("served", `{"spec":{"service":{"port":81}}}`)
 	}
 }
 
@@ -258,6 +258,15 @@ func showLate(code int) func(*faulty) {
 // TestAPIServerRestartAtTheBoundary is F3: the API server is away when the hour comes.
 func TestAPIServerRestartAtTheBoundary(t *testing.T) {
 	faultAlone(t, chapters.TDSet, "F3", func(t *testing.T, s *scenario) {
+		if inCluster() {
+			s.settleTDSets()
+			s.comeToNineInCluster()
+			s.itIs(nine.Add(-time.Second))
+			s.restartAPIServer(func() { s.itIs(nine.Add(time.Second)) })
+			s.upheavalOfTDSets()
+			s.judge(t, judgementsOfTDSets(s.judged))
+			return
+		}
 		f := s.throughProxy()
 		f.settleTDSets()
 		f.comeToNine()
@@ -282,6 +291,14 @@ func (s *scenario) itIs(instant time.Time) {
 // TestTwoCopiesAtTheBoundary is F7: the one that leads is killed, and doesn't come back.
 func TestTwoCopiesAtTheBoundary(t *testing.T) {
 	faultAlone(t, chapters.TDSet, "F7", func(t *testing.T, s *scenario) {
+		if inCluster() {
+			s.electTwo()
+			s.settleTDSets()
+			s.comeToNineInCluster()
+			s.losesLeader(s.upheavalOfTDSets)
+			s.judge(t, judgementsOfTDSets(s.judged))
+			return
+		}
 		f := s.throughProxy()
 		f.flags = f.elects()
 		f.settleTDSets()

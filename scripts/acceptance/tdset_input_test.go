@@ -77,7 +77,7 @@ func badTDSet(s *scenario) {
 }
 
 func forbiddenTDSet(s *scenario) {
-	s.must(program.Revoke(s.Context(), s.client, s.namespace))
+	s.must(program.Revoke(s.Context(), s.client, s.home))
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 1)
 	s.eventually("the program says that it may not", func() error {

@@ -144,8 +144,9 @@ func at(hour, minute int) time.Time {
 // startAt starts the operator as if it were that time. From then on, time passes as ever.
 func (s *scenario) startAt(now time.Time) *scenario {
 	s.Helper()
-	s.began, s.as = time.Now(), now
-	return s.start("--now", now.Format(time.RFC3339))
+	s.start("--now", now.Format(time.RFC3339))
+	s.began, s.as = s.operator.began(), now
+	return s
 }
 
 // now is what time it is for the operator: a moment later than it believes, since it took that long to start.

@@ -22,7 +22,7 @@ import (
 	"example.com/operators/scripts/internal/webhooks"
 )
 
-func hasWebhooks(j judged) bool { return j.program.Webhooks != "" }
+func hasWebhooks(j judged) bool { return j.program.Webhooks != "" && whyLeftOut(urlWebhooks) == "" }
 
 // serveWebhooks starts the operator with its webhooks, and has the API server call them. It learns of that within moments.
 func (s *scenario) serveWebhooks() {

@@ -24,7 +24,7 @@ in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 				return err
 			}
 			bad := 0
-			for _, f := range doctor.Examine(command.Context(), root, c) {
+			for _, f := range doctor.Examine(command.Context(), root, simulated(root, c.Name())) {
 				command.Printf("%s %s\n", f.State.Mark(), f.What)
 				if f.Mend != "" {
 					command.Printf("  %s\n", strings.ReplaceAll(f.Mend, "\n", "\n  "))

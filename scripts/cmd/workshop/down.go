@@ -3,6 +3,7 @@ package main
 // workshop down: end the cluster, or with --purge all that the workshop has made.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
@@ -23,7 +25,8 @@ func newDownCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "down",
 		Short: "End the cluster; its data stays",
-		Long: `Down ends exactly the processes that up started. The cluster's data stays, and up goes on with it.
+		Long: `Down ends exactly the processes that up started. The cluster's data stays, and up goes on with it. A cluster of kind is
+deleted, and its data with it.
 
 With --purge, all clusters are ended and .workshop/ is removed, with the programs in it, but for what is yours: your
 progress on the exercises, and the work that reset and catch-up have kept. With --purge --progress nothing stays. Only Go's own
@@ -52,9 +55,9 @@ unpacked from an archive ("pack"), what that has brought stays in any case: remo
 			var kept []string
 			switch {
 			case progress:
-				ended, kept, err = cluster.Purge(command.Context(), root, pack.Brought(root), waiting)
+				ended, kept, err = purgeAll(command.Context(), root, pack.Brought(root), waiting)
 			case purge:
-				ended, kept, err = cluster.Purge(command.Context(), root, append(exercises.Own(), pack.Brought(root)...), waiting)
+				ended, kept, err = purgeAll(command.Context(), root, append(exercises.Own(), pack.Brought(root)...), waiting)
 			default:
 				ended, err = c.Down(command.Context(), false, waiting)
 			}
@@ -76,6 +79,16 @@ unpacked from an archive ("pack"), what that has brought stays in any case: remo
 	return command
 }
 
+// purgeAll ends the clusters on all kinds of nodes.
+func purgeAll(ctx context.Context, root string, keep []string, waiting func(string)) (ended int, kept []string, err error) {
+	containers, err := kind.Purge(ctx, root, waiting)
+	if err != nil {
+		return containers, nil, err
+	}
+	ended, kept, err = cluster.Purge(ctx, root, keep, waiting)
+	return ended + containers, kept, err
+}
+
 // purged says what a purge has left: what is the learner's, and what an archive has brought.
 func purged(ended int, kept, brought []string) string {
 	left := "removed"
@@ -90,9 +103,12 @@ func purged(ended int, kept, brought []string) string {
 		ended, left, strings.Join(yours, ", "))
 }
 
-func endedOne(c *cluster.Cluster, ended int) string {
-	if ended == 0 {
-		return fmt.Sprintf("Cluster %q was not up.\n", c.Name)
+func endedOne(c cluster.Backend, ended int) string {
+	switch {
+	case ended == 0:
+		return fmt.Sprintf("Cluster %q was not up.\n", c.Name())
+	case c.Nodes() == cluster.Containers:
+		return fmt.Sprintf("Cluster %q of kind is deleted.\n", c.Name())
 	}
-	return fmt.Sprintf("Cluster %q is down (%d processes ended). Its data is kept for the next up.\n", c.Name, ended)
+	return fmt.Sprintf("Cluster %q is down (%d processes ended). Its data is kept for the next up.\n", c.Name(), ended)
 }

@@ -55,7 +55,7 @@ func clusterForTests(ctx context.Context) []string {
 	if err != nil || os.Getenv("TEST_KUBECONFIG") != "" {
 		return nil
 	}
-	if up, err := serves(ctx, c); err != nil || !up {
+	if up, err := c.Serves(ctx); err != nil || !up {
 		return nil
 	}
 	return []string{"TEST_KUBECONFIG=" + c.Kubeconfig()}

@@ -83,13 +83,10 @@ ends with -- --silence 10s.
 	return err
 }
 
-// examples say, by the kind of the object that `run` applies, for what kubectl can wait when it is settled, and what changes it.
-var examples = map[string]struct {
-	ready []string
-	try   string
-}{
-	chapters.Foo:   {[]string{"--for=condition=Ready", "foo/example-foo"}, "scale foo/example-foo --replicas 3"},
-	chapters.TDSet: {[]string{"--for=condition=Available", "--namespace=temp", "tdset/tdset-hello-world"}, "scale deployment/tdset-hello-world --namespace temp --replicas 9"},
+// changes say, by the kind of the object that `run` applies, what changes it.
+var changes = map[string]string{
+	chapters.Foo:   "scale foo/example-foo --replicas 3",
+	chapters.TDSet: "scale deployment/tdset-hello-world --namespace temp --replicas 9",
 }
 
 // tryFault runs the chapter's program, and the fault as often as it is asked for.
@@ -111,7 +108,6 @@ func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fau
 	if lasts == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
 		lasts = withoutTerminal
 	}
-	example := examples[p.Kind]
 	var turns <-chan struct{}
 	how := "Enter begins the fault, and Enter ends it."
 	if lasts > 0 {
@@ -127,10 +123,10 @@ func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fau
 		Kubeconfig: ready.kubeconfig,
 		Flags:      flags,
 		Ready: func(ctx context.Context) error {
-			_, err := ready.kubectl.Run(ctx, append([]string{"wait", "--timeout=1m"}, example.ready...)...)
+			_, err := ready.kubectl.Run(ctx, append([]string{"wait", "--timeout=1m"}, p.Settled()...)...)
 			return err
 		},
-		Advice:  how + " Ctrl-C ends all. Meanwhile, try in another terminal:\n./scripts/workshop kubectl " + example.try,
+		Advice:  how + " Ctrl-C ends all. Meanwhile, try in another terminal:\n./scripts/workshop kubectl " + changes[p.Kind],
 		Turns:   turns,
 		Out:     command.OutOrStdout(),
 		Colours: ui.NewPalette(ui.Coloured(os.Stdout)),

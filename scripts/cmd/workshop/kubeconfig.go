@@ -29,9 +29,9 @@ func newKubeconfigCommand() *cobra.Command {
 	}
 }
 
-func notUp(c *cluster.Cluster) error {
+func notUp(c cluster.Backend) error {
 	return &problem.Problem{
-		What: fmt.Sprintf("cluster %q isn't up", c.Name),
-		Mend: "./scripts/workshop up",
+		What: fmt.Sprintf("cluster %q isn't up", c.Name()),
+		Mend: "./scripts/workshop up" + map[bool]string{true: " --kind"}[c.Nodes() == cluster.Containers],
 	}
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +28,7 @@ func newKubectlCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if up, err := serves(command.Context(), c); err != nil || !up {
+			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
 			builder := controlplane.New(root)
@@ -42,7 +41,7 @@ func newKubectlCommand() *cobra.Command {
 }
 
 // kubectlEnvironment points kubectl to the cluster, and away from what it else keeps below ~/.kube: caches, preferences.
-func kubectlEnvironment(c *cluster.Cluster, state string) []string {
+func kubectlEnvironment(c cluster.Backend, state string) []string {
 	ours := []string{
 		"KUBECONFIG=" + c.Kubeconfig(),
 		"KUBECACHEDIR=" + filepath.Join(state, "kubectl-cache"),
@@ -53,13 +52,4 @@ func kubectlEnvironment(c *cluster.Cluster, state string) []string {
 		return slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(o, name+"=") })
 	})
 	return append(theirs, ours...)
-}
-
-// serves tells whether there is an API server to talk to.
-func serves(ctx context.Context, c *cluster.Cluster) (bool, error) {
-	if !c.Exists() {
-		return false, nil
-	}
-	pids, err := c.PIDs(ctx)
-	return pids["kube-apiserver"] != 0, err
 }

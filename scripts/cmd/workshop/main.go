@@ -34,7 +34,14 @@ func run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(os.Stdout) // cobra prints to stderr otherwise
 	understood := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
+	on := root.PersistentFlags().String("on", "", "the cluster's nodes: kwok (simulated) or kind (containers); a cluster of kind is preferred, if there is one")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		understood = true
+		if *on == "" {
+			return nil
+		}
+		return os.Setenv(nodesVariable, *on) // also for the commands that this one runs
+	}
 
 	command, err := root.ExecuteContextC(ctx)
 	switch {
@@ -81,6 +88,7 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
 		newEnvCommand(),
 		newRunCommand(),
 		newScheduleCommand(),
+		newDeployCommand(),
 		newFaultsCommand(),
 		newTestCommand(),
 		newCheckCommand(),
@@ -98,7 +106,7 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
 		newAgendaCommand(),
 	)
 	root.SetUsageTemplate(root.UsageTemplate() + `{{if not .HasParent}}
-WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop".
+WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop"; WORKSHOP_ON=kind is --on kind.
 {{end}}`)
 	return root
 }

@@ -21,7 +21,7 @@ import (
 
 // prepared is all that it takes to start a program.
 type prepared struct {
-	cluster    *cluster.Cluster
+	cluster    cluster.Backend
 	config     *rest.Config // the administrator's
 	kubectl    kubectl.Kubectl
 	binary     string

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
 )
@@ -85,9 +86,14 @@ func runProgram(ctx context.Context, root string, p program.Program, flags []str
 	}
 	defer os.Remove(ready.kubeconfig)
 
-	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", p.Name, ready.cluster.Name, p.Namespace, p.ServiceAccount)
+	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", p.Name, ready.cluster.Name(), p.Namespace, p.ServiceAccount)
 	flags = append([]string{"--kubeconfig", ready.kubeconfig}, flags...)
-	if p.Webhooks != "" {
+	switch {
+	case p.Webhooks == "":
+	case ready.cluster.Nodes() == cluster.Containers:
+		fmt.Fprintf(os.Stderr, "It runs without its webhooks: an API server in a container can't call this machine's loopback. "+
+			"In the cluster it has them: ./scripts/workshop deploy %.2s\n", p.Name)
+	default:
 		local, stop, err := serveWebhooks(ctx, root, p, ready)
 		if err != nil {
 			return err

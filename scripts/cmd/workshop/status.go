@@ -37,17 +37,24 @@ func newStatusCommand() *cobra.Command {
 	}
 }
 
-func printStatus(command *cobra.Command, c *cluster.Cluster, status cluster.Status) error {
+func printStatus(command *cobra.Command, c cluster.Backend, status cluster.Status) error {
 	if !status.Exists {
-		command.Printf("There is no cluster %q. \"./scripts/workshop up\" makes it.\n", c.Name)
+		command.Printf("There is no cluster %q. \"./scripts/workshop up\" makes it.\n", c.Name())
 		return nil
 	}
 	state := "is not ready; \"./scripts/workshop up\" starts what is down"
 	if status.Ready {
-		state = fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready, %d MB", status.Version, status.NodesReady, status.Nodes, megabytes(status.RSS()))
+		state = fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready", status.Version, status.NodesReady, status.Nodes)
+		if rss := status.RSS(); rss > 0 {
+			state += fmt.Sprintf(", %d MB", megabytes(rss))
+		}
 	}
-	command.Printf("Cluster %q %s\n\n", c.Name, state)
+	command.Printf("Cluster %q %s\n\n", c.Name(), state)
 
+	if c.Nodes() == cluster.Containers {
+		command.Printf("Its node is docker's container %s.\n", status.Components[0].Name)
+		return nil
+	}
 	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "COMPONENT\tSTATE\tPID\tMEMORY\tADDRESS")
 	for _, component := range status.Components {

@@ -3,6 +3,7 @@ package main
 // workshop test: all that CI runs, or some promises' tests alone. What is run is package suite's.
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -21,6 +22,7 @@ func newTestCommand() *cobra.Command {
 	var only []string
 	var matrix bool
 	var slowest int
+	var image string
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...]",
 		Short: "Run everything that CI runs, or one promise's tests",
@@ -32,13 +34,17 @@ removes them unless a test fails; yours isn't touched. A skipped test counts as 
 With --only it does none of this but run the tests of some promises (B1 to B11, and T1 to T12 of TDSets) or faults (F1 to F8)
 against the chapters' programs, and says which held. A promise that holds is seen within seconds; for one that doesn't, it waits less than a minute,
 and under faults two. With --matrix it runs nothing, and prints which chapter is declared to hold its promises through
-which fault: each cell is such a test.`,
+which fault: each cell is such a test.
+
+With --on kind it runs what only containers can show, on a cluster of kind named "test": the contract from outside and with the programs in
+the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
   ./scripts/workshop test 01 --only B4
   ./scripts/workshop test 07 --only T2
   ./scripts/workshop test 02 03 --only B11,F4
-  ./scripts/workshop test --matrix`,
+  ./scripts/workshop test --matrix
+  ./scripts/workshop test --on kind`,
 		RunE: func(command *cobra.Command, args []string) error {
 			if matrix {
 				return printMatrix(command, args)
@@ -50,7 +56,13 @@ which fault: each cell is such a test.`,
 			if err != nil {
 				return err
 			}
-			counts, err := s.Run(command.Context())
+			run := s.Run
+			if nodes, err := theNodes(); err != nil {
+				return err
+			} else if nodes == cluster.Containers {
+				run = func(ctx context.Context) (gotest.Counts, error) { return s.OnKind(ctx, image) }
+			}
+			counts, err := run(command.Context())
 			for _, test := range s.Results.Slowest(slowest) {
 				fmt.Fprintf(command.OutOrStdout(), "%8s  %s %s\n", test.Took, test.Package, test.Test)
 			}
@@ -60,6 +72,7 @@ which fault: each cell is such a test.`,
 	}
 	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises and faults, such as B4,F5")
 	command.Flags().IntVar(&slowest, "slowest", 0, "at the end, name so many tests that took longest")
+	command.Flags().StringVar(&image, "image", "", "with --on kind: the cluster's node image")
 	command.Flags().BoolVar(&matrix, "matrix", false, "print which chapter holds its promises through which fault")
 	command.MarkFlagsMutuallyExclusive("only", "matrix", "slowest")
 	return command
@@ -86,7 +99,7 @@ func testOnly(command *cobra.Command, args, names []string) error {
 		return err
 	}
 	if result.Outcome != cluster.AlreadyUp {
-		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", c.Name)
+		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", c.Name())
 	}
 	counts, err := s.Only(command.Context(), wanted, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
 	if err != nil {
@@ -124,7 +137,7 @@ func newSuite(command *cobra.Command, args []string) (*suite.Suite, error) {
 		return nil, err
 	}
 	show := ui.New(os.Stderr)
-	if err := ensureBuilt(command.Context(), show); err != nil {
+	if err := ensureBuilt(command.Context(), show, cluster.Simulated); err != nil {
 		return nil, err
 	}
 	return &suite.Suite{Root: root, Bin: controlplane.New(root).Bin, UI: show, Chapters: found, Everything: len(args) == 0}, nil

@@ -3,13 +3,18 @@ package main
 // workshop up: make the cluster or start what of it is down, and say how to use it.
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // maxNodes keeps a slip of the finger from filling the machine.
@@ -17,12 +22,22 @@ const maxNodes = 1000
 
 func newUpCommand() *cobra.Command {
 	var nodes int
+	var containers, standIn bool
+	var image string
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Make the cluster, or start what of it is down",
 		Long: `Up makes a cluster: etcd, the Kubernetes API server, controller manager and scheduler, all real, and nodes that
 are simulated by kwok: Pods are scheduled and become ready, but no container runs. The first use builds these
-programs from source. Later, up starts whatever is down, keeps the data, and does nothing if all is well.`,
+programs from source. Later, up starts whatever is down, keeps the data, and does nothing if all is well.
+
+With --kind it makes a cluster of kind instead, Kubernetes in Docker: its one node is a container, and Pods run in it. It needs docker,
+and a network to pull the node image, unless --image names one that docker has. Pods can't be pulled for without a network either:
+with --stand-in the node gets a small HTTP server of the course's own under the names of the samples' images. All other commands use the cluster of
+kind for as long as there is one, unless told otherwise by --on kwok.`,
+		Example: `  ./scripts/workshop up
+  ./scripts/workshop up --kind
+  ./scripts/workshop up --kind --image kindest/node:v1.35.0`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if command.Flags().Changed("nodes") && (nodes < 1 || nodes > maxNodes) {
@@ -34,18 +49,70 @@ programs from source. Later, up starts whatever is down, keeps the data, and doe
 			if !command.Flags().Changed("nodes") {
 				nodes = 0 // as it is
 			}
-			c, result, err := bringUp(command.Context(), nodes)
+			c, err := clusterToUp(containers, image)
 			if err != nil {
 				return err
+			}
+			_, result, err := bringUpThis(command.Context(), c, nodes)
+			if err != nil {
+				return err
+			}
+			if standIn {
+				if err := loadStandIn(command.Context(), c); err != nil {
+					return err
+				}
 			}
 			return summarize(command, c, result)
 		},
 	}
+	command.Flags().BoolVar(&containers, "kind", false, "a cluster of kind, whose Pods are containers, as does --on kind")
+	command.Flags().StringVar(&image, "image", "", "of kind: the node image of a new cluster (default "+shortImage(kind.DefaultImage)+")")
+	command.Flags().BoolVar(&standIn, "stand-in", false, "of kind: a small HTTP server takes the place of nginx, and nothing has to be pulled")
 	command.Flags().IntVar(&nodes, "nodes", cluster.DefaultNodes, "number of simulated nodes; a cluster that exists keeps its number unless you say one")
 	return command
 }
 
-func summarize(command *cobra.Command, c *cluster.Cluster, result cluster.UpResult) error {
+// clusterToUp is the cluster that up is about. What is for clusters of kind alone is refused for others.
+func clusterToUp(containers bool, image string) (cluster.Backend, error) {
+	root, c, err := theWorkspace()
+	if err != nil {
+		return nil, err
+	}
+	if containers {
+		c = kind.New(root, c.Name())
+	}
+	made, ofKind := c.(*kind.Cluster)
+	if !ofKind && image != "" {
+		return nil, &problem.Problem{What: "--image is for clusters of kind", Mend: "add --kind"}
+	}
+	if ofKind {
+		made.Image = image
+	}
+	return c, nil
+}
+
+// loadStandIn brings the stand-in to the cluster's node.
+func loadStandIn(ctx context.Context, c cluster.Backend) error {
+	made, ofKind := c.(*kind.Cluster)
+	if !ofKind {
+		return &problem.Problem{What: "--stand-in is for clusters of kind: on simulated nodes nothing is pulled", Mend: "add --kind, or leave it out"}
+	}
+	step := ui.New(os.Stderr).Start("building the stand-in for nginx")
+	if err := made.LoadStandIn(ctx, kind.SampleImages()...); err != nil {
+		step.Fail()
+		return err
+	}
+	step.Drop()
+	return nil
+}
+
+// shortImage is an image's name without its digest.
+func shortImage(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	return name
+}
+
+func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResult) error {
 	status, err := c.Status(command.Context())
 	if err != nil {
 		return err
@@ -54,10 +121,14 @@ func summarize(command *cobra.Command, c *cluster.Cluster, result cluster.UpResu
 	if result.Outcome == cluster.AlreadyUp {
 		did = "it was up already"
 	}
-	command.Printf(`Cluster %q is up: Kubernetes %s, %d nodes (%s).
+	nodes := fmt.Sprintf("%d nodes", result.Nodes)
+	if c.Nodes() == cluster.Containers {
+		nodes = "its node is a container of kind"
+	}
+	command.Printf(`Cluster %q is up: Kubernetes %s, %s (%s).
 
   ./scripts/workshop kubectl get nodes                   the kubectl that fits
   export KUBECONFIG="$(./scripts/workshop kubeconfig)"   for any other program
-`, c.Name, status.Version, result.Nodes, did)
+`, c.Name(), status.Version, nodes, did)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -47,13 +48,13 @@ func isRoot(dir string) bool {
 }
 
 // theCluster is the cluster that commands are about. It need not exist.
-func theCluster() (*cluster.Cluster, error) {
+func theCluster() (cluster.Backend, error) {
 	_, c, err := theWorkspace()
 	return c, err
 }
 
 // existingCluster is theCluster, which has to be there, be it up or down.
-func existingCluster() (*cluster.Cluster, error) {
+func existingCluster() (cluster.Backend, error) {
 	c, err := theCluster()
 	if err == nil && !c.Exists() {
 		err = notUp(c)
@@ -62,28 +63,65 @@ func existingCluster() (*cluster.Cluster, error) {
 }
 
 // theWorkspace is the repository's root, and the cluster that commands are about.
-func theWorkspace() (root string, c *cluster.Cluster, err error) {
+func theWorkspace() (root string, c cluster.Backend, err error) {
 	if root, err = findRoot(); err != nil {
 		return "", nil, err
 	}
 	name := cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName)
-	return root, cluster.New(root, controlplane.New(root).Bin, name), cluster.CheckName(name)
+	if err := cluster.CheckName(name); err != nil {
+		return root, nil, err
+	}
+	nodes, err := theNodes()
+	if err != nil {
+		return root, nil, err
+	}
+	containers := kind.New(root, name)
+	if nodes == cluster.Containers || nodes == "" && containers.Exists() {
+		return root, containers, nil
+	}
+	return root, simulated(root, name), nil
+}
+
+// simulated is the cluster of that name whose nodes are simulated.
+func simulated(root, name string) *cluster.Cluster {
+	return cluster.New(root, controlplane.New(root).Bin, name)
+}
+
+// nodesVariable holds what --on says; who sets it needn't say so with each command.
+const nodesVariable = "WORKSHOP_ON"
+
+// theNodes are those that the user asks for; "": a cluster of kind, if there is one.
+func theNodes() (cluster.Nodes, error) {
+	switch nodes := cluster.Nodes(os.Getenv(nodesVariable)); nodes {
+	case "", cluster.Simulated, cluster.Containers:
+		return nodes, nil
+	default:
+		return "", &problem.Problem{
+			What: fmt.Sprintf("there are no clusters on %q", nodes),
+			Mend: "--on kwok (simulated nodes) or --on kind (containers); it may come from " + nodesVariable,
+		}
+	}
 }
 
 // ensureUp returns the cluster, up and ready. What is missing is built, made or started, and progress shown meanwhile.
-func ensureUp(ctx context.Context) (*cluster.Cluster, error) {
+func ensureUp(ctx context.Context) (cluster.Backend, error) {
 	c, _, err := bringUp(ctx, 0)
 	return c, err
 }
 
 // bringUp is ensureUp for a given number of nodes (0: as they are), and tells what there was to do.
-func bringUp(ctx context.Context, nodes int) (*cluster.Cluster, cluster.UpResult, error) {
+func bringUp(ctx context.Context, nodes int) (cluster.Backend, cluster.UpResult, error) {
 	c, err := theCluster()
 	if err != nil {
 		return nil, cluster.UpResult{}, err
 	}
+	return bringUpThis(ctx, c, nodes)
+}
+
+// bringUpThis is bringUp for this cluster.
+func bringUpThis(ctx context.Context, c cluster.Backend, nodes int) (cluster.Backend, cluster.UpResult, error) {
 	show := ui.New(os.Stderr)
-	if err := ensureBuilt(ctx, show); err != nil {
+	if err := ensureBuilt(ctx, show, c.Nodes()); err != nil {
 		return nil, cluster.UpResult{}, err
 	}
 	result, err := bringUpShown(ctx, show, c, nodes)
@@ -91,8 +129,8 @@ func bringUp(ctx context.Context, nodes int) (*cluster.Cluster, cluster.UpResult
 }
 
 // bringUpShown brings a cluster up, and shows what is done.
-func bringUpShown(ctx context.Context, show *ui.UI, c *cluster.Cluster, nodes int) (cluster.UpResult, error) {
-	step := show.Start(fmt.Sprintf("cluster %q", c.Name))
+func bringUpShown(ctx context.Context, show *ui.UI, c cluster.Backend, nodes int) (cluster.UpResult, error) {
+	step := show.Start(fmt.Sprintf("cluster %q", c.Name()))
 	result, err := c.Up(ctx, cluster.UpOptions{
 		Nodes:    nodes,
 		Progress: func(doing string) { step.Update("%s", doing) },
@@ -103,18 +141,22 @@ func bringUpShown(ctx context.Context, show *ui.UI, c *cluster.Cluster, nodes in
 	case result.Outcome == cluster.AlreadyUp:
 		step.Drop()
 	default:
-		step.Done("cluster %q %s", c.Name, result.Outcome)
+		step.Done("cluster %q %s", c.Name(), result.Outcome)
 	}
 	return result, err
 }
 
-// ensureBuilt builds what is missing of the control plane.
-func ensureBuilt(ctx context.Context, show *ui.UI) error {
+// ensureBuilt builds what is missing of the control plane. Where the nodes are containers they bring it, all but kubectl.
+func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 	root, err := findRoot()
 	if err != nil {
 		return err
 	}
-	return build(ctx, show, controlplane.New(root))
+	builder := controlplane.New(root)
+	if nodes == cluster.Containers {
+		builder.Only = "kubectl"
+	}
+	return build(ctx, show, builder)
 }
 
 // build builds what is missing, and shows what is done.

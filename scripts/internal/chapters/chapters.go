@@ -42,16 +42,35 @@ type Parts struct {
 	CRD, Permissions, Sample string
 	// Webhooks has webhook configurations, among other things; "" where there are none.
 	Webhooks string
+	// Deployment runs the program in a cluster, as foo-controller:NN; "" where there is none, or a Makefile knows how ("make deploy").
+	Deployment string
+}
+
+// IsProject tells whether the chapter is a kubebuilder project, with its own Makefile.
+func (c Chapter) IsProject() bool {
+	return exists(filepath.Join(c.Dir, "PROJECT"))
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Parts says where they are. A chapter that is a kubebuilder project has them where kubebuilder puts them.
 func (c Chapter) Parts() Parts {
 	at := func(path ...string) string { return filepath.Join(append([]string{c.Dir}, path...)...) }
-	if _, err := os.Stat(at("PROJECT")); err != nil {
-		return Parts{".", at("manifests", "crd.yaml"), at("manifests", "rbac.yaml"), at("manifests", "foo.yaml"), ""}
+	if c.IsProject() {
+		install := at("dist", "install.yaml")
+		return Parts{
+			Main: "./cmd", CRD: onlyFile(at("config", "crd", "bases", "*.yaml")), Permissions: install,
+			Sample: onlyFile(at("config", "samples", "*_v*.yaml")), Webhooks: install,
+		}
 	}
-	install := at("dist", "install.yaml")
-	return Parts{"./cmd", onlyFile(at("config", "crd", "bases", "*.yaml")), install, onlyFile(at("config", "samples", "*_v*.yaml")), install}
+	parts := Parts{Main: ".", CRD: at("manifests", "crd.yaml"), Permissions: at("manifests", "rbac.yaml"), Sample: at("manifests", "foo.yaml")}
+	if deployment := at("manifests", "deployment.yaml"); exists(deployment) {
+		parts.Deployment = deployment
+	}
+	return parts
 }
 
 // onlyFile is the one file that matches, or the pattern, for an error to name.

@@ -59,7 +59,7 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 		component := strings.TrimSuffix(filepath.Base(file), ".pid")
 		said := lastComplaint(c.ComponentLog(component))
 		ended := &endedError{component: component, Problem: problem.Problem{
-			What: fmt.Sprintf("%s of cluster %q ended while the cluster started", component, c.Name),
+			What: fmt.Sprintf("%s of cluster %q ended while the cluster started", component, c.name),
 			Mend: "look at the log; \"./scripts/workshop up\" tries again, \"./scripts/workshop down --purge\" starts afresh",
 			Log:  c.ComponentLog(component),
 			Err:  fmt.Errorf("it said: %s", said),

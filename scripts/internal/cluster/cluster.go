@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/problem"
 )
@@ -24,8 +23,7 @@ const DefaultNodes = 20
 
 // Cluster is one cluster, which need not exist yet. Several values, in several processes, may stand for the same one.
 type Cluster struct {
-	Name string
-
+	name  string
 	state string // .workshop: holds the lock, and all clusters
 	bin   string // the programs, by their usual names
 	dir   string // all that belongs to this cluster, and kwokctl's HOME
@@ -34,7 +32,7 @@ type Cluster struct {
 // New returns the cluster of that name in the repository at root, run by the programs in the folder bin.
 func New(root, bin, name string) *Cluster {
 	state := filepath.Join(resolve(root), ".workshop")
-	return &Cluster{Name: name, state: state, bin: resolve(bin), dir: filepath.Join(state, "clusters", name)}
+	return &Cluster{name: name, state: state, bin: resolve(bin), dir: filepath.Join(state, "clusters", name)}
 }
 
 // resolve gives a path the one spelling that it has without links, so that it can be recognised in a process's arguments.
@@ -47,6 +45,9 @@ func resolve(path string) string {
 	}
 	return path
 }
+
+// Name is what the user calls it.
+func (c *Cluster) Name() string { return c.name }
 
 // Kubeconfig is the path of the administrator's kubeconfig. The file stands alone: copy it and it works.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
@@ -61,14 +62,7 @@ func (c *Cluster) ComponentLog(component string) string {
 }
 
 // RESTConfig is for the administrator, without a limit on the client's side: the caller may set one.
-func (c *Cluster) RESTConfig() (*rest.Config, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
-	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig of cluster %q: %w", c.Name, err)
-	}
-	config.QPS = -1
-	return config, nil
-}
+func (c *Cluster) RESTConfig() (*rest.Config, error) { return RESTConfig(c) }
 
 // Exists tells whether the cluster was made here, be it up or down. One that was copied or moved along with the repository
 // doesn't count: kwokctl's record names the old place in every argument, and starting that would run the other cluster.
@@ -78,7 +72,7 @@ func (c *Cluster) Exists() bool {
 }
 
 // kwok is the folder where kwokctl keeps the cluster: its choice, below HOME.
-func (c *Cluster) kwok() string { return filepath.Join(c.dir, ".kwok", "clusters", c.Name) }
+func (c *Cluster) kwok() string { return filepath.Join(c.dir, ".kwok", "clusters", c.name) }
 
 // kwokLog is where kwokctl's own messages go.
 func (c *Cluster) kwokLog() string { return filepath.Join(c.dir, "kwokctl.log") }

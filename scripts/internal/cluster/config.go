@@ -85,12 +85,15 @@ func (c *Cluster) ensureKubeconfig() error {
 	}
 	context := made.Contexts[made.CurrentContext]
 	if context == nil {
-		return fmt.Errorf("kwokctl's kubeconfig for cluster %q has no current context", c.Name)
+		return fmt.Errorf("kwokctl's kubeconfig for cluster %q has no current context", c.name)
 	}
 	return clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{c.Name: made.Clusters[context.Cluster]},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{c.Name: made.AuthInfos[context.AuthInfo]},
-		Contexts:       map[string]*clientcmdapi.Context{c.Name: {Cluster: c.Name, AuthInfo: c.Name}},
-		CurrentContext: c.Name,
+		Clusters:       map[string]*clientcmdapi.Cluster{c.name: made.Clusters[context.Cluster]},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{c.name: made.AuthInfos[context.AuthInfo]},
+		Contexts:       map[string]*clientcmdapi.Context{c.name: {Cluster: c.name, AuthInfo: c.name}},
+		CurrentContext: c.name,
 	}, c.Kubeconfig())
 }
+
+// AuditPolicy is what of each request the API server logs: YAML, an audit.k8s.io/v1 Policy.
+func AuditPolicy() []byte { return auditPolicy }

@@ -16,7 +16,7 @@ import (
 // Down ends the cluster's processes, and no others, and returns how many there were. The data stays for the next Up, unless
 // purge is set: then all that belongs to the cluster is removed. waiting is called if another command has to end first.
 func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder string)) (ended int, err error) {
-	if err := CheckName(c.Name); err != nil {
+	if err := CheckName(c.name); err != nil {
 		return 0, err // it names a folder that may be removed
 	}
 	release, err := lock.Acquire(ctx, c.state, waiting)
@@ -29,7 +29,7 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 		return 0, err
 	}
 	if err := end(ctx, maps.Values(running)); err != nil {
-		return 0, fmt.Errorf("ending cluster %q: %w", c.Name, err)
+		return 0, fmt.Errorf("ending cluster %q: %w", c.name, err)
 	}
 	if !purge {
 		return len(running), nil

@@ -65,7 +65,7 @@ func (c *Cluster) Kill(ctx context.Context, component string) error {
 	}
 	p, ok := running[component]
 	if !ok {
-		return fmt.Errorf("%s of cluster %q doesn't run (these do: %v)", component, c.Name, slices.Sorted(maps.Keys(running)))
+		return fmt.Errorf("%s of cluster %q doesn't run (these do: %v)", component, c.name, slices.Sorted(maps.Keys(running)))
 	}
 	if err := syscall.Kill(int(p.pid), syscall.SIGKILL); err != nil {
 		return fmt.Errorf("killing %s (pid %d): %w", component, p.pid, err)

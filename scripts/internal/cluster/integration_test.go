@@ -281,7 +281,7 @@ func TestTwoUpsAtOnceBothSucceed(t *testing.T) {
 	outcomes := make([]Outcome, 2)
 	for i := range outcomes {
 		both.Go(func() {
-			result, err := New(r.root, os.Getenv("WORKSHOP_TEST_BIN"), r.Name).Up(t.Context(), UpOptions{})
+			result, err := New(r.root, os.Getenv("WORKSHOP_TEST_BIN"), r.name).Up(t.Context(), UpOptions{})
 			if err != nil {
 				t.Error(err)
 			}

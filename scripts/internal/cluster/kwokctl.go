@@ -27,7 +27,7 @@ func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "kwokctl"), append([]string{"--name", c.Name}, args...)...)
+	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "kwokctl"), append([]string{"--name", c.name}, args...)...)
 	cmd.Dir = c.dir
 	cmd.Env = []string{"HOME=" + c.dir, "PATH=" + c.bin}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -43,7 +43,7 @@ func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
 
 func (c *Cluster) kwokctlProblem(args []string, said string, err error) error {
 	p := &problem.Problem{
-		What: fmt.Sprintf("kwokctl couldn't %s %s %q", args[0], args[1], c.Name),
+		What: fmt.Sprintf("kwokctl couldn't %s %s %q", args[0], args[1], c.name),
 		Mend: "look at the log; \"./scripts/workshop down --purge\" starts afresh",
 		Log:  c.kwokLog(),
 		Err:  err,

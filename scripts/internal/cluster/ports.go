@@ -94,7 +94,7 @@ func (c *Cluster) checkPorts(ctx context.Context, components []component, runnin
 
 func (c *Cluster) portProblem(ctx context.Context, component string, port int) error {
 	return &problem.Problem{
-		What: fmt.Sprintf("port %d, which %s of cluster %q needs, is taken by %s", port, component, c.Name, portHolder(ctx, port)),
+		What: fmt.Sprintf("port %d, which %s of cluster %q needs, is taken by %s", port, component, c.name, portHolder(ctx, port)),
 		Mend: "end that program and run this again; or \"./scripts/workshop down --purge\", and the next \"./scripts/workshop up\" makes a new cluster on ports that are free",
 	}
 }

@@ -52,7 +52,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	})
 	if err != nil && ctx.Err() == nil {
 		return &problem.Problem{
-			What: fmt.Sprintf("cluster %q runs, but isn't ready after %s", c.Name, readyIn),
+			What: fmt.Sprintf("cluster %q runs, but isn't ready after %s", c.name, readyIn),
 			Mend: "\"./scripts/workshop down\" and \"./scripts/workshop up\" start it anew, with its data",
 			Log:  c.ComponentLog("kube-apiserver"),
 			Err:  last,
@@ -97,7 +97,7 @@ func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, err
 	})
 	if err != nil && ctx.Err() == nil {
 		return 0, &problem.Problem{
-			What: fmt.Sprintf("of the %d nodes wanted, cluster %q has %d, %d of them Ready, after %s", want, c.Name, nodes, ready, readyIn),
+			What: fmt.Sprintf("of the %d nodes wanted, cluster %q has %d, %d of them Ready, after %s", want, c.name, nodes, ready, readyIn),
 			Mend: "delete nodes that you made by hand, or start anew with \"./scripts/workshop down --purge\"",
 			Log:  c.ComponentLog("kwok-controller"),
 		}

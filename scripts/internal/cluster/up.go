@@ -70,7 +70,7 @@ func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
 
 // check refuses what can't work.
 func (c *Cluster) check() error {
-	return errors.Join(CheckName(c.Name), CheckPath(c.dir), CheckPath(c.bin))
+	return errors.Join(CheckName(c.name), CheckPath(c.dir), CheckPath(c.bin))
 }
 
 // bringUp gets all components to run and the API server to answer.

@@ -49,6 +49,8 @@ type Builder struct {
 	Log    string // everything that go said during the last build
 	// Platform is what the components are for. A stamp doesn't tell: each platform has a Bin of its own.
 	Platform Platform
+	// Only is the name of the one component that is needed; "": all are.
+	Only string
 }
 
 // New returns the builder for the repository at root.
@@ -68,5 +70,7 @@ func (b *Builder) Missing() ([]Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(Components(), func(c Component) bool { return b.isBuilt(c, want) }), nil
+	return slices.DeleteFunc(Components(), func(c Component) bool {
+		return b.Only != "" && c.Name != b.Only || b.isBuilt(c, want)
+	}), nil
 }

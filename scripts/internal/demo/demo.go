@@ -36,7 +36,7 @@ type Demo struct {
 	Root    string // of the repository
 	Bin     string // where kubectl is
 	Chapter chapters.Chapter
-	Cluster *cluster.Cluster
+	Cluster cluster.Backend
 	Out     io.Writer // gets the narration
 
 	namespace string    // of the tour

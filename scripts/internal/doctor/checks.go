@@ -162,9 +162,9 @@ func checkClock(m machine) Finding {
 
 func checkDocker(m machine) Finding {
 	if m.has("docker") {
-		return ok("docker is there; only real containers need it")
+		return ok("docker is there; only a cluster of kind (up --kind) needs it")
 	}
-	return ok("there is no docker, which only real containers need")
+	return ok("there is no docker, which only a cluster of kind (up --kind) needs")
 }
 
 func checkInotify(m machine) Finding {

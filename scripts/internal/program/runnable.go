@@ -69,6 +69,14 @@ func examples(sample string) []string {
 	return []string{namespace, sample}
 }
 
+// Settled is for what kubectl can wait when the example has all that it asks for.
+func (p Program) Settled() []string {
+	if p.Kind == chapters.TDSet {
+		return []string{"--for=condition=Available", "--namespace=temp", "tdset/tdset-hello-world"}
+	}
+	return []string{"--for=condition=Ready", "foo/example-foo"}
+}
+
 // OfTDSet is the solution of the chapter's exercise TDSet. Not every chapter has one.
 func OfTDSet(chapter chapters.Chapter) (p Program, found bool, err error) {
 	matches, err := filepath.Glob(filepath.Join(chapter.Dir, "exercises", "*-tdset"))

@@ -59,11 +59,13 @@ func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
 	up := s.freshCluster(ctx, s.Cluster())
 	ready := up && s.step(ctx, "the kinds that tests are about", s.applyCRDs)
 	s.step(ctx, "vet and staticcheck", s.lint)
+	files := s.checkTexts(ctx)
+	joinCommands := s.startCommands(ctx, files)
 	green := ready && s.tests(ctx)
 	if up {
 		s.endCluster(ctx, green)
 	}
-	s.texts(ctx)
+	joinCommands()
 	if ctx.Err() != nil {
 		return s.counts, ctx.Err()
 	}
@@ -118,7 +120,10 @@ func (s *Suite) findRace(ctx context.Context) error {
 
 // applyCRDs applies a CRD of each kind that the chapters' programs are about.
 func (s *Suite) applyCRDs(ctx context.Context, _ *ui.Step) (string, error) {
-	kubectl := kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: s.Cluster().Kubeconfig()}
+	return s.applyCRDsBy(ctx, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: s.Cluster().Kubeconfig()})
+}
+
+func (s *Suite) applyCRDsBy(ctx context.Context, kubectl kubectl.Kubectl) (string, error) {
 	var applied []string
 	for _, chapter := range s.Chapters {
 		for _, kind := range []string{chapters.Foo, chapters.TDSet} {
@@ -146,7 +151,7 @@ func (s *Suite) endCluster(ctx context.Context, green bool) {
 		return
 	}
 	s.kept = true
-	s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name, filepath.Dir(c.AuditLog()))
+	s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
 }
 
 // tests runs every test of the modules, then the contract, on the cluster, and tells whether all were green.
@@ -216,7 +221,7 @@ func givesTour(chapter chapters.Chapter) bool {
 
 // testEnvironment is what tests find in their environment: the cluster, what it takes to use and to break it, and which
 // chapters are to be judged on it.
-func (s *Suite) testEnvironment(c *cluster.Cluster, judged ...chapters.Chapter) []string {
+func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
 	var names []string
 	for _, chapter := range judged {
 		names = append(names, chapter.Name)
@@ -227,7 +232,7 @@ func (s *Suite) testEnvironment(c *cluster.Cluster, judged ...chapters.Chapter) 
 		"TEST_AUDIT_LOG=" + c.AuditLog(),
 		"TEST_KUBECTL=" + s.kubectl(),
 		"TEST_CHAPTERS=" + strings.Join(names, ","),
-		"TEST_CLUSTER=" + c.Name,
+		"TEST_CLUSTER=" + c.Name(),
 		"WORKSHOP_TEST_BIN=" + s.Bin,
 		"KUBEBUILDER_ASSETS=" + s.Bin, // for envtest
 	}
@@ -263,13 +268,18 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 
 // freshCluster brings up a cluster with nothing in it, whatever was there under its name.
 func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
-	return s.step(ctx, fmt.Sprintf("cluster %q", c.Name), func(ctx context.Context, step *ui.Step) (string, error) {
+	return s.step(ctx, fmt.Sprintf("cluster %q", c.Name()), func(ctx context.Context, step *ui.Step) (string, error) {
 		if _, err := c.Down(ctx, true, func(holder string) { step.Update("waiting for %s", holder) }); err != nil {
 			return "", err
 		}
-		result, err := c.Up(ctx, cluster.UpOptions{Progress: func(what string) { step.Update("%s", what) }})
+		result, err := c.Up(ctx, clusterOptions(step))
 		return fmt.Sprintf("%d nodes", result.Nodes), err
 	})
+}
+
+// clusterOptions have a step show what is done.
+func clusterOptions(step *ui.Step) cluster.UpOptions {
+	return cluster.UpOptions{Progress: func(what string) { step.Update("%s", what) }}
 }
 
 func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {

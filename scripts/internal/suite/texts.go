@@ -28,25 +28,26 @@ const docsClusterName = "docs"
 
 // Texts checks the texts alone, and returns an error if any isn't true.
 func (s *Suite) Texts(ctx context.Context) error {
-	s.texts(ctx)
+	s.readAlone(ctx, s.checkTexts(ctx))
 	if s.counts.Failed > 0 {
 		return errors.New("not all texts are true: the reasons stand above")
 	}
 	return ctx.Err()
 }
 
-func (s *Suite) texts(ctx context.Context) {
+// checkTexts reads the texts, and returns their files.
+func (s *Suite) checkTexts(ctx context.Context) []string {
 	files, err := s.textFiles()
 	if err != nil {
 		s.counts.Failed++
 		s.UI.Say("%v", err)
-		return
+		return nil
 	}
 	s.step(ctx, "code, links and headings in the texts", func(ctx context.Context, _ *ui.Step) (string, error) {
 		problems, err := (docs.Repository{Root: s.Root, Tables: overview.Tables()}).CheckText(files...)
 		return fmt.Sprintf("%d files", len(files)), errors.Join(err, join(problems))
 	})
-	s.commands(ctx, files)
+	return files
 }
 
 // commands runs the commands in these files, one after the other on one cluster, as by a reader who goes on from chapter to chapter. Each
@@ -129,7 +130,7 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 	return append(os.Environ(),
 		"PATH="+s.Bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 		"KUBECONFIG="+c.Kubeconfig(),
-		"WORKSHOP_CLUSTER="+c.Name,
+		"WORKSHOP_CLUSTER="+c.Name(),
 		"NO_COLOR=1",
 	)
 }

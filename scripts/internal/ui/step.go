@@ -31,9 +31,12 @@ type Step struct {
 // Start begins a step and shows it until Done or Fail.
 func (u *UI) Start(what string) *Step {
 	s := &Step{ui: u, what: what, start: time.Now(), stop: make(chan struct{})}
-	if u.width != nil {
+	switch {
+	case u.follow != nil:
+		u.follow(what)
+	case u.width != nil:
 		s.ended.Go(func() { s.show(frame, frame, s.draw) })
-	} else {
+	default:
 		s.ended.Go(func() { s.show(patient, report, s.line) })
 	}
 	return s
@@ -44,6 +47,9 @@ func (s *Step) Update(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.detail = fmt.Sprintf(format, args...)
+	if s.ui.follow != nil {
+		s.ui.follow(s.text())
+	}
 }
 
 // Note prints a line that stays, while the step goes on.

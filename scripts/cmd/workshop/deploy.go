@@ -1,0 +1,72 @@
+package main
+
+// workshop deploy: a chapter's program as Pods of a cluster of kind.
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/deploy"
+	"example.com/operators/scripts/internal/kind"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/problem"
+)
+
+func newDeployCommand() *cobra.Command {
+	var remove, helm bool
+	command := &cobra.Command{
+		Use:   "deploy CHAPTER",
+		Short: "Run a chapter's program in a cluster of kind, as Pods",
+		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), brings it to the node of the cluster of
+kind, applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and says each command that you would
+type. Chapters from 03 on can be deployed; 06 and 07 by their own Makefiles. With --remove all that is taken away again, the CRD and its
+objects included.`,
+		Example: `  ./scripts/workshop up --kind
+  ./scripts/workshop deploy 03
+  ./scripts/workshop deploy 03 --remove
+  ./scripts/workshop deploy 07 --helm`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			root, chapter, err := oneChapter(args)
+			if err != nil {
+				return err
+			}
+			c, err := ofKind()
+			if err != nil {
+				return err
+			}
+			if _, _, err := bringUpThis(command.Context(), c, 0); err != nil {
+				return err
+			}
+			d := deploy.Deployment{
+				Root: root, Chapter: chapter, Cluster: c, Helm: helm, Out: command.OutOrStdout(),
+				Kubectl: kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()},
+			}
+			if remove {
+				return d.Remove(command.Context())
+			}
+			return d.Install(command.Context())
+		},
+	}
+	command.Flags().BoolVar(&remove, "remove", false, "take it away again, with the CRD and its objects")
+	command.Flags().BoolVar(&helm, "helm", false, "by the chapter's Helm chart (07)")
+	return command
+}
+
+// ofKind is the cluster that commands are about, which has to be one of kind.
+func ofKind() (*kind.Cluster, error) {
+	c, err := theCluster()
+	if err != nil {
+		return nil, err
+	}
+	made, yes := c.(*kind.Cluster)
+	if !yes || !c.Exists() {
+		return nil, &problem.Problem{
+			What: "there is no cluster of kind: simulated nodes run no containers",
+			Mend: "./scripts/workshop up --kind",
+		}
+	}
+	return made, nil
+}

@@ -1,0 +1,208 @@
+// Package deploy installs a chapter's program in a cluster of kind, as its manifests say: an image is built and brought to the node, and the
+// kubelet runs it. It says each command as one would type it, so that who reads along could have done without.
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/kind"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// Deployment is a chapter's program, installed or to be.
+type Deployment struct {
+	Root    string // of the repository
+	Chapter chapters.Chapter
+	Cluster *kind.Cluster
+	Kubectl kubectl.Kubectl
+	Helm    bool      // install by the chapter's Helm chart instead of kustomize
+	Out     io.Writer // gets the commands
+}
+
+// target is where a program runs in the cluster, and as which image: as its manifests say.
+type target struct{ namespace, deployment, image string }
+
+func (d Deployment) target() target {
+	switch {
+	case !d.Chapter.IsProject():
+		return target{"foo-system", "foo-controller", "foo-controller:" + d.Chapter.Number()}
+	case d.Chapter.Kind() == chapters.Foo:
+		return target{"foo-operator-system", "foo-operator-controller-manager", "foo-operator:dev"}
+	default:
+		return target{"tdset-operator-system", "tdset-operator-controller-manager", "tdset-operator:dev"}
+	}
+}
+
+// Install builds the image, brings it to the node, applies the manifests, and returns when the new Pods are ready.
+func (d Deployment) Install(ctx context.Context) error {
+	if err := d.check(ctx); err != nil {
+		return err
+	}
+	if err := d.Build(ctx, d.target().image); err != nil {
+		return err
+	}
+	before, err := d.running(ctx, d.target())
+	if err != nil {
+		return err
+	}
+	if err := d.apply(ctx); err != nil {
+		return err
+	}
+	if before == d.target().image { // of the same name, and perhaps another content
+		if err := d.kubectl(ctx, "rollout", "restart", "--namespace", d.target().namespace, "deployment/"+d.target().deployment); err != nil {
+			return err
+		}
+	}
+	if err := d.kubectl(ctx, "rollout", "status", "--namespace", d.target().namespace, "deployment/"+d.target().deployment, "--timeout=3m"); err != nil {
+		return d.whyNot(ctx, err)
+	}
+	return nil
+}
+
+// check refuses what can't work: a chapter without manifests, or two operators for the same objects.
+func (d Deployment) check(ctx context.Context) error {
+	if !d.Chapter.IsProject() && d.Chapter.Parts().Deployment == "" {
+		return &problem.Problem{
+			What: fmt.Sprintf("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name),
+			Mend: "chapters from 03 on have; ./scripts/workshop run " + d.Chapter.Number() + " runs it here",
+		}
+	}
+	if d.Helm && !exists(filepath.Join(d.Chapter.Dir, "dist", "chart")) {
+		return &problem.Problem{What: fmt.Sprintf("chapter %s has no Helm chart", d.Chapter.Name), Mend: "leave --helm out; chapter 07 has one"}
+	}
+	for _, other := range []chapters.Chapter{{Name: "05-controller-runtime"}, {Name: "06-kubebuilder"}} {
+		other.Dir = filepath.Join(d.Root, other.Name)
+		its := Deployment{Chapter: other}.target()
+		if its == d.target() || d.Chapter.Kind() != chapters.Foo {
+			continue
+		}
+		if image, err := d.running(ctx, its); err != nil {
+			return err
+		} else if image != "" {
+			return &problem.Problem{
+				What: fmt.Sprintf("another chapter's controller acts on Foos already: deployment %s in namespace %s", its.deployment, its.namespace),
+				Mend: "take it away first: ./scripts/workshop deploy " + other.Number() + " --remove",
+			}
+		}
+	}
+	return nil
+}
+
+// running is the image that runs there now, or "".
+func (d Deployment) running(ctx context.Context, t target) (image string, err error) {
+	return d.Kubectl.Run(ctx, "get", "deployments", "--namespace", t.namespace, "--field-selector", "metadata.name="+t.deployment,
+		"--output", "jsonpath={.items[*].spec.template.spec.containers[0].image}")
+}
+
+// Build builds the image under that name, the program as a static binary and nothing else, and brings it to the cluster's node.
+func (d Deployment) Build(ctx context.Context, image string) error {
+	if err := d.build(ctx, image); err != nil {
+		return err
+	}
+	d.say("kind load docker-image %s --name %s", image, d.Cluster.KindName())
+	return d.Cluster.Load(ctx, image)
+}
+
+func (d Deployment) build(ctx context.Context, image string) error {
+	if d.Chapter.IsProject() {
+		return d.make(ctx, "docker-prebuilt", image)
+	}
+	// The Dockerfile expects bin/foo-controller beside it. A folder of its own keeps the chapter's clean.
+	dir, err := os.MkdirTemp("", "image-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	d.say("CGO_ENABLED=0 GOOS=linux go build -trimpath -o bin/foo-controller .")
+	if err := kind.BuildStatic(ctx, d.Chapter.Dir, ".", filepath.Join(dir, "bin", "foo-controller")); err != nil {
+		return err
+	}
+	d.say("docker build --tag %s .", image)
+	return kind.BuildImage(ctx, dir, image, "--file", filepath.Join(d.Chapter.Dir, "Dockerfile"))
+}
+
+// apply applies the manifests.
+func (d Deployment) apply(ctx context.Context) error {
+	parts := d.Chapter.Parts()
+	switch {
+	case d.Helm:
+		return d.make(ctx, "helm-install", d.target().image)
+	case d.Chapter.IsProject():
+		return d.make(ctx, "deploy", d.target().image)
+	}
+	d.say("kubectl apply -f %s", d.relative(parts.CRD))
+	if err := d.Kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
+		return err
+	}
+	return d.kubectl(ctx, "apply", "-f", parts.Permissions, "-f", parts.Deployment)
+}
+
+// Remove takes away what Install has brought, the CRD and all its objects first: whoever waits to let them go is still there.
+func (d Deployment) Remove(ctx context.Context) error {
+	parts := d.Chapter.Parts()
+	switch {
+	case d.Helm:
+		return d.make(ctx, "helm-uninstall", d.target().image)
+	case d.Chapter.IsProject():
+		return d.make(ctx, "undeploy", d.target().image)
+	}
+	return d.kubectl(ctx, "delete", "--ignore-not-found", "-f", parts.CRD, "-f", parts.Deployment, "-f", parts.Permissions)
+}
+
+// make runs a target of the chapter's Makefile on the cluster.
+func (d Deployment) make(ctx context.Context, target, image string) error {
+	d.say("make -C %s %s IMG=%s", d.Chapter.Name, target, image)
+	command := exec.CommandContext(ctx, "make", "-C", d.Chapter.Dir, target, "IMG="+image, "KUBECTL="+d.Kubectl.Binary)
+	command.Env = append(os.Environ(), "KUBECONFIG="+d.Kubectl.Kubeconfig)
+	output, err := command.CombinedOutput()
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("make %s in %s: %w\n%s", target, d.Chapter.Name, err, output)
+	}
+	return err
+}
+
+// kubectl says the command and runs it.
+func (d Deployment) kubectl(ctx context.Context, args ...string) error {
+	shown := make([]string, len(args))
+	for i, arg := range args {
+		shown[i] = d.relative(arg)
+	}
+	d.say("kubectl %s", strings.Join(shown, " "))
+	_, err := d.Kubectl.Run(ctx, args...)
+	return err
+}
+
+// whyNot adds to an error what the Pods say.
+func (d Deployment) whyNot(ctx context.Context, err error) error {
+	pods, _ := d.Kubectl.Run(ctx, "get", "pods", "--namespace", d.target().namespace, "--output", "wide")
+	events, _ := d.Kubectl.Run(ctx, "get", "events", "--namespace", d.target().namespace, "--sort-by=.lastTimestamp")
+	logs, _ := d.Kubectl.Run(ctx, "logs", "--namespace", d.target().namespace, "deployment/"+d.target().deployment, "--tail=20")
+	return &problem.Problem{
+		What: fmt.Sprintf("chapter %s's program doesn't become ready in the cluster", d.Chapter.Name),
+		Mend: fmt.Sprintf("look what its Pods say: ./scripts/workshop kubectl describe pods --namespace %s", d.target().namespace),
+		Err:  fmt.Errorf("%w\n%s%s%s", err, pods, events, logs),
+	}
+}
+
+func (d Deployment) say(format string, args ...any) { fmt.Fprintf(d.Out, "$ "+format+"\n", args...) }
+
+// relative is a path as a reader in the repository's root would type it.
+func (d Deployment) relative(path string) string {
+	if short, err := filepath.Rel(d.Root, path); err == nil && filepath.IsAbs(path) {
+		return short
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,90 @@
+package kind
+
+// Bringing images to the node, so that the kubelet needn't pull them.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"sigs.k8s.io/kind/pkg/cluster/nodes"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// Load brings an image that docker has to the cluster's node. There it also gets the other names, whatever docker itself has under them.
+func (c *Cluster) Load(ctx context.Context, image string, names ...string) error {
+	dir, err := os.MkdirTemp("", "image-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	archive := filepath.Join(dir, "image.tar")
+	if _, err := docker(ctx, "save", "--output", archive, image); err != nil {
+		return err
+	}
+	nodes, err := c.nodes()
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if err := load(node, archive); err != nil {
+			return explain(err, fmt.Sprintf("image %s can't be brought to node %s", image, node), "")
+		}
+		for _, name := range names {
+			if err := tag(node, image, name); err != nil {
+				return explain(err, fmt.Sprintf("image %s can't be named %s on node %s", image, name, node), "")
+			}
+		}
+	}
+	return nil
+}
+
+func load(node nodes.Node, archive string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return nodeutils.LoadImageArchive(node, f)
+}
+
+func tag(node nodes.Node, image, name string) error {
+	from, err := qualified(image)
+	if err != nil {
+		return err
+	}
+	to, err := qualified(name)
+	if err != nil {
+		return err
+	}
+	return nodeutils.ReTagImage(node, from, to)
+}
+
+func (c *Cluster) nodes() ([]nodes.Node, error) {
+	nodes, err := c.provider(logger{}).ListInternalNodes(c.KindName())
+	if err == nil && len(nodes) == 0 {
+		err = &problem.Problem{What: fmt.Sprintf("cluster %q has no node", c.name), Mend: "./scripts/workshop up --kind"}
+	}
+	return nodes, err
+}
+
+// BuildImage builds the image from the Dockerfile in dir, whose context that folder is.
+func BuildImage(ctx context.Context, dir, image string, args ...string) error {
+	_, err := docker(ctx, append(append([]string{"build", "--tag", image}, args...), dir)...)
+	return err
+}
+
+// BuildStatic builds the Go program in the package at dir, as a static binary for the node, which has this machine's architecture.
+func BuildStatic(ctx context.Context, dir, pkg, binary string) error {
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, pkg)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s in %s: %w\n%s", pkg, dir, err, output)
+	}
+	return nil
+}

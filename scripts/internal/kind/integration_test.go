@@ -1,0 +1,132 @@
+//go:build kind
+
+package kind
+
+// The promises of a cluster of kind, on a real one. Its parts run in order.
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/problem"
+)
+
+func TestARealCluster(t *testing.T) {
+	root, home := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("KUBECONFIG", filepath.Join(home, "users-own"))
+	c := New(root, "test-of-kind")
+	c.Image = os.Getenv("TEST_KIND_IMAGE")
+	t.Cleanup(func() {
+		if _, err := c.Down(context.Background(), false, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	up := func(c *Cluster, want cluster.Outcome) {
+		t.Helper()
+		result, err := c.Up(t.Context(), cluster.UpOptions{Progress: func(doing string) { t.Log(doing) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Outcome != want {
+			t.Errorf("outcome: %s, want %s", result.Outcome, want)
+		}
+		if status, err := c.Status(t.Context()); err != nil || !status.Ready || status.NodesReady != 1 {
+			t.Errorf("status %+v, error %v", status, err)
+		}
+	}
+	up(c, cluster.Created)
+	up(c, cluster.AlreadyUp)
+
+	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {
+		t.Errorf("the user's home has %v now, error %v", entries, err)
+	}
+
+	// Another folder's workshop can't take it for its own.
+	other := New(t.TempDir(), "test-of-kind")
+	var p *problem.Problem
+	if _, err := other.Up(t.Context(), cluster.UpOptions{}); !errors.As(err, &p) || !strings.Contains(p.What, "wasn't made in this folder") {
+		t.Errorf("another folder's Up: %v", err)
+	}
+	if ended, err := other.Down(t.Context(), true, nil); ended != 0 || err != nil {
+		t.Errorf("another folder's Down ended %d, error %v", ended, err)
+	}
+
+	config, err := c.RESTConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := kubernetes.NewForConfigOrDie(config)
+	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "asked-for", metav1.GetOptions{}); err == nil {
+		t.Error("there is a ConfigMap that nobody made")
+	}
+	if log, err := os.ReadFile(c.AuditLog()); err != nil || !strings.Contains(string(log), "asked-for") {
+		t.Errorf("the audit log doesn't tell of a request: error %v", err)
+	}
+
+	if err := c.LoadStandIn(t.Context(), SampleImages()...); err != nil {
+		t.Fatal(err)
+	}
+	images, err := docker(t.Context(), "exec", c.Node(), "ctr", "--namespace=k8s.io", "images", "ls", "-q")
+	if err != nil || !strings.Contains(images, "docker.io/library/nginx:latest") {
+		t.Errorf("the node has %s, error %v", images, err)
+	}
+
+	// A crash, and a reboot.
+	if err := c.Kill(t.Context(), "kube-apiserver"); err != nil {
+		t.Fatal(err)
+	}
+	up(c, cluster.AlreadyUp)
+	if _, err := docker(t.Context(), "stop", c.Node()); err != nil {
+		t.Fatal(err)
+	}
+	if serves, err := c.Serves(t.Context()); serves || err != nil {
+		t.Errorf("a stopped one serves: %v, error %v", serves, err)
+	}
+	up(c, cluster.Started)
+
+	if ended, err := c.Down(t.Context(), false, nil); ended != 1 || err != nil {
+		t.Errorf("ended %d, error %v", ended, err)
+	}
+	if node, err := inspect(t.Context(), c.Node()); err != nil || node.ID != "" {
+		t.Errorf("its container is still there: %+v, error %v", node, err)
+	}
+}
+
+func TestAnImageThatCantBePulled(t *testing.T) {
+	c := New(t.TempDir(), "test-of-image")
+	c.Image = "localhost:1/no-such-image:v0"
+	_, err := c.Up(t.Context(), cluster.UpOptions{})
+	var p *problem.Problem
+	if !errors.As(err, &p) || p.What != "the node image can't be pulled" {
+		t.Errorf("got %v", err)
+	}
+	if c.Exists() {
+		t.Error("it counts as made")
+	}
+}
+
+func TestInterruptedItLeavesNothing(t *testing.T) {
+	c := New(t.TempDir(), "test-of-interrupt")
+	c.Image = os.Getenv("TEST_KIND_IMAGE")
+	ctx, interrupt := context.WithCancel(t.Context())
+	_, err := c.Up(ctx, cluster.UpOptions{Progress: func(doing string) {
+		if strings.Contains(doing, "starting control-plane") {
+			interrupt()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if node, err := inspect(t.Context(), c.Node()); err != nil || node.ID != "" {
+		t.Errorf("its container is still there: %+v, error %v", node, err)
+	}
+}

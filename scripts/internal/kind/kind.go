@@ -1,0 +1,115 @@
+// Package kind runs a cluster whose node is a container that runs containers, by kind's library: Kubernetes in Docker. It makes,
+// ends and looks at its own clusters, brings images to them, and leaves everybody else's alone. Like package cluster it never
+// looks at ~/.kube/config or $KUBECONFIG.
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/kind/pkg/apis/config/defaults"
+	kind "sigs.k8s.io/kind/pkg/cluster"
+
+	"example.com/operators/scripts/internal/cluster"
+)
+
+// DefaultImage is the node image of the pinned kind. It says which Kubernetes the cluster has.
+const DefaultImage = defaults.Image
+
+// Cluster is one cluster, which need not exist yet. It is a cluster.Backend.
+type Cluster struct {
+	// Image is the node image of a new cluster; "": DefaultImage.
+	Image string
+
+	name  string
+	state string // .workshop: holds the lock, and all clusters
+	dir   string // all that belongs to this cluster, but for its container
+}
+
+var _ cluster.Backend = (*Cluster)(nil)
+
+// New returns the cluster of that name in the repository at root.
+func New(root, name string) *Cluster {
+	state := filepath.Join(root, ".workshop")
+	return &Cluster{name: name, state: state, dir: filepath.Join(folder(state), name)}
+}
+
+// folder is where all clusters of kind lie.
+func folder(state string) string { return filepath.Join(state, "kind") }
+
+// Name is what the user calls it.
+func (c *Cluster) Name() string { return c.name }
+
+// KindName is what kind calls it. All of a machine's clusters share these names, so this one begins with the course's.
+func (c *Cluster) KindName() string { return "operators-" + c.name }
+
+// Node is the name of the container that is its node.
+func (c *Cluster) Node() string { return c.KindName() + "-control-plane" }
+
+// Nodes are containers.
+func (c *Cluster) Nodes() cluster.Nodes { return cluster.Containers }
+
+// Kubeconfig is the path of the administrator's kubeconfig. The file stands alone: copy it and it works.
+func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
+
+// AuditLog is the path of the API server's audit log, as that of a cluster.Cluster. The node writes it into a mounted folder.
+func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audit.log") }
+
+// log is the path of what kind said while it made the cluster.
+func (c *Cluster) log() string { return filepath.Join(c.dir, "kind.log") }
+
+// RESTConfig is for the administrator, without a limit on the client's side.
+func (c *Cluster) RESTConfig() (*rest.Config, error) { return cluster.RESTConfig(c) }
+
+// madeFile holds the id of the node's container, once the cluster has been ready. Until then it is empty: begun and not finished.
+func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
+
+// made is the id of the container that this cluster was made as; begun tells whether it was begun, at least.
+func (c *Cluster) made() (id string, begun bool) {
+	content, err := os.ReadFile(c.madeFile())
+	return string(content), err == nil
+}
+
+// Exists tells whether the cluster was made here. Whether its container is still there is for Status to say.
+func (c *Cluster) Exists() bool {
+	id, _ := c.made()
+	return id != ""
+}
+
+// Serves tells whether the node's container runs.
+func (c *Cluster) Serves(ctx context.Context) (bool, error) {
+	id, _ := c.made()
+	if id == "" {
+		return false, nil
+	}
+	node, err := inspect(ctx, c.Node())
+	return node.ID == id && node.Running, err
+}
+
+// provider is kind itself.
+func (c *Cluster) provider(log logger) *kind.Provider {
+	return kind.NewProvider(kind.ProviderWithDocker(), kind.ProviderWithLogger(log))
+}
+
+// All are the clusters that were made, or begun, in the repository at root.
+func All(root string) ([]*Cluster, error) {
+	entries, err := os.ReadDir(folder(filepath.Join(root, ".workshop")))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("list kind's clusters: %w", err)
+	}
+	var all []*Cluster
+	for _, entry := range entries {
+		c := New(root, entry.Name())
+		if _, begun := c.made(); begun {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,205 @@
+package kind
+
+// What needs no docker: a script takes its place, and keeps a record of what it was asked.
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// aDocker puts a script into PATH, alone, that answers as docker would. It returns a function that tells what was asked.
+func aDocker(t *testing.T, script string) (asked func() []string) {
+	t.Helper()
+	dir := t.TempDir()
+	record := filepath.Join(dir, "record")
+	content := "#!/bin/sh\necho \"$*\" >>'" + record + "'\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(content), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	return func() []string {
+		content, _ := os.ReadFile(record)
+		return strings.Fields(strings.ReplaceAll(string(content), " ", "_"))
+	}
+}
+
+const healthy = `case "$1" in
+info) echo '{"CgroupVersion":"2","OSType":"linux"}';;
+container) echo '%s';;
+esac`
+
+func withNode(node string) string { return strings.Replace(healthy, "%s", node, 1) }
+
+func TestWhatStandsInTheWay(t *testing.T) {
+	for sentence, test := range map[string]struct{ docker, want string }{
+		"docker isn't running": {
+			"echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1",
+			"docker isn't running",
+		},
+		"docker isn't running, which an old version says with exit code 0": {
+			`echo '{"ServerErrors":["Cannot connect to the Docker daemon at unix:///x"]}'`,
+			"docker isn't running",
+		},
+		"docker may not be used": {
+			"echo 'permission denied while trying to connect to the Docker daemon socket' >&2; exit 1",
+			"you may not use docker",
+		},
+		"somebody else's cluster has the name": {
+			withNode("abc running"),
+			`there is a cluster of kind named "operators-mine", which wasn't made in this folder`,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			aDocker(t, test.docker)
+			c := New(t.TempDir(), "mine")
+			_, err := c.Up(t.Context(), cluster.UpOptions{})
+			var p *problem.Problem
+			if !errors.As(err, &p) || p.What != test.want || p.Mend == "" {
+				t.Errorf("got %v, want %q and its mend", err, test.want)
+			}
+			if _, begun := c.made(); begun {
+				t.Error("it counts as made here")
+			}
+		})
+	}
+}
+
+func TestWithoutDocker(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := New(t.TempDir(), "mine").Up(t.Context(), cluster.UpOptions{})
+	var p *problem.Problem
+	if want := "there is no docker command, which kind needs"; !errors.As(err, &p) || p.What != want || p.Mend == "" {
+		t.Errorf("got %v, want %q and its mend", err, want)
+	}
+}
+
+func TestWhatKindSaysIsExplained(t *testing.T) {
+	for said, want := range map[string]string{
+		`failed to pull image "kindest/node:v9": command "docker pull" failed with error: exit status 1`:   "the node image can't be pulled",
+		"Failed to create control group inotify object: Too many open files; too many open files":          "the machine lets a user watch too few files",
+		`could not find a log line that matches "Reached target .*Multi-User System.*|detected cgroup v1"`: "the node didn't start",
+		"write /var/lib/docker: no space left on device":                                                   "since the disk is full",
+		"something new": `kind couldn't make the cluster`,
+	} {
+		err := explain(errors.New(said), "kind couldn't make the cluster", "/the/log")
+		var p *problem.Problem
+		if !errors.As(err, &p) || !strings.Contains(p.What, want) || p.Mend == "" || p.Log != "/the/log" {
+			t.Errorf("%s:\ngot %+v\nwant %q, a mend and the log", said, p, want)
+		}
+	}
+}
+
+// Down deletes nothing but what Up made.
+func TestDownLeavesOthersAlone(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		made      string // the id in our record; "-": there is none
+		node      string
+		wantEnded int
+		wantRm    bool
+	}{
+		"it was never made here":                            {"-", "abc running", 0, false},
+		"ours is gone, and somebody else's has its name":    {"def", "abc running", 0, false},
+		"ours is gone":                                      {"abc", "", 0, false},
+		"ours runs":                                         {"abc", "abc running", 1, true},
+		"ours is stopped":                                   {"abc", "abc exited", 1, true},
+		"ours was begun and not finished":                   {"", "abc running", 1, true},
+		"ours was begun, and its container is gone already": {"", "", 0, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			asked := aDocker(t, withNode(test.node)+"\n[ \"$1\" = ps ] && echo operators-mine-control-plane || true")
+			c := New(t.TempDir(), "mine")
+			if test.made != "-" {
+				if err := os.MkdirAll(c.dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(c.madeFile(), []byte(test.made), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ended, err := c.Down(t.Context(), false, nil)
+			if err != nil || ended != test.wantEnded {
+				t.Errorf("ended %d, error %v", ended, err)
+			}
+			removed := slices.ContainsFunc(asked(), func(a string) bool { return strings.HasPrefix(a, "rm_") })
+			if removed != test.wantRm {
+				t.Errorf("docker was asked %q", asked())
+			}
+			if _, begun := c.made(); begun {
+				t.Error("it still counts as made here")
+			}
+		})
+	}
+}
+
+func TestExists(t *testing.T) {
+	c := New(t.TempDir(), "mine")
+	if c.Exists() {
+		t.Error("before it is made")
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for content, want := range map[string]bool{"": false, "abc": true} {
+		if err := os.WriteFile(c.madeFile(), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c.Exists() != want {
+			t.Errorf("with the record %q: %v", content, !want)
+		}
+	}
+	if serves, err := New(t.TempDir(), "other").Serves(t.Context()); serves || err != nil {
+		t.Errorf("one that was never made serves: %v, %v", serves, err)
+	}
+}
+
+func TestOldCgroupsArePatchedFor(t *testing.T) {
+	for version, want := range map[string]bool{"1": true, "2": false} {
+		config, err := New(t.TempDir(), "mine").config(engine{CgroupVersion: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(config.KubeadmConfigPatches, oldCgroups); got != want {
+			t.Errorf("cgroups %s: patched for: %v", version, got)
+		}
+	}
+}
+
+func TestQualifiedNames(t *testing.T) {
+	for image, want := range map[string]string{
+		"nginx":                   "docker.io/library/nginx:latest",
+		"nginx:1.29":              "docker.io/library/nginx:1.29",
+		"me/app":                  "docker.io/me/app:latest",
+		"example.com/app:2":       "example.com/app:2",
+		"localhost:5000/app/a:b1": "localhost:5000/app/a:b1",
+	} {
+		if got, err := qualified(image); err != nil || got != want {
+			t.Errorf("%s: got %s, error %v, want %s", image, got, err, want)
+		}
+	}
+	if _, err := qualified("Not An Image"); err == nil {
+		t.Error("an impossible name has no error")
+	}
+}
+
+func TestStepsAreShownPlainly(t *testing.T) {
+	var log strings.Builder
+	var shown []string
+	l := logger{&log, func(step string) { shown = append(shown, step) }}
+	l.V(0).Infof(" • %s  ...\n", "Preparing nodes 📦 📦 ")
+	l.V(0).Infof(" ✓ %s\n", "Preparing nodes 📦 📦 ")
+	l.V(3).Info("details")
+	l.Warn("careful")
+	if want := []string{"kind: preparing nodes"}; !slices.Equal(shown, want) {
+		t.Errorf("shown: %q, want %q", shown, want)
+	}
+	if got := log.String(); !strings.Contains(got, "warning: careful") || strings.Contains(got, "details") {
+		t.Errorf("the log has %q", got)
+	}
+}

@@ -1,0 +1,78 @@
+package suite
+
+// The way that needs nothing of the workshop's: kubectl apply, go run.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/program"
+)
+
+// plainWay does what the top README says: it applies the CRD, starts the program by go run, applies the sample, and waits until that has all
+// that it asks for. Projects do it by make install and make run.
+func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err error) {
+	parts := chapter.Parts()
+	command := exec.CommandContext(ctx, "go", "run", "./"+chapter.Name)
+	if chapter.IsProject() {
+		if output, err := k.command(ctx, "make", "-C", chapter.Dir, "install", "KUBECTL="+k.kubectl.Binary).CombinedOutput(); err != nil {
+			return fmt.Errorf("make install: %w\n%s", err, output)
+		}
+		command = exec.CommandContext(ctx, "make", "-C", chapter.Dir, "run")
+	} else if _, err := k.kubectl.Run(ctx, "apply", "-f", parts.CRD); err != nil {
+		return err
+	}
+	var said output.Buffer
+	command.Dir, command.Env = k.Root, k.pointed()
+	command.Stdout, command.Stderr = &said, &said
+	// make and go have children: the group is told.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
+	command.WaitDelay = time.Minute
+	if err := command.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	defer func() {
+		cleanUp, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+		defer cancel()
+		// The CRD last, and the objects before the program: it may have to let them go.
+		_, deleteErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.Sample)
+		_ = command.Cancel() // it may have ended
+		<-ended
+		_, crdErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.CRD)
+		if err = errors.Join(err, deleteErr, crdErr); err != nil {
+			err = fmt.Errorf("%w\nthe program said:\n%s", err, &said)
+		}
+	}()
+	p, err := program.OfChapter(chapter)
+	if err != nil {
+		return err
+	}
+	for _, example := range p.Examples {
+		if _, err := k.kubectl.Run(ctx, "apply", "-f", example); err != nil {
+			return err
+		}
+	}
+	_, err = k.kubectl.Run(ctx, append([]string{"wait", "--timeout=3m"}, p.Settled()...)...)
+	return err
+}
+
+// command is one that is pointed at the cluster.
+func (k *onKind) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, name, args...)
+	command.Env = k.pointed()
+	return command
+}
+
+func (k *onKind) pointed() []string {
+	return append(os.Environ(), "KUBECONFIG="+k.cluster.Kubeconfig())
+}
