@@ -4,6 +4,7 @@ package acceptance
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -37,9 +38,31 @@ each promise is judged. T7, T8 and T9 ask more of chapter 07: they are about Ser
 	tdsets.writePromises(&text)
 	text.WriteString("\n– means that nobody asks.\n\n")
 	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
+	writeOnKind(&text)
 	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one of each table, " +
 		"and `./scripts/workshop faults 01 F5` lets you\nwatch it.\n")
 	return text.String()
+}
+
+// writeOnKind says what of all that isn't asked where containers are real.
+func writeOnKind(text *strings.Builder) {
+	text.WriteString(`
+## On kind
+
+` + "`./scripts/workshop test --on kind`" + ` asks the same where containers are real: from outside, and of chapters 03 to 07 while their programs run as
+Pods; and on top of it what only containers show. Left out are
+
+`)
+	outside, inside := LeftOut(false), LeftOut(true)
+	var proxied []string
+	for _, what := range slices.Sorted(maps.Keys(inside)) {
+		if why, always := outside[what]; always {
+			fmt.Fprintf(text, "- %s: %s;\n", what, why)
+		} else {
+			proxied = append(proxied, what)
+		}
+	}
+	fmt.Fprintf(text, "- of programs in the cluster, %s: %s.\n", strings.Join(proxied, ", "), inside[proxied[0]])
 }
 
 // write writes the contract's table, a line for each of rows, and below it the reasons for each cell that doesn't say yes.
