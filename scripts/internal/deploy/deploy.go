@@ -10,6 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/kind"
@@ -64,7 +70,36 @@ func (d Deployment) Install(ctx context.Context) error {
 	if err := d.kubectl(ctx, "rollout", "status", "--namespace", d.target().namespace, "deployment/"+d.target().deployment, "--timeout=3m"); err != nil {
 		return d.whyNot(ctx, err)
 	}
-	return nil
+	if d.Chapter.Parts().Webhooks == "" {
+		return nil
+	}
+	return d.webhooksAnswer(ctx)
+}
+
+// webhooksAnswer waits until the API server reaches the webhooks: a Service leads to Pods some moments after they are ready. It asks by a sample
+// that isn't kept.
+func (d Deployment) webhooksAnswer(ctx context.Context) error {
+	content, err := os.ReadFile(d.Chapter.Parts().Sample)
+	if err != nil {
+		return err
+	}
+	var sample unstructured.Unstructured
+	if err := yaml.Unmarshal(content, &sample.Object); err != nil {
+		return err
+	}
+	sample.SetNamespace(metav1.NamespaceDefault)
+	if content, err = sample.MarshalJSON(); err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+		last = d.Kubectl.Try(ctx, content)
+		return last == nil || !strings.Contains(last.Error(), "failed calling webhook"), nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return d.whyNot(ctx, last)
+	}
+	return err
 }
 
 // check refuses what can't work: a chapter without manifests, or two operators for the same objects.

@@ -64,3 +64,30 @@ func TestWhatCantBeDeployed(t *testing.T) {
 		})
 	}
 }
+
+// The first answers come before the Service leads anywhere.
+func TestTheWebhooksAreWaitedFor(t *testing.T) {
+	root := testfiles.Write(t, t.TempDir(), map[string]string{
+		"07-a/PROJECT":                    "",
+		"07-a/config/samples/a_v1_b.yaml": "kind: TDSet\nmetadata: {name: a, namespace: temp}\n",
+		"kubectl": "#!/bin/sh\ncat >\"$0.asked\"\n" +
+			"if [ -e \"$0.later\" ]; then echo 'Error: that is refused' >&2; else touch \"$0.later\"; echo 'failed calling webhook: refused' >&2; fi\nexit 1\n",
+	})
+	binary := filepath.Join(root, "kubectl")
+	if err := os.Chmod(binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := Deployment{
+		Chapter: chapters.Chapter{Name: "07-a", Dir: filepath.Join(root, "07-a")},
+		Kubectl: kubectl.Kubectl{Binary: binary},
+	}
+	if err := d.webhooksAnswer(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(binary + ".later"); err != nil {
+		t.Error("it was asked once")
+	}
+	if asked, err := os.ReadFile(binary + ".asked"); err != nil || !strings.Contains(string(asked), `"namespace":"default"`) {
+		t.Errorf("asked was %s, error %v", asked, err)
+	}
+}

@@ -5,6 +5,7 @@ package deploy
 // Every chapter that can be deployed, on a real cluster of kind.
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,6 +57,11 @@ func deployOne(t *testing.T, d Deployment) {
 		}
 		return said
 	}
+	t.Cleanup(func() { // otherwise it would act on the objects of all tests that follow
+		if t.Failed() {
+			_ = d.Remove(context.WithoutCancel(t.Context()))
+		}
+	})
 	if err := d.Install(t.Context()); err != nil {
 		t.Fatal(err)
 	}

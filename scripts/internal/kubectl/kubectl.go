@@ -71,6 +71,12 @@ func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 	return nil
 }
 
+// Try asks the API server what it would say to the objects in content, which is YAML or JSON, and keeps none.
+func (k Kubectl) Try(ctx context.Context, content []byte) error {
+	_, err := k.run(ctx, content, "create", "--dry-run=server", "-f", "-")
+	return err
+}
+
 // Apply applies the objects in content, which is YAML.
 func (k Kubectl) Apply(ctx context.Context, content []byte) error {
 	_, err := k.run(ctx, content, "apply", "--server-side", "-f", "-")
