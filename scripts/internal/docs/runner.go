@@ -57,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
 			return []Problem{*problem}, run.commands, nil
 		}
 	}
-	return run.leftRunning(), run.commands, nil
+	return run.leftRunning(ctx), run.commands, nil
 }
 
 // run is one run of one file. Its methods return nil for a step that held.
@@ -69,10 +69,10 @@ type run struct {
 	commands  int
 }
 
-// leftRunning are the commands that nobody has ended.
-func (r *run) leftRunning() (problems []Problem) {
+// leftRunning are the commands that nobody has ended. One that has just printed its last line has a moment to end.
+func (r *run) leftRunning(ctx context.Context) (problems []Problem) {
 	for t, line := range r.started {
-		if !t.look().ended {
+		if s, _ := t.await(ctx, grace, func(s state) bool { return s.ended }); !s.ended {
 			problems = append(problems, *r.fail(line, "this still runs at the end of the text: end it there, by ^C"))
 		}
 	}
