@@ -37,7 +37,7 @@ objects included.`,
 			if err != nil {
 				return err
 			}
-			if _, _, err := bringUpThis(command.Context(), c, 0); err != nil {
+			if _, err := bringUp(command.Context(), c, 0); err != nil {
 				return err
 			}
 			d := deploy.Deployment{

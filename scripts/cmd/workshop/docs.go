@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/overview"
 )
@@ -30,7 +31,7 @@ compared with what is shown.`,
 			if write {
 				return writeDocs(command)
 			}
-			s, err := newSuite(command, args)
+			s, err := newSuite(command, args, cluster.Simulated)
 			if err != nil {
 				return err
 			}

@@ -30,8 +30,9 @@ func newKubeconfigCommand() *cobra.Command {
 }
 
 func notUp(c cluster.Backend) error {
-	return &problem.Problem{
-		What: fmt.Sprintf("cluster %q isn't up", c.Name()),
-		Mend: "./scripts/workshop up" + map[bool]string{true: " --kind"}[c.Nodes() == cluster.Containers],
+	mend := "./scripts/workshop up"
+	if c.Nodes() == cluster.Containers {
+		mend += " --kind"
 	}
+	return &problem.Problem{What: fmt.Sprintf("cluster %q isn't up", c.Name()), Mend: mend}
 }

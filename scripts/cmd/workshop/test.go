@@ -14,6 +14,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -49,17 +50,22 @@ the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That 
 			if matrix {
 				return printMatrix(command, args)
 			}
+			nodes, err := theNodes()
+			if err != nil {
+				return err
+			}
+			if err := testableOn(nodes, command.Flags().Changed("only"), image); err != nil {
+				return err
+			}
 			if command.Flags().Changed("only") {
 				return testOnly(command, args, only)
 			}
-			s, err := newSuite(command, args)
+			s, err := newSuite(command, args, nodes)
 			if err != nil {
 				return err
 			}
 			run := s.Run
-			if nodes, err := theNodes(); err != nil {
-				return err
-			} else if nodes == cluster.Containers {
+			if nodes == cluster.Containers {
 				run = func(ctx context.Context) (gotest.Counts, error) { return s.OnKind(ctx, image) }
 			}
 			counts, err := run(command.Context())
@@ -78,6 +84,17 @@ the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That 
 	return command
 }
 
+// testableOn refuses what would be left out without a word.
+func testableOn(nodes cluster.Nodes, only bool, image string) error {
+	switch {
+	case nodes == cluster.Containers && only:
+		return &problem.Problem{What: "--only is for simulated nodes", Mend: "leave out --on kind (or say --on kwok), or --only"}
+	case nodes != cluster.Containers && image != "":
+		return &problem.Problem{What: "--image is for clusters of kind", Mend: "add --on kind"}
+	}
+	return nil
+}
+
 // say ends the output with a line of its own, in words that CI systems read.
 func say(command *cobra.Command, counts gotest.Counts) {
 	fmt.Fprintf(command.OutOrStdout(), "%d passed, %d failed\n", counts.Passed, counts.Failed+counts.Skipped)
@@ -89,7 +106,7 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := newSuite(command, args)
+	s, err := newSuite(command, args, cluster.Simulated)
 	if err != nil {
 		return err
 	}
@@ -126,8 +143,8 @@ func printMatrix(command *cobra.Command, args []string) error {
 	return err
 }
 
-// newSuite is a suite of the chapters that args name, or of everything, with the control plane built.
-func newSuite(command *cobra.Command, args []string) (*suite.Suite, error) {
+// newSuite is a suite of the chapters that args name, or of everything, with what is built that it takes on such nodes.
+func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suite.Suite, error) {
 	root, err := findRoot()
 	if err != nil {
 		return nil, err
@@ -137,7 +154,7 @@ func newSuite(command *cobra.Command, args []string) (*suite.Suite, error) {
 		return nil, err
 	}
 	show := ui.New(os.Stderr)
-	if err := ensureBuilt(command.Context(), show, cluster.Simulated); err != nil {
+	if err := ensureBuilt(command.Context(), show, nodes); err != nil {
 		return nil, err
 	}
 	return &suite.Suite{Root: root, Bin: controlplane.New(root).Bin, UI: show, Chapters: found, Everything: len(args) == 0}, nil

@@ -32,9 +32,9 @@ are simulated by kwok: Pods are scheduled and become ready, but no container run
 programs from source. Later, up starts whatever is down, keeps the data, and does nothing if all is well.
 
 With --kind it makes a cluster of kind instead, Kubernetes in Docker: its one node is a container, and Pods run in it. It needs docker,
-and a network to pull the node image, unless --image names one that docker has. Pods can't be pulled for without a network either:
-with --stand-in the node gets a small HTTP server of the course's own under the names of the samples' images. All other commands use the cluster of
-kind for as long as there is one, unless told otherwise by --on kwok.`,
+and a network to pull the node image, unless --image names one that docker has. The samples' images are pulled too, unless --stand-in puts a
+small HTTP server of the course's own in their place. All other commands use the cluster of kind for as long as there is one, unless told
+otherwise by --on kwok.`,
 		Example: `  ./scripts/workshop up
   ./scripts/workshop up --kind
   ./scripts/workshop up --kind --image kindest/node:v1.35.0`,
@@ -53,7 +53,7 @@ kind for as long as there is one, unless told otherwise by --on kwok.`,
 			if err != nil {
 				return err
 			}
-			_, result, err := bringUpThis(command.Context(), c, nodes)
+			result, err := bringUp(command.Context(), c, nodes)
 			if err != nil {
 				return err
 			}

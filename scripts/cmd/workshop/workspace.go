@@ -105,27 +105,21 @@ func theNodes() (cluster.Nodes, error) {
 
 // ensureUp returns the cluster, up and ready. What is missing is built, made or started, and progress shown meanwhile.
 func ensureUp(ctx context.Context) (cluster.Backend, error) {
-	c, _, err := bringUp(ctx, 0)
+	c, err := theCluster()
+	if err != nil {
+		return nil, err
+	}
+	_, err = bringUp(ctx, c, 0)
 	return c, err
 }
 
-// bringUp is ensureUp for a given number of nodes (0: as they are), and tells what there was to do.
-func bringUp(ctx context.Context, nodes int) (cluster.Backend, cluster.UpResult, error) {
-	c, err := theCluster()
-	if err != nil {
-		return nil, cluster.UpResult{}, err
-	}
-	return bringUpThis(ctx, c, nodes)
-}
-
-// bringUpThis is bringUp for this cluster.
-func bringUpThis(ctx context.Context, c cluster.Backend, nodes int) (cluster.Backend, cluster.UpResult, error) {
+// bringUp brings this cluster up, with a given number of nodes (0: as they are), and tells what there was to do.
+func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResult, error) {
 	show := ui.New(os.Stderr)
 	if err := ensureBuilt(ctx, show, c.Nodes()); err != nil {
-		return nil, cluster.UpResult{}, err
+		return cluster.UpResult{}, err
 	}
-	result, err := bringUpShown(ctx, show, c, nodes)
-	return c, result, err
+	return bringUpShown(ctx, show, c, nodes)
 }
 
 // bringUpShown brings a cluster up, and shows what is done.

@@ -56,7 +56,9 @@ func TestWhatIsForKindAlone(t *testing.T) {
 			c, err := theCluster()
 			return cmp.Or(err, loadStandIn(t.Context(), c))
 		}, "--stand-in is for clusters of kind: on simulated nodes nothing is pulled"},
-		"a deployment": {func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
+		"a node image for tests":   {func() error { return testableOn("", false, "kindest/node:v1") }, "--image is for clusters of kind"},
+		"not some promises' tests": {func() error { return testableOn(cluster.Containers, true, "") }, "--only is for simulated nodes"},
+		"a deployment":             {func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Setenv("WORKSHOP_ROOT", t.TempDir())

@@ -102,9 +102,14 @@ func (d Deployment) webhooksAnswer(ctx context.Context) error {
 	return err
 }
 
+// possible tells whether the chapter has what it takes.
+func (d Deployment) possible() bool {
+	return d.Chapter.IsProject() || d.Chapter.Parts().Deployment != ""
+}
+
 // check refuses what can't work: a chapter without manifests, or two operators for the same objects.
 func (d Deployment) check(ctx context.Context) error {
-	if !d.Chapter.IsProject() && d.Chapter.Parts().Deployment == "" {
+	if !d.possible() {
 		return &problem.Problem{
 			What: fmt.Sprintf("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name),
 			Mend: "chapters from 03 on have; ./scripts/workshop run " + d.Chapter.Number() + " runs it here",
@@ -113,18 +118,21 @@ func (d Deployment) check(ctx context.Context) error {
 	if d.Helm && !exists(filepath.Join(d.Chapter.Dir, "dist", "chart")) {
 		return &problem.Problem{What: fmt.Sprintf("chapter %s has no Helm chart", d.Chapter.Name), Mend: "leave --helm out; chapter 07 has one"}
 	}
-	for _, other := range []chapters.Chapter{{Name: "05-controller-runtime"}, {Name: "06-kubebuilder"}} {
-		other.Dir = filepath.Join(d.Root, other.Name)
-		its := Deployment{Chapter: other}.target()
-		if its == d.target() || d.Chapter.Kind() != chapters.Foo {
+	all, err := chapters.All(d.Root)
+	if err != nil {
+		return err
+	}
+	for _, chapter := range all {
+		other := Deployment{Chapter: chapter}
+		if !other.possible() || chapter.Kind() != d.Chapter.Kind() || other.target().namespace == d.target().namespace {
 			continue
 		}
-		if image, err := d.running(ctx, its); err != nil {
+		if image, err := d.running(ctx, other.target()); err != nil {
 			return err
 		} else if image != "" {
 			return &problem.Problem{
-				What: fmt.Sprintf("another chapter's controller acts on Foos already: deployment %s in namespace %s", its.deployment, its.namespace),
-				Mend: "take it away first: ./scripts/workshop deploy " + other.Number() + " --remove",
+				What: fmt.Sprintf("another chapter's controller acts on %ss already: deployment %s in namespace %s", d.Chapter.Kind(), other.target().deployment, other.target().namespace),
+				Mend: "take it away first: ./scripts/workshop deploy " + chapter.Number() + " --remove",
 			}
 		}
 	}

@@ -34,10 +34,6 @@ func docker(ctx context.Context, args ...string) (string, error) {
 // engine is what there is to know about docker.
 type engine struct {
 	CgroupVersion string // "1" or "2"
-	OSType        string
-	Architecture  string // as uname has it
-	NCPU          int
-	MemTotal      int64 // bytes
 }
 
 // findEngine asks docker whether it runs.

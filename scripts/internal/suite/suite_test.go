@@ -77,6 +77,7 @@ func TestWhichTextsBelongToARun(t *testing.T) {
 // A text's commands must not act on the user's cluster, whatever the environment of the test run says.
 func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/the/users")
+	t.Setenv("WORKSHOP_ON", "kind")
 	s := &Suite{Root: t.TempDir(), Bin: "/bin/dir"}
 	c := cluster.New(s.Root, s.Bin, docsClusterName)
 	last := map[string]string{}
@@ -90,6 +91,9 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	}
 	if last["KUBECONFIG"] != c.Kubeconfig() || last["WORKSHOP_CLUSTER"] != docsClusterName {
 		t.Errorf("KUBECONFIG=%s, WORKSHOP_CLUSTER=%s", last["KUBECONFIG"], last["WORKSHOP_CLUSTER"])
+	}
+	if last["WORKSHOP_ON"] != "" {
+		t.Errorf("WORKSHOP_ON=%s: the texts would make clusters of kind", last["WORKSHOP_ON"])
 	}
 	if path := filepath.SplitList(last["PATH"]); path[0] != s.Bin {
 		t.Errorf("the workshop's kubectl isn't first in PATH: %v", path)

@@ -131,6 +131,7 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 		"PATH="+s.Bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 		"KUBECONFIG="+c.Kubeconfig(),
 		"WORKSHOP_CLUSTER="+c.Name(),
+		"WORKSHOP_ON=", // what the user has chosen for themselves isn't the reader's
 		"NO_COLOR=1",
 	)
 }
