@@ -38,6 +38,7 @@ func suite(m *testing.M) (code int) {
 		fmt.Fprintln(os.Stderr, "The end-to-end tests can't run here:", err)
 		return 1
 	}
+	cluster.leaveWhenTold()
 	defer func() {
 		if err := cluster.leave(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

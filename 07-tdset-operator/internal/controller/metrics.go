@@ -49,13 +49,16 @@ func measure(tdset *v1.TDSet, want int32, deployment *appsv1.Deployment) {
 }
 
 // measureTransition notes a transition, if that is what has changed tdset's status at the time now: the one that it announced has come.
-func measureTransition(tdset *v1.TDSet, now time.Time) {
+// It has a lag only if its Deployment was scaled.
+func measureTransition(tdset *v1.TDSet, seen observation, now time.Time) {
 	announced := tdset.Status.NextTransitionTime
 	if announced == nil || now.Before(announced.Time) || tdset.Status.ObservedGeneration != tdset.Generation {
 		return
 	}
 	transitions.WithLabelValues(tdset.Namespace, tdset.Name).Inc()
-	transitionLag.Observe(now.Sub(announced.Time).Seconds())
+	if seen.deployment != nil && controls(tdset, seen.deployment) && replicasOf(seen.deployment) == seen.want() {
+		transitionLag.Observe(now.Sub(announced.Time).Seconds())
+	}
 }
 
 // forget drops the numbers of a TDSet that is gone. Else they would be reported for ever, and take memory.

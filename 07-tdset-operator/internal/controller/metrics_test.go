@@ -55,6 +55,25 @@ func TestTransitionsAndLag(t *testing.T) {
 	}
 }
 
+// The window is another one, whether its Deployment could be scaled or not. But then there is nothing to say about how punctual that was.
+func TestATransitionThatIsRefusedHasNoLag(t *testing.T) {
+	c := newCluster(t, aTDSet())
+	forget(web)
+	c.settle()
+	lags, _ := served("tdset_transition_lag_seconds")
+	c.clock.now = at(17, 0)
+	c.refuseNext("apply deployments", errNotNow)
+
+	_, _ = c.sync()
+
+	if transitions, _ := served("tdset_transitions_total"); transitions != 1 {
+		t.Errorf("%v transitions, want 1", transitions)
+	}
+	if now, _ := served("tdset_transition_lag_seconds"); now != lags {
+		t.Errorf("%v lags were noted, want none", now-lags)
+	}
+}
+
 // With a queue and timers, the lag is what it takes to wake up: less than a second, also when a day is long.
 func TestTheLagOfADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -185,7 +185,7 @@ func (r *TDSetReconciler) syncStatus(ctx context.Context, tdset *v1.TDSet, seen 
 	if err := r.updateStatus(ctx, tdset, status); err != nil {
 		return fmt.Errorf("update the status: %w", err)
 	}
-	measureTransition(tdset, r.Clock.Now())
+	measureTransition(tdset, seen, r.Clock.Now())
 	r.recordEvent(tdset, status)
 	return nil
 }

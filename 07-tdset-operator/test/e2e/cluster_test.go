@@ -10,8 +10,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 
 	"example.com/operators/07-tdset-operator/test/utils"
 )
@@ -63,10 +66,10 @@ func makeCluster() (kindCluster, error) {
 		return kindCluster{}, err
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	leave := func() error {
+	leave := sync.OnceValue(func() error {
 		err := kind("delete", "cluster", "--name", ownCluster, "--kubeconfig", kubeconfig)
 		return errors.Join(err, os.RemoveAll(dir))
-	}
+	})
 	file := filepath.Join(dir, "kind.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return kindCluster{}, errors.Join(err, os.RemoveAll(dir))
@@ -79,6 +82,19 @@ func makeCluster() (kindCluster, error) {
 		return kindCluster{}, errors.Join(fmt.Errorf("is there one of that name from a run that was broken off? kind delete cluster --name %s: %w", ownCluster, err), os.RemoveAll(dir))
 	}
 	return kindCluster{name: ownCluster, leave: leave}, os.Setenv("KUBECONFIG", kubeconfig)
+}
+
+// leaveWhenTold has Ctrl-C take away what was made here, too.
+func (c kindCluster) leaveWhenTold() {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-told
+		if err := c.leave(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}()
 }
 
 // kindConfig asks for one node. On a machine with cgroups of version 1 the kubelet has to be told to make do with them.

@@ -4,7 +4,9 @@ package checks
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,21 +71,21 @@ func formatting(ctx context.Context, root string) ([]string, error) {
 	return problems, nil
 }
 
-// versions: every module that two of ours need, they need in the same version, and all ask for the same Go. Otherwise
-// neighbouring chapters would differ in more than their lesson, and share no build cache.
+// versions: every module that two of ours need, they need in the same version, in a go.mod or in a Makefile, and all ask for the same Go.
+// Otherwise neighbouring chapters would differ in more than their lesson, and share no build cache.
 func versions(_ context.Context, root string) ([]string, error) {
 	modules, err := Modules(root)
 	if err != nil {
 		return nil, err
 	}
 	var problems []string
-	first := map[string]string{} // what → "version (go.mod)"
-	compare := func(module, what, version string) {
+	first := map[string]string{} // what → "version in file"
+	compare := func(file, what, version string) {
 		before, seen := first[what]
 		if !seen {
-			first[what] = version + " in " + module
+			first[what] = version + " in " + file
 		} else if !strings.HasPrefix(before, version+" in ") {
-			problems = append(problems, fmt.Sprintf("%s/go.mod: %s %s, but %s", module, what, version, before))
+			problems = append(problems, fmt.Sprintf("%s: %s %s, but %s", file, what, version, before))
 		}
 	}
 	for _, module := range modules {
@@ -96,12 +98,39 @@ func versions(_ context.Context, root string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		compare(module, "go", file.Go.Version)
+		compare(module+"/go.mod", "go", file.Go.Version)
 		for _, require := range file.Require {
-			compare(module, require.Mod.Path, require.Mod.Version)
+			compare(module+"/go.mod", require.Mod.Path, require.Mod.Version)
+		}
+	}
+	for _, module := range modules {
+		content, err := os.ReadFile(filepath.Join(root, module, "Makefile"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for tool, version := range toolVersions(string(content)) {
+			compare(module+"/Makefile", tool, version)
 		}
 	}
 	return problems, nil
+}
+
+var (
+	toolInMakefile    = regexp.MustCompile(`go run (\S+)@\$\((\w+)\)`)
+	versionInMakefile = regexp.MustCompile(`(?m)^(\w+_VERSION) \?= (\S+)$`)
+)
+
+// toolVersions returns what a Makefile runs by `go run TOOL@$(NAME)`, in the version that it has in a line `NAME ?= VERSION`.
+func toolVersions(makefile string) map[string]string {
+	named := map[string]string{}
+	for _, match := range versionInMakefile.FindAllStringSubmatch(makefile, -1) {
+		named[match[1]] = match[2]
+	}
+	tools := map[string]string{}
+	for _, match := range toolInMakefile.FindAllStringSubmatch(makefile, -1) {
+		tools[match[1]] = named[match[2]]
+	}
+	return tools
 }
 
 // Modules lists the folders of the modules in go.work, relative to root: the chapters and scripts.

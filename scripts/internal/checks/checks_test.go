@@ -35,7 +35,10 @@ func TestAll(t *testing.T) {
 		"a stray file at the top":    {"notes.txt", "", []string{"notes.txt: doesn't belong at the top of the repository"}},
 		"a file that gofmt dislikes": {"scripts/c.go", "package  b\n", []string{"scripts/c.go: gofmt would change it"}},
 		"a library in two versions": {"scripts/go.mod", "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.36.3\n",
-			[]string{"scripts/go.mod: k8s.io/api v0.36.3, but v0.37.2 in 01-raw-watch"}},
+			[]string{"scripts/go.mod: k8s.io/api v0.36.3, but v0.37.2 in 01-raw-watch/go.mod"}},
+		"a tool in another version than its library": {"02-informers/Makefile", "A_VERSION ?= v0.36.3\nA ?= go run k8s.io/api@$(A_VERSION)\n",
+			[]string{"02-informers/Makefile: k8s.io/api v0.36.3, but v0.37.2 in 01-raw-watch/go.mod"}},
+		"a tool in the version of its library": {"02-informers/Makefile", "A_VERSION ?= v0.37.2\nA ?= go run k8s.io/api@$(A_VERSION)\n", nil},
 		"a part of the skeleton that differs": {"02-informers/desired.go", "package a\n",
 			[]string{"02-informers/desired.go: should be the same as in 01-raw-watch"}},
 		"a part that may differ": {"02-informers/write.go", "package a\n", nil},
@@ -49,7 +52,7 @@ func TestAll(t *testing.T) {
 			[]string{"02-informers/README.md: the table names `old`, which isn't in the code of 01-raw-watch",
 				"02-informers/README.md: the table names `new`, which isn't in the code of 02-informers"}},
 		"two versions of Go": {"scripts/go.mod", "module b\n\ngo 1.25.0\n\nrequire k8s.io/api v0.37.2\n",
-			[]string{"scripts/go.mod: go 1.25.0, but 1.26.0 in 01-raw-watch"}},
+			[]string{"scripts/go.mod: go 1.25.0, but 1.26.0 in 01-raw-watch/go.mod"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := testfiles.Write(t, t.TempDir(), good)

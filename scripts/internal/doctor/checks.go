@@ -3,10 +3,14 @@ package doctor
 // The checks: each looks at one thing of the machine, and says one sentence about it.
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/version"
+	"path/filepath"
 	"strings"
 	"time"
+
+	k8sversion "k8s.io/apimachinery/pkg/util/version"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
@@ -44,6 +48,25 @@ func checkMake(m machine) Finding {
 		return ok("make is there")
 	}
 	return warn("there is no make command: chapters 06 and 07 and their tests need it", "install make")
+}
+
+// oldestKubectl is the oldest that takes all that the READMEs give it.
+const oldestKubectl = "1.31"
+
+func checkKubectl(m machine) Finding {
+	var says struct{ ClientVersion struct{ GitVersion string } }
+	_ = json.Unmarshal([]byte(m.kubectl), &says) // else there is no version in it
+	got, err := k8sversion.ParseSemantic(says.ClientVersion.GitVersion)
+	mend := fmt.Sprintf(`put the workshop's before it, once the cluster is up: export PATH="%s:$PATH"`, filepath.Join(m.root, ".workshop", "bin"))
+	switch {
+	case !m.has("kubectl"):
+		return ok("there is no kubectl: the workshop brings its own (workshop env)")
+	case err != nil:
+		return warn("kubectl doesn't say its version", mend)
+	case got.LessThan(k8sversion.MustParseGeneric(oldestKubectl)):
+		return warn(fmt.Sprintf("kubectl is %s, the READMEs' commands are for %s or newer", says.ClientVersion.GitVersion, oldestKubectl), mend)
+	}
+	return ok("kubectl is " + says.ClientVersion.GitVersion)
 }
 
 func checkCompiler(m machine) Finding {

@@ -15,6 +15,7 @@ func healthy() machine {
 		root:      "/home/me/operators",
 		goEnv:     map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://modules.example.com,direct", "CC": "gcc", "CGO_ENABLED": "1"},
 		goNeeded:  "1.26.0",
+		kubectl:   `{"clientVersion":{"gitVersion":"v1.36.3"}}`,
 		env:       func(string) string { return "" },
 		has:       func(string) bool { return true },
 		disks:     []disk{{"/home/me/operators", 50 * gib, gib, "for data"}},
@@ -68,6 +69,18 @@ func TestChecks(t *testing.T) {
 		"no git": {
 			func(m *machine) { m.has = func(p string) bool { return p != "git" } },
 			checkGit, Warn, "git",
+		},
+		"no kubectl": {
+			func(m *machine) { m.has = func(p string) bool { return p != "kubectl" } },
+			checkKubectl, OK, "brings its own",
+		},
+		"an old kubectl": {
+			func(m *machine) { m.kubectl = `{"clientVersion":{"gitVersion":"v1.28.2-gke.100"}}` },
+			checkKubectl, Warn, "v1.28.2-gke.100",
+		},
+		"a kubectl that fails": {
+			func(m *machine) { m.kubectl = "" },
+			checkKubectl, Warn, "doesn't say",
 		},
 		"no make": {
 			func(m *machine) { m.has = func(p string) bool { return p != "make" } },

@@ -42,7 +42,7 @@ func Examine(ctx context.Context, root string, c *cluster.Cluster) (findings []F
 // checks lists all checks, the most common trouble first.
 func checks() []func(machine) Finding {
 	return []func(machine) Finding{
-		checkGo, checkGit, checkMake, checkCompiler,
+		checkGo, checkGit, checkMake, checkKubectl, checkCompiler,
 		checkFolder, checkPath, checkDisk, checkMemory,
 		checkFlags, checkProxy, checkWorkspace, checkHTTPProxy,
 		checkPorts, checkStrays, checkClock,

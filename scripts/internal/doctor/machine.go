@@ -26,6 +26,7 @@ type machine struct {
 	goEnv       map[string]string // what `go env` says in scripts/; nil: go can't be run
 	goError     string            // why not
 	goNeeded    string            // scripts/go.mod's go line
+	kubectl     string            // what the kubectl in PATH says of its version, in JSON
 	env         func(string) string
 	has         func(program string) bool
 	writable    error // of .workshop
@@ -59,6 +60,7 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	}
 	m.strays, _ = c.Strays(ctx)
 	m.askGo(ctx)
+	m.askKubectl(ctx)
 	missing, err := controlplane.New(root).Missing()
 	m.built = err == nil && len(missing) == 0
 	m.unpacked = pack.Unpacked(root)
@@ -109,6 +111,14 @@ func (m *machine) askGo(ctx context.Context) {
 			m.goError = strings.TrimSpace(string(exit.Stderr))
 		}
 	}
+}
+
+// askKubectl asks the kubectl that is in PATH, and no server.
+func (m *machine) askKubectl(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, "kubectl", "version", "--client", "--output=json").Output() // what it doesn't say is seen
+	m.kubectl = string(out)
 }
 
 func tryWriting(dir string) error {
