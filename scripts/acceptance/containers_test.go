@@ -49,7 +49,7 @@ func podsAnswer(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 2)
 	s.becomesReady("a")
-	for _, pod := range s.podsWith("controller=a") {
+	for _, pod := range s.both(s.podsWith("controller=a")) {
 		s.answers(pod.Status.PodIP, 80, func() []corev1.Pod { return []corev1.Pod{pod} })
 	}
 }
@@ -58,9 +58,18 @@ func tdsetPodsAnswer(s *scenario) {
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 1, office)
 	s.becomesScheduled("a", 2)
-	for _, pod := range s.podsOf("a") {
+	for _, pod := range s.both(s.podsOf("a")) {
 		s.answers(pod.Status.PodIP, 8000, func() []corev1.Pod { return []corev1.Pod{pod} })
 	}
+}
+
+// both are the Pods, if there are two.
+func (s *scenario) both(pods []corev1.Pod) []corev1.Pod {
+	s.Helper()
+	if len(pods) != 2 {
+		s.Errorf("there are %d Pods, want 2", len(pods))
+	}
+	return pods
 }
 
 func serviceAnswers(s *scenario) {

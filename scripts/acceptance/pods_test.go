@@ -36,6 +36,7 @@ type deployed struct {
 	selector string
 	started  time.Time
 	said     string // by the time that it was stopped
+	killed   int    // containers, by Kill
 }
 
 // deploymentOf is the Deployment that the chapter runs its program by; found is false if it has none.
@@ -214,10 +215,11 @@ func (d *deployed) Kill() {
 	defer cancel()
 	for _, pod := range d.all(ctx) {
 		d.must(signal(ctx, pod, "SIGKILL"))
+		d.killed++
 	}
 }
 
-// Crashes counts what the kubelet has started again.
+// Crashes counts what the kubelet has started again, but for what Kill has killed.
 func (d *deployed) Crashes() (crashes int) {
 	ctx, cancel := d.bounded()
 	defer cancel()
@@ -226,7 +228,7 @@ func (d *deployed) Crashes() (crashes int) {
 			crashes += int(status.RestartCount)
 		}
 	}
-	return crashes
+	return max(crashes-d.killed, 0) // those of Pods that are gone are forgotten
 }
 
 func (d *deployed) says(text string) bool { return strings.Contains(d.log(), text) }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,20 +48,19 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	namespace := aNamespace(t)
 	copies := pods(t, operator, ofManager)
 	last := map[string]int{}
+	var changed answers
 	change := func(number int) {
 		name, replicas := fmt.Sprintf("foo-%d", number%3), 1+number/3%2
 		_, err := tryApply(namespace, name, fmt.Sprintf("replicas: %d", replicas))
-		switch {
-		case err == nil:
+		changed.add(err)
+		if err == nil {
 			last[name] = replicas
-		case !brokenOff(err):
-			t.Errorf("change %d: %v", number, err)
 		}
 	}
 
 	ctx, stop := context.WithCancel(t.Context())
 	answered := make(chan error, 1)
-	go func() { answered <- keepAsking(ctx, namespace) }()
+	go func() { answered <- keepAsking(ctx, namespace, len(copies)) }()
 	kubectl(t, "rollout", "restart", "-n", operator, manager)
 	replaced := make(chan error, 1)
 	go func() {
@@ -83,6 +83,9 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Errorf("a webhook was missed: %v", err)
 	}
+	if err := changed.check(len(copies)); err != nil {
+		t.Errorf("a change was missed: %v", err)
+	}
 
 	for name, replicas := range last {
 		kubectl(t, "wait", "-n", namespace, "foo/"+name, fmt.Sprintf("--for=jsonpath={.status.availableReplicas}=%d", replicas), "--timeout=3m")
@@ -92,8 +95,9 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	}
 }
 
-// keepAsking has the API server ask the webhooks about a Foo that isn't stored, again and again until ctx ends, and returns what was refused.
-func keepAsking(ctx context.Context, namespace string) error {
+// keepAsking has the API server ask the webhooks about a Foo that isn't stored, again and again until ctx ends, and returns what was
+// wrong with the answers when so many copies have ended.
+func keepAsking(ctx context.Context, namespace string, ended int) error {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		return err
@@ -107,15 +111,48 @@ func keepAsking(ctx context.Context, namespace string) error {
 	if err != nil {
 		return err
 	}
-	var refused []error
+	var asked answers
 	_ = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
 		foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another"}}
-		if err := api.Create(context.WithoutCancel(ctx), foo, client.DryRunAll); err != nil && !brokenOff(err) {
-			refused = append(refused, fmt.Errorf("%s: %w", time.Now().Format(time.StampMilli), err))
-		}
+		asked.add(api.Create(context.WithoutCancel(ctx), foo, client.DryRunAll))
 		return false, nil
 	})
-	return errors.Join(refused...)
+	return asked.check(ended)
+}
+
+// answers are what was said to one who asks for one thing after the other.
+type answers struct {
+	good, brokenOff int
+	refused         []error
+	last            error
+}
+
+func (a *answers) add(err error) {
+	a.last = err
+	switch {
+	case err == nil:
+		a.good++
+	case brokenOff(err):
+		a.brokenOff++
+	default:
+		a.refused = append(a.refused, fmt.Errorf("%s: %w", time.Now().Format(time.StampMilli), err))
+	}
+}
+
+// check returns what was wrong with them when so many copies have ended. Each may have broken off one: it ends once, and one who asks waits for
+// the answer before the next question.
+func (a *answers) check(ended int) error {
+	errs := slices.Clone(a.refused)
+	if a.brokenOff > ended {
+		errs = append(errs, fmt.Errorf("%d were broken off, and %d copies have ended", a.brokenOff, ended))
+	}
+	if a.good <= ended {
+		errs = append(errs, fmt.Errorf("only %d were answered well: that shows nothing", a.good))
+	}
+	if a.last != nil {
+		errs = append(errs, fmt.Errorf("all copies are new, and the last one was still not answered well: %w", a.last))
+	}
+	return errors.Join(errs...)
 }
 
 // brokenOff tells whether a copy ended at the very moment when the API server sent it a question on a connection that it had kept: HTTP/1.1

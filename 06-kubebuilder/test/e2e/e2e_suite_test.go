@@ -5,7 +5,9 @@
 // what it works with; `make test-e2e` passes them on:
 //
 //   - KIND_CLUSTER and KUBECONFIG: a kind cluster of yours, its name and the path of its kubeconfig. Both have to be said, so that nobody's
-//     cluster is used by accident. Without both, the tests make a cluster, and delete it at the end;
+//     cluster is used by accident. At the end the tests take away all of the operator, its CRD too, and with that every Foo: so they
+//     refuse a cluster that has the CRD or the operator's namespace already. (After Ctrl-C, make undeploy does that.) Without both, they
+//     make a cluster, and delete it at the end;
 //   - KIND_NODE_IMAGE: what the nodes of that cluster are (by default what this version of kind says);
 //   - IMG: the image to build and deploy (foo-operator:dev by default), and DOCKER_BUILD, the target that builds it: docker-build, or
 //     docker-prebuilt where the golang image can't be had;
@@ -17,6 +19,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"example.com/operators/06-kubebuilder/test/utils"
@@ -24,6 +27,7 @@ import (
 
 const (
 	operator  = "foo-operator-system" // the operator's namespace
+	crd       = "foos.samplecontroller.k8s.io"
 	manager   = "deployment/foo-operator-controller-manager"
 	lease     = "lease/foo-controller"
 	ofManager = "control-plane=controller-manager" // the label of its Pods
@@ -33,11 +37,7 @@ const (
 func TestMain(m *testing.M) { os.Exit(suite(m)) }
 
 func suite(m *testing.M) (code int) {
-	cluster, err := findCluster()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "The end-to-end tests can't run here:", err)
-		return 1
-	}
+	cluster := &kindCluster{}
 	cluster.leaveWhenTold()
 	defer func() {
 		if err := cluster.leave(); err != nil {
@@ -45,10 +45,24 @@ func suite(m *testing.M) (code int) {
 			code = 1
 		}
 	}()
+	err := cluster.find()
+	if err == nil {
+		err = nothingIsThere()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "The end-to-end tests can't run here:", err)
+		return 1
+	}
 	if err := bringImages(cluster); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	defer func() {
+		if err := do("make", "undeploy"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
 	if err := deploy(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		dump(operator)
@@ -57,11 +71,22 @@ func suite(m *testing.M) (code int) {
 	if code = m.Run(); code != 0 {
 		dump(operator)
 	}
-	if err := do("make", "undeploy"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	return code
+}
+
+// nothingIsThere refuses a cluster that has the operator or its CRD: make undeploy, at the end, would take away what the tests haven't brought.
+func nothingIsThere() error {
+	for _, resource := range []string{"crd/" + crd, "namespace/" + operator} {
+		said, err := utils.Run("kubectl", "get", resource, "--ignore-not-found", "-o", "name")
+		if err != nil {
+			return err
+		}
+		if _, name, _ := strings.Cut(resource, "/"); strings.Contains(said, name) { // kubectl may say other things as well
+			return fmt.Errorf("%s is there already, and at the end they would take away the operator, its CRD and every Foo there is: "+
+				"do so yourself, by make undeploy, or unset KIND_CLUSTER and KUBECONFIG, and they make a cluster of their own", resource)
+		}
+	}
+	return nil
 }
 
 // deploy returns when the operator runs: all tests need that.

@@ -20,6 +20,12 @@ func TestTheManager(t *testing.T) {
 	if want := "65532 65532"; users != want {
 		t.Errorf("the copies run as the users %q, want %q", users, want)
 	}
+	theNamespaceIsRestricted(t)
+}
+
+// theNamespaceIsRestricted asks the operator's namespace for a Pod that isn't, and wants a refusal.
+func theNamespaceIsRestricted(t *testing.T) {
+	t.Helper()
 	said, err := utils.Run("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
 	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(said, want) {
 		t.Errorf("kubectl said of a Pod that isn't restricted\n%s\nwant a refusal that says %q", said, want)
@@ -40,7 +46,11 @@ func TestTheWebhooksWhenTheirCertificateIsAnotherOne(t *testing.T) {
 
 	eventually(t, "the API server trusts another authority", func() bool { return trusted(t) != former && trusted(t) != "" })
 	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has brought it.
-	for i, address := range strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}")) {
+	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
+	if len(addresses) != 2 {
+		t.Errorf("the copies' addresses are %q, want 2", addresses)
+	}
+	for i, address := range addresses {
 		askFromPod(t, namespace, fmt.Sprintf("copy-%d", i), "default",
 			"--authority="+trusted(t), "--server-name=foo-operator-webhook-service.foo-operator-system.svc", "https://"+address+":9443/")
 	}

@@ -17,7 +17,11 @@ func TestAFoo(t *testing.T) {
 
 	kubectl(t, "scale", "-n", namespace, "foo/example-foo", "--replicas=2")
 	kubectl(t, "wait", "-n", namespace, "foo/example-foo", "--for=jsonpath={.status.availableReplicas}=2", "--timeout=3m")
-	for _, pod := range pods(t, namespace, ofFoo) {
+	names := pods(t, namespace, ofFoo)
+	if len(names) != 2 {
+		t.Errorf("its Pods are %q, want 2", names)
+	}
+	for _, pod := range names {
 		if _, err := askPod(namespace, pod, "/"); err != nil {
 			t.Errorf("the Pod %s doesn't answer: %v", pod, err)
 		}

@@ -20,7 +20,7 @@ const standIn = "stand-in:e2e"
 func image() string { return cmp.Or(os.Getenv("IMG"), "foo-operator:dev") }
 
 // bringImages builds all of them, and loads them into the cluster's nodes.
-func bringImages(cluster kindCluster) error {
+func bringImages(cluster *kindCluster) error {
 	if err := do("make", cmp.Or(os.Getenv("DOCKER_BUILD"), "docker-build"), "IMG="+image()); err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func buildStandIn() error {
 }
 
 // standInForNginx gives the stand-in the name of the image that every Foo's Deployment asks for: in nodes that don't have that image, and
-// nowhere else. In a cluster of yours it stays.
-func standInForNginx(cluster kindCluster) error {
+// nowhere else. At the end it is taken away: the next Foo there is to get the image itself.
+func standInForNginx(cluster *kindCluster) error {
 	const nginx = "docker.io/library/nginx:latest"
 	nodes, err := utils.Run("docker", "ps", "--filter", "label=io.x-k8s.kind.cluster="+cluster.name, "--format", "{{.Names}}")
 	if err != nil {
@@ -61,6 +61,7 @@ func standInForNginx(cluster kindCluster) error {
 			return err
 		}
 		if !strings.Contains(has, nginx) { // ctr may say other things as well
+			cluster.atEnd(func() error { return do("docker", append(images, "remove", nginx)...) })
 			if err := do("docker", append(images, "tag", "docker.io/library/"+standIn, nginx)...); err != nil {
 				return err
 			}

@@ -4,10 +4,12 @@
 package project
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,17 +103,29 @@ func run(t *testing.T, dir, name string, args ...string) string {
 // runWith is run with a text for the command to read.
 func runWith(t *testing.T, dir, input, name string, args ...string) string {
 	t.Helper()
+	output, err := tryRun(t, dir, input, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return output
+}
+
+// tryRun is runWith for a command that may fail.
+func tryRun(t *testing.T, dir, input, name string, args ...string) (string, error) {
+	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
 	command.Dir = dir
-	command.Env = append(command.Environ(), "GOWORK=off", "GOPROXY=off", "MAKEFLAGS=", "MAKELEVEL=") // make test may have started this test
+	// What the terminal, or the make that has started this test, says of the image isn't meant here.
+	environment := slices.DeleteFunc(command.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "IMG=") })
+	command.Env = append(environment, "GOWORK=off", "GOPROXY=off", "MAKEFLAGS=", "MAKELEVEL=")
 	command.Stdin = strings.NewReader(input)
 	var said strings.Builder
 	command.Stderr = &said
 	output, err := command.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s%s", strings.Join(command.Args, " "), err, output, said.String())
+		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(command.Args, " "), err, output, said.String())
 	}
-	return string(output)
+	return string(output), nil
 }
 
 // filesIn returns what is in the files in dir, by their names.

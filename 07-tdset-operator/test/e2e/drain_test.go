@@ -14,6 +14,9 @@ func TestADeletedTDSetStaysUntilItsLastPodIsGone(t *testing.T) {
 	apply(t, namespace, "web", always(lingering, 2))
 	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
 	names := pods(t, namespace, ofTDSet)
+	if len(names) != 2 {
+		t.Fatalf("its Pods are %q, want 2", names)
+	}
 
 	kubectl(t, "delete", "-n", namespace, "tdset/web", "--wait=false")
 	for _, pod := range names {

@@ -16,15 +16,14 @@ func TestTheChart(t *testing.T) {
 	must(do("make", "undeploy"))
 	t.Cleanup(func() {
 		must(do("make", "helm-uninstall"))
-		kubectl(t, "delete", "namespace", operator, "--timeout=3m") // it isn't the release's
+		kubectl(t, "delete", "namespace", operator, "--ignore-not-found", "--timeout=3m") // it isn't the release's
 		must(deploy())
 	})
-	kubectl(t, "create", "namespace", operator)
-	kubectl(t, "label", "namespace", operator, "pod-security.kubernetes.io/enforce=restricted")
 
 	must(do("make", "helm-install", "IMG="+image()))
 	must(untilReady())
 
+	theNamespaceIsRestricted(t)
 	t.Run("a TDSet", aLife)
 	t.Run("the webhook", func(t *testing.T) { webhookAnswers(t, aNamespace(t)) })
 	if t.Failed() {

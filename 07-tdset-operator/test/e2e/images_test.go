@@ -20,7 +20,7 @@ const (
 func image() string { return cmp.Or(os.Getenv("IMG"), "tdset-operator:dev") }
 
 // bringImages builds all of them, and loads them into the cluster's nodes.
-func bringImages(cluster kindCluster) error {
+func bringImages(cluster *kindCluster) error {
 	if err := do("make", cmp.Or(os.Getenv("DOCKER_BUILD"), "docker-build"), "IMG="+image()); err != nil {
 		return err
 	}

@@ -69,6 +69,30 @@ func TestTheImageCanBeChosen(t *testing.T) {
 	}
 }
 
+// Where the left of a pipe fails and all else goes well, the target fails too, and leaves every file as it was.
+func TestAFailureBeforeAPipeIsAFailure(t *testing.T) {
+	t.Parallel()
+	clone := cloneProject(t)
+	before := filesIn(t, clone)
+	for _, target := range []string{"build-installer", "install", "uninstall", "deploy", "undeploy", "helm-install"} {
+		t.Run(target, func(t *testing.T) {
+			args := []string{target, "KUSTOMIZE=false", "KUBECTL=bash -c 'test $$0 != create'", "HELM=true"}
+			for _, other := range targets(t) {
+				if other != target { // none but this one
+					args = append(args, "--old-file="+other)
+				}
+			}
+
+			if _, err := tryRun(t, clone, "", "make", args...); err == nil {
+				t.Error("it says that all went well")
+			}
+		})
+	}
+	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+}
+
 // targets are those that .PHONY names, in their order.
 func targets(t *testing.T) (names []string) {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kind"
@@ -63,10 +64,11 @@ func ofKind() (*kind.Cluster, error) {
 	}
 	made, yes := c.(*kind.Cluster)
 	if !yes || !c.Exists() {
-		return nil, &problem.Problem{
-			What: "there is no cluster of kind: simulated nodes run no containers",
-			Mend: "./scripts/workshop up --kind",
+		p := &problem.Problem{What: "there is no cluster of kind: simulated nodes run no containers", Mend: "./scripts/workshop up --kind"}
+		if nodes, _ := theNodes(); nodes == cluster.Simulated {
+			p.What, p.Mend = "--on kwok asks for simulated nodes, which run no containers", "leave it out; it may come from "+nodesVariable
 		}
+		return nil, p
 	}
 	return made, nil
 }

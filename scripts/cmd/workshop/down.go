@@ -30,8 +30,8 @@ deleted, and its data with it.
 
 With --purge, all clusters are ended and .workshop/ is removed, with the programs in it, but for what is yours: your
 progress on the exercises, and the work that reset and catch-up have kept. With --purge --progress nothing stays. Only Go's own
-caches are left, so that building the programs again is quick; "go clean -cache -modcache" empties those. In a folder that was
-unpacked from an archive ("pack"), what that has brought stays in any case: remove the folder to be rid of it.`,
+caches are left, so that building the programs again is quick ("go clean -cache -modcache" empties those), and the images that docker
+was given for clusters of kind ("docker image ls" shows them). In a folder that was unpacked from an archive ("pack"), what that has brought stays in any case: remove the folder to be rid of it.`,
 		Args: func(command *cobra.Command, args []string) error {
 			if progress && !purge {
 				return errors.New("--progress goes with --purge")
@@ -47,6 +47,12 @@ unpacked from an archive ("pack"), what that has brought stays in any case: remo
 				return &problem.Problem{
 					What: fmt.Sprintf("--purge ends all clusters, and WORKSHOP_CLUSTER names one, %q", name),
 					Mend: `"down" ends that one; to be rid of all, unset WORKSHOP_CLUSTER first`,
+				}
+			}
+			if on := os.Getenv(nodesVariable); purge && on != "" {
+				return &problem.Problem{
+					What: fmt.Sprintf("--purge ends all clusters, and --on %s is about some", on),
+					Mend: `"down" ends one; to be rid of all, leave --on out, and unset ` + nodesVariable,
 				}
 			}
 			step := ui.New(os.Stderr).Start("ending the cluster")
@@ -79,14 +85,14 @@ unpacked from an archive ("pack"), what that has brought stays in any case: remo
 	return command
 }
 
-// purgeAll ends the clusters on all kinds of nodes.
+// purgeAll ends the clusters on all kinds of nodes. What is known of clusters of kind is kept if docker can't end them now.
 func purgeAll(ctx context.Context, root string, keep []string, waiting func(string)) (ended int, kept []string, err error) {
-	containers, err := kind.Purge(ctx, root, waiting)
-	if err != nil {
-		return containers, nil, err
+	containers, kindErr := kind.Purge(ctx, root, waiting)
+	if kindErr != nil {
+		keep = append(keep, "kind")
 	}
 	ended, kept, err = cluster.Purge(ctx, root, keep, waiting)
-	return ended + containers, kept, err
+	return ended + containers, kept, errors.Join(kindErr, err)
 }
 
 // purged says what a purge has left: what is the learner's, and what an archive has brought.

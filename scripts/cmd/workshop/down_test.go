@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // What a learner has done is worth more than what can be built again.
@@ -38,6 +40,11 @@ func TestPurgeSparesWhatIsTheLearners(t *testing.T) {
 		t.Errorf("--purge, with one cluster named: exit code %d", code)
 	}
 	t.Setenv("WORKSHOP_CLUSTER", "")
+	t.Setenv(nodesVariable, "kwok")
+	if code := run(t.Context(), []string{"down", "--purge"}); code == 0 || !exists("bin") {
+		t.Errorf("--purge, with one kind of clusters named: exit code %d", code)
+	}
+	t.Setenv(nodesVariable, "")
 	if code := run(t.Context(), []string{"down", "--purge"}); code != 0 || exists("bin") || !exists("progress.json") || !exists("kept/01-1.go") {
 		t.Errorf("--purge: exit code %d", code)
 	}
@@ -69,5 +76,21 @@ func TestPurgeSparesWhatAnArchiveHasBrought(t *testing.T) {
 	}
 	if want := []string{"bin", "go", "packed", "proxy"}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("left: %v, want %v (%v)", left, want, err)
+	}
+}
+
+// A cluster of kind can't be ended without docker. All others can, and it isn't forgotten.
+func TestPurgeWithoutDocker(t *testing.T) {
+	root := testfiles.Write(t, t.TempDir(), map[string]string{".workshop/bin/etcd": "", ".workshop/kind/workshop/made": "id"})
+	t.Setenv("WORKSHOP_ROOT", root)
+	t.Setenv("PATH", t.TempDir())
+	if code := run(t.Context(), []string{"down", "--purge"}); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".workshop", "bin")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the programs are still there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".workshop", "kind", "workshop", "made")); err != nil {
+		t.Errorf("the cluster of kind is forgotten: %v", err)
 	}
 }

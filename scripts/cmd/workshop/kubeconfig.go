@@ -30,9 +30,13 @@ func newKubeconfigCommand() *cobra.Command {
 }
 
 func notUp(c cluster.Backend) error {
-	mend := "./scripts/workshop up"
+	return &problem.Problem{What: fmt.Sprintf("cluster %q isn't up", c.Name()), Mend: toUp(c)}
+}
+
+// toUp is the command that brings c up.
+func toUp(c cluster.Backend) string {
 	if c.Nodes() == cluster.Containers {
-		mend += " --kind"
+		return "./scripts/workshop up --kind"
 	}
-	return &problem.Problem{What: fmt.Sprintf("cluster %q isn't up", c.Name()), Mend: mend}
+	return "./scripts/workshop up"
 }

@@ -75,6 +75,7 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
   ./scripts/workshop down                # end it; its data stays`,
 		SilenceUsage:      true, // an error's sentence is enough
 		SilenceErrors:     true, // printed by run
+		TraverseChildren:  true, // --on may stand before kubectl, all of whose flags are its own
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "./scripts/workshop"},
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}

@@ -39,10 +39,10 @@ func newStatusCommand() *cobra.Command {
 
 func printStatus(command *cobra.Command, c cluster.Backend, status cluster.Status) error {
 	if !status.Exists {
-		command.Printf("There is no cluster %q. \"./scripts/workshop up\" makes it.\n", c.Name())
+		command.Printf("There is no cluster %q. \"%s\" makes it.\n", c.Name(), toUp(c))
 		return nil
 	}
-	state := "is not ready; \"./scripts/workshop up\" starts what is down"
+	state := fmt.Sprintf("is not ready; \"%s\" starts what is down", toUp(c))
 	if status.Ready {
 		state = fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready", status.Version, status.NodesReady, status.Nodes)
 		if rss := status.RSS(); rss > 0 {

@@ -33,7 +33,7 @@ programs from source. Later, up starts whatever is down, keeps the data, and doe
 
 With --kind it makes a cluster of kind instead, Kubernetes in Docker: its one node is a container, and Pods run in it. It needs docker,
 and a network to pull the node image, unless --image names one that docker has. The samples' images are pulled too, unless --stand-in puts a
-small HTTP server of the course's own in their place. All other commands use the cluster of kind for as long as there is one, unless told
+small HTTP server of the course's own in their place (from Kubernetes 1.36 on). All other commands use the cluster of kind for as long as there is one, unless told
 otherwise by --on kwok.`,
 		Example: `  ./scripts/workshop up
   ./scripts/workshop up --kind
@@ -49,7 +49,7 @@ otherwise by --on kwok.`,
 			if !command.Flags().Changed("nodes") {
 				nodes = 0 // as it is
 			}
-			c, err := clusterToUp(containers, image)
+			c, err := clusterToUp(containers, image, standIn)
 			if err != nil {
 				return err
 			}
@@ -57,8 +57,8 @@ otherwise by --on kwok.`,
 			if err != nil {
 				return err
 			}
-			if standIn {
-				if err := loadStandIn(command.Context(), c); err != nil {
+			if made, ofKind := c.(*kind.Cluster); ofKind && standIn {
+				if err := loadStandIn(command.Context(), made); err != nil {
 					return err
 				}
 			}
@@ -73,30 +73,31 @@ otherwise by --on kwok.`,
 }
 
 // clusterToUp is the cluster that up is about. What is for clusters of kind alone is refused for others.
-func clusterToUp(containers bool, image string) (cluster.Backend, error) {
+func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, error) {
 	root, c, err := theWorkspace()
 	if err != nil {
 		return nil, err
+	}
+	if nodes, _ := theNodes(); containers && nodes == cluster.Simulated {
+		return nil, &problem.Problem{What: "--kind asks for containers, --on kwok for none", Mend: "leave one out; --on may come from " + nodesVariable}
 	}
 	if containers {
 		c = kind.New(root, c.Name())
 	}
 	made, ofKind := c.(*kind.Cluster)
-	if !ofKind && image != "" {
-		return nil, &problem.Problem{What: "--image is for clusters of kind", Mend: "add --kind"}
-	}
-	if ofKind {
+	switch {
+	case ofKind:
 		made.Image = image
+	case image != "":
+		return nil, &problem.Problem{What: "--image is for clusters of kind", Mend: "add --kind"}
+	case standIn:
+		return nil, &problem.Problem{What: "--stand-in is for clusters of kind: on simulated nodes nothing is pulled", Mend: "add --kind, or leave it out"}
 	}
 	return c, nil
 }
 
 // loadStandIn brings the stand-in to the cluster's node.
-func loadStandIn(ctx context.Context, c cluster.Backend) error {
-	made, ofKind := c.(*kind.Cluster)
-	if !ofKind {
-		return &problem.Problem{What: "--stand-in is for clusters of kind: on simulated nodes nothing is pulled", Mend: "add --kind, or leave it out"}
-	}
+func loadStandIn(ctx context.Context, made *kind.Cluster) error {
 	step := ui.New(os.Stderr).Start("building the stand-in for nginx")
 	if err := made.LoadStandIn(ctx, kind.SampleImages()...); err != nil {
 		step.Fail()

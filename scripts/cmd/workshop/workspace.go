@@ -76,7 +76,7 @@ func theWorkspace() (root string, c cluster.Backend, err error) {
 		return root, nil, err
 	}
 	containers := kind.New(root, name)
-	if nodes == cluster.Containers || nodes == "" && containers.Exists() {
+	if nodes == cluster.Containers || nodes == "" && containers.Begun() {
 		return root, containers, nil
 	}
 	return root, simulated(root, name), nil

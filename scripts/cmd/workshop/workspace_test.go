@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"errors"
+	"os"
 	"testing"
 
 	"example.com/operators/scripts/internal/cluster"
@@ -14,20 +14,21 @@ import (
 // Which cluster is meant: what the user says, or else one of kind, if there is one.
 func TestTheCluster(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		on     string
-		exists bool // one of kind
-		want   cluster.Nodes
+		on   string
+		made string // the record of one of kind, empty where it was begun; "-": there is none
+		want cluster.Nodes
 	}{
-		"nothing said, nothing there":            {"", false, cluster.Simulated},
-		"nothing said, and one of kind is there": {"", true, cluster.Containers},
-		"kind, which isn't there yet":            {"kind", false, cluster.Containers},
-		"kwok, though one of kind is there":      {"kwok", true, cluster.Simulated},
-		"nobody knows that one":                  {"minikube", false, ""},
+		"nothing said, nothing there":             {"", "-", cluster.Simulated},
+		"nothing said, and one of kind is there":  {"", "id", cluster.Containers},
+		"nothing said, and one of kind was begun": {"", "", cluster.Containers},
+		"kind, which isn't there yet":             {"kind", "-", cluster.Containers},
+		"kwok, though one of kind is there":       {"kwok", "id", cluster.Simulated},
+		"nobody knows that one":                   {"minikube", "-", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
-			if test.exists {
-				testfiles.Write(t, root, map[string]string{".workshop/kind/mine/made": "id"})
+			if test.made != "-" {
+				testfiles.Write(t, root, map[string]string{".workshop/kind/mine/made": test.made})
 			}
 			t.Setenv("WORKSHOP_ROOT", root)
 			t.Setenv("WORKSHOP_CLUSTER", "mine")
@@ -51,11 +52,8 @@ func TestWhatIsForKindAlone(t *testing.T) {
 		refused func() error
 		want    string
 	}{
-		"a node image": {func() error { _, err := clusterToUp(false, "kindest/node:v1"); return err }, "--image is for clusters of kind"},
-		"the stand-in": {func() error {
-			c, err := theCluster()
-			return cmp.Or(err, loadStandIn(t.Context(), c))
-		}, "--stand-in is for clusters of kind: on simulated nodes nothing is pulled"},
+		"a node image":             {func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image is for clusters of kind"},
+		"the stand-in":             {func() error { _, err := clusterToUp(false, "", true); return err }, "--stand-in is for clusters of kind: on simulated nodes nothing is pulled"},
 		"a node image for tests":   {func() error { return testableOn("", false, "kindest/node:v1") }, "--image is for clusters of kind"},
 		"not some promises' tests": {func() error { return testableOn(cluster.Containers, true, "") }, "--only is for simulated nodes"},
 		"a deployment":             {func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
@@ -75,8 +73,27 @@ func TestWhatIsForKindAlone(t *testing.T) {
 func TestTheImageIsForTheClusterOfKind(t *testing.T) {
 	t.Setenv("WORKSHOP_ROOT", t.TempDir())
 	t.Setenv("WORKSHOP_CLUSTER", "")
-	c, err := clusterToUp(true, "kindest/node:v1")
+	c, err := clusterToUp(true, "kindest/node:v1", true)
 	if made, ofKind := c.(*kind.Cluster); err != nil || !ofKind || made.Image != "kindest/node:v1" {
 		t.Errorf("got %+v, error %v", c, err)
+	}
+}
+
+func TestKindAndKwokAtOnce(t *testing.T) {
+	t.Setenv("WORKSHOP_ROOT", t.TempDir())
+	t.Setenv("WORKSHOP_CLUSTER", "")
+	t.Setenv(nodesVariable, "kwok")
+	var p *problem.Problem
+	if _, err := clusterToUp(true, "", false); !errors.As(err, &p) || p.Mend == "" {
+		t.Errorf("got %v, want a problem and its mend", err)
+	}
+}
+
+// All flags after "kubectl" are kubectl's, and those before it the workshop's.
+func TestOnStandsBeforeKubectl(t *testing.T) {
+	t.Setenv("WORKSHOP_ROOT", t.TempDir())
+	t.Setenv(nodesVariable, "")
+	if code := run(t.Context(), []string{"--on", "nowhere", "kubectl", "--on", "kubectl's"}); code != exitFailed || os.Getenv(nodesVariable) != "nowhere" {
+		t.Errorf("exit code %d, on %q", code, os.Getenv(nodesVariable))
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -68,6 +69,11 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	tour := tourOf(d.Chapter.Kind(), d.relative(d.Chapter.Parts().Sample))
 	d.namespace, d.resource = tour.namespace, tour.resource
 
+	if d.Cluster.Nodes() == cluster.Containers {
+		if err := deploy.CheckAlone(ctx, d.Root, d.kubectl, d.Chapter.Kind(), ""); err != nil {
+			return err
+		}
+	}
 	d.heading("Chapter %s", d.Chapter.Name)
 	if err := d.prepare(ctx); err != nil {
 		return err

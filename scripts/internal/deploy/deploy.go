@@ -3,7 +3,9 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,20 +51,20 @@ func (d Deployment) target() target {
 
 // Install builds the image, brings it to the node, applies the manifests, and returns when the new Pods are ready.
 func (d Deployment) Install(ctx context.Context) error {
-	if err := d.check(ctx); err != nil {
+	if err := errors.Join(d.checkChapter(), d.checkWay(ctx), CheckAlone(ctx, d.Root, d.Kubectl, d.Chapter.Kind(), d.target().namespace)); err != nil {
 		return err
 	}
 	if err := d.Build(ctx, d.target().image); err != nil {
 		return err
 	}
-	before, err := d.running(ctx, d.target())
+	before, err := d.target().running(ctx, d.Kubectl)
 	if err != nil {
 		return err
 	}
 	if err := d.apply(ctx); err != nil {
 		return err
 	}
-	if before == d.target().image { // of the same name, and perhaps another content
+	if before.image == d.target().image { // of the same name, and perhaps another content
 		if err := d.kubectl(ctx, "rollout", "restart", "--namespace", d.target().namespace, "deployment/"+d.target().deployment); err != nil {
 			return err
 		}
@@ -96,53 +98,10 @@ func (d Deployment) webhooksAnswer(ctx context.Context) error {
 		last = d.Kubectl.Try(ctx, content)
 		return last == nil || !strings.Contains(last.Error(), "failed calling webhook"), nil
 	})
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		return d.whyNot(ctx, last)
 	}
-	return err
-}
-
-// possible tells whether the chapter has what it takes.
-func (d Deployment) possible() bool {
-	return d.Chapter.IsProject() || d.Chapter.Parts().Deployment != ""
-}
-
-// check refuses what can't work: a chapter without manifests, or two operators for the same objects.
-func (d Deployment) check(ctx context.Context) error {
-	if !d.possible() {
-		return &problem.Problem{
-			What: fmt.Sprintf("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name),
-			Mend: "chapters from 03 on have; ./scripts/workshop run " + d.Chapter.Number() + " runs it here",
-		}
-	}
-	if d.Helm && !exists(filepath.Join(d.Chapter.Dir, "dist", "chart")) {
-		return &problem.Problem{What: fmt.Sprintf("chapter %s has no Helm chart", d.Chapter.Name), Mend: "leave --helm out; chapter 07 has one"}
-	}
-	all, err := chapters.All(d.Root)
-	if err != nil {
-		return err
-	}
-	for _, chapter := range all {
-		other := Deployment{Chapter: chapter}
-		if !other.possible() || chapter.Kind() != d.Chapter.Kind() || other.target().namespace == d.target().namespace {
-			continue
-		}
-		if image, err := d.running(ctx, other.target()); err != nil {
-			return err
-		} else if image != "" {
-			return &problem.Problem{
-				What: fmt.Sprintf("another chapter's controller acts on %ss already: deployment %s in namespace %s", d.Chapter.Kind(), other.target().deployment, other.target().namespace),
-				Mend: "take it away first: ./scripts/workshop deploy " + chapter.Number() + " --remove",
-			}
-		}
-	}
 	return nil
-}
-
-// running is the image that runs there now, or "".
-func (d Deployment) running(ctx context.Context, t target) (image string, err error) {
-	return d.Kubectl.Run(ctx, "get", "deployments", "--namespace", t.namespace, "--field-selector", "metadata.name="+t.deployment,
-		"--output", "jsonpath={.items[*].spec.template.spec.containers[0].image}")
 }
 
 // Build builds the image under that name, the program as a static binary and nothing else, and brings it to the cluster's node.
@@ -190,10 +149,16 @@ func (d Deployment) apply(ctx context.Context) error {
 
 // Remove takes away what Install has brought, the CRD and all its objects first: whoever waits to let them go is still there.
 func (d Deployment) Remove(ctx context.Context) error {
+	if err := errors.Join(d.checkChapter(), d.checkWay(ctx)); err != nil {
+		return err
+	}
 	parts := d.Chapter.Parts()
 	switch {
 	case d.Helm:
-		return d.make(ctx, "helm-uninstall", d.target().image)
+		if err := d.make(ctx, "helm-uninstall", d.target().image); err != nil {
+			return err
+		}
+		return d.kubectl(ctx, "delete", "namespace", d.target().namespace, "--ignore-not-found")
 	case d.Chapter.IsProject():
 		return d.make(ctx, "undeploy", d.target().image)
 	}
@@ -203,13 +168,12 @@ func (d Deployment) Remove(ctx context.Context) error {
 // make runs a target of the chapter's Makefile on the cluster.
 func (d Deployment) make(ctx context.Context, target, image string) error {
 	d.say("make -C %s %s IMG=%s", d.Chapter.Name, target, image)
-	command := exec.CommandContext(ctx, "make", "-C", d.Chapter.Dir, target, "IMG="+image, "KUBECTL="+d.Kubectl.Binary)
-	command.Env = append(os.Environ(), "KUBECONFIG="+d.Kubectl.Kubeconfig)
-	output, err := command.CombinedOutput()
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("make %s in %s: %w\n%s", target, d.Chapter.Name, err, output)
+	command := exec.CommandContext(ctx, "make", "-C", d.Chapter.Dir, target, "IMG="+image, "KUBECTL=kubectl")
+	command.Env = append(os.Environ(), d.Kubectl.Environment()...)
+	if output, err := command.CombinedOutput(); err != nil {
+		return cmp.Or(ctx.Err(), fmt.Errorf("make %s in %s: %w\n%s", target, d.Chapter.Name, err, output))
 	}
-	return err
+	return nil
 }
 
 // kubectl says the command and runs it.
@@ -225,6 +189,9 @@ func (d Deployment) kubectl(ctx context.Context, args ...string) error {
 
 // whyNot adds to an error what the Pods say.
 func (d Deployment) whyNot(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	pods, _ := d.Kubectl.Run(ctx, "get", "pods", "--namespace", d.target().namespace, "--output", "wide")
 	events, _ := d.Kubectl.Run(ctx, "get", "events", "--namespace", d.target().namespace, "--sort-by=.lastTimestamp")
 	logs, _ := d.Kubectl.Run(ctx, "logs", "--namespace", d.target().namespace, "deployment/"+d.target().deployment, "--tail=20")
@@ -243,9 +210,4 @@ func (d Deployment) relative(path string) string {
 		return short
 	}
 	return path
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

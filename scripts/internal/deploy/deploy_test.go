@@ -14,11 +14,11 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// aKubectl answers as one would on a cluster where nothing runs, but for the Deployment in this namespace.
-func aKubectl(t *testing.T, namespace string) kubectl.Kubectl {
+// aKubectl answers as one would on a cluster where nothing runs, but for the Deployment in this namespace, which that manager has installed.
+func aKubectl(t *testing.T, namespace, manager string) kubectl.Kubectl {
 	t.Helper()
 	dir := testfiles.Write(t, t.TempDir(), map[string]string{"kubectl": "#!/bin/sh\n" +
-		"case \"$*\" in *\"--namespace " + namespace + " \"*) printf image:1;; esac\n"})
+		"case \"$*\" in *\"--namespace " + namespace + " \"*) printf 'image:1 " + manager + "';; esac\n"})
 	binary := filepath.Join(dir, "kubectl")
 	if err := os.Chmod(binary, 0o755); err != nil {
 		t.Fatal(err)
@@ -32,36 +32,60 @@ func TestWhatCantBeDeployed(t *testing.T) {
 		"05-controller-runtime/manifests/deployment.yaml": "",
 		"06-kubebuilder/PROJECT":                          "",
 		"07-tdset-operator/PROJECT":                       "",
+		"07-tdset-operator/dist/chart/Chart.yaml":         "",
 	})
+	const inTheWay = "another controller acts on Foos already"
 	for sentence, test := range map[string]struct {
-		chapter, running string
+		chapter          string
 		helm             bool
+		running, manager string // the namespace of what runs
 		want             string // "": it can
+		wantRemoved      string // the same for what is to be taken away
 	}{
-		"a chapter without manifests for it":           {"01-raw-watch", "none", false, "has no manifests to run its program in a cluster"},
-		"one whose objects another controller acts on": {"06-kubebuilder", "foo-system", false, "another chapter's controller acts on Foos already"},
-		"the other way round":                          {"05-controller-runtime", "foo-operator-system", false, "another chapter's controller acts on Foos already"},
-		"one that replaces another in the same place":  {"05-controller-runtime", "foo-system", false, ""},
-		"one about other objects":                      {"07-tdset-operator", "foo-system", false, ""},
-		"one without a chart, by Helm":                 {"06-kubebuilder", "none", true, "has no Helm chart"},
+		"a chapter without manifests for it": {
+			chapter: "01-raw-watch", want: "has no manifests to run its program in a cluster", wantRemoved: "has no manifests to run its program in a cluster",
+		},
+		"one whose objects another controller acts on": {chapter: "06-kubebuilder", running: "foo-system", want: inTheWay},
+		"the other way round":                          {chapter: "05-controller-runtime", running: "foo-operator-system", want: inTheWay},
+		"one that replaces another in the same place":  {chapter: "05-controller-runtime", running: "foo-system"},
+		"one about other objects":                      {chapter: "07-tdset-operator", running: "foo-system"},
+		"one without a chart, by Helm": {
+			chapter: "06-kubebuilder", helm: true, want: "has no Helm chart", wantRemoved: "has no Helm chart",
+		},
+		"one that is there by Helm": {
+			chapter: "07-tdset-operator", running: "tdset-operator-system", manager: "Helm",
+			want: "was installed with --helm", wantRemoved: "was installed with --helm",
+		},
+		"one that is there without Helm": {
+			chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "kustomize",
+			want: "was installed without --helm", wantRemoved: "was installed without --helm",
+		},
+		"once more by Helm": {chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "Helm"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			d := Deployment{
 				Root:    root,
 				Chapter: chapters.Chapter{Name: test.chapter, Dir: filepath.Join(root, test.chapter)},
-				Kubectl: aKubectl(t, test.running),
+				Kubectl: aKubectl(t, test.running, test.manager),
 				Helm:    test.helm,
 				Out:     io.Discard,
 			}
-			err := d.check(t.Context())
-			var p *problem.Problem
-			switch {
-			case test.want == "" && err != nil:
-				t.Error(err)
-			case test.want != "" && (!errors.As(err, &p) || !strings.Contains(p.What, test.want) || p.Mend == ""):
-				t.Errorf("got %v, want %q and its mend", err, test.want)
+			d.refuses(t, test.want, errors.Join(d.checkChapter(), d.checkWay(t.Context()), CheckAlone(t.Context(), root, d.Kubectl, d.Chapter.Kind(), d.target().namespace)))
+			if test.wantRemoved != "" {
+				d.refuses(t, test.wantRemoved, d.Remove(t.Context()))
 			}
 		})
+	}
+}
+
+func (d Deployment) refuses(t *testing.T, want string, err error) {
+	t.Helper()
+	var p *problem.Problem
+	switch {
+	case want == "" && err != nil:
+		t.Error(err)
+	case want != "" && (!errors.As(err, &p) || !strings.Contains(p.What, want) || p.Mend == ""):
+		t.Errorf("got %v, want %q and its mend", err, want)
 	}
 }
 

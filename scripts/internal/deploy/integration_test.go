@@ -32,7 +32,7 @@ func TestDeploy(t *testing.T) {
 			continue
 		}
 		ways := []bool{false}
-		if exists(filepath.Join(chapter.Dir, "dist", "chart")) {
+		if (Deployment{Chapter: chapter}).hasChart() {
 			ways = append(ways, true)
 		}
 		for _, helm := range ways {
@@ -96,7 +96,9 @@ func deployOne(t *testing.T, d Deployment) {
 	if err := d.Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := run("get", "crd,namespaces", "--output", "name"); strings.Contains(left, "/foos.") || strings.Contains(left, "/tdsets.") {
-		t.Errorf("left: %s", left)
+	for _, left := range strings.Fields(run("get", "crd,namespaces", "--output", "name")) {
+		if strings.Contains(left, "/foos.") || strings.Contains(left, "/tdsets.") || left == "namespace/"+namespace {
+			t.Errorf("%s is left", left)
+		}
 	}
 }

@@ -8,14 +8,28 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"example.com/operators/scripts/internal/problem"
 )
 
-// docker runs docker and returns what it said. Trouble that everyone has some day gets its mend.
+// docker runs docker and returns what it printed. Trouble that everyone has some day gets its mend.
 func docker(ctx context.Context, args ...string) (string, error) {
-	output, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput()
+	said, err := run(ctx, args...)
+	var known *problem.Problem
+	if err == nil || ctx.Err() != nil || errors.As(err, &known) {
+		return said, err
+	}
+	return said, explain(err, "docker "+args[0]+" failed", "")
+}
+
+// run runs docker as it is. What it warns of, with success, is no part of its answer.
+func run(ctx context.Context, args ...string) (string, error) {
+	var warnings strings.Builder
+	command := exec.CommandContext(ctx, "docker", args...)
+	command.Stderr = &warnings
+	output, err := command.Output()
 	said := strings.TrimSpace(string(output))
 	switch {
 	case err == nil:
@@ -25,10 +39,10 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", &problem.Problem{
 			What: "there is no docker command, which kind needs",
-			Mend: "install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop up",
+			Mend: "install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop --on kwok up",
 		}
 	}
-	return said, explain(fmt.Errorf("docker %s: %w: %s", args[0], err, said), "docker "+args[0]+" failed", "")
+	return said, fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(said+"\n"+warnings.String()))
 }
 
 // engine is what there is to know about docker.
@@ -42,12 +56,11 @@ func findEngine(ctx context.Context) (engine, error) {
 	if err != nil {
 		return engine{}, err
 	}
-	// Warnings may stand before it.
 	var found struct {
 		engine
 		ServerErrors []string
 	}
-	if err := json.Unmarshal([]byte(said[max(strings.Index(said, "{"), 0):]), &found); err != nil {
+	if err := json.Unmarshal([]byte(said), &found); err != nil {
 		return engine{}, fmt.Errorf("docker info: %w", err)
 	}
 	if len(found.ServerErrors) > 0 { // some versions say so with exit code 0
@@ -61,14 +74,44 @@ func findEngine(ctx context.Context) (engine, error) {
 type container struct {
 	ID      string // "": there is none
 	Running bool
+	Image   string // as it was named when it was made
 }
 
 // inspect looks for a container. That there is none is no error.
 func inspect(ctx context.Context, name string) (container, error) {
-	said, err := docker(ctx, "container", "ls", "--all", "--no-trunc", "--filter", "name=^/?"+name+"$", "--format", "{{.ID}} {{.State}}")
+	said, err := docker(ctx, "container", "ls", "--all", "--no-trunc", "--filter", "name=^/?"+name+"$", "--format", "{{.ID}} {{.State}} {{.Image}}")
 	if err != nil || said == "" {
 		return container{}, err
 	}
-	id, state, _ := strings.Cut(said, " ")
-	return container{id, state == "running"}, nil
+	fields := append(strings.Fields(said), "", "")
+	return container{fields[0], fields[1] == "running", fields[2]}, nil
+}
+
+// mounts tells whether a folder of this machine is mounted into a container.
+func mounts(ctx context.Context, id, folder string) (bool, error) {
+	said, err := docker(ctx, "container", "inspect", "--format", "{{json .HostConfig.Binds}}", id)
+	if err != nil {
+		return false, err
+	}
+	var binds []string // "folder:folder in the container", and options
+	if err := json.Unmarshal([]byte(said), &binds); err != nil {
+		return false, fmt.Errorf("docker container inspect: %w", err)
+	}
+	return slices.ContainsFunc(binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") }), nil
+}
+
+// pull has docker get an image, unless it has it. kind would do so too, but can't be interrupted.
+func pull(ctx context.Context, image string) error {
+	if _, err := run(ctx, "image", "inspect", "--format", "{{.ID}}", image); err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, err := run(ctx, "pull", "--quiet", image)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return &problem.Problem{
+		What: fmt.Sprintf("the node image %s can't be pulled", image),
+		Mend: "check the network and the image's name, or name one that docker has: --image NAME (docker image ls shows them)",
+		Err:  err,
+	}
 }

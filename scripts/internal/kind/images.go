@@ -3,6 +3,7 @@ package kind
 // Bringing images to the node, so that the kubelet needn't pull them.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -84,7 +85,7 @@ func BuildStatic(ctx context.Context, dir, pkg, binary string) error {
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux")
 	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s in %s: %w\n%s", pkg, dir, err, output)
+		return cmp.Or(ctx.Err(), fmt.Errorf("build %s in %s: %w\n%s", pkg, dir, err, output))
 	}
 	return nil
 }

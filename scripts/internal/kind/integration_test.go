@@ -23,13 +23,7 @@ func TestARealCluster(t *testing.T) {
 	root, home := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("KUBECONFIG", filepath.Join(home, "users-own"))
-	c := New(root, "test-of-kind")
-	c.Image = os.Getenv("TEST_KIND_IMAGE")
-	t.Cleanup(func() {
-		if _, err := c.Down(context.Background(), false, nil); err != nil {
-			t.Error(err)
-		}
-	})
+	c := forTests(t, root, "test-of-kind")
 	up := func(c *Cluster, want cluster.Outcome) {
 		t.Helper()
 		result, err := c.Up(t.Context(), cluster.UpOptions{Progress: func(doing string) { t.Log(doing) }})
@@ -102,31 +96,75 @@ func TestARealCluster(t *testing.T) {
 }
 
 func TestAnImageThatCantBePulled(t *testing.T) {
-	c := New(t.TempDir(), "test-of-image")
+	c := forTests(t, t.TempDir(), "test-of-image")
 	c.Image = "localhost:1/no-such-image:v0"
 	_, err := c.Up(t.Context(), cluster.UpOptions{})
 	var p *problem.Problem
-	if !errors.As(err, &p) || p.What != "the node image can't be pulled" {
-		t.Errorf("got %v", err)
+	if want := "the node image " + c.Image + " can't be pulled"; !errors.As(err, &p) || p.What != want {
+		t.Errorf("got %v, want %q", err, want)
 	}
-	if c.Exists() {
+	if c.Begun() {
 		t.Error("it counts as made")
 	}
 }
 
+// Whatever kind is doing, an interrupt ends it.
 func TestInterruptedItLeavesNothing(t *testing.T) {
-	c := New(t.TempDir(), "test-of-interrupt")
-	c.Image = os.Getenv("TEST_KIND_IMAGE")
+	for _, phase := range []string{"creating the cluster", "preparing nodes", "starting control-plane"} {
+		t.Run(phase, func(t *testing.T) {
+			c := forTests(t, t.TempDir(), "test-of-interrupt")
+			ctx, interrupt := context.WithCancel(t.Context())
+			_, err := c.Up(ctx, cluster.UpOptions{Progress: func(doing string) {
+				if strings.Contains(doing, phase) {
+					interrupt()
+				}
+			}})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+			if node, err := inspect(t.Context(), c.Node()); err != nil || node.ID != "" {
+				t.Errorf("its container is still there: %+v, error %v", node, err)
+			}
+			if c.Begun() {
+				t.Error("it counts as begun")
+			}
+		})
+	}
+}
+
+// What comes later is worth keeping: the next call goes on with it.
+func TestInterruptedWhileItBecomesReady(t *testing.T) {
+	c := forTests(t, t.TempDir(), "test-of-interrupt")
 	ctx, interrupt := context.WithCancel(t.Context())
 	_, err := c.Up(ctx, cluster.UpOptions{Progress: func(doing string) {
-		if strings.Contains(doing, "starting control-plane") {
+		if doing == "waiting for the API server" {
 			interrupt()
 		}
 	}})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	if !errors.Is(err, context.Canceled) || !c.Exists() {
+		t.Errorf("error %v, made: %v", err, c.Exists())
 	}
-	if node, err := inspect(t.Context(), c.Node()); err != nil || node.ID != "" {
-		t.Errorf("its container is still there: %+v, error %v", node, err)
+	if result, err := c.Up(t.Context(), cluster.UpOptions{}); err != nil || result.Outcome != cluster.AlreadyUp {
+		t.Errorf("again: %+v, error %v", result, err)
 	}
+}
+
+// forTests is a cluster of a name that only these tests use. What a run that was killed has left of it goes first; it goes when the test ends.
+func forTests(t *testing.T, root, name string) *Cluster {
+	t.Helper()
+	c := New(root, name)
+	c.Image = os.Getenv("TEST_KIND_IMAGE")
+	if left, err := inspect(t.Context(), c.Node()); err != nil {
+		t.Fatal(err)
+	} else if left.ID != "" {
+		if _, err := docker(t.Context(), "rm", "--force", "--volumes", left.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if _, err := c.Down(context.Background(), false, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
 }

@@ -60,13 +60,13 @@ func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig"
 // AuditLog is the path of the API server's audit log, as that of a cluster.Cluster. The node writes it into a mounted folder.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audit.log") }
 
-// log is the path of what kind said while it made the cluster.
-func (c *Cluster) log() string { return filepath.Join(c.dir, "kind.log") }
+// logs is the folder of what kind said while it made the cluster, and if that failed, of the node's own logs. It outlives the cluster.
+func (c *Cluster) logs() string { return filepath.Join(c.state, "kind-"+c.name+"-logs") }
 
 // RESTConfig is for the administrator, without a limit on the client's side.
 func (c *Cluster) RESTConfig() (*rest.Config, error) { return cluster.RESTConfig(c) }
 
-// madeFile holds the id of the node's container, once the cluster has been ready. Until then it is empty: begun and not finished.
+// madeFile holds the id of the node's container, once kind has made it. Until then it is empty: begun and not finished.
 func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
 
 // made is the id of the container that this cluster was made as; begun tells whether it was begun, at least.
@@ -81,14 +81,34 @@ func (c *Cluster) Exists() bool {
 	return id != ""
 }
 
+// Begun tells whether it was made here, or begun and not finished.
+func (c *Cluster) Begun() bool {
+	_, begun := c.made()
+	return begun
+}
+
 // Serves tells whether the node's container runs.
 func (c *Cluster) Serves(ctx context.Context) (bool, error) {
-	id, _ := c.made()
-	if id == "" {
+	if !c.Exists() {
 		return false, nil
 	}
-	node, err := inspect(ctx, c.Node())
-	return node.ID == id && node.Running, err
+	node, ours, err := c.find(ctx)
+	return ours && node.Running, err
+}
+
+// find looks for the container that has the node's name, and tells whether it was made here: by its id, or, if that was never noted, by our folder
+// that is mounted into it.
+func (c *Cluster) find(ctx context.Context) (node container, ours bool, err error) {
+	node, err = inspect(ctx, c.Node())
+	if err != nil || node.ID == "" {
+		return node, false, err
+	}
+	id, begun := c.made()
+	if begun && id == "" {
+		ours, err = mounts(ctx, node.ID, filepath.Dir(c.AuditLog()))
+		return node, ours, err
+	}
+	return node, node.ID == id, nil
 }
 
 // provider is kind itself.
@@ -106,8 +126,7 @@ func All(root string) ([]*Cluster, error) {
 	}
 	var all []*Cluster
 	for _, entry := range entries {
-		c := New(root, entry.Name())
-		if _, begun := c.made(); begun {
+		if c := New(root, entry.Name()); c.Begun() {
 			all = append(all, c)
 		}
 	}

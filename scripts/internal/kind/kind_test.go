@@ -3,6 +3,7 @@ package kind
 // What needs no docker: a script takes its place, and keeps a record of what it was asked.
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // aDocker puts a script into PATH, alone, that answers as docker would. It returns a function that tells what was asked.
@@ -30,12 +32,18 @@ func aDocker(t *testing.T, script string) (asked func() []string) {
 	}
 }
 
-const healthy = `case "$1" in
-info) echo '{"CgroupVersion":"2","OSType":"linux"}';;
-container) echo '%s';;
+const healthy = `echo "WARNING: Error loading config file" >&2
+case "$1 $2" in
+"info "*) echo '{"CgroupVersion":"2","OSType":"linux"}';;
+"container ls") echo '%s';;
+"container inspect") echo '["%m:/var/log/kubernetes-audit"]';;
+"image inspect") exit 1;;
 esac`
 
-func withNode(node string) string { return strings.Replace(healthy, "%s", node, 1) }
+// withNode is a docker that has such a container ("": none), into which that folder is mounted.
+func withNode(node, folder string) string {
+	return strings.NewReplacer("%s", node, "%m", folder).Replace(healthy)
+}
 
 func TestWhatStandsInTheWay(t *testing.T) {
 	for sentence, test := range map[string]struct{ docker, want string }{
@@ -43,7 +51,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 			"echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1",
 			"docker isn't running",
 		},
-		"docker isn't running, which an old version says with exit code 0": {
+		"docker isn't running and an old version says so with exit code 0": {
 			`echo '{"ServerErrors":["Cannot connect to the Docker daemon at unix:///x"]}'`,
 			"docker isn't running",
 		},
@@ -52,7 +60,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 			"you may not use docker",
 		},
 		"somebody else's cluster has the name": {
-			withNode("abc running"),
+			withNode("abc running", "/elsewhere"),
 			`there is a cluster of kind named "operators-mine", which wasn't made in this folder`,
 		},
 	} {
@@ -64,7 +72,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 			if !errors.As(err, &p) || p.What != test.want || p.Mend == "" {
 				t.Errorf("got %v, want %q and its mend", err, test.want)
 			}
-			if _, begun := c.made(); begun {
+			if c.Begun() {
 				t.Error("it counts as made here")
 			}
 		})
@@ -82,10 +90,9 @@ func TestWithoutDocker(t *testing.T) {
 
 func TestWhatKindSaysIsExplained(t *testing.T) {
 	for said, want := range map[string]string{
-		`failed to pull image "kindest/node:v9": command "docker pull" failed with error: exit status 1`:   "the node image can't be pulled",
 		"Failed to create control group inotify object: Too many open files; too many open files":          "the machine lets a user watch too few files",
 		`could not find a log line that matches "Reached target .*Multi-User System.*|detected cgroup v1"`: "the node didn't start",
-		"write /var/lib/docker: no space left on device":                                                   "since the disk is full",
+		"write /var/lib/docker: no space left on device":                                                   "the disk is full",
 		"something new": `kind couldn't make the cluster`,
 	} {
 		err := explain(errors.New(said), "kind couldn't make the cluster", "/the/log")
@@ -96,25 +103,61 @@ func TestWhatKindSaysIsExplained(t *testing.T) {
 	}
 }
 
+// An image that can't be had is said in docker's words, and nothing is left.
+func TestAnImageThatCantBeHad(t *testing.T) {
+	aDocker(t, withNode("", "")+"\n[ $1 = pull ] && { echo 'dial tcp: lookup registry.example.com: no such host' >&2; exit 1; } || true")
+	c := New(t.TempDir(), "mine")
+	c.Image = "registry.example.com/node:v1"
+	_, err := c.Up(t.Context(), cluster.UpOptions{})
+	var p *problem.Problem
+	if want := "the node image registry.example.com/node:v1 can't be pulled"; !errors.As(err, &p) || p.What != want || !strings.Contains(err.Error(), "no such host") {
+		t.Errorf("got %v, want %q and docker's reason", err, want)
+	}
+	if c.Begun() {
+		t.Error("it counts as begun")
+	}
+}
+
+// To pull an image takes minutes: nobody should have to wait for that.
+func TestAPullIsInterrupted(t *testing.T) {
+	aDocker(t, withNode("", "")+"\n[ $1 = pull ] && exec /bin/sleep 600 || true")
+	ctx, interrupt := context.WithCancel(t.Context())
+	c := New(t.TempDir(), "mine")
+	_, err := c.Up(ctx, cluster.UpOptions{Progress: func(doing string) {
+		if strings.Contains(doing, "pulling") {
+			interrupt()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || c.Begun() {
+		t.Errorf("error %v, begun: %v", err, c.Begun())
+	}
+}
+
 // Down deletes nothing but what Up made.
 func TestDownLeavesOthersAlone(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		made      string // the id in our record; "-": there is none
 		node      string
+		elsewhere bool // the folder that is mounted into it is another workshop's
 		wantEnded int
-		wantRm    bool
 	}{
-		"it was never made here":                            {"-", "abc running", 0, false},
-		"ours is gone, and somebody else's has its name":    {"def", "abc running", 0, false},
-		"ours is gone":                                      {"abc", "", 0, false},
-		"ours runs":                                         {"abc", "abc running", 1, true},
-		"ours is stopped":                                   {"abc", "abc exited", 1, true},
-		"ours was begun and not finished":                   {"", "abc running", 1, true},
-		"ours was begun, and its container is gone already": {"", "", 0, false},
+		"it was never made here":                            {"-", "abc running", true, 0},
+		"ours is gone, and somebody else's has its name":    {"def", "abc running", true, 0},
+		"ours is gone":                                      {"abc", "", false, 0},
+		"ours runs":                                         {"abc", "abc running", false, 1},
+		"ours runs, and this folder was moved":              {"abc", "abc running", true, 1},
+		"ours is stopped":                                   {"abc", "abc exited", false, 1},
+		"ours was begun and not finished":                   {"", "abc running", false, 1},
+		"ours was begun, and another was made instead":      {"", "abc running", true, 0},
+		"ours was begun, and its container is gone already": {"", "", false, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			asked := aDocker(t, withNode(test.node)+"\n[ \"$1\" = ps ] && echo operators-mine-control-plane || true")
 			c := New(t.TempDir(), "mine")
+			folder := filepath.Dir(c.AuditLog())
+			if test.elsewhere {
+				folder = "/elsewhere"
+			}
+			asked := aDocker(t, withNode(test.node, folder))
 			if test.made != "-" {
 				if err := os.MkdirAll(c.dir, 0o700); err != nil {
 					t.Fatal(err)
@@ -127,11 +170,11 @@ func TestDownLeavesOthersAlone(t *testing.T) {
 			if err != nil || ended != test.wantEnded {
 				t.Errorf("ended %d, error %v", ended, err)
 			}
-			removed := slices.ContainsFunc(asked(), func(a string) bool { return strings.HasPrefix(a, "rm_") })
-			if removed != test.wantRm {
+			removed := slices.Contains(asked(), "rm_--force_--volumes_abc")
+			if removed != (test.wantEnded > 0) {
 				t.Errorf("docker was asked %q", asked())
 			}
-			if _, begun := c.made(); begun {
+			if c.Begun() {
 				t.Error("it still counts as made here")
 			}
 		})
@@ -185,6 +228,25 @@ func TestQualifiedNames(t *testing.T) {
 	}
 	if _, err := qualified("Not An Image"); err == nil {
 		t.Error("an impossible name has no error")
+	}
+}
+
+// Who asks for another Kubernetes than there is shouldn't be told that all is well.
+func TestTheImageOfAClusterThatExists(t *testing.T) {
+	for asked, want := range map[string]bool{
+		"kindest/node:v1":                     true,
+		"docker.io/kindest/node:v1@sha256:ab": true,
+		"kindest/node:v2":                     false,
+		"Not An Image":                        false,
+	} {
+		aDocker(t, withNode("abc exited kindest/node:v1", "/elsewhere"))
+		c := New(t.TempDir(), "mine")
+		c.Image = asked
+		testfiles.Write(t, c.dir, map[string]string{"made": "abc"})
+		outcome, err := c.bringUp(t.Context(), func(string) {})
+		if (err == nil) != want || want && outcome != cluster.Started {
+			t.Errorf("%s: outcome %q, error %v", asked, outcome, err)
+		}
 	}
 }
 

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/problem"
 )
 
 const (
@@ -31,6 +34,9 @@ func SampleImages() []string { return []string{"nginx:latest", "crccheck/hello-w
 // LoadStandIn builds the stand-in and brings it to the cluster's node, as itself and under the other names: there, and only there, an
 // image "nginx:latest" is the stand-in. What the node has isn't pulled any more.
 func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
+	if err := c.checkStandIn(); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "stand-in-")
 	if err != nil {
 		return err
@@ -61,6 +67,26 @@ func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 		return err
 	}
 	return c.dontPull(ctx)
+}
+
+// checkStandIn refuses a cluster that is too old for the policy by which images aren't pulled.
+func (c *Cluster) checkStandIn() error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	group := admissionregistrationv1.SchemeGroupVersion.String()
+	resources, err := client.Discovery().ServerResourcesForGroupVersion(group)
+	if err != nil {
+		return fmt.Errorf("ask for the resources of %s: %w", group, err)
+	}
+	if !slices.ContainsFunc(resources.APIResources, func(r metav1.APIResource) bool { return r.Name == "mutatingadmissionpolicies" }) {
+		return &problem.Problem{
+			What: "the stand-in needs MutatingAdmissionPolicies, which Kubernetes has from 1.36 on, and this cluster is older",
+			Mend: "leave --stand-in out, or make the cluster of a newer node image (down, then up --kind --image NAME)",
+		}
+	}
+	return nil
 }
 
 //go:embed standin-policy.yaml

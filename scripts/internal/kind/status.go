@@ -6,9 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"example.com/operators/scripts/internal/cluster"
 )
 
@@ -32,17 +29,8 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 		return status, nil // that it doesn't answer is the answer
 	}
 	status.Version = version.GitVersion
-	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
+	if status.NodesReady, status.Nodes, err = countNodes(ctx, client); err != nil {
 		return status, nil
-	}
-	for _, node := range nodes.Items {
-		status.Nodes++
-		for _, condition := range node.Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-				status.NodesReady++
-			}
-		}
 	}
 	status.Ready = status.Nodes > 0 && status.NodesReady == status.Nodes
 	return status, nil
@@ -50,9 +38,14 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 
 // Kill ends one component at once, as a crash would. The kubelet starts it again.
 func (c *Cluster) Kill(ctx context.Context, component string) error {
-	if runs, err := c.Serves(ctx); err != nil || !runs {
-		return fmt.Errorf("the node of cluster %q doesn't run: %w", c.name, err)
+	runs, err := c.Serves(ctx)
+	if err != nil {
+		return err
 	}
-	_, err := docker(ctx, "exec", c.Node(), "pkill", "-KILL", "-x", component)
+	if !runs {
+		return fmt.Errorf("the node of cluster %q doesn't run", c.name)
+	}
+	// The kernel keeps 15 characters of a program's name, so its command line is what is compared.
+	_, err = docker(ctx, "exec", c.Node(), "pkill", "-KILL", "-f", "^"+component+" ")
 	return err
 }

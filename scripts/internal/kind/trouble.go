@@ -19,21 +19,21 @@ type trouble struct {
 // troubles are tried in order.
 func troubles() []trouble {
 	return []trouble{{
+		phrases: []string{"no space left on device"},
+		what:    "the disk is full",
+		mend:    "free some space: docker system df shows what docker takes",
+	}, {
 		phrases: []string{"permission denied while trying to connect", "dial unix /var/run/docker.sock: connect: permission denied"},
 		what:    "you may not use docker",
 		mend:    "become a member of the group docker (sudo usermod -aG docker $USER, then log in again)",
 	}, {
 		phrases: []string{"Cannot connect to the Docker daemon", "docker daemon is not running", "error during connect", "failed to connect to the docker API"},
 		what:    "docker isn't running",
-		mend:    "start it (Docker Desktop, or: sudo systemctl start docker), or do without containers: ./scripts/workshop up",
+		mend:    "start it (Docker Desktop, or: sudo systemctl start docker), or do without containers: ./scripts/workshop --on kwok up",
 	}, {
 		phrases: []string{"too many open files", "inotify"},
 		what:    "the machine lets a user watch too few files (inotify), which each node needs hundreds of",
 		mend:    "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
-	}, {
-		phrases: []string{"failed to pull image", "pull access denied", "manifest unknown", "manifest for"},
-		what:    "the node image can't be pulled",
-		mend:    "check the network and the image's name, or name one that docker has: --image NAME (docker image ls shows them)",
 	}, {
 		phrases: []string{"could not find a log line that matches"},
 		what:    "the node didn't start",
@@ -61,9 +61,6 @@ func explain(err error, what, log string) error {
 			p.What, p.Mend = t.what, t.mend
 			return p
 		}
-	}
-	if cause, mend, known := problem.Cause(said); known {
-		p.What, p.Mend = what+", since "+cause, mend
 	}
 	return p
 }

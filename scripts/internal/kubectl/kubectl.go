@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,6 +23,15 @@ type Kubectl struct {
 	Kubeconfig string
 }
 
+// Environment is what a program that runs kubectl needs in its own, to run this one on this cluster alone.
+func (k Kubectl) Environment() []string {
+	return []string{
+		"PATH=" + filepath.Dir(k.Binary) + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"KUBECONFIG=" + k.Kubeconfig,
+		"KUBECTL_KUBERC=false", // no preferences of the user's
+	}
+}
+
 // Run runs kubectl with args and returns what it printed on standard output. On failure the error carries what it said.
 func (k Kubectl) Run(ctx context.Context, args ...string) (string, error) {
 	return k.run(ctx, nil, args...)
@@ -31,11 +41,14 @@ func (k Kubectl) Run(ctx context.Context, args ...string) (string, error) {
 func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, k.Binary, args...)
 	command.Stdin = bytes.NewReader(stdin)
-	command.Env = append(os.Environ(), "KUBECONFIG="+k.Kubeconfig, "KUBECTL_KUBERC=false")
+	command.Env = append(os.Environ(), k.Environment()...)
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	command.WaitDelay = 5 * time.Second
 	output, err := command.Output()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if err != nil {
 		said := strings.TrimSpace(stderr.String())
 		if said == "" {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -39,16 +38,13 @@ func (s *Suite) OnKind(ctx context.Context, image string) (gotest.Counts, error)
 	c := kind.New(s.Root, clusterName)
 	c.Image = image
 	k := &onKind{s, c, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}}
-	if k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) {
-		green := k.all(ctx)
-		if green {
-			_, err := c.Down(context.WithoutCancel(ctx), true, nil)
-			if err != nil {
-				return s.counts, err
-			}
-		} else {
-			s.UI.Say("! cluster %q of kind is left as it is: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on kind status", c.Name())
+	switch green := k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) && k.all(ctx); {
+	case green:
+		if _, err := c.Down(context.WithoutCancel(ctx), true, nil); err != nil {
+			return s.counts, err
 		}
+	case c.Exists():
+		s.UI.Say("! cluster %q of kind is left as it is: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on kind status", c.Name())
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -98,6 +94,9 @@ func (k *onKind) all(ctx context.Context) bool {
 		return k.goTest(ctx, step, "scripts", k.environment(), fmt.Sprintf("-parallel=%d", acceptance.AtOnce), "-timeout=60m", "./acceptance")
 	}) && green
 	green = k.step(ctx, "the behaviour contract, in the cluster", k.contractInside) && green
+	green = k.step(ctx, "no kinds any more", func(ctx context.Context, _ *ui.Step) (string, error) {
+		return "end-to-end tests bring their own", k.deleteCRDs(ctx)
+	}) && green
 	for _, chapter := range k.Chapters {
 		if chapter.IsProject() {
 			green = k.step(ctx, chapter.Name+": make test-e2e", func(ctx context.Context, step *ui.Step) (string, error) {
@@ -137,19 +136,35 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", acceptance.AtOnce), "-timeout=60m", "./acceptance")
 }
 
+// deleteCRDs takes away what applyCRDsBy has brought.
+func (k *onKind) deleteCRDs(ctx context.Context) error {
+	for _, chapter := range k.Chapters {
+		for _, kind := range []string{chapters.Foo, chapters.TDSet} {
+			p, found, err := program.Of(chapter, kind)
+			if err != nil {
+				return err
+			}
+			if !found {
+				continue
+			}
+			if _, err := k.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", p.CRD); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // endToEnd runs a project's own end-to-end tests, on this cluster. The images are built here: golang's isn't needed.
 func (k *onKind) endToEnd(ctx context.Context, step *ui.Step, chapter chapters.Chapter) (string, error) {
 	// The program kind is of the same version as its library here.
 	if _, err := k.run(ctx, "scripts", "go", "build", "-o", filepath.Join(k.Bin, "kind"), "sigs.k8s.io/kind"); err != nil {
 		return "", err
 	}
-	env := []string{
+	env := append(k.kubectl.Environment(), // kind lies beside kubectl
 		"GOWORK=off",
-		"KIND_CLUSTER=" + k.cluster.KindName(),
-		"KUBECONFIG=" + k.cluster.Kubeconfig(),
-		"KUBECTL=" + k.kubectl.Binary,
+		"KIND_CLUSTER="+k.cluster.KindName(),
 		"DOCKER_BUILD=docker-prebuilt",
-		"PATH=" + k.Bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
-	}
+	)
 	return k.goTest(ctx, step, chapter.Name, env, "-tags=e2e", "-timeout=30m", "./test/e2e")
 }

@@ -20,12 +20,16 @@ import (
 // that it asks for. Projects do it by make install and make run.
 func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err error) {
 	parts := chapter.Parts()
-	command := exec.CommandContext(ctx, "go", "run", "./"+chapter.Name)
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	command := exec.CommandContext(running, "go", "run", "./"+chapter.Name)
 	if chapter.IsProject() {
-		if output, err := k.command(ctx, "make", "-C", chapter.Dir, "install", "KUBECTL="+k.kubectl.Binary).CombinedOutput(); err != nil {
+		install := exec.CommandContext(ctx, "make", "-C", chapter.Dir, "install", "KUBECTL=kubectl")
+		install.Env = k.pointed()
+		if output, err := install.CombinedOutput(); err != nil {
 			return fmt.Errorf("make install: %w\n%s", err, output)
 		}
-		command = exec.CommandContext(ctx, "make", "-C", chapter.Dir, "run")
+		command = exec.CommandContext(running, "make", "-C", chapter.Dir, "run")
 	} else if _, err := k.kubectl.Run(ctx, "apply", "-f", parts.CRD); err != nil {
 		return err
 	}
@@ -46,8 +50,8 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 		defer cancel()
 		// The CRD last, and the objects before the program: it may have to let them go.
 		_, deleteErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.Sample)
-		_ = command.Cancel() // it may have ended
-		<-ended
+		stop()
+		<-ended // it is killed if it takes longer than WaitDelay
 		_, crdErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.CRD)
 		if err = errors.Join(err, deleteErr, crdErr); err != nil {
 			err = fmt.Errorf("%w\nthe program said:\n%s", err, &said)
@@ -66,13 +70,5 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 	return err
 }
 
-// command is one that is pointed at the cluster.
-func (k *onKind) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, name, args...)
-	command.Env = k.pointed()
-	return command
-}
-
-func (k *onKind) pointed() []string {
-	return append(os.Environ(), "KUBECONFIG="+k.cluster.Kubeconfig())
-}
+// pointed is the environment of commands on the cluster.
+func (k *onKind) pointed() []string { return append(os.Environ(), k.kubectl.Environment()...) }

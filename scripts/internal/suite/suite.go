@@ -42,7 +42,6 @@ type Suite struct {
 
 	counts gotest.Counts
 	race   []string // arguments to go test
-	kept   bool     // the cluster is left as it is, to look at
 }
 
 // Cluster is the tests' own. Run makes it anew; Only takes it as it is.
@@ -150,7 +149,6 @@ func (s *Suite) endCluster(ctx context.Context, green bool) {
 		s.removeCluster(ctx, c)
 		return
 	}
-	s.kept = true
 	s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
 }
 

@@ -72,9 +72,7 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 			}
 			return fmt.Sprintf("%d commands", commands), err
 		})
-		if !s.kept { // the text may have brought it up, by `workshop test --only`
-			s.removeCluster(ctx, s.Cluster())
-		}
+		s.removeCluster(ctx, s.Cluster()) // the text may have brought it up, by `workshop test --only`
 	}
 }
 

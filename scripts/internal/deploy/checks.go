@@ -1,0 +1,101 @@
+package deploy
+
+// What is refused before anything is done.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// possible tells whether the chapter has what it takes.
+func (d Deployment) possible() bool {
+	return d.Chapter.IsProject() || d.Chapter.Parts().Deployment != ""
+}
+
+// checkChapter refuses a chapter that lacks what it takes.
+func (d Deployment) checkChapter() error {
+	if !d.possible() {
+		return &problem.Problem{
+			What: fmt.Sprintf("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name),
+			Mend: "chapters from 03 on have; ./scripts/workshop run " + d.Chapter.Number() + " runs it here",
+		}
+	}
+	if d.Helm && !d.hasChart() {
+		return &problem.Problem{What: fmt.Sprintf("chapter %s has no Helm chart", d.Chapter.Name), Mend: "leave --helm out; chapter 07 has one"}
+	}
+	return nil
+}
+
+// hasChart tells whether there are two ways to install the chapter's program.
+func (d Deployment) hasChart() bool {
+	_, err := os.Stat(filepath.Join(d.Chapter.Dir, "dist", "chart"))
+	return err == nil
+}
+
+// checkWay refuses to go on by another way than the one by which the program was installed.
+func (d Deployment) checkWay(ctx context.Context) error {
+	if !d.hasChart() {
+		return nil
+	}
+	there, err := d.target().running(ctx, d.Kubectl)
+	if err != nil || there.image == "" {
+		return err
+	}
+	by, way := "", "without --helm"
+	if there.manager == "Helm" {
+		by, way = " --helm", "with --helm"
+	}
+	if d.Helm != (there.manager == "Helm") {
+		return &problem.Problem{
+			What: fmt.Sprintf("chapter %s was installed %s", d.Chapter.Name, way),
+			Mend: fmt.Sprintf("take it away in the same way: ./scripts/workshop deploy %s%s --remove", d.Chapter.Number(), by),
+		}
+	}
+	return nil
+}
+
+// CheckAlone refuses to have two controllers act on the same objects. It looks for Pods of any chapter, of the repository at root, whose program
+// acts on objects of that kind; those in the namespace but are left out.
+func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, but string) error {
+	all, err := chapters.All(root)
+	if err != nil {
+		return err
+	}
+	for _, chapter := range all {
+		other := Deployment{Chapter: chapter}
+		if !other.possible() || chapter.Kind() != kind || other.target().namespace == but {
+			continue
+		}
+		if there, err := other.target().running(ctx, k); err != nil {
+			return err
+		} else if there.image != "" {
+			remove := "./scripts/workshop deploy " + chapter.Number() + " --remove"
+			if there.manager == "Helm" {
+				remove += " --helm"
+			}
+			return &problem.Problem{
+				What: fmt.Sprintf("another controller acts on %ss already: deployment %s in namespace %s", kind, other.target().deployment, other.target().namespace),
+				Mend: "take it away first: " + remove,
+			}
+		}
+	}
+	return nil
+}
+
+// installed is what runs somewhere: of which image, "" if nothing does, and who has installed it, as its label says.
+type installed struct{ image, manager string }
+
+// running looks what runs there now.
+func (t target) running(ctx context.Context, k kubectl.Kubectl) (installed, error) {
+	said, err := k.Run(ctx, "get", "deployments", "--namespace", t.namespace, "--field-selector", "metadata.name="+t.deployment,
+		"--output", `jsonpath={.items[*].spec.template.spec.containers[0].image} {.items[*].metadata.labels.app\.kubernetes\.io/managed-by}`)
+	image, manager, _ := strings.Cut(said, " ")
+	return installed{image, manager}, err
+}
