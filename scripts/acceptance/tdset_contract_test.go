@@ -138,10 +138,13 @@ func image(s *scenario) {
 	})
 }
 
-// podsOf returns the Pods of the Deployment of that name.
+// podsOf returns the Pods of the Deployment of that name that haven't finished: a kubelet takes those that have away, some moments later.
 func (s *scenario) podsOf(name string) []corev1.Pod {
 	s.Helper()
-	list, err := s.client.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{LabelSelector: "app=" + name})
+	list, err := s.client.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{
+		LabelSelector: "app=" + name,
+		FieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
+	})
 	s.must(err)
 	return list.Items
 }

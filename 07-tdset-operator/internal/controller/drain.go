@@ -48,7 +48,7 @@ func (r *TDSetReconciler) finalize(ctx context.Context, tdset *v1.TDSet) (ctrl.R
 		return ctrl.Result{}, client.IgnoreNotFound(fmt.Errorf("let go: %w", err)) // it is gone already: the cache is behind
 	}
 	if drained {
-		r.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Drained", "Drain", "No Pod of this TDSet is left")
+		r.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Drained", "Drain", "No Pod of this TDSet is at work")
 	} else {
 		r.Recorder.Eventf(tdset, nil, corev1.EventTypeWarning, "DrainTimeout", "Drain", "Not drained after %v: Pods may still be at work", r.DrainTimeout)
 	}

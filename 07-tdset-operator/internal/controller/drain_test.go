@@ -20,7 +20,7 @@ const theirFinalizer = "example.com/theirs"
 func TestDrain(t *testing.T) {
 	tdset := aTDSet(withService(80))
 	scaledDown := deploymentOf(tdset, scaledTo(0), withPods(0))
-	drainedEvent := []string{"Normal Drained No Pod of this TDSet is left"}
+	drainedEvent := []string{"Normal Drained No Pod of this TDSet is at work"}
 	timeoutEvent := []string{"Warning DrainTimeout Not drained after 1m0s: Pods may still be at work"}
 	for name, test := range map[string]struct {
 		tdset      *v1.TDSet // being deleted
