@@ -3,6 +3,7 @@
 package acceptance
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,11 +45,23 @@ func startProcess(t testing.TB, binary string, env []string, args ...string) ope
 	}
 	t.Cleanup(func() {
 		program.Stop()
+		complainOfPanics(t, said.String())
 		if t.Failed() {
 			t.Logf("what the operator said:\n%s", said)
 		}
 	})
 	return &process{program, said, started}
+}
+
+// panics is what Go's runtime says of one, and what libraries say that have caught one.
+var panics = regexp.MustCompile(`(?m)^(panic|fatal error): .*|.*(Observed a panic|panic: .*\[recovered\]).*`)
+
+// complainOfPanics fails the test if the operator has panicked, however often it was started again after that.
+func complainOfPanics(t testing.TB, said string) {
+	t.Helper()
+	if found := panics.FindString(said); found != "" {
+		t.Errorf("the operator has panicked: %s", found)
+	}
 }
 
 func (p *process) says(text string) bool { return strings.Contains(p.said.String(), text) }

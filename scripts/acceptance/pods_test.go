@@ -114,6 +114,7 @@ func (s *scenario) startPods(args []string) operator {
 			defer func() { s.Logf("what the operator said:\n%s", d.said) }()
 		}
 		d.Stop()
+		complainOfPanics(s, d.said)
 	})
 	s.eventually("the program runs in the cluster", func() error {
 		d.started = time.Time{}

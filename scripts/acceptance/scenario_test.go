@@ -37,7 +37,8 @@ type scenario struct {
 	env, flags []string // the operator's, beside the usual ones
 	copies     int      // of the operator, if it runs in the cluster; 0: one
 	operator   operator
-	began, as  time.Time // when it was started, and as if it were when; zero: the time was as ever
+	former     []operator // those that were stopped, or left behind
+	began, as  time.Time  // when it was started, and as if it were when; zero: the time was as ever
 	log        audit.Log
 }
 
@@ -123,6 +124,9 @@ func (s *scenario) objects() dynamic.ResourceInterface {
 // start starts the operator, with more flags than the usual ones.
 func (s *scenario) start(more ...string) *scenario {
 	s.Helper()
+	if s.operator != nil {
+		s.former = append(s.former, s.operator)
+	}
 	args := slices.Concat([]string{"--namespace", s.namespace}, s.flags, more)
 	if inCluster() {
 		s.operator = s.startPods(args)
@@ -131,6 +135,16 @@ func (s *scenario) start(more ...string) *scenario {
 	args = append([]string{"--kubeconfig", s.kubeconfig}, args...)
 	s.operator = startProcess(s.TB, filepath.Join(s.programs, s.program.Name), s.env, args...)
 	return s
+}
+
+// crashes is how often the operator has exited without being told to, in all its lives.
+func (s *scenario) crashes() (crashes int) {
+	for _, operator := range append(s.former, s.operator) {
+		if operator != nil {
+			crashes += operator.Crashes()
+		}
+	}
+	return crashes
 }
 
 // must ends the test if there is an error.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -100,8 +101,12 @@ func drainTimeout(s *scenario) {
 	s.createTDSet("a", 2)
 	s.becomesScheduled("a", 2)
 	held := s.holdPod("a")
+	told := time.Now()
 	s.deleteTDSet("a", metav1.DeletePropagationBackground)
 	s.tdsetIsGone("a")
+	if took := time.Since(told); took > 50*time.Second {
+		s.Errorf("it is gone after %v: that is the default of --drain-timeout, a minute", took)
+	}
 	s.onlyPod("a", held)
 	s.releasePod(held)
 	s.disappears("a")

@@ -136,7 +136,7 @@ func (s *scenario) triedNothing(resource, name string) {
 	s.Helper()
 	for _, write := range s.writes() {
 		if write.Resource == resource && write.Name == name {
-			s.Errorf("it isn't the TDSet's, and yet: %s", write)
+			s.Errorf("it isn't the operator's, and yet: %s", write)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (s *scenario) triedNothing(resource, name string) {
 // warnedOnce waits until there is the one Warning event, if the program is one that records events.
 func (s *scenario) warnedOnce(name string) {
 	s.Helper()
-	if !s.isFull() {
+	if !s.isFull() || s.chapter.Number() < "03" {
 		return
 	}
 	s.eventually("a Warning is there, once", func() error {
@@ -154,9 +154,9 @@ func (s *scenario) warnedOnce(name string) {
 		}
 		var warnings []string
 		for _, event := range events.Items {
-			if event.Regarding.Name == name && event.Regarding.Kind == "TDSet" && event.Type == corev1.EventTypeWarning {
+			if event.Regarding.Name == name && event.Regarding.Kind == s.Kind && event.Type == corev1.EventTypeWarning {
 				warnings = append(warnings, event.Reason)
-				if event.Series != nil {
+				if event.Series != nil || event.DeprecatedCount > 1 {
 					warnings = append(warnings, "and again")
 				}
 			}

@@ -21,6 +21,7 @@ func boundary(s *scenario) {
 	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
 	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
 	s.createTDSet("b", 1, office)
+	s.isScaledAt("a", 2, at(9, 0))
 	tdset := s.becomesScheduled("a", 2)
 	s.becomesScheduled("b", 2)
 	s.sentinel("crossed")
@@ -33,8 +34,19 @@ func boundary(s *scenario) {
 	}
 
 	s.approach(at(17, 0))
+	s.isScaledAt("a", 3, at(17, 0))
 	s.becomesScheduled("a", 3)
 	s.becomesScheduled("b", 1)
+}
+
+// isScaledAt waits until the Deployment asks for so many replicas, and complains if that is before the instant, or so long after it that the
+// operator seems to look once a minute.
+func (s *scenario) isScaledAt(name string, replicas int32, instant time.Time) {
+	s.Helper()
+	s.hasReplicas(name, replicas)
+	if seen := s.as.Add(time.Since(s.began)); seen.Before(instant) || seen.After(instant.Add(45*time.Second)) {
+		s.Errorf("the Deployment has %d replicas at %s, want that at %s", replicas, seen.Format(time.TimeOnly), instant.Format(time.TimeOnly))
+	}
 }
 
 func midnight(s *scenario) {

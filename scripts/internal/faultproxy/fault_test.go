@@ -43,7 +43,7 @@ func TestRecipes(t *testing.T) {
 			for _, request := range []string{
 				"GET /apis/apps/v1/deployments",
 				"PATCH /apis/apps/v1/namespaces/a/deployments/x",
-				"GET " + foosPath + "?watch=true&resourceVersion=10&sendInitialEvents=true",
+				"GET " + foosPath + "?watch=true&resourceVersion=10",
 			} {
 				program.Go(func() { try(t, client, proxy, request) })
 			}

@@ -2,7 +2,11 @@
 
 package faultproxy
 
-import "example.com/operators/scripts/internal/audit"
+import (
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"example.com/operators/scripts/internal/audit"
+)
 
 // ResetWatches is F1 for those who may lose no other request: the stream of each open watch that matches is reset (HTTP/2's
 // RST_STREAM), as by a server that has run into trouble with it. client-go starts over after that, where it resumes after a
@@ -21,30 +25,62 @@ func (p *Proxy) KeepResetting(after int, matches ...Match) *Fault {
 	return fault
 }
 
-// GoneAsEvent is F2 in the stream: each open watch that matches gets an ERROR event with a 410 Status, and ends. Hits:
-// watches.
+// GoneAsEvent is F2 in the stream: each open watch that matches gets an ERROR event with a 410 Status, and ends. Who goes on from where it
+// was is answered 410 from then on, until it has listed again. Hits: watches.
 func (p *Proxy) GoneAsEvent(matches ...Match) *Fault {
+	p.forget(newFault("GoneAsEvent, afterwards"), p.open(matches), true)
 	fault := newFault("GoneAsEvent")
 	p.interruptOpen(fault, errGone, matches)
 	return fault
 }
 
-// GoneAsResponse is F2 as a response: each open watch that matches ends, and the next one for the same path that is to begin
-// at a resourceVersion is answered 410, but no other after that. Hits: answers.
+// GoneAsResponse is F2 as a response: each open watch that matches ends, and who goes on from where it was is answered 410, until it has listed
+// again. Hits: answers.
 func (p *Proxy) GoneAsResponse(matches ...Match) *Fault {
 	open := p.open(matches)
-	var rules []*rule
-	for _, w := range open {
-		again := func(r audit.Request) bool {
-			return r.Verb == "watch" && path(r) == path(w.Request) && resourceVersion(r) != ""
-		}
-		rules = append(rules, &rule{at: asked, matches: []Match{again}, left: 1, act: expired})
-	}
-	fault := p.enforce(newFault("GoneAsResponse"), rules...)
+	fault := p.forget(newFault("GoneAsResponse"), open, false)
 	for _, w := range open {
 		w.interrupt(errEnd)
 	}
 	return fault
+}
+
+// forget has the server know nothing any more of the history that these watches have seen. Who follows them may have been told of that
+// already.
+func (p *Proxy) forget(fault *Fault, watches []*watch, told bool) *Fault {
+	paths := sets.New[string]()
+	for _, w := range watches {
+		paths.Insert(path(w.Request))
+	}
+	var rules []*rule
+	for path := range paths {
+		rules = append(rules, &rule{at: asked, matches: []Match{asksForHistory(path, told)}, left: forever, act: expired})
+	}
+	return p.enforce(fault, rules...)
+}
+
+// asksForHistory matches the watches of a path that go on from where they were, until they who were told of the 410 have listed. What was listed
+// before that, for whatever reason, is nothing to go on from.
+func asksForHistory(of string, told bool) Match {
+	listed := false // take calls one Match at a time
+	return func(r audit.Request) bool {
+		switch {
+		case path(r) != of:
+			return false
+		case r.Verb == "list", r.Verb == "watch" && beginsAnew(r):
+			listed = listed || told
+			return false
+		case r.Verb != "watch" || listed:
+			return false
+		}
+		told = true
+		return true
+	}
+}
+
+// beginsAnew tells whether a watch asks for the objects as they are now, before what happens to them: then it needs no history.
+func beginsAnew(r audit.Request) bool {
+	return resourceVersion(r) == "" || query(r).Get("sendInitialEvents") == "true"
 }
 
 // Silence is F6b: each open watch that matches stays open and says nothing any more, no event, no bookmark, no end. The

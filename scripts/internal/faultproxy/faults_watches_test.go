@@ -93,6 +93,10 @@ func TestGoneAsEvent(t *testing.T) {
 		t.Error("the watch goes on")
 	}
 	receive(t, "the server hears of it", server.ended)
+
+	if _, err := foos(t, config).Watch(t.Context(), metav1.ListOptions{ResourceVersion: "10"}); !apierrors.IsResourceExpired(err) {
+		t.Errorf("a watch that goes on from there: %v", err)
+	}
 }
 
 func TestGoneAsResponse(t *testing.T) {
@@ -112,15 +116,17 @@ func TestGoneAsResponse(t *testing.T) {
 		request string
 		want    int
 	}{
-		{"GET " + foosPath + "?resourceVersion=10", 200},
+		{"GET " + foosPath + "/a", 200},
 		{"GET " + foosPath + "?watch=true&resourceVersion=10", 410},
+		{"GET " + foosPath + "?watch=true&resourceVersion=10", 410}, // who tries again without a list gets nowhere
+		{"GET " + foosPath + "?resourceVersion=10", 200},
 	} {
 		if got := try(t, client, proxy, test.request); got != test.want {
 			t.Errorf("%s: %d, want %d", test.request, got, test.want)
 		}
 	}
-	if hits := fault.Hits(); hits != 1 {
-		t.Errorf("%d hits, want 1", hits)
+	if hits := fault.Hits(); hits != 2 {
+		t.Errorf("%d hits, want 2", hits)
 	}
 	if _, err := foos(t, config).Watch(t.Context(), metav1.ListOptions{ResourceVersion: "10"}); err != nil {
 		t.Errorf("the next watch: %v", err)
@@ -139,13 +145,19 @@ func TestGoneIsForThoseWhoNameAResourceVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	receive(t, "a watch", api.watches)
-	proxy.GoneAsResponse()
-	var got []bool
-	for _, version := range []string{"", "0", "10", "11"} {
-		got = append(got, apierrors.IsResourceExpired(begin(metav1.ListOptions{ResourceVersion: version})))
-	}
-	if diff := cmp.Diff([]bool{false, false, true, false}, got); diff != "" {
-		t.Error(diff)
+	for sentence, anew := range map[string]metav1.ListOptions{
+		"no version":             {},
+		"any version":            {ResourceVersion: "0"},
+		"the objects themselves": {ResourceVersion: "10", SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
+	} {
+		proxy.GoneAsResponse()
+		var got []bool
+		for _, options := range []metav1.ListOptions{{ResourceVersion: "10"}, anew, {ResourceVersion: "10"}} {
+			got = append(got, apierrors.IsResourceExpired(begin(options)))
+		}
+		if diff := cmp.Diff([]bool{true, false, false}, got); diff != "" {
+			t.Errorf("%s: %s", sentence, diff)
+		}
 	}
 }
 

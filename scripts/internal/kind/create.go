@@ -80,21 +80,21 @@ func (c *Cluster) makeFolders() error {
 	return os.WriteFile(c.madeFile(), nil, 0o600)
 }
 
-// breakOff ends the making of a cluster. kind can't be interrupted, but fails soon after its node is gone, which it may only be about to make. What is
-// mounted into that stays until then: docker would make it anew, and not as ours.
+// breakOff ends the making of a cluster. kind can't be interrupted, but fails soon after its node is gone. That has to run first: what docker is
+// still making doesn't always go when it is removed. What is mounted into it stays until the end: docker would make it anew, and not as ours.
 func (c *Cluster) breakOff(created <-chan error) error {
+	ctx := context.Background()
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
-		_, err := c.removeNode(context.Background())
+		if node, _, err := c.find(ctx); err == nil && node.Running {
+			_, _ = c.removeNode(ctx) // tried again, until kind has ended
+		}
 		select {
 		case <-created:
-			_, err = c.remove(context.Background())
+			_, err := c.remove(ctx)
 			return err
 		case <-again.C:
-			if err != nil {
-				return err
-			}
 		}
 	}
 }

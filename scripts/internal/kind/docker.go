@@ -17,11 +17,16 @@ import (
 // docker runs docker and returns what it printed. Trouble that everyone has some day gets its mend.
 func docker(ctx context.Context, args ...string) (string, error) {
 	said, err := run(ctx, args...)
+	return said, explainDocker(ctx, err)
+}
+
+// explainDocker gives what docker said its mend, if one is known.
+func explainDocker(ctx context.Context, err error) error {
 	var known *problem.Problem
 	if err == nil || ctx.Err() != nil || errors.As(err, &known) {
-		return said, err
+		return err
 	}
-	return said, explain(err, "docker "+args[0]+" failed", "")
+	return explain(err, "docker failed", "")
 }
 
 // run runs docker as it is. What it warns of, with success, is no part of its answer.
@@ -74,30 +79,38 @@ func findEngine(ctx context.Context) (engine, error) {
 type container struct {
 	ID      string // "": there is none
 	Running bool
-	Image   string // as it was named when it was made
+	Image   string   // as it was named when it was made
+	Binds   []string // what is mounted into it: "folder:folder in the container", and options
+}
+
+// mounts tells whether that folder of this machine is mounted into it.
+func (c container) mounts(folder string) bool {
+	return slices.ContainsFunc(c.Binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") })
 }
 
 // inspect looks for a container. That there is none is no error.
 func inspect(ctx context.Context, name string) (container, error) {
-	said, err := docker(ctx, "container", "ls", "--all", "--no-trunc", "--filter", "name=^/?"+name+"$", "--format", "{{.ID}} {{.State}} {{.Image}}")
-	if err != nil || said == "" {
-		return container{}, err
+	said, err := run(ctx, "container", "inspect", "--format", "{{json .}}", name)
+	if isGone(err) {
+		return container{}, nil
+	} else if err != nil {
+		return container{}, explainDocker(ctx, err)
 	}
-	fields := append(strings.Fields(said), "", "")
-	return container{fields[0], fields[1] == "running", fields[2]}, nil
+	var found struct {
+		ID         string
+		State      struct{ Running bool }
+		Config     struct{ Image string }
+		HostConfig struct{ Binds []string }
+	}
+	if err := json.Unmarshal([]byte(said), &found); err != nil {
+		return container{}, fmt.Errorf("docker container inspect: %w", err)
+	}
+	return container{found.ID, found.State.Running, found.Config.Image, found.HostConfig.Binds}, nil
 }
 
-// mounts tells whether a folder of this machine is mounted into a container.
-func mounts(ctx context.Context, id, folder string) (bool, error) {
-	said, err := docker(ctx, "container", "inspect", "--format", "{{json .HostConfig.Binds}}", id)
-	if err != nil {
-		return false, err
-	}
-	var binds []string // "folder:folder in the container", and options
-	if err := json.Unmarshal([]byte(said), &binds); err != nil {
-		return false, fmt.Errorf("docker container inspect: %w", err)
-	}
-	return slices.ContainsFunc(binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") }), nil
+// isGone tells whether docker says that there is no such container.
+func isGone(err error) bool {
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container")
 }
 
 // pull has docker get an image, unless it has it. kind would do so too, but can't be interrupted.

@@ -80,8 +80,9 @@ func BuildImage(ctx context.Context, dir, image string, args ...string) error {
 }
 
 // BuildStatic builds the Go program in the package at dir, as a static binary for the node, which has this machine's architecture.
+// As elsewhere here, git isn't asked for the commit, which it may refuse to say.
 func BuildStatic(ctx context.Context, dir, pkg, binary string) error {
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, pkg)
+	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-o", binary, pkg)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux")
 	if output, err := command.CombinedOutput(); err != nil {

@@ -105,8 +105,7 @@ func (c *Cluster) find(ctx context.Context) (node container, ours bool, err erro
 	}
 	id, begun := c.made()
 	if begun && id == "" {
-		ours, err = mounts(ctx, node.ID, filepath.Dir(c.AuditLog()))
-		return node, ours, err
+		return node, node.mounts(filepath.Dir(c.AuditLog())), nil
 	}
 	return node, node.ID == id, nil
 }

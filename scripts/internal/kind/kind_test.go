@@ -5,6 +5,7 @@ package kind
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,17 +33,19 @@ func aDocker(t *testing.T, script string) (asked func() []string) {
 	}
 }
 
-const healthy = `echo "WARNING: Error loading config file" >&2
+// withNode is a docker that has such a container, "ID STATE IMAGE" ("": none), into which that folder is mounted.
+func withNode(node, folder string) string {
+	inspect := "echo 'Error: No such container' >&2; exit 1"
+	if fields := append(strings.Fields(node), ""); node != "" {
+		inspect = fmt.Sprintf(`echo '{"Id":%q,"State":{"Running":%v},"Config":{"Image":%q},"HostConfig":{"Binds":[%q]}}'`,
+			fields[0], fields[1] == "running", fields[2], folder+":/var/log/kubernetes-audit")
+	}
+	return `echo "WARNING: Error loading config file" >&2
 case "$1 $2" in
 "info "*) echo '{"CgroupVersion":"2","OSType":"linux"}';;
-"container ls") echo '%s';;
-"container inspect") echo '["%m:/var/log/kubernetes-audit"]';;
+"container inspect") ` + inspect + `;;
 "image inspect") exit 1;;
 esac`
-
-// withNode is a docker that has such a container ("": none), into which that folder is mounted.
-func withNode(node, folder string) string {
-	return strings.NewReplacer("%s", node, "%m", folder).Replace(healthy)
 }
 
 func TestWhatStandsInTheWay(t *testing.T) {
@@ -263,5 +266,13 @@ func TestStepsAreShownPlainly(t *testing.T) {
 	}
 	if got := log.String(); !strings.Contains(got, "warning: careful") || strings.Contains(got, "details") {
 		t.Errorf("the log has %q", got)
+	}
+}
+
+func TestBuildStaticWhereGitRefuses(t *testing.T) {
+	dir := testfiles.Write(t, t.TempDir(), map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
+	testfiles.RefuseGit(t, dir)
+	if err := BuildStatic(t.Context(), dir, ".", filepath.Join(t.TempDir(), "a")); err != nil {
+		t.Error(err)
 	}
 }

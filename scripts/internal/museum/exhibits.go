@@ -100,7 +100,7 @@ func fromSampleController() []Exhibit {
 			exercise(owner, "judges ownership as sample-controller does, by the owner's kind"),
 		},
 		Fails:    checked(owner, byKind),
-		Mended:   append(checked(owner, byKind), Test{contract, "TestContract/B6 refusal: an orphan of a Foo of the same name"}),
+		Mended:   append(checked(owner, byKind), Test{contract, "TestContract/B6 refusal: another Foo's Deployment"}),
 		Upstream: []Place{{sampleController + "controller.go", "handleObject"}},
 	}, {
 		Bug: "The client sends 5 requests a second: three hundred Deployments take a minute",

@@ -48,6 +48,7 @@ func (p Program) permissions() (permissions, error) {
 // parsePermissions reads YAML of any objects.
 func parsePermissions(content []byte) (found permissions, err error) {
 	var bindings []rbacv1.ClusterRoleBinding
+	var roleBindings []rbacv1.RoleBinding
 	rulesOf := map[string][]rbacv1.PolicyRule{} // by ClusterRole
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
@@ -84,7 +85,13 @@ func parsePermissions(content []byte) (found permissions, err error) {
 			}
 			found.roles = append(found.roles, role)
 			found.rules = append(found.rules, role.Rules...)
-		case "Namespace", "RoleBinding":
+		case "RoleBinding":
+			var binding rbacv1.RoleBinding
+			if err := yaml.Unmarshal(document, &binding); err != nil {
+				return found, err
+			}
+			roleBindings = append(roleBindings, binding)
+		case "Namespace":
 		default:
 			continue
 		}
@@ -93,12 +100,30 @@ func parsePermissions(content []byte) (found permissions, err error) {
 	if found.serviceAccount == "" {
 		return found, errors.New("there is no ServiceAccount")
 	}
+	isOurs := func(subject rbacv1.Subject) bool { return subject.Name == found.serviceAccount }
 	for _, binding := range bindings {
-		if slices.ContainsFunc(binding.Subjects, func(subject rbacv1.Subject) bool { return subject.Name == found.serviceAccount }) {
-			role := rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: binding.RoleRef.Name}, Rules: rulesOf[binding.RoleRef.Name]}
+		if slices.ContainsFunc(binding.Subjects, isOurs) {
+			rules, here := rulesOf[binding.RoleRef.Name]
+			if !here {
+				return found, unknownRole(binding.RoleRef)
+			}
+			role := rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: binding.RoleRef.Name}, Rules: rules}
 			found.clusterRoles = append(found.clusterRoles, role)
 			found.rules = append(found.rules, role.Rules...)
 		}
 	}
+	for _, binding := range roleBindings {
+		here := slices.ContainsFunc(found.roles, func(role rbacv1.Role) bool {
+			return binding.RoleRef.Kind == "Role" && role.Name == binding.RoleRef.Name && role.Namespace == binding.Namespace
+		})
+		if slices.ContainsFunc(binding.Subjects, isOurs) && !here {
+			return found, unknownRole(binding.RoleRef)
+		}
+	}
 	return found, nil
+}
+
+// unknownRole is an error, since nobody could say what the program may do.
+func unknownRole(role rbacv1.RoleRef) error {
+	return fmt.Errorf("the program's account is bound to %s %q, which isn't in this file", role.Kind, role.Name)
 }

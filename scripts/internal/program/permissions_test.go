@@ -57,6 +57,12 @@ subjects:
 - {kind: ServiceAccount, name: somebody, namespace: a-system}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: a-second-role
+rules: []
+---
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata:
   name: a-second
@@ -98,6 +104,14 @@ func TestParsePermissionsRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ content, want string }{
 		"what has no account": {"kind: Namespace\n", "no ServiceAccount"},
 		"what is no YAML":     {"kind: {\n", "yaml"},
+		"an account with a role that isn't told": {
+			"kind: ServiceAccount\nmetadata: {name: a}\n---\nkind: ClusterRoleBinding\nroleRef: {kind: ClusterRole, name: cluster-admin}\nsubjects: [{name: a}]\n",
+			`bound to ClusterRole "cluster-admin", which isn't in this file`,
+		},
+		"the same in a namespace": {
+			"kind: ServiceAccount\nmetadata: {name: a}\n---\nkind: RoleBinding\nroleRef: {kind: ClusterRole, name: edit}\nsubjects: [{name: a}]\n",
+			`bound to ClusterRole "edit", which isn't in this file`,
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if _, err := parsePermissions([]byte(test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
