@@ -17,7 +17,10 @@ func newDemoCommand() *cobra.Command {
 		Short: "See an operator work: a narrated tour on a real API server",
 		Long: `Demo brings the cluster up, starts a chapter's program on it, and does to it what users and accidents do: create,
 scale, interfere, delete. After each step it shows the objects and the API requests that the program made. It exits
-with 0 only if every step held. Without a chapter it shows the first one.`,
+with 0 only if every step held. Without a chapter it shows the first one.
+
+It takes place in the namespace "demo" (07: "temp", the sample's), and deletes that in the end. If there are Foos or TDSets in it that
+no tour has made, such as those of run, it doesn't begin.`,
 		Example: `  ./scripts/workshop demo
   ./scripts/workshop demo 01`,
 		Args: cobra.MaximumNArgs(1),

@@ -10,16 +10,16 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 )
 
-// findExercises returns the repository's root and the exercises that the argument, if there is one, means.
+// findExercises returns the repository's root and the exercises that the argument means: all, if there is none.
 func findExercises(args []string) (root string, found []exercises.Exercise, err error) {
-	name := ""
-	if len(args) > 0 {
-		name = args[0]
-	}
 	if root, err = findRoot(); err != nil {
 		return "", nil, err
 	}
-	found, err = exercises.Find(root, name)
+	if len(args) == 0 {
+		found, err = exercises.All(root)
+	} else {
+		found, err = exercises.Find(root, args[0])
+	}
 	return root, found, err
 }
 

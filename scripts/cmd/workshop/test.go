@@ -110,15 +110,15 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	c := s.Cluster()
-	result, err := bringUpShown(command.Context(), s.UI, c, 0)
-	if err != nil {
+	up := func(ctx context.Context) error {
+		c := s.Cluster()
+		result, err := bringUpShown(ctx, s.UI, c, 0)
+		if err == nil && result.Outcome != cluster.AlreadyUp {
+			s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", c.Name())
+		}
 		return err
 	}
-	if result.Outcome != cluster.AlreadyUp {
-		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", c.Name())
-	}
-	counts, err := s.Only(command.Context(), wanted, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
+	counts, err := s.Only(command.Context(), wanted, up, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
 	if err != nil {
 		return err
 	}

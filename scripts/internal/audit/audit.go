@@ -68,8 +68,8 @@ func (r Request) String() string {
 // longestLine is more than a request's line, at level Metadata, ever takes.
 const longestLine = 1 << 20
 
-// Log is an audit log file. The zero offset is its beginning. A log that has grown too long is renamed by the API server, which puts the
-// time into its name, and goes on in a new file.
+// Log is an audit log file. A log that has grown too long is renamed by the API server, which puts the time into its name, and goes on in a
+// new file. A new Log begins with the oldest file that is left.
 type Log struct {
 	Path   string
 	offset int64
@@ -146,19 +146,22 @@ func (l *Log) lines(do func(line []byte) error) error {
 	return nil
 }
 
-// renamed returns the files that were renamed since one was read, that one among them, the oldest first.
+// renamed returns the files that were renamed since one was read, that one among them, the oldest first. Where none was read yet, that is all.
 func (l *Log) renamed() ([]string, error) {
 	present, err := os.Stat(l.Path)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	if l.file == nil || os.SameFile(l.file, present) {
+	if l.file != nil && os.SameFile(l.file, present) {
 		return nil, nil
 	}
 	extension := filepath.Ext(l.Path)
 	paths, err := filepath.Glob(strings.TrimSuffix(l.Path, extension) + "-*" + extension) // in the order of their names: of time
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	if l.file == nil {
+		return paths, nil
 	}
 	for i, path := range paths {
 		if info, err := os.Stat(path); err == nil && os.SameFile(l.file, info) {

@@ -183,6 +183,21 @@ func TestALogThatWasRenamedIsReadToItsEnd(t *testing.T) {
 	if requests, err := log.Requests(""); err != nil || len(requests) > 0 {
 		t.Errorf("read again are %v, error %v", requests, err)
 	}
+
+	anew := Log{Path: path}
+	if requests, err := anew.Requests(""); err != nil || len(requests) != 7 || requests[1].Verb != "get" || requests[2].Verb != "update" {
+		t.Errorf("read from the beginning are %v, error %v", requests, err)
+	}
+	if requests, err := anew.Requests(""); err != nil || len(requests) > 0 {
+		t.Errorf("from the beginning, read again are %v, error %v", requests, err)
+	}
+	later := Log{Path: path}
+	if err := later.SkipToEnd(); err != nil {
+		t.Fatal(err)
+	}
+	if requests, err := later.Requests(""); err != nil || len(requests) > 0 {
+		t.Errorf("after the end are %v, error %v", requests, err)
+	}
 }
 
 func TestALogThatCannotBeReadIsAnError(t *testing.T) {

@@ -64,7 +64,7 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 			Log:  c.ComponentLog(component),
 			Err:  fmt.Errorf("it said: %s", said),
 		}}
-		if what, mend, known := problem.Cause(said); known {
+		if what, mend, known := problem.CauseOnMachine(said); known {
 			ended.What, ended.Mend = ended.What+", since "+what, mend
 		}
 		return ended

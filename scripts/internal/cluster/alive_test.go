@@ -24,6 +24,10 @@ func TestAComponentThatEndsBreaksTheWaitOff(t *testing.T) {
 			`{"level":"fatal","msg":"write failed","error":"write /x: no space left on device"}` + "\n",
 			"since the disk is full",
 		},
+		"that the API server didn't answer it is no word on Go's modules": {
+			"E1121 03:21:22.2 lost lease: dial tcp 127.0.0.1:1: connect: connection refused\n",
+			"ended while the cluster started: it said: E1121",
+		},
 		"a silent end is told, too": {
 			"", "it said: ",
 		},
@@ -69,5 +73,18 @@ func TestLastErrorOfKwokctl(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestKwokctlsProblem(t *testing.T) {
+	for said, want := range map[string]string{
+		`{"level":"ERROR","msg":"wait","err":"dial tcp 127.0.0.1:1: connect: connection refused"}`: `kwokctl couldn't create cluster "test"`,
+		`{"level":"ERROR","msg":"copy","err":"write /x: no space left on device"}`:                 `kwokctl couldn't create cluster "test", since the disk is full`,
+	} {
+		var p *problem.Problem
+		err := newCluster(t).kwokctlProblem([]string{"create", "cluster"}, said, errors.New("exit status 1"))
+		if !errors.As(err, &p) || p.What != want || p.Mend == "" {
+			t.Errorf("%s: got %v, want %q", said, err, want)
+		}
 	}
 }

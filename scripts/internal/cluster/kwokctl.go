@@ -51,7 +51,7 @@ func (c *Cluster) kwokctlProblem(args []string, said string, err error) error {
 	if last := lastError(said); last != "" {
 		p.Err = fmt.Errorf("%s", last)
 	}
-	if what, mend, known := problem.Cause(said); known {
+	if what, mend, known := problem.CauseOnMachine(said); known {
 		p.What, p.Mend = p.What+", since "+what, mend
 	}
 	return p

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/fatih/color"
@@ -29,7 +26,6 @@ import (
 const (
 	quiet      = 500 * time.Millisecond // the program is taken to be done when it has sent nothing for so long
 	mostRounds = 20                     // so often it may not be
-	cleanup    = 30 * time.Second       // bounds what is left to do after the tour
 )
 
 // Demo is a tour of one chapter on a cluster that is up.
@@ -115,104 +111,12 @@ func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
 	return nil
 }
 
-// prepare makes the namespace, empty, applies the chapter's CRD, and gives the program its permissions.
-func (d *Demo) prepare(ctx context.Context) error {
-	parts := d.Chapter.Parts()
-	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n", d.relative(parts.CRD), d.relative(parts.Permissions))
-	there, err := d.kubectl.Run(ctx, "get", "--ignore-not-found", "--output", "name", "-f", parts.CRD)
-	if err != nil {
-		return err
-	}
-	d.brought = strings.TrimSpace(there) == ""
-	if err := d.kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
-		return err
-	}
-	// An interrupted tour may have left something.
-	if err := d.deleteNamespace(ctx, "--timeout", "60s"); err != nil {
-		return err
-	}
-	if _, err := d.kubectl.Run(ctx, "create", "namespace", d.namespace); err != nil {
-		return err
-	}
-	return d.program.Grant(ctx, d.client, d.namespace)
-}
-
 // relative is a file's path as a reader in the repository's root would type it.
 func (d *Demo) relative(path string) string {
 	if short, err := filepath.Rel(d.Root, path); err == nil {
 		return short
 	}
 	return path
-}
-
-func (d *Demo) cleanUp(ctx context.Context, wait bool) error {
-	ctx, cancel := context.WithTimeout(ctx, cleanup)
-	defer cancel()
-	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", wait)))
-	if d.brought { // who reads on finds the cluster as it was
-		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
-		err = errors.Join(err, crdErr)
-	}
-	return err
-}
-
-// deleteNamespace deletes the tour's namespace. It takes the finalizers off what the tour is about: the program that would do that isn't
-// running, and the namespace would wait for it.
-func (d *Demo) deleteNamespace(ctx context.Context, flags ...string) error {
-	objects, err := d.kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
-	if err != nil {
-		return err
-	}
-	for object := range strings.FieldsSeq(objects) {
-		if strings.Contains(object, "/") {
-			if _, err := d.kubectl.Run(ctx, "patch", object, "--namespace", d.namespace, "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`); err != nil {
-				return err
-			}
-		}
-	}
-	_, err = d.kubectl.Run(ctx, append([]string{"delete", "namespace", d.namespace, "--ignore-not-found"}, flags...)...)
-	return err
-}
-
-// startProgram builds and starts the chapter's program, on this namespace alone. stop ends it.
-func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), logFile string, err error) {
-	state := filepath.Join(d.Root, ".workshop")
-	binary, err := d.program.Build(ctx, filepath.Join(state, "bin"))
-	if err != nil {
-		return nil, "", err
-	}
-	kubeconfig := filepath.Join(state, "demo.kubeconfig")
-	config, err := d.Cluster.RESTConfig()
-	if err != nil {
-		return nil, "", err
-	}
-	if err := program.WriteKubeconfig(ctx, d.client, config, d.namespace, kubeconfig); err != nil {
-		return nil, "", err
-	}
-	logFile = filepath.Join(state, "logs", "demo-"+d.Chapter.Name+".log")
-	if err := os.MkdirAll(filepath.Dir(logFile), 0o700); err != nil {
-		return nil, "", err
-	}
-	log, err := os.Create(logFile)
-	if err != nil {
-		return nil, "", err
-	}
-
-	flags = append([]string{"--namespace", d.namespace}, flags...)
-	fmt.Fprintf(d.Out, "\nStarting the program: %s %s\n", d.Chapter.Name, strings.Join(flags, " "))
-	command := exec.Command(binary, append([]string{"--kubeconfig", kubeconfig, "-v", "2"}, flags...)...)
-	command.Stdout, command.Stderr = log, log
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us: we end it
-	if err := command.Start(); err != nil {
-		return nil, "", errors.Join(err, log.Close())
-	}
-	d.started = time.Now()
-	return func() {
-		command.Process.Signal(syscall.SIGTERM)
-		command.Wait()
-		log.Close()
-		os.Remove(kubeconfig)
-	}, logFile, nil
 }
 
 // give does one step, waits until it holds, and shows what came of it.

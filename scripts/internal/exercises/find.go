@@ -15,11 +15,12 @@ import (
 
 const listThem = `"./scripts/workshop progress" lists all exercises`
 
-// Find returns the exercises that a name means: all for none (""), a chapter's (1, 01, 01-raw-watch), or one. One is named
-// by chapter and number (1/2, 01/2), or as its folder or a file in it is (01-raw-watch/exercises/2-slug/exercise.go).
+// Find returns the exercises that a name means: a chapter's (1, 01, 01-raw-watch), or one. One is named by chapter and number
+// (1/2, 01/2), or as its folder or a file in it is (01-raw-watch/exercises/2-slug/exercise.go). An empty name, as of a variable that
+// isn't set, means none: what is done with exercises may replace somebody's work.
 func Find(root, name string) ([]Exercise, error) {
 	if name == "" {
-		return All(root)
+		return nil, &problem.Problem{What: "the exercise's name is empty", Mend: "name it by chapter and number, such as 01/2; " + listThem}
 	}
 	parts := partsOf(root, name)
 	found, err := chapters.Find(root, parts[0])

@@ -15,7 +15,7 @@ func TestFind(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		name, want string // names of exercises, or an error's words
 	}{
-		"no name means all":               {"", "01/1, 01/2, 02/1"},
+		"an empty name doesn't mean all":  {"", "the exercise's name is empty"},
 		"a chapter":                       {"01", "01/1, 01/2"},
 		"a chapter's folder, completed":   {"01-a/", "01/1, 01/2"},
 		"a chapter's folder of exercises": {"01-a/exercises", "01/1, 01/2"},
@@ -49,6 +49,9 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := FindOne(root, "01"); err == nil || !strings.Contains(err.Error(), "which of its exercises?") {
 		t.Errorf("one, by the name of a chapter: error %v", err)
+	}
+	if _, err := FindOne(root, ""); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("one, by an empty name: error %v", err)
 	}
 	if e, err := FindOne(root, "02/1"); err != nil || e.Path("hints.md") != "02-b/exercises/1-one/hints.md" || e.Title != "Sums" || e.Minutes != 5 {
 		t.Errorf("found %+v, error %v", e, err)

@@ -2,22 +2,32 @@ package problem
 
 // Well-known causes of trouble, found in other programs' words.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Cause finds a well-known cause in what another program printed, and names its mend. It looks for phrases of the
-// operating system and of the go command; what it doesn't know, it leaves to the log.
-func Cause(output string) (what, mend string, known bool) {
-	for _, c := range causes() {
-		for _, phrase := range c.phrases {
-			if strings.Contains(output, phrase) {
-				return c.what, c.mend, true
-			}
+// Cause finds a well-known cause in what the go command printed, and names its mend. It looks for phrases of the
+// operating system and of go; what it doesn't know, it leaves to the log.
+func Cause(output string) (what, mend string, known bool) { return find(causes(), output) }
+
+// CauseOnMachine is Cause for what other programs printed. It looks for phrases of the operating system alone: a refused
+// connection in a scheduler's log isn't a module that couldn't be fetched.
+func CauseOnMachine(output string) (what, mend string, known bool) {
+	return find(slices.DeleteFunc(causes(), func(c cause) bool { return c.onlyGo }), output)
+}
+
+func find(causes []cause, output string) (what, mend string, known bool) {
+	for _, c := range causes {
+		if slices.ContainsFunc(c.phrases, func(phrase string) bool { return strings.Contains(output, phrase) }) {
+			return c.what, c.mend, true
 		}
 	}
 	return "", "", false
 }
 
 type cause struct {
+	onlyGo     bool // the phrases mean this only where go says them
 	phrases    []string
 	what, mend string
 }
@@ -34,22 +44,27 @@ func causes() []cause {
 		mend:    "copy the repository to a folder that you can write to",
 	}, {
 		// go's words when a file proxy hasn't got a file: the proxy of an unpacked archive.
+		onlyGo:  true,
 		phrases: []string{"/.workshop/proxy/"},
 		what:    "a module is needed that isn't in the archive that this folder came from",
 		mend:    "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
 	}, {
+		onlyGo:  true,
 		phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
 		what:    "this Go is too old",
 		mend:    "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
 	}, {
+		onlyGo:  true,
 		phrases: []string{"module lookup disabled"},
 		what:    "Go isn't allowed to fetch modules (GOPROXY=off)",
 		mend:    "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
 	}, {
+		onlyGo:  true,
 		phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
 		what:    "the Go modules couldn't be fetched",
 		mend:    "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
 	}, {
+		onlyGo:  true,
 		phrases: []string{"checksum mismatch"},
 		what:    "a fetched module isn't the one that go.sum names",
 		mend:    "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",

@@ -47,7 +47,7 @@ func Format(err error) string {
 func fromSystem(err error) *Problem {
 	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
 		if errors.Is(err, refusal) {
-			_, mend, _ := Cause(err.Error())
+			_, mend, _ := CauseOnMachine(err.Error())
 			return &Problem{Mend: mend}
 		}
 	}

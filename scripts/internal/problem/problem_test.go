@@ -24,6 +24,10 @@ func TestFormat(t *testing.T) {
 			&fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.EROFS},
 			"mkdir /x: read-only file system\n  what to do: copy the repository to a folder that you can write to",
 		},
+		"what the system refuses isn't go's to say": {
+			&fs.PathError{Op: "open", Path: "/w/.workshop/proxy/x", Err: syscall.EACCES},
+			"open /w/.workshop/proxy/x: permission denied\n  what to do: check who owns this folder and Go's caches (a former run as root?)",
+		},
 		"what lies beneath is shown": {
 			&Problem{What: "a", Err: errors.New("b")}, "a: b",
 		},
@@ -54,6 +58,26 @@ func TestCause(t *testing.T) {
 	}
 	for output, want := range tests {
 		if got, mend, known := Cause(output); got != want || known != (want != "") || known != (mend != "") {
+			t.Errorf("%q: got %q (mend %q), want %q", output, got, mend, want)
+		}
+	}
+}
+
+// What a component of a cluster says of its connections and certificates is no word on Go's modules.
+func TestCauseOnMachine(t *testing.T) {
+	tests := map[string]string{
+		`E1121 03:21:22.2 leaderelection.go:436] "Error retrieving lease lock" err="dial tcp 127.0.0.1:32765: connect: connection refused"`: "",
+		"Get \"https://127.0.0.1:32765/version\": net/http: TLS handshake timeout":                                                          "",
+		"x509: certificate has expired or is not yet valid":                                                                                 "",
+		"read tcp 127.0.0.1:2379: i/o timeout":                                                                                              "",
+		"walpb: crc mismatch; checksum mismatch":                                                                                            "",
+		"write /w/.workshop/clusters/a/etcd/wal: no space left on device":                                                                   "the disk is full",
+		"fork/exec /w/.workshop/bin/etcd: cannot allocate memory":                                                                           "the machine ran out of memory",
+		"mkdir /w/.workshop: read-only file system":                                                                                         "a folder that must be written to is read-only",
+		"open /w/.workshop/proxy/x: permission denied":                                                                                      "a file may not be read or written",
+	}
+	for output, want := range tests {
+		if got, mend, known := CauseOnMachine(output); got != want || known != (want != "") || known != (mend != "") {
 			t.Errorf("%q: got %q (mend %q), want %q", output, got, mend, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,9 +34,10 @@ import (
 // ServiceAccount is the name of the account that Grant makes.
 const ServiceAccount = "operator"
 
-// Build builds one package of the chapter, such as ".", into binary, which it returns.
+// Build builds one package of the chapter, such as ".", into binary, which it returns. It doesn't ask git for the commit: where the
+// repository is another user's (a mounted folder, sudo), git refuses to say, and go to build.
 func Build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", binary}, args...), pkg)...)
+	command := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-buildvcs=false", "-o", binary}, args, []string{pkg})...)
 	command.Dir = chapter.Dir
 	command.Env = append(os.Environ(), "GOWORK=off")
 	output, err := command.CombinedOutput()

@@ -60,7 +60,7 @@ func (s *Suite) readAlone(ctx context.Context, files []string) {
 
 // runAsReader runs the commands in a copy of the repository at root.
 func (s *Suite) runAsReader(ctx context.Context, root string, files []string) {
-	s.Root = filepath.Join(root, ".workshop", "reader")
+	s.Root = readersCopy(root)
 	// What a run that was killed has left goes first.
 	for _, name := range []string{docsClusterName, clusterName} {
 		s.removeCluster(ctx, cluster.New(s.Root, s.Bin, name))
@@ -76,6 +76,9 @@ func (s *Suite) runAsReader(ctx context.Context, root string, files []string) {
 		_ = os.RemoveAll(s.Root) // it is in nobody's way
 	}
 }
+
+// readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
+func readersCopy(root string) string { return filepath.Join(root, ".workshop", "reader") }
 
 // copyRepository copies the repository at root to copied, and links the control plane's programs in bin. What git and the workshop keep there
 // isn't copied.

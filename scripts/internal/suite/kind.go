@@ -32,6 +32,11 @@ type onKind struct {
 // OnKind runs what only containers can show, on a new cluster of kind with that node image ("": kind's own), and returns the number of tests. It
 // needs docker, and pulls no image but the node's.
 func (s *Suite) OnKind(ctx context.Context, image string) (gotest.Counts, error) {
+	release, err := s.alone(ctx)
+	if err != nil {
+		return s.counts, err
+	}
+	defer release()
 	if err := s.findRace(ctx); err != nil {
 		return s.counts, err
 	}

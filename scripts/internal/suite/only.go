@@ -28,21 +28,29 @@ const readersPatience = "45s"
 // logFile is where all that the tests printed is kept, relative to the repository's root.
 const logFile = ".workshop/logs/only.log"
 
-// Only runs the tests of these promises and faults for each chapter, on the tests' cluster, which has to be up, and writes to
+// Only runs the tests of these promises and faults for each chapter, on the tests' cluster, once up has brought that up, and writes to
 // out which held and which didn't. The error says that they couldn't be run, or that there are none.
-func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
-	defer func() {
-		if ctx.Err() != nil { // what was broken off has left its Foos behind
-			_, downErr := s.Cluster().Down(context.WithoutCancel(ctx), true, nil)
-			err = errors.Join(err, downErr)
-		}
-	}()
+func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, up func(context.Context) error, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
 	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(acceptance.Asked(chapter, wanted)) > 0 }) {
 		return counts, &problem.Problem{
 			What: "none of that is asked of the chapter's programs",
 			Mend: `"./scripts/workshop test --matrix" says what is`,
 		}
 	}
+	release, err := s.alone(ctx)
+	if err != nil {
+		return counts, err
+	}
+	defer release()
+	if err := up(ctx); err != nil {
+		return counts, err
+	}
+	defer func() {
+		if ctx.Err() != nil { // what was broken off has left its Foos behind
+			_, downErr := s.Cluster().Down(context.WithoutCancel(ctx), true, nil)
+			err = errors.Join(err, downErr)
+		}
+	}()
 	shown := &report{out: out, colours: colours}
 	var problems []string
 	for i, chapter := range s.Chapters {

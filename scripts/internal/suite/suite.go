@@ -5,6 +5,7 @@ package suite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,12 +45,17 @@ type Suite struct {
 	race   []string // arguments to go test
 }
 
-// Cluster is the tests' own. Run makes it anew; Only takes it as it is.
+// Cluster is the tests' own. Run makes it anew; Only takes it as it finds it.
 func (s *Suite) Cluster() *cluster.Cluster { return cluster.New(s.Root, s.Bin, clusterName) }
 
 // Run runs all of it, also after a failure, and returns the number of tests. The error tells whether all was green; the
 // reasons have been printed.
 func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
+	release, err := s.alone(ctx)
+	if err != nil {
+		return s.counts, err
+	}
+	defer release()
 	if err := s.findRace(ctx); err != nil {
 		return s.counts, err
 	}
@@ -96,24 +102,29 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 	return true
 }
 
-// findRace decides whether the race detector can run: it needs a C compiler.
+// findRace decides whether the race detector can run: it needs a C compiler, and go refuses it where it may not use one.
 func (s *Suite) findRace(ctx context.Context) error {
-	output, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
+	output, err := exec.CommandContext(ctx, "go", "env", "-json", "CC", "CGO_ENABLED").Output()
 	if err != nil {
-		return fmt.Errorf("go env CC: %w", err)
+		return fmt.Errorf("go env CC CGO_ENABLED: %w", err)
 	}
-	compiler, _, _ := strings.Cut(strings.TrimSpace(string(output)), " ")
-	if _, err := exec.LookPath(compiler); err == nil {
+	var says map[string]string
+	if err := json.Unmarshal(output, &says); err != nil {
+		return fmt.Errorf("go env CC CGO_ENABLED: %w", err)
+	}
+	compiler, _, _ := strings.Cut(says["CC"], " ")
+	cgo := says["CGO_ENABLED"]
+	if _, err := exec.LookPath(compiler); err == nil && cgo == "1" {
 		s.race = []string{"-race"}
 		return nil
 	}
 	if os.Getenv("CI") == "true" {
 		return &problem.Problem{
-			What: fmt.Sprintf("there is no C compiler (%s), which the race detector needs", compiler),
-			Mend: "install one, such as Debian's gcc; it is left out only where CI isn't set",
+			What: fmt.Sprintf("there is no C compiler that Go may use (CC is %s, CGO_ENABLED %s), which the race detector needs", compiler, cgo),
+			Mend: "install one, such as Debian's gcc, and unset CGO_ENABLED; it is left out only where CI isn't set",
 		}
 	}
-	s.UI.Say("! no C compiler (%s): the tests run without the race detector", compiler)
+	s.UI.Say("! no C compiler that Go may use (CC is %s, CGO_ENABLED %s): the tests run without the race detector", compiler, cgo)
 	return nil
 }
 

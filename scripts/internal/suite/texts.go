@@ -28,6 +28,11 @@ const docsClusterName = "docs"
 
 // Texts checks the texts alone, and returns an error if any isn't true.
 func (s *Suite) Texts(ctx context.Context) error {
+	release, err := s.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	s.readAlone(ctx, s.checkTexts(ctx))
 	if s.counts.Failed > 0 {
 		return errors.New("not all texts are true: the reasons stand above")

@@ -1,0 +1,57 @@
+package main
+
+// An empty name is what a shell makes of a variable that isn't set. No command takes it for "all".
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/testfiles"
+)
+
+func TestAnEmptyNameIsRefused(t *testing.T) {
+	const theExercises, noChapter = "the exercise's name is empty", `there is no chapter ""`
+	for line, want := range map[string]string{
+		"catch-up _":           theExercises,
+		"catch-up --restore _": theExercises,
+		"check _":              theExercises,
+		"watch _":              theExercises,
+		"hint _":               theExercises,
+		"solution --spoil _":   theExercises,
+		"reset _":              theExercises,
+		"demo _":               noChapter,
+		"run _":                noChapter,
+		"deploy _":             noChapter,
+		"faults _ F4a":         noChapter,
+		"test _":               noChapter,
+		"test --only B4 _":     noChapter,
+		"docs --check _":       noChapter,
+		"diff 01 _":            noChapter,
+		"agenda _":             `there is no track ""`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			root := testfiles.Write(t, t.TempDir(), map[string]string{"01-a/exercises/1-one/exercise.go": "package one\n"})
+			t.Setenv("WORKSHOP_ROOT", root)
+			t.Setenv("PATH", "") // nothing is begun
+			args := strings.Fields(line)
+			for i, arg := range args {
+				args[i] = strings.TrimPrefix(arg, "_")
+			}
+			command := newRootCommand()
+			command.SetArgs(args)
+			command.SetOut(io.Discard)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // watch would go on
+			defer cancel()
+			if err := command.ExecuteContext(ctx); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
+			if made, err := filepath.Glob(filepath.Join(root, ".workshop", "*")); err != nil || len(made) > 0 {
+				t.Errorf("made were %q, error %v", made, err)
+			}
+		})
+	}
+}

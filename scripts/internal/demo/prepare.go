@@ -1,0 +1,112 @@
+package demo
+
+// What comes before a tour, and after it: the CRD, the program's permissions, and the namespace, which is the tour's alone.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/webhooks"
+)
+
+// cleanup bounds what is left to do after the tour.
+const cleanup = 30 * time.Second
+
+// madeByTour is the label of a namespace that a tour has made, and may delete.
+const madeByTour = "operators.example.com/made-by-tour"
+
+// prepare makes the namespace, empty, applies the chapter's CRD, and gives the program its permissions.
+func (d *Demo) prepare(ctx context.Context) error {
+	parts := d.Chapter.Parts()
+	there, err := d.kubectl.Run(ctx, "get", "--ignore-not-found", "--output", "name", "-f", parts.CRD)
+	if err != nil {
+		return err
+	}
+	d.brought = strings.TrimSpace(there) == ""
+	if !d.brought {
+		if err := d.checkNamespace(ctx); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n", d.relative(parts.CRD), d.relative(parts.Permissions))
+	// What a `run` that was killed has left would refuse what the tour applies.
+	if err := webhooks.Delete(ctx, d.kubectl); err != nil {
+		return err
+	}
+	if err := d.kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
+		return err
+	}
+	// A tour that was killed may have left something.
+	if err := d.deleteNamespace(ctx, "--timeout", "60s"); err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: d.namespace, Labels: map[string]string{madeByTour: "true"}}}
+	if _, err := d.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create namespace %s: %w", d.namespace, err)
+	}
+	return d.program.Grant(ctx, d.client, d.namespace)
+}
+
+// checkNamespace refuses to delete a namespace with objects that no tour has made: `run` puts the sample there, too.
+func (d *Demo) checkNamespace(ctx context.Context) error {
+	namespace, err := d.client.CoreV1().Namespaces().Get(ctx, d.namespace, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && namespace.Labels[madeByTour] != "" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look at namespace %s: %w", d.namespace, err)
+	}
+	objects, err := d.objects(ctx)
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	number := d.Chapter.Number()
+	return &problem.Problem{
+		What: fmt.Sprintf("the tour takes place in namespace %s, and would delete what no tour has made there: %s", d.namespace, strings.Join(objects, ", ")),
+		Mend: fmt.Sprintf("keep it, and have the tour on a cluster of its own: WORKSHOP_CLUSTER=tour ./scripts/workshop demo %s; "+
+			"or delete it, while \"./scripts/workshop run %s\" runs: ./scripts/workshop kubectl delete %s --all --namespace %s", number, number, d.resource, d.namespace),
+	}
+}
+
+func (d *Demo) cleanUp(ctx context.Context, wait bool) error {
+	ctx, cancel := context.WithTimeout(ctx, cleanup)
+	defer cancel()
+	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", wait)))
+	if d.brought { // who reads on finds the cluster as it was
+		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
+		err = errors.Join(err, crdErr)
+	}
+	return err
+}
+
+// deleteNamespace deletes the tour's namespace. It takes the finalizers off what the tour is about: the program that would do that isn't
+// running, and the namespace would wait for it.
+func (d *Demo) deleteNamespace(ctx context.Context, flags ...string) error {
+	objects, err := d.objects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if _, err := d.kubectl.Run(ctx, "patch", object, "--namespace", d.namespace, "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`); err != nil {
+			return err
+		}
+	}
+	_, err = d.kubectl.Run(ctx, append([]string{"delete", "namespace", d.namespace, "--ignore-not-found"}, flags...)...)
+	return err
+}
+
+// objects are the names of what the tour is about, in its namespace.
+func (d *Demo) objects(ctx context.Context) ([]string, error) {
+	said, err := d.kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
+	return slices.DeleteFunc(strings.Fields(said), func(word string) bool { return !strings.Contains(word, "/") }), err
+}

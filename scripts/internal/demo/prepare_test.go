@@ -1,0 +1,108 @@
+package demo
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/testfiles"
+)
+
+// newDemo is a tour on a cluster with these objects. Its kubectl is a script that keeps a record of what it was asked, and knows of one Foo.
+func newDemo(t *testing.T, objects ...runtime.Object) (d *Demo, asked func() []string) {
+	t.Helper()
+	dir := testfiles.Write(t, t.TempDir(), map[string]string{
+		"01-a/manifests/crd.yaml":  "",
+		"01-a/manifests/rbac.yaml": "kind: ServiceAccount\nmetadata: {name: a, namespace: b}\n",
+		"kubectl": `#!/bin/sh
+echo "$*" >> "$0.asked"
+case "$*" in
+"get --ignore-not-found"*) echo customresourcedefinition/foos;;
+"get foos --namespace demo"*) echo foo/example-foo;;
+esac
+`,
+	})
+	binary := filepath.Join(dir, "kubectl")
+	if err := os.Chmod(binary, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	chapter := chapters.Chapter{Name: "01-a", Dir: filepath.Join(dir, "01-a")}
+	p, err := program.OfChapter(chapter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = &Demo{
+		Root: dir, Chapter: chapter, Out: io.Discard, namespace: "demo", resource: "foos",
+		program: p, kubectl: kubectl.Kubectl{Binary: binary}, client: fake.NewClientset(objects...),
+	}
+	return d, func() []string {
+		content, err := os.ReadFile(binary + ".asked")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(string(content)), "\n")
+	}
+}
+
+func namespace(labels map[string]string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: labels}}
+}
+
+// The webhooks of a `run` that was killed are gone before anything is written that they are asked about.
+func TestPrepareTakesWebhooksAwayFirst(t *testing.T) {
+	d, asked := newDemo(t)
+	if err := d.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first := slices.IndexFunc(asked(), func(line string) bool { return !strings.HasPrefix(line, "get ") })
+	if got := asked()[first]; !strings.HasPrefix(got, "delete mutatingwebhookconfigurations,validatingwebhookconfigurations") {
+		t.Errorf("what was changed first: kubectl %s", got)
+	}
+}
+
+func TestATourDeletesWhatToursHaveMade(t *testing.T) {
+	d, _ := newDemo(t)
+	if err := d.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// It was killed, and here is the next one.
+	made, err := d.client.CoreV1().Namespaces().Get(t.Context(), "demo", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, asked := newDemo(t, made)
+	// The script deletes nothing, so that the namespace can't be made anew.
+	if err := next.prepare(t.Context()); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("error %v", err)
+	}
+	if want := "delete namespace demo --ignore-not-found --timeout 60s"; !slices.Contains(asked(), want) {
+		t.Errorf("what was asked: %q", asked())
+	}
+}
+
+func TestATourDeletesNothingElse(t *testing.T) {
+	d, asked := newDemo(t, namespace(nil))
+	var p *problem.Problem
+	if err := d.prepare(t.Context()); !errors.As(err, &p) || !strings.Contains(p.What, "foo/example-foo") || p.Mend == "" {
+		t.Errorf("error %v, want one with a mend", err)
+	}
+	for _, line := range asked() {
+		if !strings.HasPrefix(line, "get ") {
+			t.Errorf("refused, and yet it did: kubectl %s", line)
+		}
+	}
+}

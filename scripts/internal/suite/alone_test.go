@@ -1,0 +1,88 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/acceptance"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/lock"
+	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// A run waits for another one, and when it is broken off meanwhile, it takes nothing of the other's away.
+func TestRunsWaitForOneAnother(t *testing.T) {
+	for sentence, run := range map[string]func(*Suite, context.Context) error{
+		"everything": func(s *Suite, ctx context.Context) error { _, err := s.Run(ctx); return err },
+		"on kind":    func(s *Suite, ctx context.Context) error { _, err := s.OnKind(ctx, ""); return err },
+		"the texts":  (*Suite).Texts,
+		"some promises": func(s *Suite, ctx context.Context) error {
+			wanted, err := acceptance.Find("B4")
+			if err != nil {
+				return err
+			}
+			up := func(context.Context) error { return errors.New("the cluster was brought up") }
+			_, err = s.Only(ctx, wanted, up, io.Discard, ui.NewPalette(false))
+			return err
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Setenv("PATH", "") // whoever doesn't wait finds neither go nor docker
+			root := testfiles.Write(t, t.TempDir(), map[string]string{
+				".workshop/clusters/test/a": "", ".workshop/kind/test/a": "", ".workshop/reader/a": "",
+			})
+			release, err := lock.Acquire(t.Context(), filepath.Join(root, ".workshop", "tests"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer release()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			said := ""
+			show := ui.New(os.Stderr).Beside(io.Discard, func(text string) {
+				if said = text; strings.Contains(text, "waiting for") {
+					cancel()
+				}
+			})
+			s := &Suite{Root: root, UI: show, Chapters: []chapters.Chapter{{Name: "01-a"}}}
+			if err := run(s, ctx); !errors.Is(err, context.Canceled) || !strings.Contains(said, "pid") {
+				t.Errorf("error %v, and it says %q at last", err, said)
+			}
+			for _, file := range []string{"clusters/test/a", "kind/test/a", "reader/a"} {
+				if _, err := os.Stat(filepath.Join(root, ".workshop", file)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestTheNextRunBegins(t *testing.T) {
+	s := &Suite{Root: t.TempDir(), UI: ui.New(os.Stderr)}
+	for range 2 {
+		release, err := s.alone(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+	}
+}
+
+// The commands in the texts run while the run that has started them holds its lock.
+func TestAReadersRunDoesNotWait(t *testing.T) {
+	s := &Suite{Root: t.TempDir(), UI: ui.New(os.Stderr)}
+	reader := &Suite{Root: readersCopy(s.Root), UI: s.UI}
+	for _, run := range []*Suite{s, reader} {
+		release, err := run.alone(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+	}
+}
