@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -120,13 +119,12 @@ func (a *fakeAPI) get(path string) (*unstructured.Unstructured, *apierrors.Statu
 func (a *fakeAPI) list(collection string, query url.Values) *unstructured.UnstructuredList {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	byLabel, _ := labels.Parse(query.Get("labelSelector"))
 	byField, _ := fields.ParseSelector(query.Get("fieldSelector"))
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
 	list.SetResourceVersion(strconv.Itoa(len(a.history)))
 	for path, object := range a.objects {
 		name, _, _ := unstructured.NestedString(object.Object, "spec", "deploymentName")
-		if in(collection, path) && byLabel.Matches(labels.Set(object.GetLabels())) && byField.Matches(fields.Set{"spec.deploymentName": name}) {
+		if in(collection, path) && byField.Matches(fields.Set{"spec.deploymentName": name}) {
 			list.Items = append(list.Items, *object)
 		}
 	}

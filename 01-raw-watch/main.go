@@ -34,6 +34,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "01-raw-watch:", err)
 		os.Exit(1)

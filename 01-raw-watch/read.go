@@ -50,11 +50,10 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 	return deployment, c.client.Do(ctx, http.MethodGet, deploymentsPath(namespace)+"/"+name, nil, nil, deployment)
 }
 
-// listDeployments returns the Deployments that carry foo's label. The label is for finding: anyone can set it, so the
+// listDeployments returns the Deployments in foo's namespace. All of them: anyone can set foo's label, and take it away, so the
 // caller asks the owner reference whose they are.
 func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
-	query := url.Values{"labelSelector": {controllerLabel + "=" + foo.Name}}
 	var list struct{ Items []*appsv1.Deployment }
-	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), query, nil, &list)
+	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), nil, nil, &list)
 	return list.Items, err
 }

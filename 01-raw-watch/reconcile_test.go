@@ -77,6 +77,12 @@ func TestSyncHandler(t *testing.T) {
 			wantReady:  "Progressing",
 			wantWrites: 3,
 		},
+		"a rename whose old Deployment has lost its labels: it is deleted all the same": {
+			given:      []metav1.Object{renamed, deploymentOf(web, available(3), func(d *appsv1.Deployment) { d.Labels = nil })},
+			want:       []string{"new: 3 × nginx:latest"},
+			wantReady:  "Progressing",
+			wantWrites: 3,
+		},
 		"a rename to a name that is taken: both Deployments stay": {
 			given:      []metav1.Object{renamed, deploymentOf(web, available(3)), deploymentOf(renamed, unowned, scaledTo(1))},
 			want:       []string{"new: 1 × nginx:latest", "web: 3 × nginx:latest"},

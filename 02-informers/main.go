@@ -33,6 +33,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "02-informers:", err)
 		os.Exit(1)
@@ -47,6 +48,9 @@ type options struct {
 
 // run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
+	if o.resync < 0 {
+		return fmt.Errorf("--resync %v: it must not be less than nothing; 0 is never", o.resync)
+	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -116,5 +117,20 @@ func TestLoadConfigSetsNoLimit(t *testing.T) {
 	}
 	if config.QPS >= 0 {
 		t.Errorf("%v requests a second, want no limit: a negative number", config.QPS)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	for flag, test := range map[string]struct {
+		options options
+		want    string
+	}{
+		"a negative resync": {options{resync: -time.Second}, "--resync -1s: it must not be less than nothing; 0 is never"},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			if err := run(t.Context(), test.options); err == nil || err.Error() != test.want {
+				t.Errorf("got the error %v, want %q", err, test.want)
+			}
+		})
 	}
 }

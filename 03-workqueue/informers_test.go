@@ -58,18 +58,44 @@ func TestAMissedDeletionComesAsATombstone(t *testing.T) {
 	})
 }
 
+// What one reader gets, all others get too: who changes it shows them what the server never had.
+func TestReadersShareTheCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		settled := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
+			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
+		})
+		c := newCluster(t, settled, deploymentOf(settled, available(3)))
+		stop := c.start()
+		defer stop()
+
+		first, err := c.getDeployment(t.Context(), "default", "web")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.Labels["team"] = "blue" // in no copy, and sent to nobody
+
+		c.eventually("the next reader finds the label", func() bool {
+			second, err := c.getDeployment(t.Context(), "default", "web")
+			return err == nil && second.Labels["team"] == "blue"
+		})
+	})
+}
+
 // client-go can watch over its caches: with KUBE_CACHE_MUTATION_DETECTOR it keeps a copy of every object in them and panics when
-// one differs. It reads that variable when the program starts, so this test starts this program anew, for TestRun alone.
+// one differs. What it says of TestRun counts because it sees what TestReadersShareTheCache does.
 func TestNoCachedObjectIsChanged(t *testing.T) {
-	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRun$")
-	program.Env = append(os.Environ(), "KUBE_CACHE_MUTATION_DETECTOR=true")
-
-	output, err := program.CombinedOutput()
-
-	if err != nil {
+	if output, err := underTheDetector(t, "TestRun"); err != nil {
 		t.Errorf("%v:\n%s", err, output)
 	}
-	if !strings.Contains(string(output), "Mutation detector is enabled") {
-		t.Errorf("the detector was off:\n%s", output)
+	if output, _ := underTheDetector(t, "TestReadersShareTheCache"); !strings.Contains(output, "panic: cache *v1.Deployment modified") {
+		t.Errorf("an object in the cache was changed, and the detector didn't see it:\n%s", output)
 	}
+}
+
+// underTheDetector starts this program anew, for one test: the variable is read when a program starts.
+func underTheDetector(t *testing.T, test string) (output string, err error) {
+	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$")
+	program.Env = append(os.Environ(), "KUBE_CACHE_MUTATION_DETECTOR=true")
+	said, err := program.CombinedOutput()
+	return string(said), err
 }

@@ -44,6 +44,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "04-codegen:", err)
 		os.Exit(1)
@@ -66,6 +67,9 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.silence <= 0 {
 		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
+	}
+	if o.resync < 0 {
+		return fmt.Errorf("--resync %v: it must not be less than nothing; 0 is never", o.resync)
 	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {

@@ -125,8 +125,9 @@ func TestRunRefuses(t *testing.T) {
 		options options
 		want    string
 	}{
-		"no workers": {options{silence: time.Minute}, "--workers 0: at least one is needed"},
-		"no silence": {options{workers: 1}, "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too"},
+		"no workers":        {options{silence: time.Minute}, "--workers 0: at least one is needed"},
+		"no silence":        {options{workers: 1}, "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too"},
+		"a negative resync": {options{workers: 1, silence: time.Minute, resync: -time.Second}, "--resync -1s: it must not be less than nothing; 0 is never"},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			if err := run(t.Context(), test.options); err == nil || err.Error() != test.want {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -18,11 +19,12 @@ import (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig file")
+	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	pageSize := flag.Int("page-size", 500, "the most objects that one answer to a list may hold")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := listWatch(ctx, *kubeconfig, flag.Arg(0), *pageSize); err != nil {
 		fmt.Fprintln(os.Stderr, "listwatch:", err)
 		os.Exit(1)
@@ -34,9 +36,15 @@ func listWatch(ctx context.Context, kubeconfig, path string, pageSize int) error
 	if path == "" {
 		return fmt.Errorf("which collection? Give its path, such as /api/v1/pods")
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	if clientcmd.IsEmptyConfig(err) {
+		return fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("kubeconfig %s: %w", files, err)
 	}
 	client, err := wire.NewClient(config, os.Stdout)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig file")
+	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.Parse()
 	if err := watch(*kubeconfig, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "watch:", err)
@@ -34,9 +34,11 @@ func watch(kubeconfig, path string) error {
 	}
 
 	// 1. Credentials: the only thing that client-go does here.
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	if err != nil {
-		return err
+		return fmt.Errorf("kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config): %w", err)
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

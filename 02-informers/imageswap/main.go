@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"k8s.io/client-go/kubernetes"
@@ -21,11 +22,12 @@ import (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig file")
+	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	namespace := flag.String("namespace", "", "the namespace to act on; there is no default, since this changes every Deployment in it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := start(ctx, *kubeconfig, *namespace); err != nil {
 		fmt.Fprintln(os.Stderr, "imageswap:", err)
 		os.Exit(1)
@@ -36,9 +38,15 @@ func start(ctx context.Context, kubeconfig, namespace string) error {
 	if namespace == "" {
 		return errors.New("which namespace? Name it with --namespace")
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	if clientcmd.IsEmptyConfig(err) {
+		return fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("kubeconfig %s: %w", files, err)
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent()
 	client, err := kubernetes.NewForConfig(config)

@@ -10,9 +10,10 @@ trap 'rm -rf "$copy"' EXIT
 cp -R go.mod go.sum hack "$copy"
 for folder in pkg exercises/*/pkg; do
     mkdir -p "$copy/$folder"
-    cp -R "$folder/apis" "$copy/$folder"
+    cp -R "$folder/." "$copy/$folder"
+    rm -rf "$copy/$folder/generated" # what is generated no longer must not be there either
 done
-find "$copy" -name 'zz_generated.*' -delete # what is generated no longer must not be there either
+find "$copy" -name 'zz_generated.*' -delete
 "$copy/hack/update-codegen.sh"
 
 for folder in pkg exercises/*/pkg; do

@@ -29,6 +29,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := start(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "5-tdset:", err)
 		os.Exit(1)
