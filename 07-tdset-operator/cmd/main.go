@@ -99,7 +99,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := setUp(mgr, o); err != nil {
+	if err := setUp(ctx, mgr, o); err != nil {
 		return err
 	}
 
@@ -123,7 +123,7 @@ func usage() func() {
 }
 
 // setUp adds to mgr what it is to run: the controllers, and the webhooks.
-func setUp(mgr ctrl.Manager, o options) error {
+func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 	tdsets := &controller.TDSetReconciler{
 		Client:       mgr.GetClient(),
 		Live:         mgr.GetAPIReader(),
@@ -131,7 +131,7 @@ func setUp(mgr ctrl.Manager, o options) error {
 		Clock:        o.time.clock(),
 		DrainTimeout: o.drainTimeout,
 	}
-	if err := tdsets.SetupWithManager(mgr, o.workers); err != nil {
+	if err := tdsets.SetupWithManager(ctx, mgr, o.workers); err != nil {
 		return fmt.Errorf("controller for TDSets: %w", err)
 	}
 	if o.enableWebhooks {

@@ -12,11 +12,13 @@ import (
 	"net/http"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -120,8 +122,7 @@ func (f onceFilled) Start(context.Context) error { f(); return nil }
 
 func (onceFilled) NeedLeaderElection() bool { return false }
 
-// cacheOptions says what the cache keeps, as soon as the controller watches them: TDSets, Deployments, Services, and the metadata of
-// TDSets' Pods.
+// cacheOptions says what the cache keeps: TDSets, Deployments, Services, and the metadata of TDSets' Pods.
 func cacheOptions(o options) cache.Options {
 	options := cache.Options{
 		DefaultWatchErrorHandler: explain,
@@ -173,17 +174,12 @@ func metricsOptions(address string, cert certificate) metricsserver.Options {
 // attack is called Rapid Reset), and neither Prometheus nor the API server need more.
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
-// waitForCRD returns when mapper knows TDSets, and the Pods that newManager asks about, or ctx ends. Without them, the program would
-// end.
+// waitForCRD returns when mapper knows TDSets, and all else that the controller watches, or ctx ends. Without them no informers could be
+// made, and the program would end.
 func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
 	said := ""
 	return wait.PollUntilContextCancel(ctx, 2*time.Second, true, func(context.Context) (bool, error) {
-		kind := v1.GroupVersion.WithKind("TDSet")
-		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		if err == nil {
-			kind = corev1.SchemeGroupVersion.WithKind("Pod")
-			_, err = mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		}
+		kind, err := missing(mapper)
 		say := ""
 		switch {
 		case meta.IsNoMatchError(err):
@@ -197,6 +193,19 @@ func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
 		said = say
 		return err == nil, nil
 	})
+}
+
+// missing returns the first kind that the controller watches and mapper doesn't know, and why.
+func missing(mapper meta.RESTMapper) (schema.GroupVersionKind, error) {
+	for _, kind := range []schema.GroupVersionKind{
+		v1.GroupVersion.WithKind("TDSet"), appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("Pod"),
+	} {
+		if _, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+			return kind, err
+		}
+	}
+	return schema.GroupVersionKind{}, nil
 }
 
 // explain logs why a list or watch failed. The Reflector tries again, by itself, with growing pauses.

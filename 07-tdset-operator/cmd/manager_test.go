@@ -34,7 +34,8 @@ var (
 
 func TestWaitForCRD(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		known    time.Duration // after which the server knows TDSets; negative: never
+		kind     string        // which the server doesn't know at first; "": all
+		known    time.Duration // after which it knows that too; negative: never
 		told     time.Duration // after which the program is told to stop; 0: it isn't
 		want     time.Duration // after which it has returned
 		wantErr  error
@@ -42,6 +43,9 @@ func TestWaitForCRD(t *testing.T) {
 	}{
 		"the CRD is there":                 {known: 0, want: 0, wantSaid: 0},
 		"it is applied after a minute":     {known: time.Minute, want: time.Minute, wantSaid: 1},
+		"Deployments come later still":     {kind: "Deployment", known: time.Hour, want: time.Hour, wantSaid: 1},
+		"Services do":                      {kind: "Service", known: time.Hour, want: time.Hour, wantSaid: 1},
+		"Pods do":                          {kind: "Pod", known: time.Hour, want: time.Hour, wantSaid: 1},
 		"it isn't applied before the end":  {known: -1, told: time.Minute, want: time.Minute, wantErr: context.Canceled, wantSaid: 1},
 		"the end has come before it began": {known: -1, told: 1, want: 1, wantErr: context.Canceled, wantSaid: 1},
 	} {
@@ -55,7 +59,7 @@ func TestWaitForCRD(t *testing.T) {
 				}
 				began := time.Now()
 
-				err := waitForCRD(ctx, laterMapper{known: test.known, began: began})
+				err := waitForCRD(ctx, laterMapper{kind: test.kind, known: test.known, began: began})
 
 				if took := time.Since(began); took != test.want || !errors.Is(err, test.wantErr) {
 					t.Errorf("it returned %v after %v, want %v after %v", err, took, test.wantErr, test.want)
@@ -68,15 +72,16 @@ func TestWaitForCRD(t *testing.T) {
 	}
 }
 
-// laterMapper is a RESTMapper that knows TDSets, and all else, after a while.
+// laterMapper is a RESTMapper that knows a kind, or all of them, after a while.
 type laterMapper struct {
 	meta.RESTMapper
+	kind  string
 	known time.Duration
 	began time.Time
 }
 
 func (m laterMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if m.known < 0 || time.Since(m.began) < m.known {
+	if (m.kind == "" || m.kind == kind.Kind) && (m.known < 0 || time.Since(m.began) < m.known) {
 		return nil, &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
 	}
 	return &meta.RESTMapping{}, nil
@@ -106,7 +111,7 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	must(t, err)
 	mgr, err := newManager(config, mapper, o)
 	must(t, err)
-	must(t, setUp(oneOfMany{mgr}, o))
+	must(t, setUp(t.Context(), oneOfMany{mgr}, o))
 	runManager(t, mgr)
 	tdset := tdsetOf(namespace)
 	must(t, api.Create(t.Context(), tdset))
@@ -178,7 +183,7 @@ func (m oneOfMany) GetControllerOptions() config.Controller {
 func runManager(t *testing.T, mgr ctrl.Manager) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
+	go func() { ended <- start(ctx, mgr) }()
 	t.Cleanup(func() {
 		stop()
 		must(t, <-ended)

@@ -5,16 +5,17 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // The rules in CEL below can be checked by the API server alone, with no webhook there. What they can't say is left to the
 // webhook, and to the condition Degraded: see internal/schedule.
 //
-// A rule is evaluated at every write, to the status too, and one that is broken by what is stored isn't held against an unchanged field.
-// But a zone that the API server doesn't know is no false, it is an error, which is: then nothing could be written any more, not even the
-// end of the finalizer. So that rule lets pass what was there before (oldSelf).
+// A rule is evaluated at every write, to the status too. What is stored may break it, since there were other rules before: that isn't held
+// against a field that stays as it is. But it is where the field is the whole object, which every write changes, as in the rules for names;
+// and where a rule can't be evaluated, as that for the zone, since an error isn't false. Then nothing could be written any more, not even the
+// end of the finalizer. So these rules let pass what was so before (oldSelf).
 
 // +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=tds
 // +kubebuilder:subresource:status
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name: at most 63 characters, since it becomes the value of a label"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.service) || self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: with spec.service it becomes the name of a Service: lower case letters, digits and '-', and a letter first"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="metadata.name: at most 63 characters, since it becomes the value of a label"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.service) || oldSelf.hasValue() && has(oldSelf.value().spec.service) || self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",optionalOldSelf=true,message="metadata.name: with spec.service it becomes the name of a Service: lower case letters, digits and '-', and a letter first"
 // +kubebuilder:printcolumn:name=Window,type=string,JSONPath=.status.activeWindow
 // +kubebuilder:printcolumn:name=Replicas,type=integer,JSONPath=.status.desiredReplicas
 // +kubebuilder:printcolumn:name=Next change,type=string,JSONPath=.status.nextTransitionTime

@@ -36,7 +36,7 @@ func newAudience(t *testing.T, changes ...func(*cache.Options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
 	a.mgr = a.newManager(changes...)
 	reconciler := &TDSetReconciler{Client: watchedClient{a.mgr.GetClient(), a.calls}}
-	must(t, reconciler.SetupWithManager(a.mgr, 1))
+	must(t, reconciler.SetupWithManager(t.Context(), a.mgr, 1))
 	runManager(t, a.mgr)
 	// Nobody is worked on before all watches have begun. A Pod that comes and goes before that leaves no trace.
 	must(t, a.users.Create(t.Context(), a.here(aTDSet(named(sentinel+"first")))))

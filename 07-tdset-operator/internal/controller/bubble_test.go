@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -59,9 +60,13 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 			}
 			context.AfterFunc(ctx, stream.Stop)
 			go func() {
+				var known client.Object
 				for event := range stream.ResultChan() {
 					c.seen(event)
-					queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(event.Object.(client.Object))})
+					if object := event.Object.(client.Object); brings(known, object) {
+						queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
+					}
+					known = event.Object.(client.Object)
 				}
 			}()
 		}
@@ -81,6 +86,14 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 	})
 	c.t.Cleanup(stop)
 	return stop
+}
+
+// brings does what SetupWithManager says of updates.
+func brings(old, new client.Object) bool {
+	if _, ok := old.(*v1.TDSet); !ok {
+		return true
+	}
+	return notReworded.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: new})
 }
 
 // seen notes the scaling of the Deployment, and does the Deployment controller's work.

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -88,9 +89,10 @@ func deploymentUpToDate(observed *appsv1.Deployment, desired *appsv1ac.Deploymen
 		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
 }
 
-// serviceUpToDate tells whether observed has what desired sets, but for its ports: see portsUpToDate.
+// serviceUpToDate tells whether observed has what desired sets, but for its ports: see portsUpToDate. The selector is one value (an atomic
+// map): a key more finds fewer Pods, or none.
 func serviceUpToDate(observed *corev1.Service, desired *corev1ac.ServiceApplyConfiguration) bool {
-	return hasLabels(observed.Labels, desired.Labels) && hasLabels(observed.Spec.Selector, desired.Spec.Selector)
+	return hasLabels(observed.Labels, desired.Labels) && maps.Equal(observed.Spec.Selector, desired.Spec.Selector)
 }
 
 // portsUpToDate tells whether observed has the one port of desired, and no other.

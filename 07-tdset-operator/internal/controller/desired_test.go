@@ -106,6 +106,7 @@ func TestServiceUpToDate(t *testing.T) {
 		"a label was changed":                 {func(s *corev1.Service) { s.Labels[TDSetLabel] = "other" }, false, true},
 		"the selector was removed":            {func(s *corev1.Service) { s.Spec.Selector = nil }, false, true},
 		"the selector finds other Pods":       {func(s *corev1.Service) { s.Spec.Selector["app"] = "other" }, false, true},
+		"the selector finds fewer Pods":       {narrowed, false, true},
 		"the port was changed":                {listeningOn(81), true, false},
 		"the port was renamed":                {func(s *corev1.Service) { s.Spec.Ports[0].Name = "http" }, true, false},
 		"the port has another protocol":       {func(s *corev1.Service) { s.Spec.Ports[0].Protocol = corev1.ProtocolUDP }, true, false},
@@ -177,6 +178,9 @@ func withVariable(deployment *appsv1.Deployment) {
 func leadingTo(target intstr.IntOrString) func(*corev1.Service) {
 	return func(service *corev1.Service) { service.Spec.Ports[0].TargetPort = target }
 }
+
+// narrowed has a key more in its selector, so that it finds only some of our Pods, or none.
+func narrowed(service *corev1.Service) { service.Spec.Selector["version"] = "v2" }
 
 func withPort(port int32) func(*corev1.Service) {
 	return func(service *corev1.Service) {

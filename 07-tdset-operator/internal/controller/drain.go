@@ -33,49 +33,52 @@ func (r *TDSetReconciler) finalize(ctx context.Context, tdset *v1.TDSet) (ctrl.R
 		return ctrl.Result{}, client.IgnoreNotFound(r.removeFinalizer(ctx, tdset)) // kubectl delete --cascade=orphan: the Deployment is to stay
 	}
 	left := time.Until(tdset.DeletionTimestamp.Add(r.DrainTimeout))
-	drained, err := r.drain(ctx, tdset)
+	ours, drained, err := r.drain(ctx, tdset)
 	if err != nil {
 		// Not returned: the queue's pauses grow, and time may be up before the next one ends. A conflict is no failure here either.
-		if !apierrors.IsConflict(err) {
+		if !isConflict(err) {
 			ctrl.LoggerFrom(ctx).Error(err, "Draining failed", "left", left)
 		}
 		left = min(left, afterConflict)
 	}
-	if !drained && left > 0 {
+	if ours && !drained && left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil // the event of the last Pod's end comes before
 	}
 	if err := r.removeFinalizer(ctx, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(fmt.Errorf("let go: %w", err)) // it is gone already: the cache is behind
 	}
-	if drained {
+	switch {
+	case !ours: // there is nothing to say: nobody has looked at its Pods
+	case drained:
 		r.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Drained", "Drain", "No Pod of this TDSet is at work")
-	} else {
+	default:
 		r.Recorder.Eventf(tdset, nil, corev1.EventTypeWarning, "DrainTimeout", "Drain", "Not drained after %v: Pods may still be at work", r.DrainTimeout)
 	}
 	return ctrl.Result{}, nil
 }
 
-// drain scales tdset's Deployment to zero, and tells whether no Pod of it is left, those included that take their time to end.
-func (r *TDSetReconciler) drain(ctx context.Context, tdset *v1.TDSet) (bool, error) {
+// drain scales tdset's Deployment to zero, and tells whether no Pod of it is left, those included that take their time to end. If the
+// Deployment of its name isn't ours, there is nothing to drain.
+func (r *TDSetReconciler) drain(ctx context.Context, tdset *v1.TDSet) (ours, drained bool, err error) {
 	deployment, err := r.getDeployment(ctx, tdset)
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
-		return false, fmt.Errorf("get the Deployment: %w", err)
+		return true, false, fmt.Errorf("get the Deployment: %w", err)
 	case err == nil && !metav1.IsControlledBy(deployment, tdset):
-		return true, nil // it was never ours to drain
+		return false, false, nil
 	case err == nil && controls(tdset, deployment):
 		if replicasOf(deployment) > 0 {
 			ctrl.LoggerFrom(ctx).Info("Draining", "replicas", replicasOf(deployment))
 			// Beside the UID it assumes the resourceVersion: it may have been released a moment ago (--cascade=orphan).
 			desired := desiredDeployment(tdset, 0).WithResourceVersion(deployment.ResourceVersion)
-			return false, r.updateDeployment(ctx, deployment, desired)
+			return true, false, r.updateDeployment(ctx, deployment, desired)
 		}
 		if !rolledOut(deployment) {
-			return false, nil
+			return true, false, nil
 		}
 	}
 	left, err := r.podsAtWork(ctx, tdset)
-	return !left && err == nil, err
+	return true, !left && err == nil, err
 }
 
 // podsAtWork tells whether there is a Pod of tdset that hasn't finished. One that has may stay for long: nobody deletes an evicted Pod before

@@ -94,11 +94,15 @@ func TestDrain(t *testing.T) {
 		},
 		"somebody else's Deployment has the name": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), unowned), podOf(tdset)},
-			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
+		},
+		"somebody else's Deployment has the name, and time is up": {
+			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), unowned), podOf(tdset)}, after: time.Hour,
+			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
 		},
 		"an earlier TDSet's Deployment has the name": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), ofAnEarlierTDSet)},
-			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
+			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
 		},
 		"the Service is the garbage collector's": {
 			tdset: tdset, given: []client.Object{scaledDown, serviceOf(tdset, listeningOn(81))},

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -17,6 +18,9 @@ import (
 var (
 	errDiskFull = apierrors.NewInternalError(errors.New("the disk is full"))
 	errConflict = apierrors.NewConflict(tdsetsResource, "web", errors.New("somebody else wrote first"))
+	errReplaced = apierrors.NewInvalid(schema.GroupKind{Kind: "Whatever"}, "web", field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "uid"), "the one before", "field is immutable"),
+	})
 	errInvalid  = apierrors.NewInvalid(schema.GroupKind{Kind: "Whatever"}, "web", nil)
 	errNotNow   = apierrors.NewForbidden(tdsetsResource, "web", errors.New("exceeded quota"))
 	errNonsense = apierrors.NewBadRequest("an admission webhook has denied it")
@@ -83,23 +87,25 @@ func TestAServerThatFails(t *testing.T) {
 	}
 }
 
-// Somebody else wrote first. That is no failure: no error, no backoff that grows.
+// Somebody else wrote first, or what was to be written has been replaced. That is no failure: no error, no backoff that grows.
 func TestAConflict(t *testing.T) {
 	for sentence, test := range failures() {
-		t.Run(sentence, func(t *testing.T) {
-			c := newCluster(t, test.given...)
-			c.refuseNext(test.request, errConflict)
+		for code, conflict := range map[string]error{"409": errConflict, "422": errReplaced} {
+			t.Run(sentence+"/"+code, func(t *testing.T) {
+				c := newCluster(t, test.given...)
+				c.refuseNext(test.request, conflict)
 
-			result, err := c.sync()
+				result, err := c.sync()
 
-			if want := (ctrl.Result{RequeueAfter: afterConflict}); err != nil || result != want {
-				t.Errorf("got %+v, %v, want %+v and no error", result, err, want)
-			}
-			if recorded := c.recorded(); len(recorded) > 0 {
-				t.Errorf("nothing has come of it, and users were told %q", recorded)
-			}
-			c.mustSettle()
-		})
+				if want := (ctrl.Result{RequeueAfter: afterConflict}); err != nil || result != want {
+					t.Errorf("got %+v, %v, want %+v and no error", result, err, want)
+				}
+				if recorded := c.recorded(); len(recorded) > 0 {
+					t.Errorf("nothing has come of it, and users were told %q", recorded)
+				}
+				c.mustSettle()
+			})
+		}
 	}
 }
 

@@ -56,6 +56,8 @@ func TestLifeOfATDSet(t *testing.T) {
 	c.eventually("a port that was edited by hand is put back", c.listensOn(81))
 	c.patch(&corev1.Service{}, "web", `{"spec":{"selector":{"app":"other"}}}`)
 	c.eventually("and so is the selector", func(ctx context.Context) bool { return c.service(ctx).Spec.Selector["app"] == "web" })
+	c.patch(&corev1.Service{}, "web", `{"spec":{"selector":{"version":"v2"}}}`)
+	c.eventually("also if it was narrowed", func(ctx context.Context) bool { return c.service(ctx).Spec.Selector["version"] == "" })
 	if service = c.service(t.Context()); service.Annotations["team"] != "blue" {
 		t.Errorf("somebody's annotation is lost: %v", service.Annotations)
 	}

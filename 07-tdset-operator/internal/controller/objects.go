@@ -81,8 +81,12 @@ func (r *TDSetReconciler) syncService(ctx context.Context, tdset *v1.TDSet) (obs
 		return observed, false, nil
 	case !portsUpToDate(observed, desired):
 		log.Info("Changing the Service's port", "port", tdset.Spec.Service.Port)
+		before := observed.ResourceVersion // observed is what the patch answers with, afterwards
 		if err := r.replacePorts(ctx, observed, desired); err != nil {
 			return observed, false, fmt.Errorf("change the Service's port: %w", err)
+		}
+		if observed.ResourceVersion == before {
+			return observed, false, fmt.Errorf("change the Service's port: %w", errOverruled)
 		}
 		return observed, true, nil
 	case !serviceUpToDate(observed, desired):

@@ -52,6 +52,9 @@ func TestService(t *testing.T) {
 		"a selector that was changed by hand is put back": {
 			tdset: tdset, given: serviceOf(tdset, elsewhere), want: "80 → 8080", wantWrites: []string{"apply services"},
 		},
+		"a selector that was narrowed by hand is put back": {
+			tdset: tdset, given: serviceOf(tdset, narrowed), want: "80 → 8080", wantWrites: []string{"apply services"},
+		},
 		"both were changed by hand": {
 			tdset: tdset, given: serviceOf(tdset, elsewhere, listeningOn(81)),
 			want: "80 → 8080", wantWrites: []string{"patch services", "apply services"},

@@ -96,7 +96,7 @@ func (c *realCluster) start(workers int) {
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"),
 		Clock: c.clock, DrainTimeout: c.DrainTimeout,
 	}
-	must(c.t, reconciler.SetupWithManager(mgr, workers))
+	must(c.t, reconciler.SetupWithManager(c.t.Context(), mgr, workers))
 	runManager(c.t, mgr)
 }
 

@@ -6,9 +6,12 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,13 +93,14 @@ func TestANamespaceThatIsGoing(t *testing.T) {
 	}
 }
 
-// An admission policy puts back what is applied: the apply succeeds, the object is as before, and no event comes. Without a look at its
+// An admission policy puts back what is written: the request succeeds, the object is as before, and no event comes. Without a look at its
 // resourceVersion the status would never be written.
 func TestWhatIsPutBackAtOnce(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	for sentence, given := range map[string][]client.Object{
 		"the Deployment's image":  {deploymentOf(tdset, running("nginx:0.9"), withPods(5)), serviceOf(tdset)},
 		"the Service's selection": {deploymentOf(tdset, withPods(5)), serviceOf(tdset, selecting("other"))},
+		"the Service's ports":     {deploymentOf(tdset, withPods(5)), serviceOf(tdset, withPort(9090))},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t, append(given, tdset)...)
@@ -109,6 +113,9 @@ func TestWhatIsPutBackAtOnce(t *testing.T) {
 						desired.WithResourceVersion(c.service().ResourceVersion)
 					}
 					return nil
+				},
+				Patch: func(_ context.Context, _ client.WithWatch, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+					return c.server.Get(c.t.Context(), web, object) // it is the answer
 				},
 			})
 
@@ -123,6 +130,36 @@ func TestWhatIsPutBackAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// What the API server says may differ each time. It is tried again by the queue's pauses all the same, and what it said last stands in the
+// status.
+func TestARefusalThatIsWordedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, aTDSet())
+		refusal := &reworded{StatusError: errNotNow}
+		c.refuseAll("apply deployments", refusal)
+		start := c.beginAt("UTC", "2026-01-15 12:00:00")
+		c.run(c.TDSetReconciler)
+
+		c.waitUntil(start.Add(time.Hour))
+
+		attempts := refusal.words.Load()
+		if attempts < 60 || attempts > 80 {
+			t.Errorf("in an hour, it was tried %d times, want about once a minute, and more often at first", attempts)
+		}
+		if said, want := degradedOf(c.tdset()).Message, fmt.Sprintf("create the Deployment: no, request %d", attempts); said != want {
+			t.Errorf("the status says %q, want %q", said, want)
+		}
+	})
+}
+
+// reworded is a refusal that is in other words each time, up to a thousand times: in a bubble, what goes round without a pause would never end.
+type reworded struct {
+	*apierrors.StatusError
+	words atomic.Int32
+}
+
+func (r *reworded) Error() string { return fmt.Sprintf("no, request %d", min(r.words.Add(1), 1000)) }
 
 // An event that is too long is lost, and nobody hears of it.
 func TestALongRefusal(t *testing.T) {

@@ -1,6 +1,6 @@
-// The controller: what is done about a TDSet, and how events arrive (SetupWithManager, at the end). Reconcile never asks what brought it
-// here, an event or the time: it compares what is with what should be now. desired.go and status.go say what that is, the package
-// schedule what a time of day asks for; objects.go and drain.go do it, by the requests in write.go.
+// The controller: what is done about a TDSet. Reconcile never asks what brought it here, an event (events.go) or the time: it compares what
+// is with what should be now. desired.go and status.go say what that is, the package schedule what a time of day asks for; objects.go and
+// drain.go do it, by the requests in write.go.
 
 package controller
 
@@ -8,29 +8,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
@@ -68,7 +59,7 @@ type TDSetReconciler struct {
 func (r *TDSetReconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	result, err := r.reconcile(ctx, key)
 	switch {
-	case apierrors.IsConflict(err):
+	case isConflict(err):
 		// No failure: what we read was a moment behind, and the event on its way brings us back. Should none come, the time does.
 		ctrl.LoggerFrom(ctx).V(2).Info("Trying again", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
@@ -153,8 +144,8 @@ func stateAt(tdset *v1.TDSet, instant time.Time) (schedule.State, error) {
 	return schedule.At(&tdset.Spec, instant)
 }
 
-// errOverruled says that what was applied has changed nothing, and isn't there.
-var errOverruled = errors.New("what was applied was changed back at once: by an admission webhook or policy?")
+// errOverruled says that what was written has changed nothing, and isn't there.
+var errOverruled = errors.New("what was written was changed back at once: by an admission webhook or policy?")
 
 // sortErrors tells refusals, which stand in the status, from failures, which may go better the next time.
 func sortErrors(all ...error) (refused, failed error) {
@@ -171,8 +162,18 @@ func sortErrors(all ...error) (refused, failed error) {
 
 // isRefusal tells whether the API server will say the same again, as long as nobody changes the TDSet or the cluster's rules.
 func isRefusal(err error) bool {
-	return errors.Is(err, errOverruled) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
+	return errors.Is(err, errOverruled) || apierrors.IsInvalid(err) && !isConflict(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// isConflict tells whether what a write has assumed of its object is no longer so: its resourceVersion; or its UID, to which the API server
+// says that a UID can't be changed (422).
+func isConflict(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return apierrors.IsConflict(err)
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field == "metadata.uid" })
 }
 
 // syncStatus writes what tdset's status should say, unless it says so.
@@ -220,44 +221,4 @@ func (r *TDSetReconciler) comeAgain(tdset *v1.TDSet, next time.Time) ctrl.Result
 	}
 	// An instant that has passed meanwhile is a reason to come at once. 0, or less, would mean never.
 	return ctrl.Result{RequeueAfter: max(r.Clock.Until(next), time.Millisecond)}
-}
-
-// SetupWithManager adds the controller to mgr: which events bring which TDSets, and how many of them may be worked on at once.
-func (r *TDSetReconciler) SetupWithManager(mgr ctrl.Manager, workers int) error {
-	// The same resourceVersion: a resync, and no change. The TDSet's own resync does the work.
-	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
-	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1.TDSet{}).
-		// A Deployment or a Service concerns the TDSet of its name, whosever it is, so its own key is the one to bring. Owns would leave
-		// those out that aren't ours, or no longer.
-		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}, changed).
-		Watches(&corev1.Service{}, &handler.EnqueueRequestForObject{}, changed).
-		WatchesMetadata(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(tdsetOfPod), builder.WithPredicates(onlyDeletes)). // for the drain
-		WatchesRawSource(source.Func(r.watchClock(readClocks()))).
-		WithOptions(controllerOptions(workers)).
-		Complete(r)
-}
-
-// onlyDeletes lets only those events through that say that an object is gone.
-var onlyDeletes = predicate.Funcs{
-	CreateFunc:  func(event.CreateEvent) bool { return false },
-	UpdateFunc:  func(event.UpdateEvent) bool { return false },
-	GenericFunc: func(event.GenericEvent) bool { return false },
-}
-
-// tdsetOfPod returns the key of the TDSet that a Pod belongs to.
-func tdsetOfPod(_ context.Context, pod client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[TDSetLabel]}}}
-}
-
-// controllerOptions says how keys wait, and how many are worked on at once.
-func controllerOptions(workers int) controller.Options {
-	return controller.Options{
-		MaxConcurrentReconciles: workers,
-		// It slows down failing keys, each by itself, as the default does, whose longest pause is 17 minutes.
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](shortestBackoff, longestBackoff),
-		// First come, first served. By default what is there at the start comes last: TDSets that were made while the program was down would
-		// wait until nothing happens to the others any more.
-		UsePriorityQueue: new(false),
-	}
 }

@@ -15,6 +15,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // In each case what is given is there, and has been looked at, when something is done to it.
@@ -33,6 +35,10 @@ func TestWhatBringsATDSet(t *testing.T) {
 		"it is changed":   {objects{tdset}, changed, tdset, []string{"web"}},
 		"it is annotated": {objects{tdset}, touched, tdset, []string{"web"}},
 		"it is deleted":   {objects{tdset}, deleted, tdset, []string{"web"}},
+		"it is refused":   {objects{tdset}, refused, tdset, []string{"web"}},
+
+		// Those words are its own.
+		"it is refused again, in other words": {objects{tdset}, refusedAgain, tdset, nil},
 
 		"its Deployment is made":      {nil, made, deployment, []string{"web"}},
 		"its Deployment is changed":   {objects{deployment}, changed, deployment, []string{"web"}},
@@ -83,6 +89,20 @@ func changed(a *audience, object client.Object) {
 
 func touched(a *audience, object client.Object) {
 	a.patch(object.DeepCopyObject().(client.Object), object.GetName(), `{"metadata":{"annotations":{"touched":"yes"}}}`)
+}
+
+func refused(a *audience, _ client.Object) { a.writeStatus(saying("no, request 1")) }
+
+func refusedAgain(a *audience, object client.Object) {
+	refused(a, object)
+	a.settle()
+	a.writeStatus(saying("no, request 2"))
+}
+
+func (a *audience) writeStatus(change func(*v1.TDSet)) {
+	tdset := a.tdset(a.t.Context())
+	change(tdset)
+	must(a.t, a.users.Status().Update(a.t.Context(), tdset))
 }
 
 func unownedBy(object client.Object) client.Object {

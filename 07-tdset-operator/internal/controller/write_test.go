@@ -194,6 +194,7 @@ func TestIsRefusal(t *testing.T) {
 		"with what was being done": {fmt.Errorf("create the Service: %w", errNotNow), true},
 		"500":                      {errDiskFull, false},
 		"409":                      {errConflict, false},
+		"422, for another UID":     {errReplaced, false},
 		"404":                      {errNotFound, false},
 		"429":                      {apierrors.NewTooManyRequests("later", 1), false},
 		"a timeout":                {apierrors.NewTimeoutError("later", 1), false},

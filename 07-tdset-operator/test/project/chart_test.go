@@ -142,6 +142,7 @@ func TestWhatValuesChange(t *testing.T) {
 			values: `{replicas: 1, leaderElection: {enable: false}}`,
 			want: func(t *testing.T, o objects) {
 				o.set(t, managerDeployment, int64(1), "spec", "replicas")
+				o.set(t, managerDeployment, map[string]any{"type": "Recreate"}, "spec", "strategy") // not even during an update are there two
 				o.delete(t, append(election, budget)...)
 				o.deleteArgs(t, "--leader-elect", "--leader-election-namespace=$(POD_NAMESPACE)")
 			},

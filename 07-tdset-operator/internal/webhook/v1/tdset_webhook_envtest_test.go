@@ -190,7 +190,8 @@ func TestWithoutAnAnswer(t *testing.T) {
 }
 
 // A TDSet may have been stored before there were rules, or a webhook. All but its schedule can be changed, and it can be deleted: the API
-// server forgives a field that stays as it is. (But not if a rule can't be evaluated, as that of zones: it has to look at the old one itself.)
+// server forgives a field that stays as it is. (But not if a rule can't be evaluated, as that of zones, or is one for the whole object, as
+// those of names: these have to look at the old one themselves.)
 func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	stored := map[string]*v1.TDSet{}
@@ -202,6 +203,10 @@ func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
 			stored[sentence].Name = fmt.Sprint("stored-", len(stored))
 			must(t, api.Create(t.Context(), stored[sentence]))
 		}
+		for sentence, test := range badNames {
+			stored[sentence] = aTDSet(in(namespace), test.change)
+			must(t, api.Create(t.Context(), stored[sentence]))
+		}
 	})
 	for sentence, tdset := range stored {
 		t.Run(sentence, func(t *testing.T) {
@@ -209,6 +214,7 @@ func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
 				"a label":     `{"metadata":{"labels":{"team":"blue"}}}`,
 				"a finalizer": `{"metadata":{"finalizers":["example.com/held"]}}`,
 				"an image":    `{"spec":{"container":{"image":"httpd"}}}`,
+				"a Service":   `{"spec":{"service":{"port":81}}}`,
 			} {
 				if err := merge(t, api, tdset, patch); err != nil {
 					t.Errorf("%s: %v", change, err)

@@ -1,0 +1,74 @@
+// A start without permissions: what is missing is said, and waited for.
+
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"example.com/operators/07-tdset-operator/test/utils"
+)
+
+// They may come later than a controller waits for its informers (CacheSyncTimeout). So the manager has made them before, and waits for
+// them without a limit.
+func TestPermissionsThatComeLate(t *testing.T) {
+	log := utils.CaptureLog(t)
+	_, api, namespace := newAPIServer(t)
+	user, err := testEnv.AddUser(envtest.User{Name: "late"}, nil)
+	must(t, err)
+	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: freeAddress(t), time: passing{speed: 1}}
+	mapper, err := newMapper(user.Config())
+	must(t, err)
+	mgr, err := newManager(user.Config(), mapper, o)
+	must(t, err)
+	must(t, setUp(t.Context(), hasty{oneOfMany{mgr}}, o))
+	tdset := tdsetOf(namespace)
+	must(t, api.Create(t.Context(), tdset))
+	began, probe := time.Now(), managerCopy{probes: o.probeAddress}
+	runManager(t, mgr)
+
+	eventually(t, "it has waited long, and says what for", nil, func(context.Context) bool {
+		for _, resource := range []string{"tdsets.schedule.rs", "deployments.apps", "services", "pods"} {
+			if !strings.Contains(log.String(), resource+" is forbidden: ") {
+				return false
+			}
+		}
+		return time.Since(began) > 2*hastyTimeout
+	})
+	if probe.isReady(t.Context()) {
+		t.Error("it is ready, and knows nothing of the cluster")
+	}
+	log.MustHave(t, "Waiting: are the permissions applied (config/rbac)?")
+
+	must(t, api.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "late"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "late"}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+	}))
+	eventually(t, "it is ready", nil, probe.isReady)
+	eventually(t, "its work has begun", nil, func(ctx context.Context) bool {
+		must(t, api.Get(ctx, client.ObjectKeyFromObject(tdset), tdset))
+		return controllerutil.ContainsFinalizer(tdset, "schedule.rs/drain")
+	})
+}
+
+// hasty is a manager whose controllers don't wait long for informers.
+type hasty struct{ ctrl.Manager }
+
+const hastyTimeout = time.Second
+
+func (m hasty) GetControllerOptions() config.Controller {
+	options := m.Manager.GetControllerOptions()
+	options.CacheSyncTimeout = hastyTimeout
+	return options
+}

@@ -1,0 +1,45 @@
+// Names that a TDSet can't have. Only the CRD's rules judge them.
+
+package v1
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/operators/07-tdset-operator/api/v1"
+)
+
+// badNames are TDSets with such names. What is changed later of one that is there is in TestATDSetThatWasNotRefusedCanBeChanged.
+var badNames = map[string]struct {
+	change func(*v1.TDSet)
+	want   string
+}{
+	"a name that no label can have as its value": {
+		named(strings.Repeat("a", 64)),
+		"metadata.name: at most 63 characters, since it becomes the value of a label",
+	},
+	"a name that no Service can have, and a Service": {
+		func(tdset *v1.TDSet) { tdset.Name, tdset.Spec.Service = "1a", &v1.Service{Port: 80} },
+		nameOfAService,
+	},
+}
+
+const nameOfAService = "metadata.name: with spec.service it becomes the name of a Service: lower case letters, digits and '-', and a letter first"
+
+func TestABadNameIsRefused(t *testing.T) {
+	api, _, namespace := newAPIServer(t)
+	for sentence, test := range badNames {
+		t.Run(sentence, func(t *testing.T) {
+			refused(t, api.Create(t.Context(), aTDSet(in(namespace), test.change)), test.want)
+		})
+	}
+	t.Run("a Service that comes later", func(t *testing.T) {
+		tdset := aTDSet(in(namespace), named("1a"))
+		must(t, api.Create(t.Context(), tdset))
+		refused(t, merge(t, api, tdset, `{"spec":{"service":{"port":80}}}`), nameOfAService)
+	})
+}
+
+func named(name string) func(*v1.TDSet) {
+	return func(tdset *v1.TDSet) { tdset.Name = name }
+}
