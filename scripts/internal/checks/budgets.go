@@ -22,7 +22,9 @@ var mostLines = map[string]budget{
 	"04": {code: 810, toRead: 290},
 	"05": {code: 750, toRead: 700},
 	"06": {code: 950, toRead: 640},
-	"07": {code: 1950},
+	// 55 more than it once had: informers that wait for permissions without a limit, and what a server says that overrules, rewords or has
+	// replaced something.
+	"07": {code: 2010},
 }
 
 func budgets(_ context.Context, root string) ([]string, error) {
