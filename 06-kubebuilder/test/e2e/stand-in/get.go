@@ -56,7 +56,6 @@ func get(args []string) error {
 			_, err = io.Copy(os.Stdout, answer.Body)
 			return err
 		}
-		fmt.Fprintln(os.Stderr, err)
 		select {
 		case <-again.C:
 		case <-ctx.Done():
