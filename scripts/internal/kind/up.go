@@ -69,7 +69,7 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 	case ours && c.Exists() && c.Image != "" && !sameImage(node.Image, c.Image):
 		return "", &problem.Problem{
 			What: fmt.Sprintf("cluster %q was made of the node image %s", c.name, node.Image),
-			Mend: "leave --image out, or make it anew: ./scripts/workshop --on kind down first",
+			Mend: "leave --image out, or make it anew: ./scripts/workshop down, then the same command",
 		}
 	case node.ID == "" || !c.Exists():
 		return cluster.Created, c.create(ctx, docker, progress)
