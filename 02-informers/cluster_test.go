@@ -202,7 +202,7 @@ func (c *cluster) start() (stop func()) {
 // eventually says what holds when all that could be done is done, inside a bubble.
 func (c *cluster) eventually(what string, holds func() bool) {
 	c.t.Helper()
-	time.Sleep(2 * time.Second) // the bubble's clock: client-go's mutation detector, if it is on, looks once a second
+	time.Sleep(2 * time.Second) // of the bubble's time, which takes none: client-go's mutation detector, if it is on, looks once a second
 	synctest.Wait()
 	if !holds() {
 		c.t.Fatalf("not so: %s", what)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -39,12 +38,8 @@ func listWatch(ctx context.Context, kubeconfig, path string, pageSize int) error
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
-	if clientcmd.IsEmptyConfig(err) {
-		return fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
-	}
 	if err != nil {
-		return fmt.Errorf("kubeconfig %s: %w", files, err)
+		return fmt.Errorf("kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config): %w", err)
 	}
 	client, err := wire.NewClient(config, os.Stdout)
 	if err != nil {

@@ -130,44 +130,6 @@ func refuseForeign(s *scenario, deployment *appsv1.Deployment) {
 	s.becomesScheduled("a", 2)
 }
 
-// triedNothing complains of each write of that object that the operator has sent since the last call of writes: also of those that the
-// server refused, by whatever rule.
-func (s *scenario) triedNothing(resource, name string) {
-	s.Helper()
-	for _, write := range s.writes() {
-		if write.Resource == resource && write.Name == name {
-			s.Errorf("it isn't the operator's, and yet: %s", write)
-		}
-	}
-}
-
-// warnedOnce waits until there is the one Warning event, if the program is one that records events.
-func (s *scenario) warnedOnce(name string) {
-	s.Helper()
-	if !s.isFull() || s.chapter.Number() < "03" {
-		return
-	}
-	s.eventually("a Warning is there, once", func() error {
-		events, err := s.client.EventsV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		var warnings []string
-		for _, event := range events.Items {
-			if event.Regarding.Name == name && event.Regarding.Kind == s.Kind && event.Type == corev1.EventTypeWarning {
-				warnings = append(warnings, event.Reason)
-				if event.Series != nil || event.DeprecatedCount > 1 {
-					warnings = append(warnings, "and again")
-				}
-			}
-		}
-		if len(warnings) != 1 || warnings[0] != "ErrResourceExists" {
-			return fmt.Errorf("there are %q", warnings)
-		}
-		return nil
-	})
-}
-
 func refuseOrphanOfTDSet(s *scenario) {
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 1)

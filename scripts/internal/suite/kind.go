@@ -143,21 +143,12 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 
 // deleteCRDs takes away what applyCRDsBy has brought.
 func (k *onKind) deleteCRDs(ctx context.Context) error {
-	for _, chapter := range k.Chapters {
-		for _, kind := range []string{chapters.Foo, chapters.TDSet} {
-			p, found, err := program.Of(chapter, kind)
-			if err != nil {
-				return err
-			}
-			if !found {
-				continue
-			}
-			if _, err := k.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", p.CRD); err != nil {
-				return err
-			}
-		}
+	programs, err := k.onePerKind()
+	for _, p := range programs {
+		_, deleteErr := k.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", p.CRD)
+		err = errors.Join(err, deleteErr)
 	}
-	return nil
+	return err
 }
 
 // endToEnd runs a project's own end-to-end tests, on this cluster. The images are built here: golang's isn't needed.

@@ -134,23 +134,30 @@ func (s *Suite) applyCRDs(ctx context.Context, _ *ui.Step) (string, error) {
 }
 
 func (s *Suite) applyCRDsBy(ctx context.Context, kubectl kubectl.Kubectl) (string, error) {
+	programs, err := s.onePerKind()
 	var applied []string
-	for _, chapter := range s.Chapters {
-		for _, kind := range []string{chapters.Foo, chapters.TDSet} {
+	for _, p := range programs {
+		err = errors.Join(err, kubectl.ApplyCRD(ctx, p.CRD))
+		applied = append(applied, p.Kind)
+	}
+	return strings.Join(applied, ", "), err
+}
+
+// onePerKind returns a program for each kind that the chapters' programs are about.
+func (s *Suite) onePerKind() (programs []program.Program, err error) {
+	for _, kind := range []string{chapters.Foo, chapters.TDSet} {
+		for _, chapter := range s.Chapters {
 			p, found, err := program.Of(chapter, kind)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			if !found || slices.Contains(applied, kind) {
-				continue
+			if found {
+				programs = append(programs, p)
+				break
 			}
-			if err := kubectl.ApplyCRD(ctx, p.CRD); err != nil {
-				return "", err
-			}
-			applied = append(applied, kind)
 		}
 	}
-	return strings.Join(applied, ", "), nil
+	return programs, nil
 }
 
 // endCluster removes the tests' cluster if all went well, and leaves it to look at otherwise.
