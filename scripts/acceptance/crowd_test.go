@@ -18,6 +18,7 @@ import (
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 )
 
 const crowd = 300
@@ -25,7 +26,7 @@ const crowd = 300
 // TestCrowd holds the write budget: at most 3 writes and 1 event for each Foo until all is available, and none after that, a
 // resync included.
 func TestCrowd(t *testing.T) {
-	queues := func(j judged) bool { return j.chapter.Number() >= "03" && whyLeftOut(manyPods) == "" }
+	queues := func(j judged) bool { return j.chapter.Number() >= "03" && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.Foo, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
 		s.createCrowd()
 		s.flags = []string{"--resync", "1s"}

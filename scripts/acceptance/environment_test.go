@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
 )
@@ -45,7 +46,7 @@ type environment struct {
 
 // judged is a program that is held to a contract.
 type judged struct {
-	Contract
+	contract.Contract
 	chapter chapters.Chapter
 	program program.Program
 }
@@ -130,13 +131,13 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, contract := range Contracts() {
+	for _, c := range contract.All() {
 		for _, chapter := range found {
-			p, found, err := program.Of(chapter, contract.Kind)
+			p, found, err := program.Of(chapter, c.Kind)
 			if err != nil {
 				return nil, err
 			}
-			if j := (judged{contract, chapter, p}); found && (!inCluster() || j.runsInCluster()) {
+			if j := (judged{c, chapter, p}); found && (!inCluster() || j.runsInCluster()) {
 				env.all = append(env.all, j)
 			}
 		}

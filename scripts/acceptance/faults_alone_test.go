@@ -9,6 +9,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/contract"
 )
 
 // TestAPIServerRestart is F3. It runs alone, since all share the API server that it kills.
@@ -96,10 +97,10 @@ func (s *scenario) elects() []string {
 
 // faultAlone runs the test of a fault for those of that kind's programs that hold the promises through it.
 func faultAlone(t *testing.T, kind, name string, test func(t *testing.T, s *scenario)) {
-	fault, err := Find(name)
+	fault, err := contract.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := func(j judged) bool { return j.holds(name) }
-	alone(t, kind, judged{Contract: contractOf(kind)}.faultName(fault[0]), held, test)
+	alone(t, kind, judged{Contract: contract.Of(kind)}.faultName(fault[0]), held, test)
 }

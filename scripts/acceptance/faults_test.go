@@ -14,6 +14,7 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -244,7 +245,7 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 		testFaultsInCluster(t, env, j, settle, judgements)
 		return
 	}
-	for _, fault := range Faults() {
+	for _, fault := range contract.Faults() {
 		strike, here := strikes[fault.Name]
 		if !here || !j.holds(fault.Name) {
 			continue // see faults_alone_test.go and not_held_test.go
@@ -263,7 +264,7 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 }
 
 // faultName is what the tests of a fault are called. A chapter may have two programs: its Foos' tests are called as the fault is.
-func (j judged) faultName(fault Named) string {
+func (j judged) faultName(fault contract.Named) string {
 	name := fault.Name + " " + fault.What
 	if j.Kind == chapters.TDSet {
 		name += ": TDSets"

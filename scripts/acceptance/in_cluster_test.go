@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 )
 
 // strikesInCluster are what makes faults happen around an upheaval, as strikes and strikesTDSets. F3 and F7 have tests of their own.
@@ -57,7 +58,7 @@ func (s *scenario) comeToNineInCluster() {
 
 // testFaultsInCluster is testFaults without a proxy.
 func testFaultsInCluster(t *testing.T, env *environment, j judged, settle func(*scenario), judgements []judgement) {
-	for _, fault := range Faults() {
+	for _, fault := range contract.Faults() {
 		strike, here := strikesInCluster()[j.Kind][fault.Name]
 		if !here || !j.holds(fault.Name) {
 			continue

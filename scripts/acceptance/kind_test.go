@@ -13,6 +13,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/contract"
 )
 
 // kindNode is the name of the container that is kind's node; "" on the workshop's own cluster, where Pods are simulated.
@@ -26,7 +28,7 @@ func whyLeftOut(what string) string {
 	if kindNode() == "" {
 		return ""
 	}
-	return LeftOut(inCluster())[what]
+	return contract.LeftOut(inCluster())[what]
 }
 
 // onNode runs a command in the node's container, and returns what it prints.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faultproxy"
 )
 
@@ -27,7 +28,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 
 // testNotHeld has shown what the program is declared not to hold.
 func testNotHeld(t *testing.T, env *environment, j judged, shows map[string]func(*faulty)) {
-	for _, fault := range Faults() {
+	for _, fault := range contract.Faults() {
 		why := j.WhyNotHeld(j.chapter, fault.Name)
 		if why == "" {
 			continue

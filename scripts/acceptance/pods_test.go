@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/program"
 )
 
@@ -71,14 +72,14 @@ func deploymentOf(chapter chapters.Chapter) (deployment *appsv1.Deployment, foun
 	}
 }
 
-// imageOf is the image of a program: acceptance.Image, unless TEST_IMAGES has another, as in 03-workqueue=foo-controller:03,….
+// imageOf is the image of a program: contract.Image, unless TEST_IMAGES has another, as in 03-workqueue=foo-controller:03,….
 func imageOf(p program.Program) string {
 	for _, pair := range strings.Split(os.Getenv("TEST_IMAGES"), ",") {
 		if name, image, _ := strings.Cut(pair, "="); name == p.Name {
 			return image
 		}
 	}
-	return Image(p)
+	return contract.Image(p)
 }
 
 // startPods has the cluster run the program, and returns when it runs. It is stopped at the end of the test, at the latest; if the

@@ -10,12 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 )
 
 // TestCrowdOfTDSets holds the write budget: at most 4 writes and 1 event for each TDSet until all is available, and none after that, a
 // restart included; one write of the Deployment and two of the status when a window begins.
 func TestCrowdOfTDSets(t *testing.T) {
-	fits := func(j judged) bool { return j.isFull() && whyLeftOut(manyPods) == "" }
+	fits := func(j judged) bool { return j.isFull() && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", fits, func(t *testing.T, s *scenario) {
 		s.createCrowd()
 		s.startAt(at(8, 0))

@@ -19,10 +19,13 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/webhooks"
 )
 
-func hasWebhooks(j judged) bool { return j.program.Webhooks != "" && whyLeftOut(urlWebhooks) == "" }
+func hasWebhooks(j judged) bool {
+	return j.program.Webhooks != "" && whyLeftOut(contract.URLWebhooks) == ""
+}
 
 // serveWebhooks starts the operator with its webhooks, and has the API server call them. It learns of that within moments.
 func (s *scenario) serveWebhooks() {

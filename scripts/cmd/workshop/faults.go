@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
@@ -101,7 +101,7 @@ func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fau
 		return err
 	}
 	defer os.Remove(ready.kubeconfig)
-	if fault.Copies && acceptance.WhyNotHeld(chapter, fault.Name) == "" {
+	if fault.Copies && contract.WhyNotHeld(chapter, fault.Name) == "" {
 		flags = slices.Concat([]string{"--leader-elect", "--leader-election-lease-duration=5s",
 			"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}, flags)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/problem"
@@ -102,7 +102,7 @@ func say(command *cobra.Command, counts gotest.Counts) {
 
 // testOnly runs the tests of some promises and faults.
 func testOnly(command *cobra.Command, args, names []string) error {
-	wanted, err := acceptance.Find(names...)
+	wanted, err := contract.Find(names...)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func printMatrix(command *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(command.OutOrStdout(), acceptance.Matrix(found))
+	_, err = fmt.Fprint(command.OutOrStdout(), contract.Matrix(found))
 	return err
 }
 

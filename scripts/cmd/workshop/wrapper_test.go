@@ -142,13 +142,12 @@ func unpacked(t *testing.T, root, goDir string) {
 	t.Helper()
 	state := filepath.Join(root, ".workshop")
 	for path, content := range map[string]string{
-		filepath.Join(state, "packed"):                    "platform linux/arm64\n",
-		filepath.Join(state, "proxy", "a"):                "",
-		filepath.Join(state, "go", "bin", "go"):           fakeGo,
-		filepath.Join(root, "scripts", "cmd", "a.go"):     "",
-		filepath.Join(root, "scripts", "go.sum"):          "",
-		filepath.Join(root, "scripts", "internal", "a"):   "",
-		filepath.Join(root, "scripts", "acceptance", "a"): "",
+		filepath.Join(state, "packed"):                  "platform linux/arm64\n",
+		filepath.Join(state, "proxy", "a"):              "",
+		filepath.Join(state, "go", "bin", "go"):         fakeGo,
+		filepath.Join(root, "scripts", "cmd", "a.go"):   "",
+		filepath.Join(root, "scripts", "go.sum"):        "",
+		filepath.Join(root, "scripts", "internal", "a"): "",
 		filepath.Join(state, "bin", "workshop"): `#!/bin/sh
 echo "as packed"; printf '<%s>' "$@"; echo "GOROOT=$GOROOT"; command -v go; for v in "$GOPROXY" "$GOSUMDB" "$GOTOOLCHAIN"; do echo "$v"; done
 `,

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
@@ -15,14 +15,14 @@ import (
 func TestTheFaultsAreTheMatrixs(t *testing.T) {
 	tried := map[string]bool{}
 	for _, fault := range All() {
-		named, err := acceptance.Find(fault.Name)
+		named, err := contract.Find(fault.Name)
 		if err != nil || len(named) != 1 {
 			t.Errorf("%s is %v in the matrix, error %v", fault.Name, named, err)
 			continue
 		}
 		tried[named[0].Name] = true
 	}
-	for _, fault := range acceptance.Faults() {
+	for _, fault := range contract.Faults() {
 		if !tried[fault.Name] {
 			t.Errorf("%s %s can't be tried", fault.Name, fault.What)
 		}

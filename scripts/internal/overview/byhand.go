@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"slices"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapterdiff"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 )
 
 // job is something that a controller needs, whoever writes it.
@@ -53,7 +53,7 @@ func ByHand(root string) (string, error) {
 		[]string{"Go that generators write"},
 		[]string{"manifests and scripts, by hand"},
 		[]string{"lines to read, coming from the chapter before"},
-		[]string{fmt.Sprintf("faults survived, of %d", len(acceptance.Faults()))},
+		[]string{fmt.Sprintf("faults survived, of %d", len(contract.Faults()))},
 	)
 	rows, err := chapterdiff.Rows(all)
 	if err != nil {
@@ -108,8 +108,8 @@ func jobOf(part chapterdiff.Part) int {
 
 // survived counts the faults through which a chapter's own program holds its promises.
 func survived(chapter chapters.Chapter) (n int) {
-	for _, fault := range acceptance.Faults() {
-		if acceptance.WhyNotHeld(chapter, fault.Name) == "" {
+	for _, fault := range contract.Faults() {
+		if contract.WhyNotHeld(chapter, fault.Name) == "" {
 			n++
 		}
 	}

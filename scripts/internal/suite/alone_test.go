@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/lock"
 	"example.com/operators/scripts/internal/testfiles"
 	"example.com/operators/scripts/internal/ui"
@@ -23,7 +23,7 @@ func TestRunsWaitForOneAnother(t *testing.T) {
 		"on kind":    func(s *Suite, ctx context.Context) error { _, err := s.OnKind(ctx, ""); return err },
 		"the texts":  (*Suite).Texts,
 		"some promises": func(s *Suite, ctx context.Context) error {
-			wanted, err := acceptance.Find("B4")
+			wanted, err := contract.Find("B4")
 			if err != nil {
 				return err
 			}

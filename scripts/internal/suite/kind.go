@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/gotest"
@@ -71,7 +71,7 @@ func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
 		return "", err
 	}
 	step.Update("the stand-in for its Pods' images")
-	if err := k.cluster.LoadStandIn(ctx, append(acceptance.Images(), kind.SampleImages()...)...); err != nil {
+	if err := k.cluster.LoadStandIn(ctx, append(contract.Images(), kind.SampleImages()...)...); err != nil {
 		return "", err
 	}
 	status, err := k.cluster.Status(ctx)
@@ -96,7 +96,7 @@ func (k *onKind) all(ctx context.Context) bool {
 		return k.applyCRDsBy(ctx, k.kubectl)
 	}) && green
 	green = k.step(ctx, "the behaviour contract, from outside", func(ctx context.Context, step *ui.Step) (string, error) {
-		return k.goTest(ctx, step, "scripts", k.environment(), fmt.Sprintf("-parallel=%d", acceptance.AtOnce), "-timeout=60m", "./acceptance")
+		return k.goTest(ctx, step, "scripts", k.environment(), fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=60m", "./acceptance")
 	}) && green
 	green = k.step(ctx, "the behaviour contract, in the cluster", k.contractInside) && green
 	green = k.step(ctx, "no kinds any more", func(ctx context.Context, _ *ui.Step) (string, error) {
@@ -133,12 +133,12 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 		}
 		step.Update("building the image of %s", chapter.Name)
 		d := deploy.Deployment{Root: k.Root, Chapter: chapter, Cluster: k.cluster, Kubectl: k.kubectl, Out: io.Discard}
-		if err := d.Build(ctx, acceptance.Image(p)); err != nil {
+		if err := d.Build(ctx, contract.Image(p)); err != nil {
 			return "", err
 		}
 	}
 	env := append(k.testEnvironment(k.cluster, inside...), "TEST_KIND_NODE="+k.cluster.Node(), "TEST_IN_CLUSTER=1")
-	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", acceptance.AtOnce), "-timeout=60m", "./acceptance")
+	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=60m", "./acceptance")
 }
 
 // deleteCRDs takes away what applyCRDsBy has brought.

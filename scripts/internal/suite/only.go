@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -30,8 +30,8 @@ const logFile = ".workshop/logs/only.log"
 
 // Only runs the tests of these promises and faults for each chapter, on the tests' cluster, once up has brought that up, and writes to
 // out which held and which didn't. The error says that they couldn't be run, or that there are none.
-func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, up func(context.Context) error, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
-	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(acceptance.Asked(chapter, wanted)) > 0 }) {
+func (s *Suite) Only(ctx context.Context, wanted []contract.Named, up func(context.Context) error, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
+	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Asked(chapter, wanted)) > 0 }) {
 		return counts, &problem.Problem{
 			What: "none of that is asked of the chapter's programs",
 			Mend: `"./scripts/workshop test --matrix" says what is`,
@@ -57,7 +57,7 @@ func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, up func(con
 		if len(s.Chapters) > 1 {
 			fmt.Fprintf(out, "%s%s\n", strings.Repeat("\n", min(i, 1)), colours.Bold.Sprint(chapter.Name))
 		}
-		asked := acceptance.Asked(chapter, wanted)
+		asked := contract.Asked(chapter, wanted)
 		if len(asked) == 0 {
 			fmt.Fprintf(out, "– none of that is asked of it\n")
 			continue
@@ -77,15 +77,15 @@ func (s *Suite) Only(ctx context.Context, wanted []acceptance.Named, up func(con
 }
 
 // onlyOf runs the tests for one chapter. The programs that they are about are built first: what the compiler says is no test's to tell.
-func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []acceptance.Named) (gotest.Results, error) {
+func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []contract.Named) (gotest.Results, error) {
 	step := s.UI.Start(chapter.Name)
 	defer step.Drop()
 	programs := filepath.Join(s.Root, ".workshop", "bin")
-	for _, contract := range acceptance.Contracts() {
-		if !contract.Asks(chapter, wanted...) {
+	for _, c := range contract.All() {
+		if !c.Asks(chapter, wanted...) {
 			continue
 		}
-		p, found, err := program.Of(chapter, contract.Kind)
+		p, found, err := program.Of(chapter, c.Kind)
 		if err != nil {
 			return nil, err
 		}
@@ -98,13 +98,13 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []a
 	}
 	step.Update("building its tests")
 	env := append(s.testEnvironment(s.Cluster(), chapter), "TEST_PROGRAMS="+programs)
-	if !slices.ContainsFunc(wanted, acceptance.Named.IsFault) {
+	if !slices.ContainsFunc(wanted, contract.Named.IsFault) {
 		env = append(env, "TEST_PATIENCE="+readersPatience)
 	}
 	return gotest.Run(ctx, gotest.Request{
 		Dir:      filepath.Join(s.Root, "scripts"),
 		Env:      env,
-		Args:     []string{"-count=1", "-timeout=20m", "-vet=off", "-parallel=8", "-run=" + acceptance.Pattern(chapter, wanted), "./acceptance"},
+		Args:     []string{"-count=1", "-timeout=20m", "-vet=off", "-parallel=8", "-run=" + contract.Pattern(chapter, wanted), "./acceptance"},
 		Progress: func(test string) { step.Update("%s", sentence(test)) },
 	})
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/acceptance"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -126,7 +126,7 @@ func TestExercisesAreLeftOut(t *testing.T) {
 
 // What no program promises is no test that passes.
 func TestNothingIsAskedOfAChapter(t *testing.T) {
-	wanted, err := acceptance.Find("B4")
+	wanted, err := contract.Find("B4")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // What is declared: the promises, the faults, and what isn't held. The tests are held to it.
 
-package acceptance
+package contract
 
 import (
 	"slices"
@@ -30,12 +30,12 @@ type Contract struct {
 	provided map[string]map[string]string
 }
 
-// Contracts are all that there are.
-func Contracts() []Contract { return []Contract{foos(), tdsets()} }
+// All returns all contracts.
+func All() []Contract { return []Contract{foos(), tdsets()} }
 
-// contractOf is the contract of that kind.
-func contractOf(kind string) Contract {
-	all := Contracts()
+// Of is the contract of that kind.
+func Of(kind string) Contract {
+	all := All()
 	return all[slices.IndexFunc(all, func(c Contract) bool { return c.Kind == kind })]
 }
 
@@ -138,5 +138,5 @@ func (c Contract) WhyNotAsked(chapter chapters.Chapter, name string) string {
 
 // WhyNotHeld says why the chapter's own program doesn't hold the promises through the fault; "" if it does.
 func WhyNotHeld(chapter chapters.Chapter, fault string) string {
-	return contractOf(chapter.Kind()).WhyNotHeld(chapter, fault)
+	return Of(chapter.Kind()).WhyNotHeld(chapter, fault)
 }

@@ -1,6 +1,6 @@
 // The matrix, for readers: which chapter holds the promises through which fault. MATRIX.md is this.
 
-package acceptance
+package contract
 
 import (
 	"fmt"

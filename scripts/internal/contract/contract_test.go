@@ -1,37 +1,36 @@
-// The declaration and what is made of it: the matrix for readers, and the tests of one promise or fault.
+package contract
 
-package acceptance
+// The declaration and what is made of it: the matrix for readers, and the tests of one promise or fault.
 
 import (
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/program"
 )
 
 // TestMatrix holds MATRIX.md to the declaration. UPDATE=1 writes it.
 func TestMatrix(t *testing.T) {
-	all, err := chapters.All("../..")
+	const file = "../../acceptance/MATRIX.md"
+	all, err := chapters.All("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Matrix(all)
 	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile("MATRIX.md", []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile("MATRIX.md")
+	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Error("MATRIX.md isn't what is declared: UPDATE=1 go test ./acceptance -run TestMatrix writes it")
+		t.Error("MATRIX.md isn't what is declared: UPDATE=1 go test ./internal/contract -run TestMatrix writes it")
 	}
 }
 
@@ -70,41 +69,6 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Every promise and fault has a test that is called by its name, and no test is called by another.
-func TestWhatIsDeclaredIsTested(t *testing.T) {
-	tested := map[string]bool{}
-	seven := judged{tdsets(), chapters.Chapter{Name: "07-all"}, program.Program{}} // nothing is left out there
-	for _, promise := range slices.Concat(promises(), tdsetPromises(seven)) {
-		tested[declaredName(promise.name)] = true
-	}
-	for _, fault := range Faults() {
-		_, strikes := strikes()[fault.Name]
-		_, strikesTDSets := strikesTDSets()[fault.Name]
-		if strikes && strikesTDSets || fault.Name == "F3" || fault.Name == "F7" {
-			tested[fault.Name] = true
-		}
-	}
-	declared := everything()
-	for _, named := range declared {
-		if !tested[named.Name] {
-			t.Errorf("%s %s: no test", named.Name, named.What)
-		}
-	}
-	if len(tested) != len(declared) {
-		t.Errorf("%d are declared, and %d tested: %v", len(declared), len(tested), tested)
-	}
-}
-
-// declaredName is what a test's name begins with, if it is a promise's or a fault's.
-func declaredName(test string) string {
-	for _, named := range everything() {
-		if strings.HasPrefix(test, named.Name+" "+named.What+": ") {
-			return named.Name
-		}
-	}
-	return test
 }
 
 func TestAsked(t *testing.T) {

@@ -1,6 +1,6 @@
 // Which tests are those of one promise or fault.
 
-package acceptance
+package contract
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func Find(names ...string) ([]Named, error) {
 		wanted := halfOfF2.ReplaceAllString(strings.TrimSpace(name), "F2")
 		meant := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(wanted) + `[a-z]?$`)
 		before := len(found)
-		for _, named := range everything() {
+		for _, named := range Everything() {
 			if meant.MatchString(named.Name) {
 				found = append(found, named)
 			}
@@ -33,16 +33,16 @@ func Find(names ...string) ([]Named, error) {
 		if len(found) == before {
 			return nil, &problem.Problem{
 				What: fmt.Sprintf("there is no promise or fault %q", name),
-				Mend: "name some of " + list(everything()) + `; "./scripts/workshop test --matrix" says what they are`,
+				Mend: "name some of " + list(Everything()) + `; "./scripts/workshop test --matrix" says what they are`,
 			}
 		}
 	}
 	return found, nil
 }
 
-// everything is all promises of all contracts, and all faults.
-func everything() (all []Named) {
-	for _, contract := range Contracts() {
+// Everything is all promises of all contracts, and all faults.
+func Everything() (all []Named) {
+	for _, contract := range All() {
 		all = append(all, contract.Promises...)
 	}
 	return append(all, Faults()...)
@@ -51,7 +51,7 @@ func everything() (all []Named) {
 // Asked are those of wanted that the chapter's programs are asked for: what isn't has no tests.
 func Asked(chapter chapters.Chapter, wanted []Named) []Named {
 	return slices.DeleteFunc(slices.Clone(wanted), func(named Named) bool {
-		return !slices.ContainsFunc(Contracts(), func(c Contract) bool { return c.Asks(chapter, named) })
+		return !slices.ContainsFunc(All(), func(c Contract) bool { return c.Asks(chapter, named) })
 	})
 }
 

@@ -1,6 +1,6 @@
 // What differs where containers are real: what the node has to have, and what isn't asked there.
 
-package acceptance
+package contract
 
 import "example.com/operators/scripts/internal/program"
 
@@ -19,16 +19,16 @@ const AtOnce = 4
 
 // The names of what is left out that is no fault.
 const (
-	manyPods    = "crowds of three hundred"
-	urlWebhooks = "webhooks at a URL"
+	ManyPods    = "crowds of three hundred"
+	URLWebhooks = "webhooks at a URL"
 )
 
 // LeftOut says what isn't asked where containers are real, and why: faults by their names, and else in words. inCluster is about
 // programs that run there themselves.
 func LeftOut(inCluster bool) map[string]string {
 	left := map[string]string{
-		manyPods:    "they are about requests, and the one node holds 110 Pods",
-		urlWebhooks: "the API server, in a container, can't reach this machine's loopback: the chapters' test/e2e has webhooks by their Service",
+		ManyPods:    "they are about requests, and the one node holds 110 Pods",
+		URLWebhooks: "the API server, in a container, can't reach this machine's loopback: the chapters' test/e2e has webhooks by their Service",
 	}
 	if inCluster {
 		for _, fault := range []string{"F1", "F2", "F4a", "F4b", "F4c", "F6a", "F6b", "F8"} {
