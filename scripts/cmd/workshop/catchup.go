@@ -22,7 +22,7 @@ func newCatchUpCommand() *cobra.Command {
 	var restore bool
 	command := &cobra.Command{
 		Use:   "catch-up CHAPTER[/K] | --restore [CHAPTER[/K]]",
-		Short: "Put solutions in place up to an exercise; your work is kept",
+		Short: "Fill in the solutions up to an exercise, and keep a copy of your work",
 		Long: `Catch-up is for whoever has fallen behind in a workshop. It puts the course's solutions in place of all exercises from the
 first one to CHAPTER/K, or to the last one of CHAPTER, but for those that you have passed. What was there is kept in
 .workshop/kept; "progress" says that you are caught up, and doesn't call it solved.

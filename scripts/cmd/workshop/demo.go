@@ -14,7 +14,7 @@ import (
 func newDemoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo [CHAPTER]",
-		Short: "See an operator work: a narrated tour on a real API server",
+		Short: "Watch an operator at work: a guided tour on a real API server",
 		Long: `Demo brings the cluster up, starts a chapter's program on it, and does to it what users and accidents do: create,
 scale, interfere, delete. After each step it shows the objects and the API requests that the program made. It exits
 with 0 only if every step held. Without a chapter it shows the first one.

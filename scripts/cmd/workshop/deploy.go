@@ -19,7 +19,7 @@ func newDeployCommand() *cobra.Command {
 	var remove, helm bool
 	command := &cobra.Command{
 		Use:   "deploy CHAPTER",
-		Short: "Run a chapter's program in a cluster of kind, as Pods",
+		Short: "Run a chapter's program as Pods of a kind cluster",
 		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), brings it to the node of the cluster of
 kind, applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and says each command that you would
 type. Chapters from 03 on can be deployed; 06 and 07 by their own Makefiles. With --remove all that is taken away again, the CRD and its

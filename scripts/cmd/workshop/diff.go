@@ -18,7 +18,7 @@ func newDiffCommand() *cobra.Command {
 	var options chapterdiff.Options
 	command := &cobra.Command{
 		Use:   "diff A B | diff --stat all",
-		Short: "See what one chapter changes in another: the lesson first",
+		Short: "Show what changes from one chapter to another, the lesson first",
 		Long: `Diff shows what changes from chapter A to chapter B, in the order in which it is best read: the lesson's file, the other
 files that changed, what is gone, and at last what is new. Where a chapter says its own name, as in import paths, that
 is no difference. Left out are go.mod, texts, generated code, and, unless you ask for them, tests, exercises, the lines

@@ -17,7 +17,7 @@ func newDocsCommand() *cobra.Command {
 	var check, write bool
 	command := &cobra.Command{
 		Use:   "docs --write | --check [CHAPTER...]",
-		Short: "Check the texts, or put the code in them in from the source",
+		Short: "Check the texts, or update the code that they show",
 		Long: `With --write, the code in the texts is put there from the source. With --check, it is compared with the source, links and
 headings are checked, and the commands in the texts are run, each text on a fresh cluster, and what they print is
 compared with what is shown.`,

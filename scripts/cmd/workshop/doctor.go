@@ -14,7 +14,7 @@ import (
 func newDoctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what on this machine will get in the way, and the mend",
+		Short: "Find what on this machine will get in the way, and how to fix it",
 		Long: `Doctor looks at everything on this machine that the workshop depends on, changes nothing, and says what will get
 in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,

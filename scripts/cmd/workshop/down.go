@@ -24,7 +24,7 @@ func newDownCommand() *cobra.Command {
 	var purge, progress bool
 	command := &cobra.Command{
 		Use:   "down",
-		Short: "End the cluster; its data stays",
+		Short: "Stop the cluster and keep its data",
 		Long: `Down ends exactly the processes that up started. The cluster's data stays, and up goes on with it. A cluster of kind is
 deleted, and its data with it.
 

@@ -14,7 +14,7 @@ import (
 func newEnvCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "env",
-		Short: "Print what makes go and kubectl work in your own shell",
+		Short: "Print the settings that go and kubectl need in your own shell",
 		Long: `Env prints lines for a POSIX shell that put the workshop's kubectl at the end of PATH. In a folder that was unpacked from an
 archive ("pack"), they also put its Go at the front, and point Go to the archive's modules: so that commands such as
 "go run ./01-raw-watch" work there as well. scripts/workshop itself doesn't need them.`,

@@ -29,7 +29,7 @@ func newFaultsCommand() *cobra.Command {
 	var lasts time.Duration
 	command := &cobra.Command{
 		Use:   "faults [CHAPTER FAULT [-- FLAG...]]",
-		Short: "Make a fault by hand, and watch what a chapter's program does",
+		Short: "Cause a fault, and watch what a chapter's program does about it",
 		Long: `Faults runs a chapter's program on the cluster as run does, but through a proxy that can make faults, and tells each request
 that the program sends, each line that it says, and each hit of the fault. When the program has settled, Enter begins the
 fault, and Enter ends it; Ctrl-C ends all. Meanwhile, use another terminal: scale the Foo, delete its Deployment.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -78,36 +79,48 @@ chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kub
 		TraverseChildren:  true, // --on may stand before kubectl, all of whose flags are its own
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "./scripts/workshop"},
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		// Without these two, cobra shows the help for an unknown command as well, and calls that a success.
+		Args: knownCommand,
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+
+		DisableFlagsInUseLine:      true,
+		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(
-		newDemoCommand(),
-		newUpCommand(),
-		newDownCommand(),
-		newStatusCommand(),
-		newKubectlCommand(),
-		newKubeconfigCommand(),
-		newEnvCommand(),
-		newRunCommand(),
-		newScheduleCommand(),
-		newDeployCommand(),
-		newFaultsCommand(),
-		newTestCommand(),
-		newCheckCommand(),
-		newWatchCommand(),
-		newHintCommand(),
-		newSolutionCommand(),
-		newResetCommand(),
-		newCatchUpCommand(),
-		newProgressCommand(),
-		newAuditCommand(),
-		newDiffCommand(),
-		newDocsCommand(),
-		newDoctorCommand(),
-		newPackCommand(),
-		newAgendaCommand(),
-	)
+	cobra.EnableCommandSorting = false // --help shows them in the order in which they are needed
+	addGroup(root, "Cluster",
+		newUpCommand(), newDownCommand(), newStatusCommand(), newKubectlCommand(), newKubeconfigCommand(), newEnvCommand(),
+		newAuditCommand(), newDoctorCommand())
+	addGroup(root, "Learn",
+		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newDeployCommand(), newScheduleCommand(),
+		newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(), newResetCommand(), newProgressCommand())
+	addGroup(root, "Lead",
+		newAgendaCommand(), newCatchUpCommand(), newPackCommand())
+	addGroup(root, "Author",
+		newTestCommand(), newDocsCommand())
+	root.SetHelpCommandGroupID("Learn")
 	root.SetUsageTemplate(root.UsageTemplate() + `{{if not .HasParent}}
 WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop"; WORKSHOP_ON=kind is --on kind.
 {{end}}`)
 	return root
+}
+
+// knownCommand refuses the name of a command that doesn't exist, and suggests the ones that are spelled almost like it.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	unknown := fmt.Errorf("unknown command %q", args[0])
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("%w; did you mean %s?", unknown, strings.Join(near, " or "))
+	}
+	return unknown
+}
+
+// addGroup adds commands that --help shows together, under that title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, command := range commands {
+		command.GroupID = title
+	}
+	root.AddCommand(commands...)
 }

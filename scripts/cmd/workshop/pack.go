@@ -20,7 +20,7 @@ func newPackCommand() *cobra.Command {
 	options := pack.Options{Platform: controlplane.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}}
 	command := &cobra.Command{
 		Use:   "pack",
-		Short: "Make one archive of all that the course needs, for machines without a network",
+		Short: "Pack the whole course into one archive, for machines without a network",
 		Long: `Pack makes one archive: this repository as committed last, the control plane's programs, Go, and a module proxy made of
 files. A machine that has it needs a shell and tar, and no network:
 

@@ -13,7 +13,7 @@ import (
 func newResetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset CHAPTER/K",
-		Short: "Put an exercise back as it was given; yours is kept",
+		Short: "Start an exercise again, and keep a copy of your work",
 		Long: `Reset puts exercise.go back as git has it. Your own is kept in .workshop/kept. Hints stay seen, and the exercise has to be
 passed again.`,
 		Example: `  ./scripts/workshop reset 01/1`,

@@ -23,7 +23,7 @@ func newRunCommand() *cobra.Command {
 	var tdset bool
 	command := &cobra.Command{
 		Use:   "run CHAPTER [-- FLAG...]",
-		Short: "Run a chapter's program in the foreground, until Ctrl-C",
+		Short: "Run a chapter's program until you press Ctrl-C",
 		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example Foo, and runs its program with no more
 permissions than its manifests grant. Flags after -- are the program's.
 

@@ -19,7 +19,7 @@ func newScheduleCommand() *cobra.Command {
 	var from string
 	command := &cobra.Command{
 		Use:   "schedule FILE",
-		Short: "See what a TDSet will want in a week, before anyone applies it",
+		Short: "Show how a TDSet will scale over a week, without a cluster",
 		Long: `Schedule prints what the TDSets in a file will want in the coming week, by chapter 07's rules: replicas by day and hour, the
 transitions, and where clocks are set forward or back. It warns of what the author may not have meant, such as hours in no
 window, and says which field is wrong where there can't be such a TDSet. It needs no cluster.

@@ -26,7 +26,7 @@ func newTestCommand() *cobra.Command {
 	var image string
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...]",
-		Short: "Run everything that CI runs, or one promise's tests",
+		Short: "Run everything that CI runs, or the tests of one promise",
 		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests with the race detector, the
 proof that each exercise fails as given and passes as solved, the guided tours, the behaviour contract against the
 chapters' built programs, and the code and commands in the texts. It makes clusters of its own ("test", "docs"), and

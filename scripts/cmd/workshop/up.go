@@ -26,7 +26,7 @@ func newUpCommand() *cobra.Command {
 	var image string
 	command := &cobra.Command{
 		Use:   "up",
-		Short: "Make the cluster, or start what of it is down",
+		Short: "Create the cluster, or start the parts of it that are down",
 		Long: `Up makes a cluster: etcd, the Kubernetes API server, controller manager and scheduler, all real, and nodes that
 are simulated by kwok: Pods are scheduled and become ready, but no container runs. The first use builds these
 programs from source. Later, up starts whatever is down, keeps the data, and does nothing if all is well.

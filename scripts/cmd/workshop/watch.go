@@ -14,7 +14,7 @@ import (
 func newWatchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [CHAPTER[/K]]",
-		Short: "Check an exercise whenever you save it",
+		Short: "Check an exercise each time you save it",
 		Long: `Watch checks an exercise, and again each time that you save it. It begins with the one that you name, or with the first,
 in all chapters or in one, that isn't passed. Keys: h shows a hint, l lists all exercises, n goes on to the next one
 that isn't passed, c checks again, q quits.`,

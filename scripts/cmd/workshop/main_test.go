@@ -1,0 +1,56 @@
+package main
+
+// What cobra makes of a command line before any command begins.
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestEveryCommandThatHelpShowsHasAGroup(t *testing.T) {
+	root := newRootCommand()
+	root.InitDefaultHelpCmd()
+	for _, command := range root.Commands() {
+		if command.IsAvailableCommand() && !root.ContainsGroup(command.GroupID) {
+			t.Errorf("%s is in no group of --help", command.Name())
+		}
+	}
+}
+
+func TestACommandLineThatCannotBeUnderstoodExitsWith2(t *testing.T) {
+	for line, want := range map[string]string{
+		"chek":           `unknown command "chek"; did you mean check?`,
+		"--on kwok stat": `unknown command "stat"; did you mean`,
+		"xyzzy":          `unknown command "xyzzy"`,
+		"--no-such-flag": "unknown flag: --no-such-flag",
+		"up --no-such":   "unknown flag: --no-such",
+		"up and away":    `unknown command "and" for "./scripts/workshop up"`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, said := runAndRead(t, strings.Fields(line)...)
+			if code != exitWrongUsage || !strings.Contains(said, want) || !strings.Contains(said, "--help") {
+				t.Errorf("it exits with %d and says:\n%s", code, said)
+			}
+		})
+	}
+}
+
+// runAndRead runs a command line, and returns its exit code and what it printed to stderr.
+func runAndRead(t *testing.T, args ...string) (code int, said string) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(stderr *os.File) { os.Stderr = stderr }(os.Stderr)
+	os.Stderr = writer
+	code = run(t.Context(), args)
+	writer.Close()
+	output, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, string(output)
+}
