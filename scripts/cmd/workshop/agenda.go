@@ -1,60 +1,62 @@
 package main
 
-// workshop agenda: a timetable for a workshop, which is package agenda's.
+// workshop agenda: one of the timetables in scripts/AGENDA.md, with times of day.
 
 import (
 	"fmt"
-	"text/tabwriter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"example.com/operators/scripts/internal/agenda"
 	"example.com/operators/scripts/internal/problem"
 )
+
+var sinceStart = regexp.MustCompile(`(?m)^\| (\d+):(\d\d) \|`)
 
 func newAgendaCommand() *cobra.Command {
 	var start string
 	command := &cobra.Command{
 		Use:   "agenda [90m|3h|1day]",
 		Short: "Print a workshop's timetable",
-		Long: `Agenda prints the timetable of a workshop of that length: when each chapter begins, what is shown of it, which exercises
-are done, what is left out, and what to say to those who go on alone. Without a length it lists the tracks. What a leader
-prepares stands in scripts/INSTRUCTOR.md.`,
-		Example: `  ./scripts/workshop agenda 3h
-  ./scripts/workshop agenda 3h --start 13:30`,
-		Args: cobra.MaximumNArgs(1),
+		Long: `Agenda prints a workshop's timetable from scripts/AGENDA.md, with the times of your day: when each chapter begins, what you
+show, which exercises the participants do, what is left out, and what to say at the end. Without a length it prints them all.
+scripts/INSTRUCTOR.md says what to prepare.`,
+		Example: "  ./scripts/workshop agenda 3h --start 13:30",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return listTracks(command)
-			}
-			at, err := time.Parse("15:04", start)
+			begin, err := time.Parse("15:04", start)
 			if err != nil {
 				return &problem.Problem{What: fmt.Sprintf("%q is no time of day", start), Mend: "hours and minutes, such as --start 13:30"}
-			}
-			track, err := agenda.Named(args[0])
-			if err != nil {
-				return err
 			}
 			root, err := findRoot()
 			if err != nil {
 				return err
 			}
-			plan, err := agenda.New(root, track)
+			page, err := os.ReadFile(filepath.Join(root, "scripts", "AGENDA.md"))
 			if err != nil {
 				return err
 			}
-			return plan.Print(command.OutOrStdout(), at)
+			text := string(page)
+			if len(args) == 1 {
+				_, after, found := strings.Cut(text, "\n## "+args[0]+" (")
+				if !found {
+					return &problem.Problem{What: fmt.Sprintf("there is no timetable %q", args[0]), Mend: "choose 90m, 3h or 1day, the headings of scripts/AGENDA.md"}
+				}
+				timetable, _, _ := strings.Cut(after, "\n## ")
+				text = "## " + args[0] + " (" + timetable
+			}
+			_, err = fmt.Fprint(command.OutOrStdout(), sinceStart.ReplaceAllStringFunc(text, func(cell string) string {
+				since := sinceStart.FindStringSubmatch(cell)
+				passed, _ := time.ParseDuration(since[1] + "h" + since[2] + "m") // digits only
+				return "| " + begin.Add(passed).Format("15:04") + " |"
+			}))
+			return err
 		},
 	}
 	command.Flags().StringVar(&start, "start", "09:00", "when the workshop begins")
 	return command
-}
-
-func listTracks(command *cobra.Command) error {
-	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
-	for _, track := range agenda.Tracks() {
-		fmt.Fprintf(table, "./scripts/workshop agenda %s\t%s\n", track.Name, track.Title)
-	}
-	return table.Flush()
 }

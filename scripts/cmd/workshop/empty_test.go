@@ -31,10 +31,12 @@ func TestAnEmptyNameIsRefused(t *testing.T) {
 		"test --only B4 _":     noChapter,
 		"docs --check _":       noChapter,
 		"diff 01 _":            noChapter,
-		"agenda _":             `there is no track ""`,
+		"agenda _":             `there is no timetable ""`,
 	} {
 		t.Run(line, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{"01-a/exercises/1-one/exercise.go": "package one\n"})
+			root := testfiles.Write(t, t.TempDir(), map[string]string{
+				"01-a/exercises/1-one/exercise.go": "package one\n", "scripts/AGENDA.md": "# Timetables\n",
+			})
 			t.Setenv("WORKSHOP_ROOT", root)
 			t.Setenv("PATH", "") // nothing is begun
 			args := strings.Fields(line)

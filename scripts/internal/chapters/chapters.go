@@ -20,6 +20,21 @@ type Chapter struct {
 // Number is what stands before the first hyphen, such as 01.
 func (c Chapter) Number() string { return strings.SplitN(c.Name, "-", 2)[0] }
 
+var boldSentence = regexp.MustCompile(`(?m)^\*\*(.+)\.\*\*`)
+
+// Idea is the chapter's one idea: the sentence in bold with which its README begins, without the full stop.
+func (c Chapter) Idea() (string, error) {
+	text, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
+	if err != nil {
+		return "", err
+	}
+	found := boldSentence.FindSubmatch(text)
+	if found == nil {
+		return "", fmt.Errorf("%s/README.md has no idea: a sentence in bold, at the beginning of a line", c.Name)
+	}
+	return string(found[1]), nil
+}
+
 // The kinds of objects that the course's programs are about.
 const (
 	Foo   = "Foo"

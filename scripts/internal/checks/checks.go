@@ -22,7 +22,7 @@ import (
 // All runs every check on the repository at root and returns what is wrong, a sentence each.
 func All(ctx context.Context, root string) ([]string, error) {
 	var problems []string
-	for _, check := range []func(context.Context, string) ([]string, error){topLevel, formatting, versions, skeleton, names, budgets, practice} {
+	for _, check := range []func(context.Context, string) ([]string, error){topLevel, formatting, versions, skeleton, names, budgets, practice, agenda} {
 		found, err := check(ctx, root)
 		if err != nil {
 			return nil, err

@@ -4,9 +4,6 @@ package overview
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,9 +17,6 @@ func Tables() docs.Tables {
 	return docs.Tables{"chapters": Chapters, "by-hand": ByHand}
 }
 
-// idea is the sentence in bold with which a chapter's text begins.
-var idea = regexp.MustCompile(`(?m)^\*\*(.+)\.\*\*`)
-
 // Chapters is a line for each chapter below root: its one idea, and how long its exercises take.
 func Chapters(root string) (string, error) {
 	all, err := chapters.All(root)
@@ -31,13 +25,9 @@ func Chapters(root string) (string, error) {
 	}
 	table := [][]string{{"chapter", "its one idea", "its exercises"}}
 	for _, chapter := range all {
-		text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
+		idea, err := chapter.Idea()
 		if err != nil {
 			return "", err
-		}
-		found := idea.FindSubmatch(text)
-		if found == nil {
-			return "", fmt.Errorf("%s/README.md has no idea: a sentence in bold, at the beginning of a line", chapter.Name)
 		}
 		practice, err := exercises.In(chapter)
 		if err != nil {
@@ -48,7 +38,7 @@ func Chapters(root string) (string, error) {
 			minutes += exercise.Minutes
 		}
 		table = append(table, []string{
-			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), string(found[1]), fmt.Sprintf("%d, %d minutes", len(practice), minutes),
+			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), idea, fmt.Sprintf("%d, %d minutes", len(practice), minutes),
 		})
 	}
 	return markdown(table), nil
