@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/output"
-	"example.com/operators/scripts/internal/supervise"
+	"example.com/operators/scripts/internal/process"
 )
 
 // operator is a program, kept running: when it exits, it is started again.
@@ -27,9 +27,9 @@ type operator interface {
 	began() time.Time
 }
 
-// process is a program on this machine, and what it says.
-type process struct {
-	*supervise.Program
+// localProgram is a program on this machine, and what it says.
+type localProgram struct {
+	*process.Program
 	said    *output.Buffer
 	started time.Time
 }
@@ -39,7 +39,7 @@ type process struct {
 func startProcess(t testing.TB, binary string, env []string, args ...string) operator {
 	t.Helper()
 	said, started := &output.Buffer{}, time.Now()
-	program, err := supervise.Start(supervise.Options{Binary: binary, Args: args, Env: env, Output: said})
+	program, err := process.Supervise(process.Options{Binary: binary, Args: args, Env: env, Output: said})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func startProcess(t testing.TB, binary string, env []string, args ...string) ope
 			t.Logf("what the operator said:\n%s", said)
 		}
 	})
-	return &process{program, said, started}
+	return &localProgram{program, said, started}
 }
 
 // panics is what Go's runtime says of one, and what libraries say that have caught one.
@@ -64,6 +64,6 @@ func complainOfPanics(t testing.TB, said string) {
 	}
 }
 
-func (p *process) says(text string) bool { return strings.Contains(p.said.String(), text) }
+func (p *localProgram) says(text string) bool { return strings.Contains(p.said.String(), text) }
 
-func (p *process) began() time.Time { return p.started }
+func (p *localProgram) began() time.Time { return p.started }

@@ -15,7 +15,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/supervise"
+	"example.com/operators/scripts/internal/process"
 )
 
 // Fault is a fault to try.
@@ -97,7 +97,7 @@ func addCopy(_ context.Context, s *session) (end func() error, err error) {
 		oldest := s.copies[0]
 		s.copies = s.copies[1:]
 		s.tell(oldest.source(theProgram), "is killed, and not started again")
-		oldest.close((*supervise.Program).Destroy)
+		oldest.close((*process.Program).Destroy)
 		return nil
 	}, nil
 }

@@ -19,7 +19,7 @@ import (
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/supervise"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -70,7 +70,7 @@ type running struct {
 	number     int // 0: there is but one
 	proxy      *faultproxy.Proxy
 	kubeconfig string
-	program    *supervise.Program
+	program    *process.Program
 }
 
 // Run starts the program, and lets the fault come and go until ctx ends, which is no error. Then nothing is left of what it
@@ -180,7 +180,7 @@ func (s *session) startCopy() error {
 		return err
 	}
 	proxy.Follow(func(r audit.Request) { s.request(c.source(aRequest), r) })
-	c.program, err = supervise.Start(supervise.Options{
+	c.program, err = process.Supervise(process.Options{
 		Binary:   s.Binary,
 		Args:     append([]string{"--kubeconfig", c.kubeconfig}, s.Flags...),
 		Output:   &output.Lines{Do: func(line string) { s.tell(c.source(theProgram), "%s", withoutStamp(line)) }},
@@ -207,12 +207,12 @@ func (r *running) source(what string) string {
 // close ends all copies.
 func (s *session) close() {
 	for _, c := range s.copies {
-		c.close((*supervise.Program).Stop)
+		c.close((*process.Program).Stop)
 	}
 }
 
 // close ends a copy in the way given, and its proxy.
-func (r *running) close(end func(*supervise.Program)) {
+func (r *running) close(end func(*process.Program)) {
 	if r.program != nil {
 		end(r.program)
 	}

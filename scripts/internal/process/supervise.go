@@ -1,6 +1,7 @@
-// Package supervise keeps a program running: one that exits is started again, as a Pod's container would be, since leaving
-// is a legitimate answer to trouble. It can be stopped as a Pod is, and killed as by a crash.
-package supervise
+package process
+
+// Keeping a program running: one that exits is started again, as a Pod's container would be, since leaving is a legitimate
+// answer to trouble. It can be stopped as a Pod is, and killed as by a crash.
 
 import (
 	"errors"
@@ -45,8 +46,8 @@ type Program struct {
 	crashes int
 }
 
-// Start starts the program. Whoever starts it must stop or destroy it.
-func Start(options Options) (*Program, error) {
+// Supervise starts the program. If you start it, stop or destroy it.
+func Supervise(options Options) (*Program, error) {
 	p := &Program{options: options, stop: make(chan struct{}), done: make(chan struct{})}
 	if err := p.launch(); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package supervise
+package process
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ func start(t *testing.T, script string, exited func(error, bool)) (*Program, *ou
 		t.Fatal(err)
 	}
 	var said output.Buffer
-	p, err := Start(Options{Binary: binary, Args: []string{"an argument"}, Env: []string{"A=a variable"}, Output: &said, Exited: exited})
+	p, err := Supervise(Options{Binary: binary, Args: []string{"an argument"}, Env: []string{"A=a variable"}, Output: &said, Exited: exited})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestAProgramThatCantBeStartedAgain(t *testing.T) {
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {
-	if _, err := Start(Options{Binary: "/nowhere"}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start /nowhere") {
+	if _, err := Supervise(Options{Binary: "/nowhere"}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start /nowhere") {
 		t.Errorf("error %v", err)
 	}
 }

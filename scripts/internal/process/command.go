@@ -1,0 +1,65 @@
+// Package process owns the processes that the workshop starts: it starts a command with all its children as one group, ends
+// processes by an identity that no later process shares, and keeps a program running.
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Command is a command that leads a process group of its own, so that Ctrl-C in a terminal reaches it through its context
+// alone. When the context ends, the whole group gets SIGINT; it has a grace period to end by itself.
+type Command struct {
+	*exec.Cmd
+}
+
+// NewCommand returns a command that isn't started yet.
+func NewCommand(ctx context.Context, grace time.Duration, name string, args ...string) *Command {
+	c := exec.CommandContext(ctx, name, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.WaitDelay = grace
+	c.Cancel = func() error {
+		err := syscall.Kill(-c.Process.Pid, syscall.SIGINT)
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
+	return &Command{c}
+}
+
+// Wait waits until the command has ended, and kills what is left of its group.
+func (c *Command) Wait() error {
+	err := c.Cmd.Wait()
+	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // mostly there is nothing left
+	return err
+}
+
+// Run starts the command and waits for it.
+func (c *Command) Run() error {
+	if err := c.Start(); err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+// Output runs the command and returns what it printed to standard output.
+func (c *Command) Output() ([]byte, error) {
+	var stdout bytes.Buffer
+	c.Stdout = &stdout
+	err := c.Run()
+	return stdout.Bytes(), err
+}
+
+// CombinedOutput runs the command and returns everything it printed.
+func (c *Command) CombinedOutput() ([]byte, error) {
+	c.Stderr = &bytes.Buffer{}
+	c.Stdout = c.Stderr
+	err := c.Run()
+	return c.Stderr.(*bytes.Buffer).Bytes(), err
+}
