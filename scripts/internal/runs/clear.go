@@ -1,0 +1,78 @@
+package runs
+
+// Ending what belongs to a run: by where a program lies that runs, or by what its environment says, and never by its name.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/process"
+)
+
+// clear ends the processes that belong to the recorded run, and removes its folders, its record last.
+func (r *Run) clear(ctx context.Context) error {
+	record, err := os.ReadFile(r.record())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var folders []string
+	for folder := range strings.Lines(string(record)) {
+		folders = append(folders, filepath.Join(r.state, strings.TrimSpace(folder)))
+	}
+	folders = append(folders, r.dir())
+	find := func(ctx context.Context) ([]*gopsutil.Process, error) {
+		return process.Find(ctx, func(p *gopsutil.Process) bool { return belongs(ctx, p, folders) })
+	}
+	if err := process.Kill(ctx, find); err != nil {
+		return fmt.Errorf("ending the processes of a run: %w", err)
+	}
+	for _, folder := range folders {
+		if err := removeAll(folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// belongs reports whether a process was started by a run that these folders belong to, or by a run of a repository in one of
+// them; or as a program that lies in them, as the components of a cluster there are.
+func belongs(ctx context.Context, p *gopsutil.Process, folders []string) bool {
+	if int(p.Pid) == os.Getpid() {
+		return false
+	}
+	within := func(path string) bool {
+		return slices.ContainsFunc(folders, func(folder string) bool {
+			return path == folder || strings.HasPrefix(path, folder+string(filepath.Separator))
+		})
+	}
+	if args, err := p.CmdlineSliceWithContext(ctx); err == nil && len(args) > 0 && within(args[0]) {
+		return true
+	}
+	environment, _ := p.EnvironWithContext(ctx) // it is unknown of other users' processes, and they aren't ours
+	return slices.ContainsFunc(environment, func(entry string) bool {
+		name, value, _ := strings.Cut(entry, "=")
+		return name == variable && within(value)
+	})
+}
+
+// removeAll removes a folder, and also one with folders in it that can't be written to, as in Go's cache of modules.
+func removeAll(folder string) error {
+	if os.RemoveAll(folder) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = os.Chmod(path, 0o700)
+		}
+		return err
+	})
+	return os.RemoveAll(folder)
+}

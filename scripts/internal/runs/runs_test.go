@@ -1,0 +1,166 @@
+package runs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/process"
+)
+
+// begin begins a run in a repository of its own.
+func begin(t *testing.T, root string) *Run {
+	t.Helper()
+	for _, name := range []string{variable, "TMPDIR"} {
+		t.Setenv(name, os.Getenv(name)) // restored after the test, whatever happens
+	}
+	r, err := Begin(t.Context(), root, func(holder string) { t.Errorf("waits for %s", holder) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// die drops the run's lock and nothing else, as the system does when the process is killed.
+func (r *Run) die() { r.release() }
+
+// start starts a program that runs until it is killed, in a session of its own as servers do, and returns when it runs.
+func start(t *testing.T, name string, env ...string) *gopsutil.Process {
+	t.Helper()
+	command := exec.Command("/bin/sh", "-c", `trap "" TERM; echo up; while :; do sleep 0.05; done`)
+	command.Args[0] = name
+	command.Env = append(os.Environ(), env...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
+		_ = command.Wait()
+	})
+	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p, err := gopsutil.NewProcess(int32(command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func TestWhatBelongsToARunEndsWithIt(t *testing.T) {
+	for sentence, over := range map[string]func(*testing.T, *Run, string) error{
+		"when it ends": func(_ *testing.T, r *Run, _ string) error { return r.End() },
+		"when it was killed and the next begins": func(t *testing.T, r *Run, root string) error {
+			r.die()
+			return begin(t, root).End()
+		},
+		"when it was killed and somebody sweeps": func(t *testing.T, r *Run, root string) error {
+			r.die()
+			return Sweep(t.Context(), root)
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			foreign := start(t, "etcd") // before the run: it inherits nothing
+			r := begin(t, root)
+			if err := r.Own("clusters/test", "clusters/kept"); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(os.TempDir(), "readonly", "file")
+			for _, path := range []string{file, r.path("clusters/test/file"), r.path("clusters/kept/file"), r.path("clusters/workshop/file")} {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Chmod(filepath.Dir(file), 0o500); err != nil {
+				t.Fatal(err)
+			}
+			ours := []*gopsutil.Process{
+				start(t, "an heir"),
+				start(t, r.path("clusters/test/bin/etcd"), variable+"="),
+				start(t, "of a run in a run", variable+"="+r.path("clusters/test/.workshop/run")),
+			}
+			theirs := []*gopsutil.Process{
+				foreign,
+				start(t, r.path("clusters/workshop/bin/etcd"), variable+"="),
+				start(t, r.path("clusters/kept/bin/etcd"), variable+"="),
+				start(t, "of another repository", variable+"=/elsewhere/.workshop/run"),
+			}
+			if err := r.Keep("clusters/kept"); err != nil {
+				t.Fatal(err)
+			}
+			if err := over(t, r, root); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range ours {
+				if process.Runs(context.Background(), p) {
+					t.Errorf("%v still runs", p)
+				}
+			}
+			for i, p := range theirs {
+				if !process.Runs(context.Background(), p) {
+					t.Errorf("process %d of others was ended", i)
+				}
+			}
+			for path, want := range map[string]bool{
+				r.dir(): false, r.path("clusters/test"): false, r.path("clusters/kept/file"): true, r.path("clusters/workshop/file"): true,
+			} {
+				if exists(path) != want {
+					t.Errorf("%s is there: %v, want %v", path, !want, want)
+				}
+			}
+		})
+	}
+}
+
+func TestSweepLeavesARunAloneThatGoesOn(t *testing.T) {
+	root := t.TempDir()
+	r := begin(t, root)
+	p := start(t, "an heir")
+	if err := Sweep(t.Context(), root); err != nil {
+		t.Fatal(err)
+	}
+	if !process.Runs(t.Context(), p) || !exists(r.temporary()) {
+		t.Error("it was ended")
+	}
+	if err := r.End(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTemporaryFilesAreTheRuns(t *testing.T) {
+	before := os.TempDir()
+	r := begin(t, t.TempDir())
+	if os.TempDir() != r.temporary() {
+		t.Errorf("temporary files go to %s", os.TempDir())
+	}
+	if err := r.End(); err != nil {
+		t.Error(err)
+	}
+	if os.TempDir() != before {
+		t.Errorf("after the run, temporary files go to %s", os.TempDir())
+	}
+}
+
+func (r *Run) path(path string) string { return filepath.Join(r.state, path) }
