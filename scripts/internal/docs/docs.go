@@ -60,7 +60,7 @@ type Repository struct {
 }
 
 // CheckText checks all that can be seen without running a command: code and tables against their source, links and anchors, a
-// chapter's headings, how console blocks are written, and what the top README gathers. Files are relative to root, as Files returns them. An error
+// chapter's headings, how console blocks are written, what the top README gathers, and the museum's exhibits. Files are relative to root, as Files returns them. An error
 // means that a file could not be read.
 func (r Repository) CheckText(files ...string) ([]Problem, error) {
 	texts := library{fsys: os.DirFS(r.Root), read: map[string]*document{}}
@@ -81,6 +81,7 @@ func (r Repository) CheckText(files ...string) ([]Problem, error) {
 			checkConsole(doc),
 			checkGlossary(texts, doc),
 			checkMessages(texts, doc, everything),
+			checkMuseum(texts, doc),
 		)
 		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 		all = append(all, problems...)

@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"io/fs"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,48 +64,32 @@ func checkGlossary(texts library, doc *document) (problems []Problem) {
 // explained says what is wrong with where a term is linked to.
 func explained(texts library, doc *document, row ast.Node, term string) string {
 	var target string
-	each(row, func(n ast.Node) {
-		if link, ok := n.(*ast.Link); ok && target == "" {
-			target = string(link.Destination)
-		}
-	})
+	if all := links(row); len(all) > 0 {
+		target = string(all[0].Destination)
+	}
 	u, err := url.Parse(target)
 	if err != nil || u.Path == "" || u.Fragment == "" {
 		return "it needs a link to the section that explains it"
 	}
-	if resolve(texts, doc, target) != nil {
+	_, text, err := resolve(texts, doc, target)
+	if err != nil {
 		return "" // checkLinks says so
 	}
-	to, err := texts.document(path.Join(path.Dir(doc.file), u.Path))
-	if err != nil {
-		return err.Error()
-	}
 	word, _, _ := strings.Cut(term, " (")
-	text, _ := to.section(func(h heading) bool { return Anchor(h.text) == u.Fragment })
 	if !strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
 		return "the section " + target + " doesn't mention it"
 	}
 	return ""
 }
 
-// Section is the text of a file from the heading with that text to the next one that isn't below it; with heading "" it is all of the file. It
+// section is the text from the heading with this anchor to the next one that isn't below it, or all of the document for no anchor. It
 // comes as one line, without what makes it bold or code.
-func Section(fsys fs.FS, file, title string) (text string, found bool, err error) {
-	doc, err := readDocument(fsys, file)
-	if err != nil {
-		return "", false, err
+func (d *document) section(anchored string) (text string, found bool) {
+	if anchored == "" {
+		return oneLine(string(d.source)), true
 	}
-	if title == "" {
-		return oneLine(string(doc.source)), true, nil
-	}
-	text, found = doc.section(func(h heading) bool { return h.text == title })
-	return text, found, nil
-}
-
-// section is the text from the first heading that is meant to the next one that isn't below it, as Section has it.
-func (d *document) section(isMeant func(heading) bool) (text string, found bool) {
 	lines, headings := splitLines(d.source), d.headings()
-	i := slices.IndexFunc(headings, isMeant)
+	i := slices.IndexFunc(headings, func(h heading) bool { return anchor(h.text) == anchored })
 	if i < 0 {
 		return "", false
 	}

@@ -1,15 +1,18 @@
 package docs
 
-// This file checks that links lead somewhere and that chapters have the same headings. What is outside the repository
-// is not fetched: a check that needs the network fails for reasons of its own.
+// This file checks that links lead somewhere and that chapters have the same headings. A link's title, which a browser shows as a
+// tooltip, quotes the section that the link leads to, and a link to a test file may be labelled with the name of a test. What is
+// outside the repository is not fetched: a check that needs the network fails for reasons of its own.
 
 import (
+	"errors"
 	"fmt"
 	"html"
 	"io/fs"
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -21,12 +24,8 @@ var chapterHeadings = []string{
 	"Where to read on",
 }
 
-var (
-	htmlLink   = regexp.MustCompile(`\s(?:href|src)="([^"]*)"`)
-	htmlAnchor = regexp.MustCompile(`\s(?:id|name)="([^"]*)"`)
-	// unslugged is what GitHub leaves out of a heading's anchor.
-	unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc}\- ]`)
-)
+// unslugged is what GitHub leaves out of a heading's anchor.
+var unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc}\- ]`)
 
 func checkHeadings(doc *document) []Problem {
 	if !chapterREADME.MatchString(doc.file) {
@@ -53,71 +52,87 @@ func checkHeadings(doc *document) []Problem {
 	return nil
 }
 
-func checkLinks(texts library, doc *document) []Problem {
-	var problems []Problem
-	check := func(n ast.Node, target string) {
-		if err := resolve(texts, doc, target); err != nil {
-			problems = append(problems, doc.problem(doc.line(n), "link %q: %v", target, err))
-		}
-	}
+func checkLinks(texts library, doc *document) (problems []Problem) {
 	doc.each(func(n ast.Node) {
+		var target, title string
 		switch n := n.(type) {
 		case *ast.Link:
-			check(n, string(n.Destination))
+			target, title = string(n.Destination), string(n.Title)
 		case *ast.Image:
-			check(n, string(n.Destination))
+			target = string(n.Destination)
+		default:
+			return
 		}
-		for _, match := range htmlLink.FindAllStringSubmatch(doc.html(n), -1) {
-			check(n, html.UnescapeString(match[1]))
+		file, text, err := resolve(texts, doc, target)
+		switch label := doc.plain(n); {
+		case err != nil:
+		case file != "" && !strings.Contains(text, oneLine(title)):
+			err = fmt.Errorf("the text it leads to doesn't say %q, the link's title", title)
+		case strings.HasSuffix(file, "_test.go") && strings.HasPrefix(label, "Test"):
+			err = hasTest(texts.fsys, file, label)
+		}
+		if err != nil {
+			problems = append(problems, doc.problem(doc.line(n), "link %q: %v", target, err))
 		}
 	})
 	return problems
 }
 
-// resolve goes where a link leads to, as far as that is in the repository.
-func resolve(texts library, doc *document, target string) error {
+// resolve finds where a link leads to: the file, and if that is Markdown, the text of the section or of the whole file, on one line.
+// Both are empty for links out of the repository.
+func resolve(texts library, doc *document, target string) (file, text string, err error) {
 	u, err := url.Parse(target)
-	if err != nil {
-		return err
-	}
-	if u.Scheme != "" || u.Host != "" {
-		return nil
+	if err != nil || u.Scheme != "" || u.Host != "" {
+		return "", "", err
 	}
 	if u.Path == "" && u.Fragment == "" {
-		return fmt.Errorf("it leads nowhere")
+		return "", "", errors.New("it leads nowhere")
 	}
-	file := doc.file
+	file = doc.file
 	if u.Path != "" {
 		if file, err = inRepository(texts.fsys, doc.file, u.Path); err != nil {
-			return err
+			return "", "", err
 		}
 	}
-	if u.Fragment == "" {
-		return nil
-	}
-	if info, err := fs.Stat(texts.fsys, file); err == nil && info.IsDir() {
+	if info, err := fs.Stat(texts.fsys, file); err == nil && info.IsDir() && u.Fragment != "" {
 		file = path.Join(file, "README.md") // what GitHub shows of a directory
 	}
 	if path.Ext(file) != ".md" {
-		return nil // lines of a source file: GitHub's own anchors
+		return file, "", nil // #L10 is a line of a source file: GitHub's own anchors
 	}
 	to, err := texts.document(file)
 	if err != nil {
+		return "", "", err
+	}
+	text, found := to.section(u.Fragment)
+	if !found {
+		return "", "", fmt.Errorf("%s has no heading with the anchor #%s", file, u.Fragment)
+	}
+	return file, text, nil
+}
+
+// hasTest checks that a file has a test called, for example, TestSync/no label yet: a function, and strings for its subtests.
+func hasTest(fsys fs.FS, file, name string) error {
+	source, err := fs.ReadFile(fsys, file)
+	if err != nil {
 		return err
 	}
-	if !to.anchors()[u.Fragment] {
-		return fmt.Errorf("%s has no heading with the anchor #%s", file, u.Fragment)
+	function, subtests, _ := strings.Cut(name, "/")
+	if !strings.Contains(string(source), "\nfunc "+function+"(") {
+		return fmt.Errorf("%s has no test %s", file, function)
+	}
+	names := stringsIn(source)
+	for subtest := range strings.SplitSeq(subtests, "/") {
+		if subtest != "" && !slices.Contains(names, subtest) {
+			return fmt.Errorf("%s has no subtest %q", file, subtest)
+		}
 	}
 	return nil
 }
 
-// inRepository resolves a path as written in a file (a leading slash is the repository's root, as on GitHub) to one
-// that exists.
+// inRepository resolves a path as written in a file to one that exists.
 func inRepository(fsys fs.FS, from, target string) (string, error) {
 	name := path.Join(path.Dir(from), target)
-	if strings.HasPrefix(target, "/") {
-		name = path.Join(".", target[1:])
-	}
 	if !fs.ValidPath(name) {
 		return "", fmt.Errorf("%s is outside the repository", target)
 	}
@@ -127,29 +142,8 @@ func inRepository(fsys fs.FS, from, target string) (string, error) {
 	return name, nil
 }
 
-// anchors are what a link into this document can name: GitHub's slug of each heading, numbered from its second
-// appearance on, and the ids of HTML elements.
-func (d *document) anchors() map[string]bool {
-	anchors, times := map[string]bool{}, map[string]int{}
-	for _, h := range d.headings() {
-		slug := Anchor(h.text)
-		if n := times[slug]; n > 0 {
-			anchors[fmt.Sprintf("%s-%d", slug, n)] = true
-		} else {
-			anchors[slug] = true
-		}
-		times[slug]++
-	}
-	d.each(func(n ast.Node) {
-		for _, match := range htmlAnchor.FindAllStringSubmatch(d.html(n), -1) {
-			anchors[match[1]] = true
-		}
-	})
-	return anchors
-}
-
-// Anchor is what a link to a heading ends in on GitHub: html-pipeline's TableOfContentsFilter.
-func Anchor(heading string) string {
+// anchor is what a link to a heading ends in on GitHub: html-pipeline's TableOfContentsFilter.
+func anchor(heading string) string {
 	kept := unslugged.ReplaceAllString(strings.ToLower(html.UnescapeString(heading)), "")
 	return strings.ReplaceAll(kept, " ", "-")
 }

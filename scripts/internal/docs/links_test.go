@@ -16,39 +16,43 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		text string
 		want []string
 	}{
-		"to a file":                                   {text: "[x](../README.md)"},
-		"to a directory":                              {text: "[x](../scripts/) [y](..)"},
-		"from the repository's root":                  {text: "[x](/scripts/tool.go)"},
-		"to an image":                                 {text: "![x](a%20b.png)"},
-		"outside, which is not fetched":               {text: "[x](https://example.com/gone#x) <https://example.com> [m](mailto:a@example.com)"},
-		"by reference":                                {text: "[x][r]\n\n[r]: ../README.md"},
-		"to a line of source":                         {text: "[x](../scripts/tool.go#L10)"},
-		"to a heading of this file":                   {text: "# Run `it`: *now* & then\n\n[x](#run-it-now--then)"},
-		"to the second heading of that name":          {text: "# A_b\n# A_b\n[x](#a_b) [y](#a_b-1)"},
+		"to a file":                     {text: "[x](../README.md)"},
+		"to a directory":                {text: "[x](../scripts/) [y](..)"},
+		"to an image":                   {text: "![x](a%20b.png)"},
+		"outside, which is not fetched": {text: "[x](https://example.com/gone#x) <https://example.com> [m](mailto:a@example.com)"},
+		"by reference":                  {text: "[x][r]\n\n[r]: ../README.md"},
+		"to a line of source":           {text: "[x](../scripts/tool.go#L10)"},
+		"to a heading of this file":     {text: "# Run `it`: *now* & then\n\n[x](#run-it-now--then)"},
 		"to a heading with letters that aren't ASCII": {text: "# Über 410 …\n[x](#über-410-)"},
 		"to a heading of another file":                {text: "[x](../README.md#glossary)"},
 		"to a heading of a directory's README":        {text: "[x](..#glossary)"},
-		"to an anchor in HTML":                        {text: "<a id=\"here\"></a>\n\n[x](#here)"},
-		"in HTML":                                     {text: "<img src=\"a%20b.png\">\n\ntext <a href=\"../README.md\">x</a>"},
 		"what looks like a link in code is none":      {text: "`[x](gone)`\n\n'''\n[x](gone)\n'''"},
 
 		"to a file that is not there":                {text: "\n[x](gone.md)", want: []string{`01-x/TEXT.md:2: link "gone.md": there is no 01-x/gone.md`}},
 		"to an image that is not there":              {text: "![x](gone.png)", want: []string{"there is no 01-x/gone.png"}},
-		"in HTML to a file that is not there":        {text: "<img src=\"gone.png\">", want: []string{"there is no 01-x/gone.png"}},
 		"in a table to a file that is not there":     {text: "| a |\n| --- |\n| [x](gone.md) |", want: []string{"01-x/TEXT.md:3: "}},
 		"out of the repository":                      {text: "[x](../../etc)", want: []string{"../../etc is outside the repository"}},
 		"to a heading that is not there":             {text: "[x](#gone)", want: []string{"01-x/TEXT.md has no heading with the anchor #gone"}},
 		"to another file's heading that isn't there": {text: "[x](../README.md#gone)", want: []string{"README.md has no heading with the anchor #gone"}},
-		"nowhere":      {text: "[x]()", want: []string{"it leads nowhere"}},
-		"that is none": {text: "[x](%zz)", want: []string{"invalid URL escape"}},
+		"to a section that its title quotes":         {text: "[x](../README.md#glossary 'A term')", want: nil},
+		"to a text that its title quotes":            {text: "[x](../README.md 'A term')", want: nil},
+		"to a section that doesn't say its title":    {text: "[x](../README.md#more 'A term')", want: []string{`the text it leads to doesn't say "A term", the link's title`}},
+		"outside, with a title":                      {text: "[x](https://example.com 'A term')", want: nil},
+		"to a test":                                  {text: "[`TestIt/it is fed/twice`](../scripts/it_test.go)", want: nil},
+		"to a test that is not there":                {text: "[TestI](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no test TestI`}},
+		"to a subtest that is not there":             {text: "[`TestIt/it is full`](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no subtest "it is full"`}},
+		"to a method, which is no test":              {text: "[`TestOf`](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no test TestOf`}},
+		"nowhere":                                    {text: "[x]()", want: []string{"it leads nowhere"}},
+		"that is none":                               {text: "[x](%zz)", want: []string{"invalid URL escape"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := repository(t, map[string]string{
-				"01-x/TEXT.md":    markdownText(test.text),
-				"01-x/a b.png":    "",
-				"README.md":       "# Top\n\n## Glossary\n",
-				"scripts/tool.go": "",
+				"01-x/TEXT.md":       markdownText(test.text),
+				"01-x/a b.png":       "",
+				"README.md":          "# Top\n\n## Glossary\n\nA *term*\n\n## More\n",
+				"scripts/tool.go":    "",
+				"scripts/it_test.go": "package x\n\nfunc TestIt(t *testing.T) {\n\tt.Run(\"it is fed\", func() { t.Run(`twice`, nil) })\n}\n\nfunc (x) TestOf() {}\n",
 			})
 			problems, err := (Repository{Root: root}).CheckText("01-x/TEXT.md")
 			if err != nil {
