@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
@@ -37,10 +37,8 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 		return nil, err
 	}
 	k := kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
-	if c.Nodes() == cluster.Containers {
-		if err := deploy.CheckAlone(ctx, root, k, p.Kind, ""); err != nil {
-			return nil, err
-		}
+	if err := alone.Check(ctx, root, c, k, p.Kind, "", os.Stderr); err != nil {
+		return nil, err
 	}
 	// What a run that was killed has left would refuse the examples.
 	if err := webhooks.Delete(ctx, k); err != nil {

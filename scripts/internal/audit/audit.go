@@ -9,10 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
@@ -121,6 +125,29 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 		return nil
 	})
 	return requests, err
+}
+
+// Watching returns the watches of a resource, such as foos, that began after that time and haven't ended. The log
+// must not have been read before.
+func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
+	open := map[types.UID]Request{}
+	err := l.lines(func(line []byte) error {
+		if !bytes.Contains(line, []byte(`"`+resource+`"`)) {
+			return nil
+		}
+		var event auditv1.Event
+		if err := json.Unmarshal(line, &event); err != nil {
+			return err
+		}
+		request, ok := requestOf(&event)
+		if ok && request.Verb == "watch" && request.Code < 400 && request.Resource == resource && event.StageTimestamp.After(after) {
+			open[event.AuditID] = request
+		} else {
+			delete(open, event.AuditID)
+		}
+		return nil
+	})
+	return slices.Collect(maps.Values(open)), err
 }
 
 // Mentions tells whether the log has gained a line with that text since the last call.

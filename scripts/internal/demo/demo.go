@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,10 +15,10 @@ import (
 	"github.com/fatih/color"
 	"k8s.io/client-go/kubernetes"
 
+	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -65,10 +66,8 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	tour := tourOf(d.Chapter.Kind(), d.relative(d.Chapter.Parts().Sample))
 	d.namespace, d.resource = tour.namespace, tour.resource
 
-	if d.Cluster.Nodes() == cluster.Containers {
-		if err := deploy.CheckAlone(ctx, d.Root, d.kubectl, d.Chapter.Kind(), ""); err != nil {
-			return err
-		}
+	if err := alone.Check(ctx, d.Root, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
+		return err
 	}
 	d.heading("Chapter %s", d.Chapter.Name)
 	if err := d.prepare(ctx); err != nil {

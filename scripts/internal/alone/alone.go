@@ -1,0 +1,73 @@
+// Package alone looks for a second controller before a program is started: two controllers of the same objects overwrite
+// each other's work.
+package alone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/deploy"
+	"example.com/operators/scripts/internal/kubectl"
+)
+
+// Check refuses to start a controller for a kind that Pods of the cluster control already, and warns of any other program
+// that watches its objects in the namespace that the controller is for: "" for all namespaces.
+func Check(ctx context.Context, root string, c cluster.Backend, k kubectl.Kubectl, kind, namespace string, warnings io.Writer) error {
+	if c.Nodes() == cluster.Containers {
+		if err := deploy.CheckAlone(ctx, root, k, kind, ""); err != nil {
+			return err
+		}
+	}
+	started, err := serverStarted(ctx, k)
+	if err != nil {
+		return err
+	}
+	log := audit.Log{Path: c.AuditLog()}
+	watches, err := log.Watching(strings.ToLower(kind)+"s", started)
+	if err != nil {
+		return err
+	}
+	if others := controllers(watches, namespace); len(others) > 0 {
+		fmt.Fprintf(warnings, "Warning: %s already watches %ss on this cluster, and two controllers overwrite each other's work: "+
+			"stop that one first, with Ctrl-C in its terminal.\n", strings.Join(others, " and "), kind)
+	}
+	return nil
+}
+
+// controllers names the programs, of those that watch objects in a namespace, that might write to them as well. Neither
+// kubectl nor the parts of Kubernetes do.
+func controllers(watches []audit.Request, namespace string) (names []string) {
+	for _, watch := range watches {
+		client := watch.Client()
+		overlaps := namespace == "" || watch.Namespace == "" || watch.Namespace == namespace
+		if overlaps && client != "kubectl" && !strings.HasPrefix(client, "kube-") {
+			names = append(names, client)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// serverStarted is when the API server was started. A watch that was open when the one before ended isn't open any more,
+// though the audit log doesn't always have its end.
+func serverStarted(ctx context.Context, k kubectl.Kubectl) (time.Time, error) {
+	metrics, err := k.Run(ctx, "get", "--raw", "/metrics")
+	if err != nil {
+		return time.Time{}, err
+	}
+	for line := range strings.Lines(metrics) {
+		if value, found := strings.CutPrefix(line, "process_start_time_seconds "); found {
+			seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return time.UnixMilli(int64(1000 * seconds)), err
+		}
+	}
+	return time.Time{}, errors.New("the API server's metrics lack process_start_time_seconds")
+}

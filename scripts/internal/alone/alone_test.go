@@ -1,0 +1,75 @@
+package alone
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/testfiles"
+)
+
+// aCluster has simulated nodes and an audit log.
+type aCluster struct {
+	cluster.Backend
+	log string
+}
+
+func (c aCluster) Nodes() cluster.Nodes { return cluster.Simulated }
+func (c aCluster) AuditLog() string     { return c.log }
+
+// watch is what the audit log says of a watch of Foos, as it begins or ends. The API server was started in second 10.
+func watch(stage, id string, second int, agent, namespace string) string {
+	return fmt.Sprintf(`{"stage":%q,"auditID":%q,"stageTimestamp":"1970-01-01T00:00:%02d.500000Z","verb":"watch","userAgent":%q,`+
+		`"objectRef":{"resource":"foos","namespace":%q},"responseStatus":{"code":200}}`, stage, id, second, agent, namespace)
+}
+
+func TestCheckWarnsOfAnotherController(t *testing.T) {
+	const begun, ended = "ResponseStarted", "ResponseComplete"
+	const other = "03-workqueue/v0.0.0 (linux/amd64) kubernetes/$Format"
+	for sentence, test := range map[string]struct {
+		log       []string
+		kind      string // "": Foo
+		namespace string
+		warns     bool
+	}{
+		"one that watches is named": {log: []string{watch(begun, "a", 11, other, "")}, warns: true},
+		"one that watches again, as all do every few minutes": {
+			log:   []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, ""), watch(begun, "b", 12, other, "")},
+			warns: true,
+		},
+		"one that was stopped is not":                     {log: []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, "")}},
+		"one from before the API server was started":      {log: []string{watch(begun, "a", 9, other, "")}},
+		"kubectl get --watch changes nothing":             {log: []string{watch(begun, "a", 11, "kubectl/v1.36.3 (linux/amd64)", "")}},
+		"the garbage collector watches all kinds":         {log: []string{watch(begun, "a", 11, "kube-controller-manager/v1.36.3 (linux/amd64)", "")}},
+		"a controller of another kind":                    {log: []string{watch(begun, "a", 11, other, "")}, kind: "TDSet"},
+		"a tour beside a controller of all namespaces":    {log: []string{watch(begun, "a", 11, other, "")}, namespace: "demo", warns: true},
+		"a tour beside a controller of another namespace": {log: []string{watch(begun, "a", 11, other, "default")}, namespace: "demo"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			dir := testfiles.Write(t, t.TempDir(), map[string]string{
+				"audit.log": strings.Join(test.log, "\n") + "\n",
+				"kubectl":   "#!/bin/sh\nprintf 'go_threads 9\\nprocess_start_time_seconds 1.000012e+01\\n'\n",
+			})
+			if err := os.Chmod(filepath.Join(dir, "kubectl"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			kind := "Foo"
+			if test.kind != "" {
+				kind = test.kind
+			}
+			var warnings strings.Builder
+			err := Check(t.Context(), dir, aCluster{log: filepath.Join(dir, "audit.log")},
+				kubectl.Kubectl{Binary: filepath.Join(dir, "kubectl")}, kind, test.namespace, &warnings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := warnings.String(); strings.HasPrefix(said, "Warning: 03-workqueue already watches Foos") != test.warns || !test.warns && said != "" {
+				t.Errorf("it says %q", said)
+			}
+		})
+	}
+}
