@@ -14,15 +14,14 @@ import (
 )
 
 func newDiffCommand() *cobra.Command {
-	var stat bool
-	var options chapterdiff.Options
+	var stat, everything bool
 	command := &cobra.Command{
 		Use:   "diff A B | diff --stat all",
 		Short: "Show what changes from one chapter to another, the lesson first",
 		Long: `Diff shows what changes from chapter A to chapter B, in the order in which it is best read: the lesson's file, the other
 files that changed, what is gone, and at last what is new. Where a chapter says its own name, as in import paths, that
-is no difference. Left out are go.mod, texts, generated code, and, unless you ask for them, tests, exercises, the lines
-of what is gone, and programs that only one of the two has.`,
+is no difference. Left out are go.mod, texts and generated code. With --all you also see tests, exercises, the lines of
+what is gone, and programs that only one of the two has.`,
 		Example: `  ./scripts/workshop diff 01 02
   ./scripts/workshop diff 02 03 --stat
   ./scripts/workshop diff --stat all`,
@@ -48,7 +47,7 @@ of what is gone, and programs that only one of the two has.`,
 			if err != nil {
 				return err
 			}
-			diff, err := chapterdiff.Compare(found[0], found[1], options)
+			diff, err := chapterdiff.Compare(found[0], found[1], everything)
 			if err != nil {
 				return err
 			}
@@ -59,8 +58,6 @@ of what is gone, and programs that only one of the two has.`,
 		},
 	}
 	command.Flags().BoolVar(&stat, "stat", false, "count the lines instead of showing them")
-	command.Flags().BoolVar(&options.Tests, "tests", false, "tests and their data as well")
-	command.Flags().BoolVar(&options.Exercises, "exercises", false, "exercises as well")
-	command.Flags().BoolVar(&options.All, "all", false, "the lines of what is gone, and of programs that only one chapter has, as well")
+	command.Flags().BoolVar(&everything, "all", false, "also tests, exercises, the lines of what is gone, and programs that only one chapter has")
 	return command
 }

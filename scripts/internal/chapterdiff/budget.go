@@ -32,13 +32,11 @@ func SizeOf(chapter chapters.Chapter) (Size, error) {
 	return size, err
 }
 
-// Row is what is counted of a chapter: its size, and what who comes from the chapter before has to read. Lines.
+// Row is what is counted of a chapter: its size, and its diff to the chapter before, which the first one doesn't have.
 type Row struct {
 	Chapter chapters.Chapter
 	Size
-	// ToRead counts what Changed (added and removed, in files that both have) and New (whole files) are about, with their comments; Gone are
-	// the lines of files that are no longer there. -1 each for the first chapter.
-	ToRead, Changed, New, Gone int
+	Lines
 }
 
 // Rows counts all chapters, each with the one before.
@@ -49,14 +47,13 @@ func Rows(all []chapters.Chapter) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		row := Row{Chapter: chapter, Size: size, ToRead: -1, Changed: -1, New: -1, Gone: -1}
+		row := Row{Chapter: chapter, Size: size}
 		if i > 0 {
-			diff, err := Compare(all[i-1], chapter, Options{})
+			diff, err := Compare(all[i-1], chapter, false)
 			if err != nil {
 				return nil, err
 			}
-			row.ToRead = diff.toRead()
-			row.Changed, row.New, row.Gone = diff.counts()
+			row.Lines = diff.lines()
 		}
 		rows = append(rows, row)
 	}
@@ -72,11 +69,8 @@ func Budgets(w io.Writer, all []chapters.Chapter) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tCOMMENTS\tTO READ\tCHANGED\tNEW\tGONE")
 	for _, row := range rows {
-		since := "-\t-\t-\t-"
-		if row.ToRead >= 0 {
-			since = fmt.Sprintf("%d\t%d\t%d\t%d", row.ToRead, row.Changed, row.New, row.Gone)
-		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\n", row.Chapter.Name, row.Files, row.Code, row.Comments, since)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
+			row.Chapter.Name, row.Files, row.Code, row.Comments, row.ToRead(), row.Changed, row.New, row.Gone)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -86,22 +80,4 @@ Lines of handwritten Go; blank lines, tests, exercises, generated code and warm-
 from the chapter before: the lines added and removed in files that both have, and all of new files, with their comments.
 `)
 	return err
-}
-
-// counts returns the lines changed in files that both chapters have, those of new files, and those of files that are gone.
-func (d Diff) counts() (changed, fresh, gone int) {
-	for _, p := range d.pairs {
-		if p.kind() != kindCode {
-			continue
-		}
-		switch p.state() {
-		case stateChanged:
-			changed += p.removed.total() + p.added.total()
-		case stateNew:
-			fresh += p.added.total()
-		case stateGone:
-			gone += p.removed.total()
-		}
-	}
-	return changed, fresh, gone
 }

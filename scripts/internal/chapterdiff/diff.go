@@ -12,22 +12,16 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Options say what is shown besides the handwritten code and the manifests.
-type Options struct {
-	Tests     bool // tests and their data
-	Exercises bool
-	All       bool // the lines of what is gone, and of programs that only one of the chapters has
-}
-
 // Diff is what changes from chapter A to chapter B.
 type Diff struct {
-	A, B    chapters.Chapter
-	options Options
-	pairs   []pair // in reading order
+	A, B  chapters.Chapter
+	all   bool
+	pairs []pair // in reading order
 }
 
-// Compare compares all files of two chapters. The options matter to what is shown later, not to what is compared.
-func Compare(a, b chapters.Chapter, options Options) (Diff, error) {
+// Compare compares all files of two chapters. With all, the diff also shows tests, exercises, the lines of files that are gone, and
+// programs that only one of the chapters has.
+func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	if a.Name == b.Name {
 		return Diff{}, &problem.Problem{
 			What: fmt.Sprintf("%s compared with itself: there is nothing to see", a.Name),
@@ -49,26 +43,30 @@ func Compare(a, b chapters.Chapter, options Options) (Diff, error) {
 		p.removed, p.added = count(p.hunks)
 	}
 	inReadingOrder(pairs)
-	return Diff{A: a, B: b, options: options, pairs: pairs}, nil
+	return Diff{A: a, B: b, all: all, pairs: pairs}, nil
 }
 
-// Changed is the number of lines that a reader of the diff reads: in handwritten Go files that both chapters have, those
-// added and those removed; and all lines of new ones. Comments count, blank lines don't. Left out are files that are gone,
-// since nobody reads them again, tests, manifests, text, exercises, generated code and programs of their own.
-func Changed(a, b chapters.Chapter) (lines int, err error) {
-	diff, err := Compare(a, b, Options{})
-	if err != nil {
-		return 0, err
-	}
-	return diff.toRead(), nil
-}
+// Lines are numbers of lines of handwritten Go, with comments and without blank ones: those changed (added and removed) in files that
+// both chapters have, those of new files, and those of files that are gone. Tests, exercises, generated code and programs of their own
+// don't count.
+type Lines struct{ Changed, New, Gone int }
 
-func (d Diff) toRead() int {
-	lines := 0
+// ToRead are the lines that a reader of the diff reads: nobody reads again what is gone.
+func (l Lines) ToRead() int { return l.Changed + l.New }
+
+func (d Diff) lines() (l Lines) {
 	for _, p := range d.pairs {
-		if p.kind() == kindCode && p.state() != stateGone {
-			lines += p.added.total() + p.removed.total()
+		if p.kind() != kindCode {
+			continue
+		}
+		switch p.state() {
+		case stateChanged:
+			l.Changed += p.removed.total() + p.added.total()
+		case stateNew:
+			l.New += p.added.total()
+		case stateGone:
+			l.Gone += p.removed.total()
 		}
 	}
-	return lines
+	return l
 }

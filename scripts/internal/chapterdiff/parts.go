@@ -8,16 +8,14 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// Part is one top-level declaration of a chapter's program.
+// Part is one line of a chapter's program; comments and blank lines don't count.
 type Part struct {
 	// File is relative to the chapter, with slashes. Declaration is the name of a function (without its receiver), type, variable
 	// or constant, "imports" for those, and "" for what stands outside of all, such as the package clause.
 	File, Declaration string
-	// Code are lines of it; comments and blank lines don't count.
-	Code int
 }
 
-// Parts returns the handwritten Go of a chapter's program, the same lines that SizeOf counts.
+// Parts returns the handwritten Go of a chapter's program, the same lines that SizeOf counts, line by line.
 func Parts(chapter chapters.Chapter) ([]Part, error) {
 	files, err := readFiles(chapter)
 	var parts []Part
@@ -28,23 +26,11 @@ func Parts(chapter chapters.Chapter) ([]Part, error) {
 		}
 		for line, owner := range owners(f) {
 			if f.sorts[line] == lineCode {
-				parts = append(parts, Part{File: f.path, Declaration: owner, Code: 1})
+				parts = append(parts, Part{File: f.path, Declaration: owner})
 			}
 		}
 	}
-	return merged(parts), err
-}
-
-// merged joins neighbours of the same declaration.
-func merged(parts []Part) (all []Part) {
-	for _, part := range parts {
-		if last := len(all) - 1; last >= 0 && all[last].File == part.File && all[last].Declaration == part.Declaration {
-			all[last].Code += part.Code
-			continue
-		}
-		all = append(all, part)
-	}
-	return all
+	return parts, err
 }
 
 // Beside counts what stands beside a chapter's handwritten Go: lines of Go that generators wrote, and of manifests and scripts that they

@@ -3,19 +3,29 @@ package chapterdiff
 // This file shows a diff to a reader: plain text, unified hunks, a heading in words for each file.
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/fatih/color"
 
 	"example.com/operators/scripts/internal/ui"
 )
 
 // Print shows the diff: what changed, the lesson's file first, then what is gone, then what is new.
-func (d Diff) Print(w io.Writer, colour bool) error {
-	p := newPrinter(colour)
-	p.paint(p.heading, "From %s (-) to %s (+): %s to read.", d.A.Name, d.B.Name, ui.Plural(d.toRead(), "line"))
+func (d Diff) Print(w io.Writer, coloured bool) error {
+	var out bytes.Buffer
+	// The newline stays outside of the colour, so that no colour runs over the line's end.
+	say := func(c *color.Color, format string, args ...any) { fmt.Fprintln(&out, c.Sprintf(format, args...)) }
+	colours := ui.NewPalette(coloured)
+	plain := color.New()
+	marks := map[byte]*color.Color{'-': colours.Red, '+': colours.Green, ' ': plain}
+	plain.DisableColor()
+
+	say(colours.Bold, "From %s (-) to %s (+): %s to read.", d.A.Name, d.B.Name, ui.Plural(d.lines().ToRead(), "line"))
 	if names := d.sameFiles(); len(names) > 0 {
-		p.say("The same in both: %s.", strings.Join(names, ", "))
+		say(plain, "The same in both: %s.", strings.Join(names, ", "))
 	}
 	apart := true // an empty line between files; none between two of which there is only a heading
 	for _, pair := range d.pairs {
@@ -23,35 +33,53 @@ func (d Diff) Print(w io.Writer, colour bool) error {
 			continue
 		}
 		if apart || !d.folds(pair) {
-			p.say("")
+			say(plain, "")
 		}
 		apart = !d.folds(pair)
-		p.paint(p.heading, "%s", pair.words())
-		if !d.folds(pair) {
-			p.hunks(pair)
+		say(colours.Bold, "%s", pair.words())
+		if d.folds(pair) {
+			continue
+		}
+		for _, h := range pair.hunks {
+			header := h.header
+			if pair.state() == stateChanged { // of a whole file, names say nothing
+				header += h.where()
+			}
+			say(colours.Cyan, "%s", header)
+			for _, l := range h.lines {
+				say(marks[l.mark], "%c%s", l.mark, strings.TrimSuffix(l.text, "\n"))
+			}
 		}
 	}
 	if hidden := d.hidden(); len(hidden) > 0 {
-		p.say("\nNot shown: %s.", strings.Join(hidden, "; "))
+		say(plain, "\nNot shown: %s.", strings.Join(hidden, "; "))
 	}
-	_, err := p.out.WriteTo(w)
+	_, err := out.WriteTo(w)
 	return err
 }
 
-func (d Diff) shows(k kind) bool {
-	switch k {
-	case kindTest:
-		return d.options.Tests
-	case kindExercise:
-		return d.options.Exercises
+// maxNames is the number of declarations that a hunk's header names.
+const maxNames = 3
+
+// where names the declarations that a hunk changes, with a blank before them.
+func (h hunk) where() string {
+	names := h.names
+	if len(names) > 1 && names[0] == imports {
+		names = names[1:]
 	}
-	return k != kindText && k != kindGenerated
+	if more := len(names) - maxNames; more > 0 {
+		return fmt.Sprintf(" %s and %d more", strings.Join(names[:maxNames], ", "), more)
+	}
+	return strings.TrimSuffix(" "+strings.Join(names, ", "), " ")
 }
 
-// folds tells whether the heading is all that is shown of a file.
+func (d Diff) shows(k kind) bool {
+	return d.all && (k == kindTest || k == kindExercise) || k == kindCode || k == kindProgram || k == kindManifest
+}
+
+// folds reports whether the heading is all that is shown of a file.
 func (d Diff) folds(p pair) bool {
-	alone := p.state() == stateGone || p.state() == stateNew && p.kind() == kindProgram
-	return alone && !d.options.All
+	return !d.all && (p.state() == stateGone || p.state() == stateNew && p.kind() == kindProgram)
 }
 
 func (d Diff) sameFiles() []string {
@@ -65,32 +93,28 @@ func (d Diff) sameFiles() []string {
 }
 
 // hidden says what differs and isn't shown, and the flag that shows it.
-func (d Diff) hidden() []string {
-	var tests, exercises, written, folded int
+func (d Diff) hidden() (hidden []string) {
+	var practice, written, folded int
 	for _, p := range d.pairs {
 		if p.kind() == kindGenerated || p.nowGenerated {
 			written++
 		}
 		switch {
 		case p.state() == stateSame:
-		case p.kind() == kindTest && !d.options.Tests:
-			tests++
-		case p.kind() == kindExercise && !d.options.Exercises:
-			exercises++
+		case (p.kind() == kindTest || p.kind() == kindExercise) && !d.all:
+			practice++
 		case d.shows(p.kind()) && d.folds(p):
 			folded++
 		}
 	}
-	var hidden []string
-	add := func(n int, what, flag string) {
+	add := func(n int, what string) {
 		if n > 0 {
-			hidden = append(hidden, fmt.Sprintf("%s%s%s", ui.Plural(n, "file"), what, flag))
+			hidden = append(hidden, ui.Plural(n, "file")+what)
 		}
 	}
-	add(folded, " only named above", " (--all)")
-	add(tests, " of tests", " (--tests)")
-	add(exercises, " of exercises", " (--exercises)")
-	add(written, " that a generator wrote", "")
+	add(folded, " only named above (--all)")
+	add(practice, " of tests and exercises (--all)")
+	add(written, " that a generator wrote")
 	return hidden
 }
 
@@ -108,9 +132,12 @@ func (p pair) title() string {
 // words say what happened to a file.
 func (p pair) words() string {
 	removed, added := p.removed.total(), p.added.total()
-	own := ""
+	own, lesson := "", ""
 	if p.kind() == kindProgram {
 		own = ", a program of its own"
+	}
+	if p.lesson {
+		lesson = ", the lesson"
 	}
 	switch {
 	case p.nowGenerated:
@@ -121,8 +148,6 @@ func (p pair) words() string {
 		return fmt.Sprintf("%s: new%s (%s)", p.title(), own, ui.Plural(added, "line"))
 	case removed+added == 0:
 		return p.title() + ": only blank lines changed"
-	case p.lesson:
-		return fmt.Sprintf("%s, the lesson: %s changed (%d removed, %d added)", p.title(), ui.Plural(removed+added, "line"), removed, added)
 	}
-	return fmt.Sprintf("%s: %s changed (%d removed, %d added)", p.title(), ui.Plural(removed+added, "line"), removed, added)
+	return fmt.Sprintf("%s%s: %s changed (%d removed, %d added)", p.title(), lesson, ui.Plural(removed+added, "line"), removed, added)
 }

@@ -10,84 +10,55 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
+// totals are the rows below the files: code by what became of it, and then all other kinds.
+var totals = [...]string{
+	"code, changed", "code, gone", "code, new",
+	"programs of their own", "tests", "manifests and scripts", "exercises", "text", "generated",
+}
+
+// total is the index in totals of the row that a file counts for.
+func (p pair) total() int {
+	if p.kind() == kindCode {
+		return int(p.state() - stateChanged)
+	}
+	return 2 + int(p.kind())
+}
+
+// counts is a row of the table: a file in A, in B, and what was removed and added. Files that are the same in both are in no row.
+type counts [4]tally
+
 // Stat prints the number of lines of each file that differs, and the totals.
 func (d Diff) Stat(w io.Writer) error {
 	fmt.Fprint(w, "Lines of code, and of comments in parentheses. Blank lines don't count.\n\n")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	row := func(name string, c counts) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", name, cell(c.a), cell(c.b), cell(c.removed), cell(c.added))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", name, c[0], c[1], c[2], c[3])
 	}
 	columns := fmt.Sprintf("IN %s\tIN %s\tREMOVED\tADDED", d.A.Number(), d.B.Number())
 	fmt.Fprintf(table, "FILE\t%s\n", columns)
-	totals := map[string]counts{}
+	var sums [len(totals)]counts
 	for _, p := range d.pairs {
 		if p.state() == stateSame {
 			continue
 		}
-		c := counts{a: p.a.size(), b: p.b.size(), removed: p.removed, added: p.added}
-		totals[group(p)] = totals[group(p)].plus(c)
+		c := counts{p.a.size(), p.b.size(), p.removed, p.added}
+		sum := &sums[p.total()]
+		for i := range c {
+			sum[i] = sum[i].plus(c[i])
+		}
 		if d.shows(p.kind()) {
 			row(p.title(), c)
 		}
 	}
 	fmt.Fprintf(table, "TOTAL\t%s\n", columns)
-	for _, name := range groups() {
-		if c, ok := totals[name]; ok && (name != groupExercises || d.options.Exercises) {
-			row(name, c)
+	for i, name := range totals {
+		if sums[i] != (counts{}) {
+			row(name, sums[i])
 		}
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nTo read: %s, which is the code that changed or is new, with its comments.\n", ui.Plural(d.toRead(), "line"))
+	_, err := fmt.Fprintf(w, "\nTo read: %s, which is the code that changed or is new, with its comments.\n", ui.Plural(d.lines().ToRead(), "line"))
 	return err
-}
-
-// counts is a row of the table. Files that are the same in both chapters are in none.
-type counts struct{ a, b, removed, added tally }
-
-func (c counts) plus(more counts) counts {
-	return counts{c.a.plus(more.a), c.b.plus(more.b), c.removed.plus(more.removed), c.added.plus(more.added)}
-}
-
-const groupExercises = "exercises"
-
-// groups are the totals, in the order in which they are shown.
-func groups() []string {
-	return []string{"code, changed", "code, gone", "code, new", "programs of their own", "generated", "tests", "manifests and scripts", groupExercises, "text"}
-}
-
-func group(p pair) string {
-	switch p.kind() {
-	case kindProgram:
-		return "programs of their own"
-	case kindGenerated:
-		return "generated"
-	case kindTest:
-		return "tests"
-	case kindManifest:
-		return "manifests and scripts"
-	case kindExercise:
-		return groupExercises
-	case kindText:
-		return "text"
-	}
-	switch p.state() {
-	case stateGone:
-		return "code, gone"
-	case stateNew:
-		return "code, new"
-	}
-	return "code, changed"
-}
-
-// cell shows code, and comments in parentheses.
-func cell(t tally) string {
-	switch {
-	case t.total() == 0:
-		return "-"
-	case t.comments == 0:
-		return fmt.Sprint(t.code)
-	}
-	return fmt.Sprintf("%d (%d)", t.code, t.comments)
 }

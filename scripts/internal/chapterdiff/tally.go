@@ -3,6 +3,7 @@ package chapterdiff
 // This file counts lines: of code, and of comments. Blank lines don't count.
 
 import (
+	"fmt"
 	"go/scanner"
 	"go/token"
 	"path"
@@ -25,6 +26,17 @@ func (t tally) total() int { return t.code + t.comments }
 
 func (t tally) plus(more tally) tally {
 	return tally{code: t.code + more.code, comments: t.comments + more.comments}
+}
+
+// String is the number of lines of code, and of comments in parentheses.
+func (t tally) String() string {
+	switch {
+	case t.total() == 0:
+		return "-"
+	case t.comments == 0:
+		return fmt.Sprint(t.code)
+	}
+	return fmt.Sprintf("%d (%d)", t.code, t.comments)
 }
 
 // with is t and one line more.

@@ -50,9 +50,9 @@ func overBudget(rows []chapterdiff.Row) (problems []string) {
 		if row.Code > most.code {
 			problems = append(problems, fmt.Sprintf("%s: %d lines of code, and its budget is %d: make it shorter, or say why it needs more", row.Chapter.Name, row.Code, most.code))
 		}
-		if most.toRead > 0 && row.ToRead > most.toRead {
+		if most.toRead > 0 && row.ToRead() > most.toRead {
 			problems = append(problems, fmt.Sprintf("%s: %d lines to read for who comes from the chapter before, and its budget is %d: does the diff show the lesson and nothing else?",
-				row.Chapter.Name, row.ToRead, most.toRead))
+				row.Chapter.Name, row.ToRead(), most.toRead))
 		}
 	}
 	return problems

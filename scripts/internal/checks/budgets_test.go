@@ -10,7 +10,7 @@ import (
 
 func TestOverBudget(t *testing.T) {
 	row := func(name string, code, toRead int) chapterdiff.Row {
-		return chapterdiff.Row{Chapter: chapters.Chapter{Name: name}, Size: chapterdiff.Size{Code: code}, ToRead: toRead}
+		return chapterdiff.Row{Chapter: chapters.Chapter{Name: name}, Size: chapterdiff.Size{Code: code}, Lines: chapterdiff.Lines{New: toRead}}
 	}
 	for sentence, test := range map[string]struct {
 		row  chapterdiff.Row
@@ -19,7 +19,7 @@ func TestOverBudget(t *testing.T) {
 		"as much as it may have":           {row("02-informers", mostLines["02"].code, mostLines["02"].toRead), ""},
 		"a line too many":                  {row("02-informers", mostLines["02"].code+1, 0), "lines of code"},
 		"a diff that is a line too long":   {row("02-informers", 0, mostLines["02"].toRead+1), "lines to read"},
-		"the first has no diff":            {row("01-raw-watch", 1, -1), ""},
+		"the first has no diff":            {row("01-raw-watch", 1, 0), ""},
 		"no small diff is promised in 07":  {row("07-tdset-operator", 1, 10000), ""},
 		"a chapter that nobody has judged": {row("08-more", 1, 1), "no budget"},
 	} {
