@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -66,20 +67,20 @@ lists the faults. Flags after -- are the program's.`,
 }
 
 func listFaults(w io.Writer) error {
+	var hints strings.Builder
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, fault := range faults.All() {
+	for _, fault := range faults.Makeable() {
 		fmt.Fprintf(table, "%s\t%s\n", fault.Name, fault.Does)
+		if fault.Hint != "" {
+			fmt.Fprintf(&hints, "\n%s: %s\n", fault.Name, fault.Hint)
+		}
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, `
+	_, err := fmt.Fprintf(w, `
 ./scripts/workshop faults 01 F4a tries one; ./scripts/workshop test --matrix says which chapter survives which.
-
-F6a: a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with
-HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5. F6b: all but 02 notice after 90 seconds, or sooner if it
-ends with -- --silence 10s.
-`)
+%s`, hints.String())
 	return err
 }
 
@@ -101,7 +102,7 @@ func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fau
 		return err
 	}
 	defer os.Remove(ready.kubeconfig)
-	if fault.Copies && contract.WhyNotHeld(chapter, fault.Name) == "" {
+	if fault.Replicas && contract.WhyNotHeld(chapter, fault.Name) == "" {
 		flags = slices.Concat([]string{"--leader-elect", "--leader-election-lease-duration=5s",
 			"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}, flags)
 	}

@@ -2,7 +2,10 @@
 
 package contract
 
-import "example.com/operators/scripts/internal/program"
+import (
+	"example.com/operators/scripts/internal/faults"
+	"example.com/operators/scripts/internal/program"
+)
 
 // Images are what the tests' Pods run. Where containers are real, the node has to have them: any program will do that answers HTTP on
 // ports 80 and 8000 with its Pod's name, and that bears with another of its kind in its Pod. Images whose names have "broken" in
@@ -30,9 +33,9 @@ func LeftOut(inCluster bool) map[string]string {
 		ManyPods:    "they are about requests, and the one node holds 110 Pods",
 		URLWebhooks: "the API server, in a container, can't reach this machine's loopback: the chapters' test/e2e has webhooks by their Service",
 	}
-	if inCluster {
-		for _, fault := range []string{"F1", "F2", "F4a", "F4b", "F4c", "F6a", "F6b", "F8"} {
-			left[fault] = "the proxy that makes it listens on this machine's loopback only, where no Pod gets to"
+	for _, fault := range faults.All() {
+		if inCluster && fault.NeedsProxy() {
+			left[fault.Name] = "the proxy that makes it listens on this machine's loopback only, where no Pod gets to"
 		}
 	}
 	return left

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/faults"
 )
 
 // Named is a promise or a fault. Its tests' names begin with its own.
@@ -43,7 +44,7 @@ func foos() Contract {
 	const lost = "a write that fails is lost until something else happens to the Foo"
 	const idle = "if no write is under way in that moment: it would be lost"
 	const deaf = "nobody notices for minutes: client-go has no deadline for a watch that is silent"
-	const two = "there is no leader election: two copies work at once"
+	const two = "there is no leader election: two replicas work at once"
 	return Contract{
 		Kind: chapters.Foo,
 		Promises: []Named{
@@ -104,21 +105,12 @@ func tdsets() Contract {
 	}
 }
 
-// Faults are what may go wrong meanwhile.
-func Faults() []Named {
-	return []Named{
-		{Name: "F1", What: "every watch connection cut, again and again"},
-		{Name: "F2", What: "410 Gone, as a response and as an event"},
-		{Name: "F3", What: "the API server killed and started again"},
-		{Name: "F4a", What: "writes answered 500"},
-		{Name: "F4b", What: "writes answered 429"},
-		{Name: "F4c", What: "writes answered 409 without cause"},
-		{Name: "F5", What: "the program killed between two of its writes"},
-		{Name: "F6a", What: "a frozen connection"},
-		{Name: "F6b", What: "watches that say nothing any more"},
-		{Name: "F7", What: "two copies running: one leads, and the other takes over"},
-		{Name: "F8", What: "forbidden for a while"},
+// Faults returns what may go wrong meanwhile.
+func Faults() (all []Named) {
+	for _, fault := range faults.All() {
+		all = append(all, Named{Name: fault.Name, What: fault.Title})
 	}
+	return all
 }
 
 // Judges tells whether the chapter has a program that is held to the contract.

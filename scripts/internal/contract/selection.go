@@ -9,20 +9,19 @@ import (
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/problem"
 )
 
-var halfOfF2 = regexp.MustCompile(`(?i)^F2[ab]$`)
-
 // Find returns the promises and faults that names mean. A name is one of theirs, in any case, or what several begin with:
-// F4 is F4a, F4b and F4c. F2a and F2b, which "workshop faults" makes one at a time, are one here: F2.
+// F4 is F4a, F4b and F4c. A part of a fault, which `workshop faults` makes alone, means the whole: F2a is F2.
 func Find(names ...string) ([]Named, error) {
 	if len(names) == 0 {
 		names = []string{""} // which is none
 	}
 	var found []Named
 	for _, name := range names {
-		wanted := halfOfF2.ReplaceAllString(strings.TrimSpace(name), "F2")
+		wanted := faults.Whole(strings.TrimSpace(name))
 		meant := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(wanted) + `[a-z]?$`)
 		before := len(found)
 		for _, named := range Everything() {

@@ -41,8 +41,8 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 
 	finished := false
 	defer func() {
-		// A client that gives up a request keeps its connection, and so does one whose stream is reset.
-		if !finished && x.client.Err() == nil && context.Cause(x.ctx) != errReset {
+		// A client that gives up a request keeps its connection.
+		if !finished && x.client.Err() == nil {
 			x.connection.Close()
 		}
 	}()

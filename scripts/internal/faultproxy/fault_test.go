@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -29,28 +28,4 @@ func TestWait(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	fault.Stop() // there is nothing to stop
-}
-
-// Each does something to a program with a watch, that lists, writes, and watches again.
-func TestRecipes(t *testing.T) {
-	for _, recipe := range Recipes() {
-		t.Run(recipe.Name+" "+recipe.Does, func(t *testing.T) {
-			_, proxy, config := setup(t)
-			client := httpClient(t, config)
-			openWatch(t, client, proxy)
-			fault := recipe.Apply(proxy)
-			var program sync.WaitGroup
-			for _, request := range []string{
-				"GET /apis/apps/v1/deployments",
-				"PATCH /apis/apps/v1/namespaces/a/deployments/x",
-				"GET " + foosPath + "?watch=true&resourceVersion=10",
-			} {
-				program.Go(func() { try(t, client, proxy, request) })
-			}
-			waitFor(t, fault, 1)
-			fault.Stop()
-			proxy.Close()
-			program.Wait()
-		})
-	}
 }

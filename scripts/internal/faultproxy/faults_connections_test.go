@@ -87,7 +87,7 @@ func endsEarly(t *testing.T, watch *clientWatch) {
 	}
 }
 
-// isCut tells whether a client's connection was closed under it. What it sees depends on what was under way.
+// isCut reports whether a client's connection was closed under it. What it sees depends on what was under way.
 func isCut(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }

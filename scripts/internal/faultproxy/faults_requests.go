@@ -25,15 +25,6 @@ func (p *Proxy) Forbid(matches ...Match) *Fault {
 	return p.enforce(fault, &rule{at: asked, matches: but(spared, matches), left: forever, act: forbidden})
 }
 
-// LoseAnswers cuts the connection of the next n writes that match, after the server has done them, with all that goes over
-// it: the client can't know that they are done. Writes that the server refuses don't count. Hits: answers.
-func (p *Proxy) LoseAnswers(n int, matches ...Match) *Fault {
-	fault := newFault("LoseAnswers")
-	return p.enforce(fault, &rule{at: done, matches: writes(matches), left: n, act: func(*exchange) error {
-		return errCut
-	}})
-}
-
 // AfterWrite calls do once, after the k-th write from now that matches: the server has done it, and the client learns of it
 // when do returns, which it must. It is for F5, where do kills the program between two of its writes. Writes that the server
 // refuses don't count. Hits: 1, when do has returned.

@@ -95,7 +95,6 @@ func TestFaultsOfRequestsSpareLeasesAndEvents(t *testing.T) {
 	client := httpClient(t, config)
 	proxy.FailWrites(100, 500)
 	proxy.Forbid()
-	proxy.LoseAnswers(100)
 	proxy.AfterWrite(1, func(r audit.Request) { t.Errorf("counted: %v", r) })
 	spared := []string{
 		"PUT /apis/coordination.k8s.io/v1/namespaces/a/leases/x",
@@ -154,22 +153,6 @@ func TestForbid(t *testing.T) {
 	fault.Stop()
 	if _, err := client.List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestLoseAnswers(t *testing.T) {
-	api, proxy, config := setup(t)
-	client := foos(t, config)
-	fault := proxy.LoseAnswers(1)
-	_, err := client.Create(t.Context(), foo("x"), metav1.CreateOptions{})
-	if !isCut(err) {
-		t.Errorf("the client sees %v, want that its connection is gone", err)
-	}
-	if request := receive(t, "the write", api.requests); request.Method != http.MethodPost || fault.Hits() != 1 {
-		t.Errorf("the server got %s; %v", request.Method, fault)
-	}
-	if _, err := client.Create(t.Context(), foo("y"), metav1.CreateOptions{}); err != nil {
-		t.Errorf("the next write: %v", err)
 	}
 }
 

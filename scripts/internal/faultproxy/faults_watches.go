@@ -8,36 +8,19 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// ResetWatches is F1 for those who may lose no other request: the stream of each open watch that matches is reset (HTTP/2's
-// RST_STREAM), as by a server that has run into trouble with it. client-go starts over after that, where it resumes after a
-// cut. Hits: watches.
-func (p *Proxy) ResetWatches(matches ...Match) *Fault {
-	fault := newFault("ResetWatches")
-	p.interruptOpen(fault, errReset, matches)
-	return fault
-}
-
-// KeepResetting is to ResetWatches what KeepCutting is to CutWatches. Hits: watches.
-func (p *Proxy) KeepResetting(after int, matches ...Match) *Fault {
-	fault := newFault("KeepResetting")
-	p.endEach(fault, after, errReset, matches...)
-	p.interruptOpen(fault, errReset, matches)
-	return fault
-}
-
-// GoneAsEvent is F2 in the stream: each open watch that matches gets an ERROR event with a 410 Status, and ends. Who goes on from where it
+// GoneAsEvent is F2 in the stream: each open watch gets an ERROR event with a 410 Status, and ends. Who goes on from where it
 // was is answered 410 from then on, until it has listed again. Hits: watches.
-func (p *Proxy) GoneAsEvent(matches ...Match) *Fault {
-	p.forget(newFault("GoneAsEvent, afterwards"), p.open(matches), true)
+func (p *Proxy) GoneAsEvent() *Fault {
+	p.forget(newFault("GoneAsEvent, afterwards"), p.open(nil), true)
 	fault := newFault("GoneAsEvent")
-	p.interruptOpen(fault, errGone, matches)
+	p.interruptOpen(fault, errGone, nil)
 	return fault
 }
 
-// GoneAsResponse is F2 as a response: each open watch that matches ends, and who goes on from where it was is answered 410, until it has listed
+// GoneAsResponse is F2 as a response: each open watch ends, and who goes on from where it was is answered 410, until it has listed
 // again. Hits: answers.
-func (p *Proxy) GoneAsResponse(matches ...Match) *Fault {
-	open := p.open(matches)
+func (p *Proxy) GoneAsResponse() *Fault {
+	open := p.open(nil)
 	fault := p.forget(newFault("GoneAsResponse"), open, false)
 	for _, w := range open {
 		w.interrupt(errEnd)

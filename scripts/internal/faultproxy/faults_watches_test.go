@@ -1,7 +1,6 @@
 package faultproxy
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,55 +23,6 @@ func foos(t *testing.T, config *rest.Config) dynamic.ResourceInterface {
 		t.Fatal(err)
 	}
 	return client.Resource(foosResource).Namespace("a")
-}
-
-func TestResetWatches(t *testing.T) {
-	api, proxy, config := setup(t)
-	client := httpClient(t, config)
-	watch := openWatch(t, client, proxy)
-	receive(t, "a watch", api.watches)
-	before := proxy.clients.all()
-	if hits := proxy.ResetWatches(Resource("deployments")).Hits(); hits != 0 {
-		t.Errorf("%d watches hit that weren't meant", hits)
-	}
-	if hits := proxy.ResetWatches(Resource("foos")).Hits(); hits != 1 {
-		t.Errorf("%d hits, want 1", hits)
-	}
-	isReset(t, watch)
-	send(t, client, proxy, "GET "+foosPath)
-	if after := proxy.clients.all(); len(after) != 1 || after[0] != before[0] {
-		t.Errorf("the connection was %v, and is %v", before, after)
-	}
-}
-
-func TestKeepResetting(t *testing.T) {
-	api, proxy, config := setup(t)
-	client := httpClient(t, config)
-	watch := openWatch(t, client, proxy)
-	receive(t, "a watch", api.watches)
-	before := proxy.clients.all()
-	fault := proxy.KeepResetting(1, Resource("foos"))
-	isReset(t, watch)
-	for range 2 {
-		watch = openWatch(t, client, proxy)
-		server := receive(t, "a watch", api.watches)
-		server.events <- "event\n"
-		receive(t, "an event", watch.lines)
-		server.events <- "one too many\n"
-		isReset(t, watch)
-	}
-	if after := proxy.clients.all(); fault.Hits() != 3 || len(after) != 1 || after[0] != before[0] {
-		t.Errorf("%v; the connection was %v, and is %v", fault, before, after)
-	}
-}
-
-// isReset waits until the client sees that the stream is reset, and no further event.
-func isReset(t *testing.T, watch *clientWatch) {
-	t.Helper()
-	err := receive(t, "the watch ends", watch.end)
-	if err == nil || !strings.Contains(err.Error(), "INTERNAL_ERROR; received from peer") || len(watch.lines) > 0 {
-		t.Errorf("it ended with %v after %d more events, want a reset stream", err, len(watch.lines))
-	}
 }
 
 func TestGoneAsEvent(t *testing.T) {

@@ -33,9 +33,8 @@ func TestInformersThroughTheProxy(t *testing.T) {
 		startOver bool     // and then all that it takes to begin anew
 	}{
 		{"a cut connection: it resumes", (*Proxy).CutWatches, []string{"watch 200"}, false},
-		{"a reset stream: it starts over", func(p *Proxy) *Fault { return p.ResetWatches() }, nil, true},
-		{"410 as an event: it starts over", func(p *Proxy) *Fault { return p.GoneAsEvent() }, nil, true},
-		{"410 as a response: it starts over", func(p *Proxy) *Fault { return p.GoneAsResponse() }, []string{"watch 410"}, true},
+		{"410 as an event: it starts over", (*Proxy).GoneAsEvent, nil, true},
+		{"410 as a response: it starts over", (*Proxy).GoneAsResponse, []string{"watch 410"}, true},
 		{"a frozen connection: it notices, and starts over", (*Proxy).Freeze, nil, true},
 	} {
 		for _, way := range ways {

@@ -4,6 +4,7 @@ package faultproxy
 
 import (
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -65,12 +66,17 @@ func TestFaultsMayBeMadeAtAnyTime(t *testing.T) {
 		})
 	}
 	for range 10 {
-		for _, recipe := range Recipes() {
-			recipe.Apply(proxy).Stop()
+		for _, fault := range []func() *Fault{
+			func() *Fault { return proxy.KeepCutting(0) },
+			func() *Fault { return proxy.KeepCutting(1) },
+			proxy.GoneAsResponse, proxy.GoneAsEvent, proxy.Freeze,
+			func() *Fault { return proxy.Silence() },
+			func() *Fault { return proxy.FailWrites(3, http.StatusConflict) },
+			func() *Fault { return proxy.Forbid(Resource("deployments")) },
+		} {
+			fault().Stop()
 			try(t, client, proxy, "PATCH "+foosPath+"/x") // so that the others get on
 		}
-		proxy.KeepResetting(0).Stop()
-		proxy.LoseAnswers(1)
 		proxy.Requests()
 	}
 	close(enough)

@@ -21,10 +21,9 @@ import (
 
 // Why a watch ends before the server or the client ends it: the cause with which a fault ends the exchange.
 var (
-	errCut   = errors.New("the fault proxy cuts the connection")
-	errReset = errors.New("the fault proxy resets the stream")
-	errGone  = errors.New("the fault proxy sends 410 as an event")
-	errEnd   = errors.New("the fault proxy ends the watch as the server would")
+	errCut  = errors.New("the fault proxy cuts the connection")
+	errGone = errors.New("the fault proxy sends 410 as an event")
+	errEnd  = errors.New("the fault proxy ends the watch as the server would")
 )
 
 // silence is a cause as well, though the client sees no end, until it is over.

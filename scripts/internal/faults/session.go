@@ -61,11 +61,11 @@ type Cluster interface {
 type session struct {
 	Session
 	teller
-	copies []*running // the oldest first
-	number int        // of the youngest
+	replicas []*running // the oldest first
+	number   int        // of the youngest
 }
 
-// running is a copy of the program, behind a proxy of its own.
+// running is a replica of the program, behind a proxy of its own.
 type running struct {
 	number     int // 0: there is but one
 	proxy      *faultproxy.Proxy
@@ -79,7 +79,7 @@ func (s Session) Run(ctx context.Context) error {
 	run := &session{Session: s, teller: teller{out: s.Out, colours: s.Colours}}
 	defer run.close()
 	run.heading("%s starts, behind the fault proxy", filepath.Base(s.Binary))
-	if err := run.startCopy(); err != nil {
+	if err := run.startReplica(); err != nil {
 		return err
 	}
 	if err := run.settle(ctx); err != nil {
@@ -106,7 +106,7 @@ func (s *session) settle(ctx context.Context) error {
 	defer cancel()
 	err := s.Ready(ctx)
 	if err == nil {
-		proxy, sent := s.copies[0].proxy, -1
+		proxy, sent := s.replicas[0].proxy, -1
 		err = wait.PollUntilContextCancel(ctx, quiet, true, func(context.Context) (bool, error) {
 			before := sent
 			sent = len(slices.DeleteFunc(proxy.Requests(), isElection))
@@ -131,7 +131,7 @@ func isElection(r audit.Request) bool { return r.Resource == "leases" }
 // strike makes the fault, until the next turn or the end of ctx.
 func (s *session) strike(ctx context.Context) error {
 	s.heading("%s begins: %s", s.Fault.Name, s.Fault.Does)
-	end, err := s.Fault.begin(ctx, s)
+	end, err := s.begin(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Fault.Name, err)
 	}
@@ -144,6 +144,14 @@ func (s *session) strike(ctx context.Context) error {
 		return fmt.Errorf("take back %s: %w", s.Fault.Name, err)
 	}
 	return nil
+}
+
+// begin makes the fault. The function that it returns ends the fault.
+func (s *session) begin(ctx context.Context) (end func() error, err error) {
+	if s.Fault.proxied != nil {
+		return s.follow(ctx, s.Fault.proxied(s.replicas[0].proxy)), nil
+	}
+	return s.Fault.begin(ctx, s)
 }
 
 // follow tells each hit of a fault, and returns what ends both.
@@ -164,18 +172,18 @@ func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func
 	}
 }
 
-// startCopy starts one more copy of the program.
-func (s *session) startCopy() error {
+// startReplica starts one more replica of the program.
+func (s *session) startReplica() error {
 	proxy, err := faultproxy.Start(s.Target)
 	if err != nil {
 		return err
 	}
 	s.number++
 	c := &running{proxy: proxy, kubeconfig: fmt.Sprintf("%s.%d", s.Kubeconfig, s.number)}
-	if s.Fault.Copies {
+	if s.Fault.Replicas {
 		c.number = s.number
 	}
-	s.copies = append(s.copies, c)
+	s.replicas = append(s.replicas, c)
 	if err := proxy.Kubeconfig(s.Kubeconfig, c.kubeconfig); err != nil {
 		return err
 	}
@@ -204,14 +212,14 @@ func (r *running) source(what string) string {
 	return fmt.Sprintf("%s %d", what, r.number)
 }
 
-// close ends all copies.
+// close ends all replicas.
 func (s *session) close() {
-	for _, c := range s.copies {
+	for _, c := range s.replicas {
 		c.close((*process.Program).Stop)
 	}
 }
 
-// close ends a copy in the way given, and its proxy.
+// close ends a replica in the way given, and its proxy.
 func (r *running) close(end func(*process.Program)) {
 	if r.program != nil {
 		end(r.program)

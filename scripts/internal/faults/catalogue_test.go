@@ -1,35 +1,94 @@
 package faults
 
+// The catalogue, and what is told.
+
 import (
+	"errors"
+	"io"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/contract"
+	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// What the matrix is about can be tried, and nothing else; each fault here is one of the matrix's.
-func TestTheFaultsAreTheMatrixs(t *testing.T) {
-	tried := map[string]bool{}
+// `workshop faults` can make each fault of the matrix, in exactly one way, and says what happens then.
+func TestEachFaultCanBeMade(t *testing.T) {
+	seen := map[string]bool{}
 	for _, fault := range All() {
-		named, err := contract.Find(fault.Name)
-		if err != nil || len(named) != 1 {
-			t.Errorf("%s is %v in the matrix, error %v", fault.Name, named, err)
+		if fault.Title == "" || seen[fault.Name] {
+			t.Errorf("%s has the title %q, or is there twice", fault.Name, fault.Title)
+		}
+		seen[fault.Name] = true
+	}
+	for _, fault := range Makeable() {
+		if fault.Does == "" || (fault.proxied == nil) == (fault.begin == nil) {
+			t.Errorf("%s is declared without a sentence, or without one way to make it", fault.Name)
+		}
+		if whole := Whole(fault.Name); !seen[whole] {
+			t.Errorf("%s belongs to %s, which there isn't", fault.Name, whole)
+		}
+	}
+}
+
+// Each fault of the proxy does something to a program that has a watch, lists, writes, and watches again.
+func TestEachFaultOfTheProxyHits(t *testing.T) {
+	const watch = "/apis/samplecontroller.k8s.io/v1alpha1/foos?watch=true&resourceVersion=10"
+	for _, fault := range Makeable() {
+		if fault.proxied == nil {
 			continue
 		}
-		tried[named[0].Name] = true
-	}
-	for _, fault := range contract.Faults() {
-		if !tried[fault.Name] {
-			t.Errorf("%s %s can't be tried", fault.Name, fault.What)
-		}
-		delete(tried, fault.Name)
-	}
-	if len(tried) > 0 {
-		t.Errorf("these are no faults of the matrix: %v", tried)
+		t.Run(fault.Name+" "+fault.Does, func(t *testing.T) {
+			proxy, err := faultproxy.Start(newAPIServer(t).config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var program sync.WaitGroup
+			defer program.Wait()
+			defer proxy.Close()
+			client, err := rest.HTTPClientFor(&rest.Config{
+				Host: proxy.Address(), BearerToken: "secret", TLSClientConfig: rest.TLSClientConfig{CAData: proxy.CAData()},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			send := func(method, path string) {
+				request, err := http.NewRequest(method, proxy.Address()+path, http.NoBody)
+				if err != nil {
+					panic(err)
+				}
+				if answer, err := client.Do(request); err == nil {
+					io.Copy(io.Discard, answer.Body)
+					answer.Body.Close()
+				}
+			}
+			program.Go(func() { send(http.MethodGet, watch) })
+			await.That(t, patience, "a watch is open", func() error {
+				if proxy.Watches() == 0 {
+					return errors.New("none is")
+				}
+				return nil
+			})
+			made := fault.proxied(proxy)
+			program.Go(func() { send(http.MethodGet, "/apis/apps/v1/deployments") })
+			program.Go(func() { send(http.MethodPatch, "/apis/apps/v1/namespaces/a/deployments/x") })
+			program.Go(func() { send(http.MethodGet, watch) })
+			await.That(t, patience, "the fault hits", func() error {
+				if made.Hits() == 0 {
+					return errors.New(made.String())
+				}
+				return nil
+			})
+			made.Stop()
+		})
 	}
 }
 

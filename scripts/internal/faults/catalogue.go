@@ -1,0 +1,164 @@
+// Package faults is the catalogue of everything that goes wrong in the course, and lets a reader try a fault by hand and watch: a
+// chapter's program runs against a real API server, through the fault proxy, and each request, each line of its log and each hit of
+// the fault is printed as it happens.
+//
+// The matrix, `test --only`, `workshop faults` and the tests in scripts/acceptance all take their faults from the list in this file:
+// a new fault is one entry here, and what makes it happen, which is a method of the fault proxy or a function in outside.go.
+// session.go runs a program and makes a fault; tell.go prints.
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// Fault is something that may go wrong while a controller works.
+type Fault struct {
+	Name string
+	// Title is what the matrix and its tests call it.
+	Title string
+	// Does says what happens when `workshop faults` makes it, and Hint what helps to see its effect.
+	Does, Hint string
+	// Parts are what it is made of, if `workshop faults` makes that one at a time. Then the fields below belong to the parts.
+	Parts []Fault
+	// Replicas says that several replicas of the program run: they should elect a leader, if they can.
+	Replicas bool
+
+	// proxied has the fault proxy make it.
+	proxied func(*faultproxy.Proxy) *faultproxy.Fault
+	// begin makes it where the proxy can't. The function that it returns ends the fault, and is called once.
+	begin func(ctx context.Context, s *session) (end func() error, err error)
+}
+
+// All returns all faults, as the matrix has them.
+func All() []Fault {
+	return []Fault{
+		{
+			Name: "F1", Title: "every watch connection cut, again and again",
+			Does: "each watch's connection is cut, and each new one's after one event; " +
+				"writes in flight fail too, because they share this HTTP/2 connection",
+			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) },
+		},
+		{
+			Name: "F2", Title: "410 Gone, as a response and as an event",
+			Parts: []Fault{{
+				Name: "F2a", Does: "every watch ends, and the next is answered 410 Gone",
+				proxied: (*faultproxy.Proxy).GoneAsResponse,
+			}, {
+				Name: "F2b", Does: "every watch gets an ERROR event, 410 Gone",
+				proxied: (*faultproxy.Proxy).GoneAsEvent,
+			}},
+		},
+		{
+			Name: "F3", Title: "the API server killed and started again",
+			Does:  "the API server is killed; then it is started again",
+			begin: killAPIServer,
+		},
+		{
+			Name: "F4a", Title: "writes answered 500",
+			Does:    "the next 3 writes are answered 500",
+			proxied: failWrites(http.StatusInternalServerError),
+		},
+		{
+			Name: "F4b", Title: "writes answered 429",
+			Does:    "the next 3 writes are answered 429, come back in a second",
+			proxied: failWrites(http.StatusTooManyRequests),
+		},
+		{
+			Name: "F4c", Title: "writes answered 409 without cause",
+			Does:    "the next 3 writes are answered 409 Conflict",
+			proxied: failWrites(http.StatusConflict),
+		},
+		{
+			Name: "F5", Title: "the program killed between two of its writes",
+			Does:  "the program is killed after its next write, before it can do another, and started again",
+			begin: killProgram,
+		},
+		{
+			Name: "F6a", Title: "a frozen connection",
+			Does: "the connection is frozen: open, and no byte goes through",
+			Hint: "a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
+				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5.",
+			proxied: (*faultproxy.Proxy).Freeze,
+		},
+		{
+			Name: "F6b", Title: "watches that say nothing any more",
+			Does:    "the watches are silent: the connection lives, and no event comes",
+			Hint:    "all but 02 notice after 90 seconds, or sooner if the command ends with -- --silence 10s.",
+			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() },
+		},
+		{
+			Name: "F7", Title: "two replicas running: one leads, and the other takes over",
+			Does:     "a second replica of the program is started; then the first one is killed",
+			Replicas: true,
+			begin:    addReplica,
+		},
+		{
+			Name: "F8", Title: "forbidden for a while",
+			Does:    "Deployments are forbidden",
+			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid(faultproxy.Resource("deployments")) },
+		},
+	}
+}
+
+func failWrites(code int) func(*faultproxy.Proxy) *faultproxy.Fault {
+	return func(p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(3, code) }
+}
+
+// NeedsProxy reports whether only the fault proxy can make it.
+func (f Fault) NeedsProxy() bool {
+	return f.proxied != nil || slices.ContainsFunc(f.Parts, Fault.NeedsProxy)
+}
+
+// Makeable returns what `workshop faults` can make: all faults, and of those with parts the parts.
+func Makeable() (all []Fault) {
+	for _, fault := range All() {
+		if fault.Parts == nil {
+			fault.Parts = []Fault{fault}
+		}
+		all = append(all, fault.Parts...)
+	}
+	return all
+}
+
+// Whole returns the name of the fault that a part of that name belongs to, in any case. Other names it returns as they are.
+func Whole(name string) string {
+	for _, fault := range All() {
+		for _, part := range fault.Parts {
+			if strings.EqualFold(part.Name, name) {
+				return fault.Name
+			}
+		}
+	}
+	return name
+}
+
+// Find returns the fault or the part of that name, in any case, if `workshop faults` can make it.
+func Find(name string) (Fault, error) {
+	var names, several []string
+	for _, fault := range Makeable() {
+		if strings.EqualFold(fault.Name, name) {
+			return fault, nil
+		}
+		names = append(names, fault.Name)
+		if strings.EqualFold(strings.TrimRight(fault.Name, "abc"), name) {
+			several = append(several, fault.Name)
+		}
+	}
+	if len(several) > 0 {
+		return Fault{}, &problem.Problem{
+			What: name + " is several faults",
+			Mend: "take one of " + strings.Join(several, ", "),
+		}
+	}
+	return Fault{}, &problem.Problem{
+		What: fmt.Sprintf("there is no fault %q", name),
+		Mend: fmt.Sprintf(`take one of %s; "./scripts/workshop faults" says what each does`, strings.Join(names, ", ")),
+	}
+}
