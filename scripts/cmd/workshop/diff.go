@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -14,14 +15,16 @@ import (
 )
 
 func newDiffCommand() *cobra.Command {
-	var stat, everything bool
+	var stat, everything, plain bool
 	command := &cobra.Command{
 		Use:   "diff A B | diff --stat all",
 		Short: "Show what changes from one chapter to another, the lesson first",
 		Long: `Diff shows what changes from chapter A to chapter B, in the order in which it is best read: the lesson's file, the other
 files that changed, what is gone, and at last what is new. Where a chapter says its own name, as in import paths, that
 is no difference. Left out are go.mod, texts and generated code. With --all you also see tests, exercises, the lines of
-what is gone, and programs that only one of the two has.`,
+what is gone, and programs that only one of the two has.
+
+On a terminal the pager that git uses shows it.`,
 		Example: `  ./scripts/workshop diff 01 02
   ./scripts/workshop diff 02 03 --stat
   ./scripts/workshop diff --stat all`,
@@ -54,10 +57,15 @@ what is gone, and programs that only one of the two has.`,
 			if stat {
 				return diff.Stat(command.OutOrStdout())
 			}
-			return diff.Print(command.OutOrStdout(), ui.Coloured(os.Stdout))
+			print := func(w io.Writer) error { return diff.Print(w, ui.Coloured(os.Stdout)) }
+			if plain {
+				return print(os.Stdout)
+			}
+			return ui.Paged(os.Stdout, print)
 		},
 	}
 	command.Flags().BoolVar(&stat, "stat", false, "count the lines instead of showing them")
 	command.Flags().BoolVar(&everything, "all", false, "also tests, exercises, the lines of what is gone, and programs that only one chapter has")
+	command.Flags().BoolVar(&plain, "no-pager", false, "print all at once, as PAGER=cat does")
 	return command
 }
