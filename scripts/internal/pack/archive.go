@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"example.com/operators/scripts/internal/ui"
@@ -24,17 +23,8 @@ import (
 // write writes the archive: under another name until it is whole.
 func (p *packer) write(ctx context.Context, entries []entry, output string) (Result, error) {
 	result := Result{Path: output}
-	var largest int64
 	for _, e := range entries {
 		result.Unpacked += e.size
-		largest += atMost(e)
-		if e.mode.IsRegular() {
-			result.Files++
-		}
-	}
-	p.UI.Say("%d files, %s unpacked: the archive will have at most %s", result.Files, size(result.Unpacked), size(largest))
-	if err := checkDisk(filepath.Dir(output), largest, "the archive"); err != nil {
-		return result, err
 	}
 	file, err := os.CreateTemp(filepath.Dir(output), ".*.partial")
 	if err != nil {
@@ -42,14 +32,18 @@ func (p *packer) write(ctx context.Context, entries []entry, output string) (Res
 	}
 	err = p.step(ctx, "writing "+filepath.Base(output), func(ctx context.Context, step *ui.Step) (string, error) {
 		sum := sha256.New()
-		counted := &counter{}
 		read := int64(0)
-		err := writeArchive(ctx, io.MultiWriter(file, sum, counted), entries, p.commit.date, func(n int64) {
+		err := writeArchive(ctx, io.MultiWriter(file, sum), entries, p.commit.date, func(n int64) {
 			read += n
-			step.Update("%s of %s read, %s written", size(read), size(result.Unpacked), size(counted.n))
+			step.Update("%s of %s read", size(read), size(result.Unpacked))
 		})
-		result.Size, result.SHA256 = counted.n, hex.EncodeToString(sum.Sum(nil))
-		return size(result.Size), errors.Join(err, file.Chmod(0o644), file.Close())
+		result.SHA256 = hex.EncodeToString(sum.Sum(nil))
+		info, statErr := file.Stat()
+		if statErr == nil {
+			result.Size = info.Size()
+		}
+		summary := fmt.Sprintf("%s, and %s unpacked", size(result.Size), size(result.Unpacked))
+		return summary, errors.Join(err, statErr, file.Chmod(0o644), file.Close())
 	})
 	if err == nil {
 		err = os.Rename(file.Name(), output)
@@ -58,20 +52,7 @@ func (p *packer) write(ctx context.Context, entries []entry, output string) (Res
 		_ = file.Close() // it may be closed
 		err = errors.Join(err, os.Remove(file.Name()))
 	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		err = diskFull(filepath.Dir(output), largest, "the archive", "which is full", err)
-	}
 	return result, err
-}
-
-// atMost is a bound, not a guess, of what an entry takes in the archive: programs and source shrink to less than half, what is
-// compressed not at all, and each has a head.
-func atMost(e entry) int64 {
-	const head = 512
-	if strings.HasSuffix(e.name, ".zip") || strings.HasSuffix(e.name, ".pack") {
-		return e.size + head
-	}
-	return e.size/2 + head
 }
 
 // writeArchive writes the entries as tar.gz, and tells how many bytes it has read of them.
@@ -129,11 +110,4 @@ func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.from.Read(p)
 	w.progress(int64(n))
 	return n, err
-}
-
-type counter struct{ n int64 }
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.n += int64(len(p))
-	return len(p), nil
 }

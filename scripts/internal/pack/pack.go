@@ -26,9 +26,12 @@ import (
 // folder is what the archive unpacks to.
 const folder = "operators"
 
-// neededToGather is the disk that the parts take until they are in the archive, in bytes: 0.7 GiB of modules, 0.6 of Go, 0.6 of
-// programs.
-const neededToGather = 2 << 30
+// The disk that is needed, in bytes. The parts are 0.7 GiB of modules, 0.6 of Go and 0.6 of programs. In the archive, Go and the programs
+// shrink to less than half, and the modules, which are compressed already, don't shrink.
+const (
+	neededToGather  = 2 << 30
+	neededToArchive = 3 << 29
+)
 
 // Platforms are those that archives can be made for.
 func Platforms() []controlplane.Platform {
@@ -52,7 +55,6 @@ type Result struct {
 	Path     string
 	Size     int64 // of the archive, in bytes
 	Unpacked int64 // of all that is in it
-	Files    int
 	SHA256   string
 	Elapsed  time.Duration
 }
@@ -87,7 +89,8 @@ func Pack(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer release()
-	if err := checkDisk(p.dir, neededToGather, "gathering what goes into the archive"); err != nil {
+	if err := errors.Join(checkDisk(p.dir, neededToGather, "gathering what goes into the archive"),
+		checkDisk(filepath.Dir(output), neededToArchive, "the archive")); err != nil {
 		return Result{}, err
 	}
 	if err := p.gather(ctx); err != nil {
@@ -197,14 +200,9 @@ func checkDisk(dir string, needed int64, what string) error {
 	if err != nil || free >= uint64(needed) {
 		return err
 	}
-	return diskFull(dir, needed, what, fmt.Sprintf("which has %s left", size(int64(free))), nil)
-}
-
-func diskFull(dir string, needed int64, what, state string, err error) error {
 	return &problem.Problem{
-		What: fmt.Sprintf("%s needs %s on the disk of %s, %s", what, size(needed), dir, state),
+		What: fmt.Sprintf("%s needs %s on the disk of %s, which has %s left", what, size(needed), dir, size(int64(free))),
 		Mend: "free some space, or choose another disk (--output for the archive)",
-		Err:  err,
 	}
 }
 

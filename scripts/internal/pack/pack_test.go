@@ -236,7 +236,7 @@ func TestAnArchive(t *testing.T) {
 			t.Errorf("executable (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("is in order, each folder before what is in it, and tells nothing of this machine", func(t *testing.T) {
+	t.Run("is in order, and tells nothing of this machine", func(t *testing.T) {
 		before := ""
 		for _, header := range headers {
 			if header.Name <= before {
@@ -271,7 +271,7 @@ func TestAnArchive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"2 paths not as committed", " M 01-first/main.go", "?? notes.txt", "files, 1 MiB unpacked"} {
+		for _, want := range []string{"2 paths not as committed", " M 01-first/main.go", "?? notes.txt", "MiB, and 1 MiB unpacked"} {
 			if !strings.Contains(string(said), want) {
 				t.Errorf("%q isn't in:\n%s", want, said)
 			}

@@ -24,35 +24,24 @@ type entry struct {
 	size int64
 }
 
-// plan lists all entries, in order.
+// plan lists all entries, in order. The folders above them are tar's to make.
 func (p *packer) plan() ([]entry, error) {
-	var entries []entry
-	add := func(part []entry, err error) error {
-		entries = append(entries, part...)
-		return err
+	entries := []entry{text(".workshop/"+marker, p.markerText())}
+	for _, part := range []func() ([]entry, error){p.planSource, p.planPrograms, p.planGo, p.planProxy} {
+		more, err := part()
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, more...)
 	}
-	if err := inOrder(
-		func() error { return add(p.planSource()) },
-		func() error { return add(p.planPrograms()) },
-		func() error { return add(p.planGo()) },
-		func() error { return add(p.planProxy()) },
-		func() error { return add([]entry{text(".workshop/"+marker, p.markerText())}, nil) },
-	); err != nil {
-		return nil, err
+	for i, e := range entries {
+		entries[i].name = path.Join(folder, e.name)
+		if e.mode.IsDir() {
+			entries[i].name += "/"
+		}
 	}
-	for i := range entries {
-		entries[i].name = path.Join(folder, entries[i].name) + entries[i].slash()
-	}
-	entries = append(entries, parents(entries)...)
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	return entries, nil
-}
-
-func (e entry) slash() string {
-	if e.mode.IsDir() {
-		return "/"
-	}
-	return ""
 }
 
 // planSource is the repository, with its .git: also the empty folders in it, without which git doesn't know it for a repository.
@@ -180,22 +169,4 @@ func file(name, from string) (entry, error) {
 
 func text(name, content string) entry {
 	return entry{name: name, text: content, mode: 0o644, size: int64(len(content))}
-}
-
-// parents are the folders above the entries that aren't among them.
-func parents(entries []entry) []entry {
-	known := map[string]bool{}
-	for _, e := range entries {
-		if e.mode.IsDir() {
-			known[e.name] = true
-		}
-	}
-	var missing []entry
-	for _, e := range entries {
-		for dir := path.Dir(strings.TrimSuffix(e.name, "/")); dir != "." && !known[dir+"/"]; dir = path.Dir(dir) {
-			known[dir+"/"] = true
-			missing = append(missing, entry{name: dir + "/", mode: fs.ModeDir | 0o755})
-		}
-	}
-	return missing
 }
