@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/testfiles"
 )
 
@@ -92,26 +91,22 @@ func allMissing() []string {
 	return problems
 }
 
-func TestMoved(t *testing.T) {
+func TestAPartThatHasMoved(t *testing.T) {
 	const core = "// The core.\npackage main\n\nimport (\n\t\"example.com/operators/05-a/pkg/apis\"\n)\n\nvar a = 1\n"
 	there := strings.NewReplacer("package main", "package controller", "05-a/pkg/apis", "06-b/api").Replace(core)
+	const place = "06-b/internal/controller/desired.go"
 	for sentence, test := range map[string]struct {
 		six  string
-		want int
+		want bool
 	}{
-		"the same, but for package and imports": {there, 0},
-		"another":                               {strings.ReplaceAll(there, "a = 1", "a = 2"), 1},
+		"the same, but for package and imports": {there, false},
+		"another":                               {strings.ReplaceAll(there, "a = 1", "a = 2"), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{
-				"05-a/desired.go": core, "06-b/internal/controller/desired.go": test.six,
-			})
-			all, err := chapters.All(root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if problems, err := moved(all); err != nil || len(problems) != test.want {
-				t.Errorf("found %q (%v), want %d", problems, err, test.want)
+			root := testfiles.Write(t, t.TempDir(), map[string]string{"05-a/desired.go": core, place: test.six})
+			problems, err := skeleton(t.Context(), root)
+			if got := slices.Contains(problems, place+": should be the same as in 05-a"); err != nil || got != test.want {
+				t.Errorf("found %q (%v), want %v", problems, err, test.want)
 			}
 		})
 	}

@@ -36,18 +36,14 @@ func checkGo(m machine) Finding {
 	}
 }
 
-func checkGit(m machine) Finding {
-	if m.has("git") {
-		return ok("git is there")
+// checkTool looks for a program that only a part of the course needs.
+func checkTool(name, without string) func(machine) Finding {
+	return func(m machine) Finding {
+		if m.has(name) {
+			return ok(name + " is there")
+		}
+		return warn(fmt.Sprintf("there is no %s command: %s", name, without), "install "+name)
 	}
-	return warn("there is no git command: diffs between your work and the course's can't be shown", "install git")
-}
-
-func checkMake(m machine) Finding {
-	if m.has("make") {
-		return ok("make is there")
-	}
-	return warn("there is no make command: chapters 06 and 07 and their tests need it", "install make")
 }
 
 // oldestKubectl is the oldest that takes all that the READMEs give it.
@@ -181,20 +177,6 @@ func checkClock(m machine) Finding {
 	default:
 		return ok("the clock is plausible")
 	}
-}
-
-func checkDocker(m machine) Finding {
-	if m.has("docker") {
-		return ok("docker is there; only a cluster of kind (up --kind) needs it")
-	}
-	return ok("there is no docker, which only a cluster of kind (up --kind) needs")
-}
-
-func checkInotify(m machine) Finding {
-	if m.instances > 0 && m.instances < 512 {
-		return ok(fmt.Sprintf("inotify allows %d instances: enough here; kind with several nodes wants 512 (sysctl fs.inotify.max_user_instances)", m.instances))
-	}
-	return ok("file watching isn't limited too much")
 }
 
 // fromError makes a finding of a check that another package does.

@@ -42,10 +42,12 @@ func Examine(ctx context.Context, root string, c *cluster.Cluster) (findings []F
 // checks lists all checks, the most common trouble first.
 func checks() []func(machine) Finding {
 	return []func(machine) Finding{
-		checkGo, checkGit, checkMake, checkKubectl, checkCompiler,
+		checkGo,
+		checkTool("git", "diffs between your work and the course's can't be shown"),
+		checkTool("make", "chapters 06 and 07 and their tests need it"),
+		checkKubectl, checkCompiler,
 		checkFolder, checkPath, checkDisk, checkMemory,
 		checkFlags, checkProxy, checkWorkspace, checkHTTPProxy,
 		checkPorts, checkStrays, checkClock,
-		checkDocker, checkInotify,
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +37,6 @@ type machine struct {
 	strays      []int // pids
 	now         time.Time
 	clusterMade time.Time // zero: there is none
-	instances   int       // of inotify that a user may have; 0: not Linux
 }
 
 // disk is where a folder lies that will grow.
@@ -76,9 +73,6 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	}
 	if status, err := c.Status(ctx); err == nil {
 		m.clusterUp = status.Ready
-	}
-	if runtime.GOOS == "linux" {
-		m.instances = readNumber("/proc/sys/fs/inotify/max_user_instances")
 	}
 	return m
 }
@@ -130,10 +124,4 @@ func tryWriting(dir string) error {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-func readNumber(path string) int {
-	data, _ := os.ReadFile(path)
-	n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
-	return n
 }

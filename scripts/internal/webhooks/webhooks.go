@@ -7,8 +7,10 @@ package webhooks
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +18,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/util/cert"
@@ -96,64 +98,44 @@ func (l *Local) Configurations(manifests []byte, namespace string) ([]byte, erro
 		if errors.Is(err, io.EOF) {
 			return made.Bytes(), nil
 		}
+		var object unstructured.Unstructured
+		if err == nil {
+			err = yaml.Unmarshal(document, &object.Object)
+		}
+		if err == nil && strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
+			var content []byte
+			if err = l.pointHere(object, namespace); err == nil {
+				content, err = yaml.Marshal(object.Object)
+			}
+			made.WriteString("---\n" + string(content))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("webhook configurations: %w", err)
 		}
-		configuration, err := l.configuration(document, namespace)
-		if err != nil {
-			return nil, fmt.Errorf("webhook configurations: %w", err)
-		}
-		if configuration == nil {
-			continue
-		}
-		content, err := yaml.Marshal(configuration)
-		if err != nil {
-			return nil, err
-		}
-		made.WriteString("---\n")
-		made.Write(content)
 	}
 }
 
-// configuration returns the object in document, changed, or nil if it is no webhook configuration.
-func (l *Local) configuration(document []byte, namespace string) (metav1.Object, error) {
-	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(document, &kind); err != nil {
-		return nil, err
+// pointHere changes a configuration's webhooks so that they are this program's.
+func (l *Local) pointHere(configuration unstructured.Unstructured, namespace string) error {
+	key, value, _ := strings.Cut(Label, "=")
+	configuration.SetLabels(map[string]string{key: value})
+	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
+	if err != nil {
+		return err
 	}
-	switch kind.Kind {
-	case "MutatingWebhookConfiguration":
-		var found admissionv1.MutatingWebhookConfiguration
-		err := yaml.Unmarshal(document, &found)
-		for i := range found.Webhooks {
-			l.pointHere(&found.Webhooks[i].ClientConfig, &found.Webhooks[i].NamespaceSelector, namespace)
+	for _, webhook := range webhooks {
+		webhook, ok := webhook.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s: a webhook is %v", configuration.GetName(), webhook)
 		}
-		return labelled(&found), err
-	case "ValidatingWebhookConfiguration":
-		var found admissionv1.ValidatingWebhookConfiguration
-		err := yaml.Unmarshal(document, &found)
-		for i := range found.Webhooks {
-			l.pointHere(&found.Webhooks[i].ClientConfig, &found.Webhooks[i].NamespaceSelector, namespace)
+		path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path") // else there is none
+		webhook["clientConfig"] = map[string]any{
+			"url":      "https://" + net.JoinHostPort(host, strconv.Itoa(l.port)) + cmp.Or(path, "/"),
+			"caBundle": base64.StdEncoding.EncodeToString(l.ca),
 		}
-		return labelled(&found), err
+		if namespace != "" {
+			webhook["namespaceSelector"] = map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace}}
+		}
 	}
-	return nil, nil
-}
-
-func labelled(object metav1.Object) metav1.Object {
-	object.SetLabels(map[string]string{"operators.example.com/webhooks": "local"})
-	return object
-}
-
-// pointHere changes a webhook so that it is this program's.
-func (l *Local) pointHere(config *admissionv1.WebhookClientConfig, selector **metav1.LabelSelector, namespace string) {
-	path := "/"
-	if config.Service != nil && config.Service.Path != nil {
-		path = *config.Service.Path
-	}
-	url := "https://" + net.JoinHostPort(host, strconv.Itoa(l.port)) + path
-	*config = admissionv1.WebhookClientConfig{URL: &url, CABundle: l.ca}
-	if namespace != "" {
-		*selector = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}}
-	}
+	return unstructured.SetNestedSlice(configuration.Object, webhooks, "webhooks")
 }
