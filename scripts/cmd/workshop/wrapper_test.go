@@ -126,6 +126,24 @@ func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestTheEntryRecommendsWSL2OnWindows(t *testing.T) {
+	for _, system := range []string{"MINGW64_NT-10.0-22631", "MSYS_NT-10.0", "CYGWIN_NT-10.0"} {
+		root, goDir := newRepository(t)
+		uname := filepath.Join(goDir, "uname")
+		if err := os.Remove(uname); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(uname, []byte("#!/bin/sh\necho "+system+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(out, "install WSL2") || strings.Contains(out, "<one>") {
+			t.Errorf("%s: %v\n%s", system, err, out)
+		}
+	}
+}
+
 func TestTheEntryCantWrite(t *testing.T) {
 	root, goDir := newRepository(t)
 	if err := os.WriteFile(filepath.Join(root, ".workshop"), nil, 0o600); err != nil { // root ignores permissions, but not this
