@@ -74,25 +74,24 @@ func checkConsole(doc *document) []Problem {
 
 // consoleBlocks reads all console blocks of a document, in order.
 func consoleBlocks(doc *document) (blocks []block, problems []Problem) {
-	doc.each(func(n ast.Node) {
-		fenced, ok := n.(*ast.FencedCodeBlock)
-		if !ok || string(fenced.Language(doc.source)) != consoleLanguage {
-			return
+	for _, fenced := range all[*ast.FencedCodeBlock](doc.root) {
+		if string(fenced.Language(doc.source)) != consoleLanguage {
+			continue
 		}
-		b := block{line: doc.line(n)}
+		b := block{line: doc.line(fenced)}
 		err := b.readInfo(string(fenced.Info.Value(doc.source)))
 		if err == nil {
 			err = b.readLines(strings.TrimRight(string(fenced.Lines().Value(doc.source)), "\n"))
 		}
-		if err == nil && b.norun && !notRun.MatchString(doc.html(n.PreviousSibling())) {
+		if err == nil && b.norun && !notRun.MatchString(doc.html(fenced.PreviousSibling())) {
 			err = fmt.Errorf("norun needs its reason, `<!-- not run: why -->`, directly before the block")
 		}
 		if err != nil {
 			problems = append(problems, doc.problem(b.line, "console block: %v", err))
-			return
+			continue
 		}
 		blocks = append(blocks, b)
-	})
+	}
 	return blocks, problems
 }
 

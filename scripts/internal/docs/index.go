@@ -7,7 +7,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"io/fs"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,19 +24,14 @@ const (
 )
 
 // rowsBelow are the rows, but for the head, of the table below a second-level heading.
-func (d *document) rowsBelow(title string) (rows []ast.Node) {
+func (d *document) rowsBelow(title string) (rows []*extension.TableRow) {
 	below := false
 	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
 			below = d.plain(h) == title
 		}
-		if _, ok := n.(*extension.Table); !ok || !below {
-			continue
-		}
-		for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-			if _, ok := row.(*extension.TableRow); ok {
-				rows = append(rows, row)
-			}
+		if below {
+			rows = append(rows, all[*extension.TableRow](n)...)
 		}
 	}
 	return rows
@@ -53,33 +47,21 @@ func checkGlossary(texts library, doc *document) (problems []Problem) {
 		problems = append(problems, doc.problem(doc.line(rows[mostTerms]), "the glossary has %d terms, and %d are enough", len(rows), mostTerms))
 	}
 	for _, row := range rows {
-		term := doc.plain(row.FirstChild())
-		if wrong := explained(texts, doc, row, term); wrong != "" {
-			problems = append(problems, doc.problem(doc.line(row), "glossary, %q: %s", term, wrong))
+		term, target := doc.plain(row.FirstChild()), ""
+		if links := all[*ast.Link](row); len(links) > 0 {
+			target = string(links[0].Destination)
+		}
+		if file, anchor, _ := strings.Cut(target, "#"); file == "" || anchor == "" {
+			problems = append(problems, doc.problem(doc.line(row), "glossary, %q: it needs a link to the section that explains it", term))
+			continue
+		}
+		_, text, err := resolve(texts, doc, target)
+		word, _, _ := strings.Cut(term, " (")
+		if err == nil && !strings.Contains(strings.ToLower(text), strings.ToLower(word)) { // checkLinks reports an error
+			problems = append(problems, doc.problem(doc.line(row), "glossary, %q: the section %s doesn't mention it", term, target))
 		}
 	}
 	return problems
-}
-
-// explained says what is wrong with where a term is linked to.
-func explained(texts library, doc *document, row ast.Node, term string) string {
-	var target string
-	if all := links(row); len(all) > 0 {
-		target = string(all[0].Destination)
-	}
-	u, err := url.Parse(target)
-	if err != nil || u.Path == "" || u.Fragment == "" {
-		return "it needs a link to the section that explains it"
-	}
-	_, text, err := resolve(texts, doc, target)
-	if err != nil {
-		return "" // checkLinks says so
-	}
-	word, _, _ := strings.Cut(term, " (")
-	if !strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
-		return "the section " + target + " doesn't mention it"
-	}
-	return ""
 }
 
 // section is the text from the heading with this anchor to the next one that isn't below it, or all of the document for no anchor. It
@@ -108,19 +90,21 @@ func oneLine(text string) string {
 }
 
 // checkMessages checks that each message is in a string of a test, or in what a command of a text prints.
-func checkMessages(texts library, doc *document, all []string) (problems []Problem) {
+func checkMessages(texts library, doc *document, files []string) (problems []Problem) {
 	if doc.file != topREADME {
 		return nil
 	}
-	var seen []string // made only if there is something to look for
-	for _, row := range doc.rowsBelow(messagesHeading) {
-		if seen == nil {
-			var err error
-			if seen, err = seenByTests(texts, all); err != nil {
-				return append(problems, doc.problem(doc.line(row), "%v", err))
-			}
-		}
-		for _, message := range doc.codeSpans(row.FirstChild()) {
+	rows := doc.rowsBelow(messagesHeading)
+	if len(rows) == 0 {
+		return nil
+	}
+	seen, err := seenByTests(texts, files)
+	if err != nil {
+		return []Problem{doc.problem(doc.line(rows[0]), "%v", err)}
+	}
+	for _, row := range rows {
+		for _, span := range all[*ast.CodeSpan](row.FirstChild()) {
+			message := doc.plain(span)
 			if !slices.ContainsFunc(seen, func(text string) bool { return hasPieces(text, strings.Split(message, ellipsis)) }) {
 				problems = append(problems, doc.problem(doc.line(row), "no test, and no command in a text, has anything to do with the message %q", message))
 			}
@@ -129,17 +113,7 @@ func checkMessages(texts library, doc *document, all []string) (problems []Probl
 	return problems
 }
 
-// codeSpans are the texts in n that are marked as code.
-func (d *document) codeSpans(n ast.Node) (spans []string) {
-	each(n, func(n ast.Node) {
-		if span, ok := n.(*ast.CodeSpan); ok {
-			spans = append(spans, d.plain(span))
-		}
-	})
-	return spans
-}
-
-// hasPieces tells whether text has all pieces, one behind the other.
+// hasPieces reports whether text has all pieces, one behind the other.
 func hasPieces(text string, pieces []string) bool {
 	for _, piece := range pieces {
 		_, rest, found := strings.Cut(text, strings.TrimSpace(piece))
@@ -158,11 +132,11 @@ func seenByTests(texts library, files []string) (seen []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		doc.each(func(n ast.Node) {
-			if fenced, ok := n.(*ast.FencedCodeBlock); ok && string(fenced.Language(doc.source)) == consoleLanguage {
+		for _, fenced := range all[*ast.FencedCodeBlock](doc.root) {
+			if string(fenced.Language(doc.source)) == consoleLanguage {
 				seen = append(seen, splitLines(fenced.Lines().Value(doc.source))...)
 			}
-		})
+		}
 	}
 	err = fs.WalkDir(texts.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {

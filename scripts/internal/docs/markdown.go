@@ -60,17 +60,24 @@ func (d *document) problem(line int, format string, args ...any) Problem {
 }
 
 // each calls f for every node, in the order of the text.
-func (d *document) each(f func(ast.Node)) { each(d.root, f) }
-
-// each calls f for a node and all below it, in the order of the text.
-func each(n ast.Node, f func(ast.Node)) {
+func (d *document) each(f func(ast.Node)) {
 	// The walker's error could only be f's, and f has none.
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			f(n)
 		}
 		return ast.WalkContinue, nil
 	})
+}
+
+// all are the nodes of one type in n and below it, in the order of the text.
+func all[T ast.Node](n ast.Node) (found []T) {
+	(&document{root: n}).each(func(n ast.Node) {
+		if one, ok := n.(T); ok {
+			found = append(found, one)
+		}
+	})
+	return found
 }
 
 // html is the text of a node that is raw HTML (a comment, say), and "" of any other, nil included.
@@ -93,14 +100,11 @@ type heading struct {
 	text        string // without markup
 }
 
-func (d *document) headings() []heading {
-	var all []heading
-	d.each(func(n ast.Node) {
-		if h, ok := n.(*ast.Heading); ok {
-			all = append(all, heading{h.Level, d.line(h), d.plain(h)})
-		}
-	})
-	return all
+func (d *document) headings() (headings []heading) {
+	for _, h := range all[*ast.Heading](d.root) {
+		headings = append(headings, heading{h.Level, d.line(h), d.plain(h)})
+	}
+	return headings
 }
 
 // plain is what a reader sees of a node: its text without emphasis, links or code marks.

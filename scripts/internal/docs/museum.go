@@ -24,8 +24,8 @@ func checkMuseum(texts library, doc *document) (problems []Problem) {
 	if doc.file != museum {
 		return nil
 	}
-	for n := doc.root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && h.Level == 3 {
+	for _, h := range all[*ast.Heading](doc.root) {
+		if h.Level == 3 {
 			problems = append(problems, checkExhibit(texts, doc, h)...)
 		}
 	}
@@ -43,11 +43,11 @@ func checkExhibit(texts library, doc *document, heading *ast.Heading) (problems 
 		}
 	}
 	for i, begin := range exhibitItems {
-		if i >= len(items) || !strings.HasPrefix(doc.plain(items[i]), begin) || len(links(items[i])) == 0 {
+		if i >= len(items) || !strings.HasPrefix(doc.plain(items[i]), begin) || len(all[*ast.Link](items[i])) == 0 {
 			say(heading, "item %d of its list should begin with %q, and have a link", i+1, begin)
 			return problems
 		}
-		for _, link := range links(items[i]) {
+		for _, link := range all[*ast.Link](items[i]) {
 			target, label := string(link.Destination), doc.plain(link)
 			if begin == "Upstream:" && !pinned.MatchString(target) {
 				say(link, "%s isn't the address of a file at a commit or a tag", target)
@@ -64,13 +64,4 @@ func checkExhibit(texts library, doc *document, heading *ast.Heading) (problems 
 func failsAsGiven(fsys fs.FS, file, test string) bool {
 	source, err := fs.ReadFile(fsys, file)
 	return err != nil || strings.Contains(string(source), "// fails: "+test+"\n") // checkLinks reports a missing file
-}
-
-func links(n ast.Node) (all []*ast.Link) {
-	each(n, func(n ast.Node) {
-		if link, ok := n.(*ast.Link); ok {
-			all = append(all, link)
-		}
-	})
-	return all
 }

@@ -157,19 +157,15 @@ func declares(decl ast.Decl) (names []string) {
 	return names
 }
 
-// receiver is the name of a receiver's type, without its pointer and type parameters.
-func receiver(expr ast.Expr) string {
-	switch e := expr.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
+// receiver is the name of a receiver's type, without its pointer and type parameters: the first name in it.
+func receiver(expr ast.Expr) (name string) {
+	ast.Inspect(expr, func(n ast.Node) bool {
+		if identifier, ok := n.(*ast.Ident); ok && name == "" {
+			name = identifier.Name
+		}
+		return name == ""
+	})
+	return name
 }
 
 func splitLines(text []byte) []string {
