@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 )
 
@@ -101,12 +101,8 @@ func runProgram(ctx context.Context, root string, p program.Program, flags []str
 		defer stop()
 		flags = slices.Concat(local, flags)
 	}
-	running := exec.CommandContext(ctx, ready.binary, flags...)
+	running := process.NewCommand(ctx, 40*time.Second, ready.binary, flags...)
 	running.Stdout, running.Stderr = os.Stdout, os.Stderr
-	// The program is told of Ctrl-C once: by Cancel, and not by the terminal too.
-	running.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	running.WaitDelay = 40 * time.Second // then it is killed
-	running.Cancel = func() error { return running.Process.Signal(os.Interrupt) }
 	err = running.Run()
 	var exit *exec.ExitError
 	switch {

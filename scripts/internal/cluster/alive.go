@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	gopsutil "github.com/shirou/gopsutil/v4/process"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/problem"
@@ -53,7 +54,7 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 		if err != nil {
 			continue // being written
 		}
-		if p, runs := identify(ctx, int32(pid), executables); runs && p.home == c.kwok() || ctx.Err() != nil {
+		if p, runs := identify(ctx, &gopsutil.Process{Pid: int32(pid)}, executables); runs && p.home == c.kwok() || ctx.Err() != nil {
 			continue
 		}
 		component := strings.TrimSuffix(filepath.Base(file), ".pid")

@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"example.com/operators/scripts/internal/lock"
+	"example.com/operators/scripts/internal/problem"
 )
 
 // Down ends the cluster's processes, and no others, and returns how many there were. The data stays for the next Up, unless
@@ -37,11 +39,18 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 	return len(running), os.RemoveAll(c.dir)
 }
 
-// Purge ends every process that runs a program of the repository at root, whatever cluster it belongs to, and removes
-// .workshop but for the files in it whose names match one of the patterns in keep. It returns how many processes there were,
-// and the names of what is kept.
+// Purge ends every process of the repository at root: those that run a program which lies in its .workshop, whatever cluster they
+// belong to, and those of clusters there. It removes .workshop but for the files in it whose names match one of the patterns in
+// keep, and returns how many processes there were, and the names of what is kept. It never follows a link: where that leads may
+// be another repository's.
 func Purge(ctx context.Context, root string, keep []string, waiting func(holder string)) (ended int, kept []string, err error) {
 	state := filepath.Join(resolve(root), ".workshop")
+	if target, err := os.Readlink(state); err == nil {
+		return 0, nil, &problem.Problem{
+			What: fmt.Sprintf("%s is a link to %s, which may be another repository's", state, target),
+			Mend: "remove the link by hand, and the folder too if nothing else uses it",
+		}
+	}
 	release, err := lock.Acquire(ctx, state, waiting)
 	if err != nil {
 		return 0, nil, err
@@ -51,6 +60,10 @@ func Purge(ctx context.Context, root string, keep []string, waiting func(holder 
 	if err != nil {
 		return 0, nil, err
 	}
+	// The programs may be links to another repository's, which runs clusters of its own by them.
+	programs = slices.DeleteFunc(programs, func(p program) bool {
+		return !strings.HasPrefix(p.executable, state+"/") && !strings.HasPrefix(p.home, state+"/")
+	})
 	if err := end(ctx, slices.Values(programs)); err != nil {
 		return 0, nil, fmt.Errorf("ending all clusters: %w", err)
 	}

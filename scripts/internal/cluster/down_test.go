@@ -1,13 +1,19 @@
 package cluster
 
 import (
+	"bufio"
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/process"
 )
 
 func TestPurgeKeepsWhatItIsToldTo(t *testing.T) {
@@ -43,6 +49,83 @@ func TestPurgeKeepsWhatItIsToldTo(t *testing.T) {
 				if content, err := os.ReadFile(filepath.Join(state, file)); err != nil || string(content) != "content of "+file {
 					t.Errorf("%s is now %q, error %v", file, content, err)
 				}
+			}
+		})
+	}
+}
+
+// startComponent starts a program as kwokctl does: by a path in its cluster's folder. It prints a line when it runs.
+func startComponent(t *testing.T, executable, home string) *gopsutil.Process {
+	t.Helper()
+	command := exec.Command(executable, "-c", "echo up; read line")
+	command.Args[0] = filepath.Join(home, "bin", "etcd")
+	input, inErr := command.StdinPipe()
+	output, outErr := command.StdoutPipe()
+	if err := errors.Join(inErr, outErr, command.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close() // that ends it
+		_ = command.Wait()
+	})
+	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p, err := gopsutil.NewProcess(int32(command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPurgeFollowsNoLinkIntoAnotherRepository(t *testing.T) {
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	program, err := os.ReadFile(shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sentence, test := range map[string]struct {
+		link    string // below both roots; "": there is none
+		theirs  bool   // the other repository's process goes on
+		refused bool
+	}{
+		"a program that is a link":    {link: ".workshop/bin/etcd", theirs: true},
+		"all programs by one link":    {link: ".workshop/bin", theirs: true},
+		".workshop itself is a link":  {link: ".workshop", theirs: true, refused: true},
+		"what is no link is ended so": {},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			ours, others := resolve(t.TempDir()), resolve(t.TempDir())
+			etcd := filepath.Join(others, ".workshop", "bin", "etcd")
+			writeFile(t, etcd, string(program))
+			if err := os.Chmod(etcd, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			link := filepath.Join(ours, test.link)
+			if test.link == "" {
+				ours = others
+			} else if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(filepath.Join(others, test.link), link)); err != nil {
+				t.Fatal(err)
+			}
+			theirs := startComponent(t, etcd, filepath.Join(others, ".workshop", "clusters", "workshop"))
+			want := 1
+			if test.refused {
+				want = 0
+			} else if test.link != "" { // a cluster of ours, run by their program
+				startComponent(t, etcd, filepath.Join(ours, ".workshop", "clusters", "workshop"))
+			}
+			ended, _, err := Purge(t.Context(), ours, nil, nil)
+			if ended != want || (err != nil) != test.refused {
+				t.Errorf("ended %d, error %v; want %d, refused: %v", ended, err, want, test.refused)
+			}
+			if process.Runs(t.Context(), theirs) != test.theirs {
+				t.Errorf("the other repository's process goes on: %v, want %v", !test.theirs, test.theirs)
+			}
+			if _, err := os.Stat(etcd); (err == nil) != test.theirs {
+				t.Errorf("the other repository's program: %v", err)
 			}
 		})
 	}

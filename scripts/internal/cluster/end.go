@@ -1,6 +1,6 @@
 package cluster
 
-// How processes are ended.
+// How a cluster's processes are ended.
 
 import (
 	"context"
@@ -8,10 +8,11 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/process"
 )
 
 // grace is how long a process has to end by itself. etcd takes milliseconds, an API server whose etcd is gone minutes.
@@ -19,40 +20,21 @@ const grace = 5 * time.Second
 
 // end ends processes, clients before their servers, so that nothing is lost. It returns when all are gone.
 func end(ctx context.Context, programs iter.Seq[program]) error {
-	var controllers, servers, stores []program
+	var controllers, servers, stores []*gopsutil.Process
 	for p := range programs {
 		switch p.component {
 		case "etcd":
-			stores = append(stores, p)
+			stores = append(stores, p.Process)
 		case "kube-apiserver":
-			servers = append(servers, p)
+			servers = append(servers, p.Process)
 		default:
-			controllers = append(controllers, p)
+			controllers = append(controllers, p.Process)
 		}
 	}
-	for _, stage := range [][]program{controllers, servers, stores} {
-		if err := endAll(ctx, stage); err != nil {
+	for _, stage := range [][]*gopsutil.Process{controllers, servers, stores} {
+		if err := process.End(ctx, grace, process.Those(stage...)); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func endAll(ctx context.Context, left []program) error {
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		for _, p := range left {
-			_ = syscall.Kill(int(p.pid), signal) // it may be gone: looked at below
-		}
-		_ = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, grace, true, func(ctx context.Context) (bool, error) {
-			left = slices.DeleteFunc(left, func(p program) bool { return !p.runs(ctx) })
-			return len(left) == 0, nil
-		})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	if len(left) > 0 {
-		return fmt.Errorf("%s (pid %d) doesn't end", left[0].component, left[0].pid)
 	}
 	return nil
 }
@@ -67,12 +49,7 @@ func (c *Cluster) Kill(ctx context.Context, component string) error {
 	if !ok {
 		return fmt.Errorf("%s of cluster %q doesn't run (these do: %v)", component, c.name, slices.Sorted(maps.Keys(running)))
 	}
-	if err := syscall.Kill(int(p.pid), syscall.SIGKILL); err != nil {
-		return fmt.Errorf("killing %s (pid %d): %w", component, p.pid, err)
-	}
-	return wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, grace, true, func(ctx context.Context) (bool, error) {
-		return !p.runs(ctx), nil
-	})
+	return process.Kill(ctx, process.Those(p.Process))
 }
 
 // PIDs are the processes of the components that run.
@@ -80,7 +57,7 @@ func (c *Cluster) PIDs(ctx context.Context) (map[string]int, error) {
 	running, err := c.running(ctx)
 	pids := map[string]int{}
 	for component, p := range running {
-		pids[component] = int(p.pid)
+		pids[component] = int(p.Pid)
 	}
 	return pids, err
 }

@@ -10,11 +10,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
+	"time"
 
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
 
 func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
@@ -27,11 +27,10 @@ func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "kwokctl"), append([]string{"--name", c.name}, args...)...)
+	cmd := process.NewCommand(ctx, time.Second, filepath.Join(c.bin, "kwokctl"), append([]string{"--name", c.name}, args...)...)
 	cmd.Dir = c.dir
 	cmd.Env = []string{"HOME=" + c.dir, "PATH=" + c.bin}
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal's Ctrl-C is ours to handle
 	err = cmd.Run()
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()

@@ -6,14 +6,15 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/shirou/gopsutil/v4/process"
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/process"
 )
 
 // binaries are the programs of a cluster's components, in the folder bin.
@@ -23,9 +24,9 @@ func binaries() []string {
 
 // program is a process of a cluster.
 type program struct {
+	*gopsutil.Process
 	component  string
 	home       string // kwokctl's folder of its cluster
-	pid        int32
 	executable string
 	replaced   bool // the executable isn't the one that is on disk now
 }
@@ -47,7 +48,7 @@ func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
 	programs, err := findPrograms(ctx, c.bin)
 	for _, p := range programs {
 		if _, err := os.Stat(p.home); errors.Is(err, fs.ErrNotExist) {
-			pids = append(pids, int(p.pid))
+			pids = append(pids, int(p.Pid))
 		}
 	}
 	return pids, err
@@ -55,52 +56,37 @@ func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
 
 // findPrograms finds the processes of all clusters that are run by the programs in the folder bin.
 func findPrograms(ctx context.Context, bin string) (found []program, err error) {
-	pids, err := process.PidsWithContext(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
-	}
 	executables := executables(bin)
-	for _, pid := range pids {
-		if p, ok := identify(ctx, pid, executables); ok {
-			found = append(found, p)
+	processes, err := process.Find(ctx, func(p *gopsutil.Process) bool {
+		_, ok := identify(ctx, p, executables)
+		return ok
+	})
+	for _, p := range processes {
+		if one, ok := identify(ctx, p, executables); ok {
+			found = append(found, one)
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // identify looks whether a process runs one of the executables, as kwokctl starts them: by the name HOME/bin/COMPONENT.
-func identify(ctx context.Context, pid int32, executables map[string]bool) (program, bool) {
-	executable, replaced, ok := executableOf(ctx, pid)
-	if !ok || !executables[executable] {
+func identify(ctx context.Context, p *gopsutil.Process, executables map[string]bool) (program, bool) {
+	path, err := p.ExeWithContext(ctx)                            // unknown of other users' processes, and of the dead
+	executable, replaced := strings.CutSuffix(path, " (deleted)") // Linux says so
+	if err != nil || !executables[executable] {
 		return program{}, false
 	}
-	args, err := (&process.Process{Pid: pid}).CmdlineSliceWithContext(ctx)
+	args, err := p.CmdlineSliceWithContext(ctx)
 	if err != nil || len(args) == 0 || filepath.Base(filepath.Dir(args[0])) != "bin" {
 		return program{}, false
 	}
 	return program{
+		Process:    p,
 		component:  filepath.Base(args[0]),
 		home:       filepath.Dir(filepath.Dir(args[0])),
-		pid:        pid,
 		executable: executable,
 		replaced:   replaced,
 	}, true
-}
-
-// runs tells whether the process is still there.
-func (p program) runs(ctx context.Context) bool {
-	executable, _, ok := executableOf(ctx, p.pid)
-	return ok && executable == p.executable
-}
-
-// executableOf is the path of what a process runs. It isn't known of other users' processes, nor of the dead.
-func executableOf(ctx context.Context, pid int32) (path string, replaced, ok bool) {
-	path, err := (&process.Process{Pid: pid}).ExeWithContext(ctx)
-	if err != nil {
-		return "", false, false
-	}
-	path, replaced = strings.CutSuffix(path, " (deleted)") // Linux says so
-	return path, replaced, true
 }
 
 // executables lists the components' programs in the folder bin, where links lead.
@@ -127,7 +113,7 @@ func (c *Cluster) writePIDFiles(running map[string]program) error {
 		}
 	}
 	for component, p := range running {
-		file, pid := filepath.Join(dir, component+".pid"), strconv.Itoa(int(p.pid))
+		file, pid := filepath.Join(dir, component+".pid"), strconv.Itoa(int(p.Pid))
 		if recorded, err := os.ReadFile(file); err == nil && string(recorded) == pid {
 			continue
 		}

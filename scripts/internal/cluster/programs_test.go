@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
 )
 
 // newCluster returns a cluster that was never made, with the folders that kwokctl would make.
@@ -22,7 +24,7 @@ func newCluster(t *testing.T) *Cluster {
 
 func TestPIDFilesAreMadeToAgreeWithWhatRuns(t *testing.T) {
 	us := strconv.Itoa(os.Getpid())
-	etcd := map[string]program{"etcd": {component: "etcd", pid: 42}}
+	etcd := map[string]program{"etcd": {component: "etcd", Process: &gopsutil.Process{Pid: 42}}}
 	tests := map[string]struct {
 		file    string // content of etcd.pid; "": there is none
 		running map[string]program
@@ -61,12 +63,13 @@ func TestThisTestIsNoProgramOfACluster(t *testing.T) {
 	if err != nil || len(running) != 0 {
 		t.Errorf("found %v, %v", running, err)
 	}
-	self, _, ok := executableOf(t.Context(), int32(os.Getpid()))
-	if !ok {
-		t.Fatal("this test's own executable isn't found")
+	us := &gopsutil.Process{Pid: int32(os.Getpid())}
+	self, err := us.Exe()
+	if err != nil {
+		t.Fatal(err)
 	}
 	// Even a process that runs the right executable must have been started as a component.
-	if p, ok := identify(t.Context(), int32(os.Getpid()), map[string]bool{self: true}); ok && p.home == c.kwok() {
+	if p, ok := identify(t.Context(), us, map[string]bool{self: true}); ok && p.home == c.kwok() {
 		t.Errorf("taken for %+v", p)
 	}
 }

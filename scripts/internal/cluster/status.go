@@ -2,11 +2,7 @@ package cluster
 
 // A look at the cluster, for people.
 
-import (
-	"context"
-
-	"github.com/shirou/gopsutil/v4/process"
-)
+import "context"
 
 // Status is what a look at the cluster shows. Nothing is changed and nothing waited for.
 type Status struct {
@@ -56,8 +52,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		}
 		p, runs := running[component.Name]
 		if runs {
-			s.Running, s.PID = true, int(p.pid)
-			if memory, err := (&process.Process{Pid: p.pid}).MemoryInfoWithContext(ctx); err == nil {
+			s.Running, s.PID = true, int(p.Pid)
+			if memory, err := p.MemoryInfoWithContext(ctx); err == nil {
 				s.RSS = memory.RSS
 			}
 		}

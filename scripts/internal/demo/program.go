@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 )
 
@@ -58,14 +57,11 @@ func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), l
 }
 
 // launch starts a program that prints to output. It is told to end when ctx ends, or by end, which returns when it is gone: it is killed if
-// it takes longer than grace. (Package supervise would start it again when it crashes, and the tour would go on as if nothing had been.)
+// it takes longer than grace. (process.Supervise would start it again when it crashes, and the tour would go on as if nothing had been.)
 func launch(ctx context.Context, output *os.File, grace time.Duration, binary string, args ...string) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	command := exec.CommandContext(ctx, binary, args...)
+	command := process.NewCommand(ctx, grace, binary, args...)
 	command.Stdout, command.Stderr = output, output
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us: we end it
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	command.WaitDelay = grace
 	if err := command.Start(); err != nil {
 		cancel()
 		return nil, err

@@ -16,8 +16,8 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 		script, want string // what it does, and what it has said in the end
 		grace        time.Duration
 	}{
-		"one that ends by itself has the time to": {`trap "echo bye; exit" TERM; echo up; while :; do sleep 0.05; done`, "up\nbye\n", time.Minute},
-		"one that doesn't is killed":              {`trap "" TERM; echo up; while :; do sleep 0.05; done`, "up\n", 100 * time.Millisecond},
+		"one that ends by itself has the time to": {`trap "echo bye; exit" INT; echo up; while :; do sleep 0.05; done`, "up\nbye\n", time.Minute},
+		"one that doesn't is killed":              {`trap "" INT; echo up; while :; do sleep 0.05; done`, "up\n", 100 * time.Millisecond},
 		"one that has ended is no trouble":        {"echo up", "up\n", time.Minute},
 	} {
 		t.Run(sentence, func(t *testing.T) {

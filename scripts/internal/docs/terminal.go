@@ -21,11 +21,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/shirou/gopsutil/v4/process"
+	gopsutil "github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/process"
 )
 
 const (
@@ -147,7 +148,7 @@ func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 	_, err := t.await(ctx, timeout, func(s state) bool {
 		if !s.ended && time.Now().After(next) {
 			// Of bash's children, only the running command leads a group. There may be none yet.
-			jobs, _ := (&process.Process{Pid: int32(t.bash.Process.Pid)}).Children()
+			jobs, _ := (&gopsutil.Process{Pid: int32(t.bash.Process.Pid)}).Children()
 			for _, job := range jobs {
 				if unix.Kill(-int(job.Pid), unix.SIGINT) == nil {
 					next = time.Now().Add(again)
@@ -165,36 +166,14 @@ func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 // close ends everything in the terminal, and returns when nothing is left.
 func (t *terminal) close() {
 	_ = t.stdin.Close()
-	kill(t.processes(), syscall.SIGTERM)
-	none := func(context.Context) (bool, error) { return len(t.processes()) == 0, nil }
-	ctx := context.Background() // also, and above all, when the run was cancelled
-	if wait.PollUntilContextTimeout(ctx, pollInterval, grace, true, none) != nil {
-		_ = wait.PollUntilContextTimeout(ctx, pollInterval, grace, true, func(ctx context.Context) (bool, error) {
-			kill(t.processes(), syscall.SIGKILL)
-			return none(ctx)
-		})
-	}
+	_ = process.End(context.Background(), grace, t.processes) // also, and above all, when the run was cancelled
 	<-t.gone
 }
 
 // processes are those of the terminal's session that live, bash included.
-func (t *terminal) processes() (alive []int) {
-	pids, _ := process.Pids()
-	for _, pid := range pids {
-		if sid, err := unix.Getsid(int(pid)); err != nil || sid != t.bash.Process.Pid {
-			continue
-		}
-		// A zombie is past ending: its parent, or init, hasn't looked yet.
-		status, err := (&process.Process{Pid: pid}).Status()
-		if err == nil && !slices.Contains(status, process.Zombie) {
-			alive = append(alive, int(pid))
-		}
-	}
-	return alive
-}
-
-func kill(pids []int, sig syscall.Signal) {
-	for _, pid := range pids {
-		_ = unix.Kill(pid, sig) // it may have ended meanwhile
-	}
+func (t *terminal) processes(ctx context.Context) ([]*gopsutil.Process, error) {
+	return process.Find(ctx, func(p *gopsutil.Process) bool {
+		sid, err := unix.Getsid(int(p.Pid))
+		return err == nil && sid == t.bash.Process.Pid
+	})
 }

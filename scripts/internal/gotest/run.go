@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
 
 // grace is how long go test has to end by itself, once it has been told to.
@@ -32,18 +31,9 @@ type Request struct {
 // Run runs `go test -json`. The error says that go test itself couldn't do its work; tests that fail, and packages that
 // don't build, are in the results.
 func Run(ctx context.Context, r Request) (Results, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, r.Args...)...)
+	command := process.NewCommand(ctx, grace, "go", append([]string{"test", "-json"}, r.Args...)...)
 	command.Dir = r.Dir
 	command.Env = slices.Concat(os.Environ(), r.Env)
-	// go test, the compilers, the tests and what those start get a process group, and are told to end all at once; what
-	// doesn't listen is killed.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	kill := func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	var killLater *time.Timer
-	command.Cancel = func() error {
-		killLater = time.AfterFunc(grace, kill)
-		return syscall.Kill(-command.Process.Pid, syscall.SIGINT)
-	}
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	output, err := command.StdoutPipe()
@@ -56,10 +46,6 @@ func Run(ctx context.Context, r Request) (Results, error) {
 	results, parseErr := parse(output, r.Progress)
 	_, _ = io.Copy(io.Discard, output)
 	runErr := command.Wait()
-	if killLater != nil {
-		killLater.Stop()
-		kill() // whoever is left
-	}
 	switch {
 	case ctx.Err() != nil:
 		return results, ctx.Err()

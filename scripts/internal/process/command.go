@@ -13,30 +13,38 @@ import (
 )
 
 // Command is a command that leads a process group of its own, so that Ctrl-C in a terminal reaches it through its context
-// alone. When the context ends, the whole group gets SIGINT; it has a grace period to end by itself.
+// alone. When the context ends, the whole group gets SIGINT, and is killed if it doesn't end in a grace period.
 type Command struct {
 	*exec.Cmd
+	killLater *time.Timer // once the context has ended
 }
 
 // NewCommand returns a command that isn't started yet.
 func NewCommand(ctx context.Context, grace time.Duration, name string, args ...string) *Command {
-	c := exec.CommandContext(ctx, name, args...)
+	c := &Command{Cmd: exec.CommandContext(ctx, name, args...)}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.WaitDelay = grace
 	c.Cancel = func() error {
+		c.killLater = time.AfterFunc(grace, c.kill) // WaitDelay is about the command alone
 		err := syscall.Kill(-c.Process.Pid, syscall.SIGINT)
 		if errors.Is(err, syscall.ESRCH) {
 			return os.ErrProcessDone
 		}
 		return err
 	}
-	return &Command{c}
+	return c
 }
+
+// kill kills the group. Mostly there is nothing left of it.
+func (c *Command) kill() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 
 // Wait waits until the command has ended, and kills what is left of its group.
 func (c *Command) Wait() error {
 	err := c.Cmd.Wait()
-	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // mostly there is nothing left
+	if c.killLater != nil {
+		c.killLater.Stop()
+	}
+	c.kill()
 	return err
 }
 

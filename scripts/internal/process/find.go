@@ -43,6 +43,18 @@ func Find(ctx context.Context, matches func(*process.Process) bool) (found []*pr
 	return found, nil
 }
 
+// Those finds which of these processes still run.
+func Those(processes ...*process.Process) Finder {
+	return func(ctx context.Context) (left []*process.Process, err error) {
+		for _, p := range processes {
+			if Runs(ctx, p) {
+				left = append(left, p)
+			}
+		}
+		return left, nil
+	}
+}
+
 // Runs reports whether a process that was found is still there. A zombie isn't: its parent just hasn't looked yet.
 func Runs(ctx context.Context, p *process.Process) bool {
 	if same, err := p.IsRunningWithContext(ctx); err != nil || !same {

@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"syscall"
 	"time"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 )
 
@@ -22,24 +21,20 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 	parts := chapter.Parts()
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	command := exec.CommandContext(running, "go", "run", "./"+chapter.Name)
+	command := process.NewCommand(running, time.Minute, "go", "run", "./"+chapter.Name)
 	if chapter.IsProject() {
-		install := exec.CommandContext(ctx, "make", "-C", chapter.Dir, "install", "KUBECTL=kubectl")
+		install := process.NewCommand(ctx, time.Minute, "make", "-C", chapter.Dir, "install", "KUBECTL=kubectl")
 		install.Env = k.pointed()
 		if output, err := install.CombinedOutput(); err != nil {
 			return fmt.Errorf("make install: %w\n%s", err, output)
 		}
-		command = exec.CommandContext(running, "make", "-C", chapter.Dir, "run")
+		command = process.NewCommand(running, time.Minute, "make", "-C", chapter.Dir, "run")
 	} else if _, err := k.kubectl.Run(ctx, "apply", "-f", parts.CRD); err != nil {
 		return err
 	}
 	var said output.Buffer
 	command.Dir, command.Env = k.Root, k.pointed()
 	command.Stdout, command.Stderr = &said, &said
-	// make and go have children: the group is told.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
-	command.WaitDelay = time.Minute
 	if err := command.Start(); err != nil {
 		return err
 	}
@@ -51,7 +46,7 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 		// The CRD last, and the objects before the program: it may have to let them go.
 		_, deleteErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.Sample)
 		stop()
-		<-ended // it is killed if it takes longer than WaitDelay
+		<-ended // it is killed if it takes longer than a minute
 		_, crdErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.CRD)
 		if err = errors.Join(err, deleteErr, crdErr); err != nil {
 			err = fmt.Errorf("%w\nthe program said:\n%s", err, &said)

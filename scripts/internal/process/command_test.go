@@ -1,0 +1,83 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/await"
+)
+
+// A child that only SIGKILL ends; its number is printed. silent has closed its output.
+const (
+	child  = `(trap "" INT TERM; echo; while :; do sleep 0.05; done) & echo $!; `
+	silent = `(trap "" INT TERM; echo; exec >/dev/null; while :; do sleep 0.05; done) & echo $!; `
+)
+
+func TestTheWholeGroupEndsWithTheContext(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		script string
+		grace  time.Duration
+		want   string // the last word
+	}{
+		"a command has the time to end by itself, what it leaves is killed": {`trap "echo bye; exit" INT; ` + silent + `while :; do sleep 0.05; done`, time.Minute, "bye"},
+		"a command that doesn't end is killed with its children":            {`trap "" INT; ` + child + `while :; do sleep 0.05; done`, 100 * time.Millisecond, ""},
+		"children are killed that hold the output open":                     {child + `exit`, 100 * time.Millisecond, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			command := NewCommand(ctx, test.grace, "/bin/sh", "-c", test.script)
+			pipe, err := command.StdoutPipe()
+			if err := errors.Join(err, command.Start()); err != nil {
+				t.Fatal(err)
+			}
+			output := bufio.NewScanner(pipe)
+			var heir *gopsutil.Process
+			for seen := 0; seen < 2 && output.Scan(); seen++ { // in either order
+				if number, err := strconv.ParseInt(output.Text(), 10, 32); err == nil {
+					heir, _ = gopsutil.NewProcess(int32(number))
+				}
+			}
+			if heir == nil {
+				t.Fatal("it has no child")
+			}
+			cancel()
+			last := ""
+			for output.Scan() {
+				last = output.Text()
+			}
+			if err := command.Wait(); last != test.want {
+				t.Errorf("its last word was %q, want %q; it ended: %v", last, test.want, err)
+			}
+			await.That(t, patience, "its child is gone", func() error {
+				if Runs(t.Context(), heir) {
+					return errors.New("it still runs")
+				}
+				return nil
+			})
+		})
+	}
+}
+
+func TestACommandsOutput(t *testing.T) {
+	const script = "echo out; echo err >&2; exit 3"
+	output, err := NewCommand(t.Context(), time.Minute, "/bin/sh", "-c", script).Output()
+	if string(output) != "out\n" || err == nil || err.Error() != "exit status 3" {
+		t.Errorf("output %q, error %v", output, err)
+	}
+	both, err := NewCommand(t.Context(), time.Minute, "/bin/sh", "-c", script).CombinedOutput()
+	if string(both) != "out\nerr\n" || err == nil {
+		t.Errorf("both outputs %q, error %v", both, err)
+	}
+	if _, err := NewCommand(t.Context(), time.Minute, "/nowhere").CombinedOutput(); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "/nowhere") {
+		t.Errorf("error %v", err)
+	}
+}
