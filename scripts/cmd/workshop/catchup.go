@@ -1,6 +1,6 @@
 package main
 
-// workshop catch-up: solutions put in place for whoever has fallen behind, and their own work put back.
+// workshop catch-up: solutions put in place for learners who have fallen behind, and their own work restored.
 
 import (
 	"errors"
@@ -15,20 +15,20 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 )
 
-// loadAgain is for those whose editor would write its old text over the new file.
-const loadAgain = "Files that your editor has open are others now: load them again."
+// loadAgain is for learners whose editor would write its old text over the new file.
+const loadAgain = "These files have changed: load them again in your editor."
 
 func newCatchUpCommand() *cobra.Command {
 	var restore bool
 	command := &cobra.Command{
 		Use:   "catch-up CHAPTER[/K] | --restore [CHAPTER[/K]]",
 		Short: "Fill in the solutions up to an exercise, and keep a copy of your work",
-		Long: `Catch-up is for whoever has fallen behind in a workshop. It puts the course's solutions in place of all exercises from the
+		Long: `Catch-up is for learners who have fallen behind in a workshop. It puts the course's solutions in place of all exercises from the
 first one to CHAPTER/K, or to the last one of CHAPTER, but for those that you have passed. What was there is kept in
 .workshop/kept; "progress" says that you are caught up, and doesn't call it solved.
 
-With --restore, what was kept is put back: your own work, and exercises as they were given. A solution that you have
-changed since stays, unless you name its exercise; then the changed one is kept in its turn.`,
+With --restore, you get back what was kept: your own work, and exercises as they were given. A solution that you have
+changed stays, unless you name its exercise; then the changed one is kept in its turn.`,
 		Example: `  ./scripts/workshop catch-up 02/1
   ./scripts/workshop catch-up --restore`,
 		Args: func(command *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ changed since stays, unless you name its exercise; then the changed one is kept 
 			return catchUp(command, args)
 		},
 	}
-	command.Flags().BoolVar(&restore, "restore", false, "put back what was kept")
+	command.Flags().BoolVar(&restore, "restore", false, "restore what was kept")
 	return command
 }
 
@@ -92,12 +92,12 @@ func putBack(command *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case len(moves) == 0:
-		fmt.Fprintln(out, "There is nothing to put back.")
+		fmt.Fprintln(out, "There is nothing to restore.")
 	case has(moves, exercises.MoveBack):
 		fmt.Fprintln(out, "\n"+loadAgain)
 	}
 	if has(moves, exercises.MoveChanged) {
-		fmt.Fprintln(out, "\nTo put yours back all the same, name it: ./scripts/workshop catch-up --restore CHAPTER/K")
+		fmt.Fprintln(out, "\nTo restore yours all the same, name it: ./scripts/workshop catch-up --restore CHAPTER/K")
 	}
 	return nil
 }
@@ -106,32 +106,12 @@ func putBack(command *cobra.Command, args []string) error {
 func printMoves(w io.Writer, moves []exercises.Move) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, move := range moves {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", move.Exercise.Name(), move.Exercise.Title, inWords(move))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", move.Exercise.Name(), move.Exercise.Title, move)
 	}
 	_ = table.Flush() // as with every print here, nobody is left to tell
 }
 
-func inWords(move exercises.Move) string {
-	switch move.Done {
-	case exercises.MovePassed:
-		return "passed: yours stays"
-	case exercises.MoveAlready:
-		return "the solution is in place already"
-	case exercises.MoveBack:
-		if move.Kept != "" {
-			return "put back; what you had made of the solution is kept: " + move.Kept
-		}
-		return "put back"
-	case exercises.MoveChanged:
-		return "you have changed the solution: it stays"
-	}
-	if move.Kept != "" {
-		return "the solution is in place; what you had made of it is kept: " + move.Kept
-	}
-	return "the solution is in place"
-}
-
-// has tells whether that was done with any exercise.
+// has reports whether that was done with any exercise.
 func has(moves []exercises.Move, done exercises.MoveKind) bool {
 	return slices.ContainsFunc(moves, func(move exercises.Move) bool { return move.Done == done })
 }

@@ -8,18 +8,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/verdict"
 	"example.com/operators/scripts/internal/ui"
 )
 
 func newCheckCommand() *cobra.Command {
-	return &cobra.Command{
+	var everything bool
+	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
 		Short: "Check your work on the exercises",
-		Long: `Check runs the tests of an exercise, or of all in a chapter, and says which promise isn't kept yet, what was expected, and
-where in your file to look. Without an argument it checks the first exercise that isn't passed. What you pass is
-remembered ("progress"). Its exit code is 0 if all that it checked passed.
+		Long: `Check runs the tests of an exercise, or of all in a chapter. For each test that fails it shows what was expected, and the
+place in your file to look at. Of more than three it shows only the first line each, unless you add --all. Without an
+argument it checks the first exercise that isn't passed. It remembers what you pass ("progress"). Its exit code is 0 if
+all that it checked passed.
 
-Some tests ask a cluster: they are left out while yours isn't up.`,
+Some tests need a cluster: they are skipped while yours isn't up.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
   ./scripts/workshop check 01`,
@@ -40,41 +43,40 @@ Some tests ask a cluster: they are left out while yours isn't up.`,
 				}
 				found = []exercises.Exercise{open}
 			}
-			return checkAll(command, root, found)
+			return checkAll(command, root, found, everything)
 		},
 	}
+	command.Flags().BoolVar(&everything, "all", false, "show all that each failing test says")
+	return command
 }
 
-// checkAll checks one exercise after the other and shows what came of each.
-func checkAll(command *cobra.Command, root string, found []exercises.Exercise) error {
-	checker := exercises.Checker{Root: root, Env: clusterForTests}
+// checkAll checks one exercise after the other and shows the results.
+func checkAll(command *cobra.Command, root string, found []exercises.Exercise, everything bool) error {
+	checker := verdict.Checker{Root: root, Env: clusterForTests}
 	show := ui.New(os.Stderr)
 	passed := 0
-	var verdict exercises.Verdict
 	for i, exercise := range found {
 		if i > 0 {
 			command.Println()
 		}
-		step := show.Start("checking " + exercise.Path("exercise.go"))
-		var err error
-		verdict, err = checker.Check(command.Context(), exercise)
+		step := show.Start("checking " + exercise.Path(exercises.ExerciseFile))
+		v, err := checker.Check(command.Context(), exercise)
 		step.Drop()
-		if verdict.Exercise == exercise { // it was checked, even if that can't be remembered
-			if err := verdict.Print(command.OutOrStdout(), ui.Coloured(os.Stdout)); err != nil {
-				return err
-			}
+		if v.Exercise == exercise { // it was checked, even if that can't be remembered
+			command.Print(v.Text(colours(), everything))
+		}
+		if err == nil && len(found) == 1 {
+			err = advise(command, root, v)
 		}
 		if err != nil {
 			return err
 		}
-		if verdict.Outcome == exercises.Passed {
+		if v.Outcome == verdict.Passed {
 			passed++
 		}
 	}
 	if len(found) > 1 {
 		command.Printf("\n%d of %d passed.\n", passed, len(found))
-	} else if err := advise(command, root, verdict); err != nil {
-		return err
 	}
 	if passed < len(found) {
 		return errReported
@@ -82,12 +84,12 @@ func checkAll(command *cobra.Command, root string, found []exercises.Exercise) e
 	return nil
 }
 
-func advise(command *cobra.Command, root string, verdict exercises.Verdict) error {
+func advise(command *cobra.Command, root string, v verdict.Verdict) error {
 	all, err := exercises.All(root)
 	if err != nil {
 		return err
 	}
-	advice, err := verdict.Advice(root, all)
+	advice, err := v.Advice(root, all)
 	if err != nil {
 		return err
 	}

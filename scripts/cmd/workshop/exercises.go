@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // findExercises returns the repository's root and the exercises that the argument means: all, if there is none.
@@ -46,10 +47,12 @@ func nothingOpen(all []exercises.Exercise) string {
 	if len(all) == 0 {
 		return "There are no exercises yet."
 	}
-	return fmt.Sprintf("No exercise is open: all are passed or caught up (%d). A name, such as 01/1, checks one again.", len(all))
+	return fmt.Sprintf("No exercise is open: all %d are passed or caught up. To check one again, name it, such as 01/1.", len(all))
 }
 
-// clusterForTests tells tests where the workshop's cluster is, if it is up. Where the user has chosen another, it is that.
+func colours() ui.Palette { return ui.NewPalette(ui.Coloured(os.Stdout)) }
+
+// clusterForTests tells tests where the workshop's cluster is, if it is up. If the user has chosen another, it is that.
 func clusterForTests(ctx context.Context) []string {
 	c, err := theCluster()
 	if err != nil || os.Getenv("TEST_KUBECONFIG") != "" {

@@ -3,12 +3,9 @@ package main
 // workshop hint: the next hint of an exercise.
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/ui"
 )
 
 func newHintCommand() *cobra.Command {
@@ -25,7 +22,9 @@ have seen.`,
 			if err != nil {
 				return err
 			}
-			return exercises.ShowHint(command.Context(), root, exercise, all, command.OutOrStdout(), ui.Coloured(os.Stdout))
+			hint, err := exercises.NextHint(command.Context(), root, exercise, all, colours())
+			command.Print(hint)
+			return err
 		},
 	}
 	command.Flags().BoolVar(&all, "all", false, "show all of them")

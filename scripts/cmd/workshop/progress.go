@@ -3,12 +3,11 @@ package main
 // workshop progress: which exercises are passed.
 
 import (
-	"os"
+	"encoding/json"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/ui"
 )
 
 func newProgressCommand() *cobra.Command {
@@ -30,9 +29,12 @@ course's solution is in place of your work ("catch-up").`,
 			}
 			overview := exercises.NewOverview(all, progress)
 			if asJSON {
-				return overview.JSON(command.OutOrStdout())
+				encoder := json.NewEncoder(command.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(overview)
 			}
-			return overview.Print(command.OutOrStdout(), ui.Coloured(os.Stdout))
+			command.Print(overview.Text(colours()))
+			return nil
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "as JSON, for other programs")

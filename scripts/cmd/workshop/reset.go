@@ -1,6 +1,6 @@
 package main
 
-// workshop reset: an exercise put back as it was given.
+// workshop reset: an exercise restored as it was given.
 
 import (
 	"time"
@@ -14,7 +14,7 @@ func newResetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset CHAPTER/K",
 		Short: "Start an exercise again, and keep a copy of your work",
-		Long: `Reset puts exercise.go back as git has it. Your own is kept in .workshop/kept. Hints stay seen, and the exercise has to be
+		Long: `Reset restores exercise.go as git has it. Your own is kept in .workshop/kept. Hints stay seen, and the exercise has to be
 passed again.`,
 		Example: `  ./scripts/workshop reset 01/1`,
 		Args:    cobra.ExactArgs(1),
@@ -23,18 +23,18 @@ passed again.`,
 			if err != nil {
 				return err
 			}
-			file := exercise.Path("exercise.go")
-			change, err := exercises.Reset(command.Context(), root, exercise, time.Now())
+			file := exercise.Path(exercises.ExerciseFile)
+			changed, kept, err := exercises.Reset(command.Context(), root, exercise, time.Now())
 			if err != nil {
 				return err
 			}
 			switch {
-			case change.Kept != "":
-				command.Printf("%s is as it was given. Yours is kept: %s\n", file, change.Kept)
-			case change.Restored:
-				command.Printf("%s was missing and is there again, as it was given.\n", file)
+			case kept != "":
+				command.Printf("%s is as it was given. Yours is kept: %s\n", file, kept)
+			case changed:
+				command.Printf("%s was missing, and is restored as it was given.\n", file)
 			default:
-				command.Printf("%s is as it was given already.\n", file)
+				command.Printf("%s was as it was given already.\n", file)
 			}
 			return nil
 		},

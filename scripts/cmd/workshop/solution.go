@@ -32,7 +32,7 @@ it yourself, it takes --spoil.`,
 			if progress.Of(exercise).Passed == nil && !spoil {
 				return &problem.Problem{
 					What: fmt.Sprintf("you haven't passed %s yet", exercise.Name()),
-					Mend: fmt.Sprintf("./scripts/workshop hint %s helps on; --spoil shows the solution all the same", exercise.Name()),
+					Mend: fmt.Sprintf("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution all the same", exercise.Name()),
 				}
 			}
 			solution, err := exercises.Solution(exercise)

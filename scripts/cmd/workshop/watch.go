@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/ui"
+	"example.com/operators/scripts/internal/exercises/verdict"
+	"example.com/operators/scripts/internal/exercises/watch"
 )
 
 func newWatchCommand() *cobra.Command {
@@ -42,12 +43,12 @@ that isn't passed, c checks again, q quits.`,
 					return err
 				}
 			}
-			terminal, err := exercises.OpenTerminal(os.Stdin, os.Stdout, ui.Coloured(os.Stdout))
+			terminal, err := watch.OpenTerminal(os.Stdin, os.Stdout, colours())
 			if err != nil {
 				return err
 			}
-			return exercises.Watch{
-				Checker:   exercises.Checker{Root: root, Env: clusterForTests},
+			return watch.Watch{
+				Checker:   verdict.Checker{Root: root, Env: clusterForTests},
 				Terminal:  terminal,
 				Exercises: found,
 				Start:     start,

@@ -1,10 +1,10 @@
 package exercises
 
-// Catching up: the course's solutions put in place of what a learner hasn't got to, and the learner's own put back.
+// Catching up: the course's solutions replace what a learner hasn't got to, and the learner's own comes back later.
 //
-// What was in place is kept in .workshop/kept/catch-up, one file an exercise, until it is put back. It is written before the solution
-// comes, and removed after it is back, each file at once and whole: a run that is broken off loses nothing, and the next one goes on.
-// That an exercise was caught up stands nowhere: its exercise.go is the course's solution, and that can be seen.
+// The learner's file is kept in .workshop/kept/catch-up, one file per exercise, until it is restored. It is written before
+// the solution comes, and removed after it is back, and each file is replaced at once: an interrupted run loses nothing, and
+// the next one continues. Nothing records that an exercise was caught up: its exercise.go equals the solution.
 
 import (
 	"bytes"
@@ -18,101 +18,96 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Move says what was done with an exercise to catch up, or to put it back.
+// Move says what was done with an exercise to catch up, or to restore it.
 type Move struct {
 	Exercise Exercise
 	Done     MoveKind
-	// Kept is where work went that PutBack doesn't put back, relative to root; "" if there is none.
+	// Kept is where a changed solution is kept, relative to root; "" if there is none.
 	Kept string
 }
 
-// MoveKind is what was done.
+// MoveKind is what was done, in words for the learner.
 type MoveKind string
 
 const (
 	// MovePassed: the learner has passed it, and it stays as it is.
-	MovePassed MoveKind = "passed"
+	MovePassed MoveKind = "passed: yours stays"
 	// MoveAlready: the solution was in place before.
-	MoveAlready MoveKind = "already"
+	MoveAlready MoveKind = "the solution is in place already"
 	// MoveSolved: the solution is in place now.
-	MoveSolved MoveKind = "solved"
-	// MoveBack: what was kept is in place again.
-	MoveBack MoveKind = "back"
-	// MoveChanged: the solution was changed since it came. It stays, and so does what is kept.
-	MoveChanged MoveKind = "changed"
+	MoveSolved MoveKind = "the solution is in place"
+	// MoveBack: the learner's own is in place again.
+	MoveBack MoveKind = "restored"
+	// MoveChanged: the learner has changed the solution. It stays, and so does what is kept.
+	MoveChanged MoveKind = "you have changed the solution: it stays"
 )
 
-// UpTo are the exercises from the first one to last.
-func UpTo(all []Exercise, last Exercise) []Exercise {
-	return all[:1+slices.IndexFunc(all, func(e Exercise) bool { return key(e) == key(last) })]
+// String is the move in words for the learner.
+func (m Move) String() string {
+	if m.Kept == "" {
+		return string(m.Done)
+	}
+	return fmt.Sprintf("%s; your changed solution is kept: %s", m.Done, m.Kept)
 }
 
-// CatchUp puts the solutions of exercises in place, and keeps what was there. Those that the learner has passed are left alone. It
-// returns what was done, before an error too.
+// UpTo are the exercises from the first one to last.
+func UpTo(all []Exercise, last Exercise) []Exercise { return all[:1+slices.Index(all, last)] }
+
+// CatchUp puts the solutions of exercises in place, and keeps what was there. It leaves alone those that the learner has
+// passed. It returns what it has done, before an error too.
 func CatchUp(ctx context.Context, root string, exercises []Exercise, now time.Time) ([]Move, error) {
-	return moveAll(ctx, root, exercises, func(e Exercise, progress Progress) (Move, error) {
-		move := Move{Exercise: e, Done: MoveSolved}
+	return moveAll(ctx, root, exercises, func(e Exercise, progress Progress) (move Move, err error) {
 		solution, err := solutionInPlace(e)
 		if err != nil {
 			return move, err
 		}
-		own, err := os.ReadFile(e.File(exerciseFile))
-		switch missing := errors.Is(err, fs.ErrNotExist); {
-		case err != nil && !missing:
+		own, exists, err := readIfExists(e.File(ExerciseFile))
+		switch {
+		case err != nil:
 			return move, err
-		case !missing && bytes.Equal(own, solution):
-			move.Done = MoveAlready
-			return move, nil
-		case !missing && progress.Of(e).Passing:
-			move.Done = MovePassed
-			return move, nil
-		case !missing:
+		case exists && bytes.Equal(own, solution):
+			return Move{Done: MoveAlready}, nil
+		case exists && progress.Of(e).Passing:
+			return Move{Done: MovePassed}, nil
+		case exists:
 			if move.Kept, err = setAside(root, e, own, now); err != nil {
 				return move, fmt.Errorf("keep your own: %w", err)
 			}
 		}
-		if err := replaceFile(e.File(exerciseFile), solution, 0o644); err != nil {
-			return move, fmt.Errorf("put the solution in place: %w", err)
-		}
-		return move, UpdateProgress(ctx, root, e, func(r *Record) { r.Passing = false })
+		move.Done = MoveSolved
+		return move, place(ctx, root, e, solution)
 	})
 }
 
-// PutBack puts back what CatchUp has kept of exercises, and tells of those alone of which something was kept. A solution that was
-// changed since it came is a learner's own work too: it stays, unless evenChanged, and then it is kept in its turn.
+// PutBack restores what CatchUp has kept of exercises, and reports only on those of which something was kept. A solution that
+// the learner has changed is the learner's own work too: it stays, unless evenChanged, and then it is kept in its turn.
 func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged bool, now time.Time) ([]Move, error) {
 	kept := slices.DeleteFunc(slices.Clone(exercises), func(e Exercise) bool {
-		_, err := os.Stat(filepath.Join(root, asidePath(e)))
+		_, err := os.Stat(asidePath(root, e))
 		return errors.Is(err, fs.ErrNotExist)
 	})
-	return moveAll(ctx, root, kept, func(e Exercise, _ Progress) (Move, error) {
-		move := Move{Exercise: e, Done: MoveBack}
-		aside, err := os.ReadFile(filepath.Join(root, asidePath(e)))
+	return moveAll(ctx, root, kept, func(e Exercise, _ Progress) (move Move, err error) {
+		aside, err := os.ReadFile(asidePath(root, e))
 		if err != nil {
 			return move, err
 		}
-		here, err := os.ReadFile(e.File(exerciseFile))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		here, exists, err := readIfExists(e.File(ExerciseFile))
+		if err != nil {
 			return move, err
 		}
-		if err == nil && !bytes.Equal(here, aside) && !e.HasSolution() {
+		if exists && !bytes.Equal(here, aside) && !e.HasSolution() {
 			if !evenChanged {
-				move.Done = MoveChanged
-				return move, nil
+				return Move{Done: MoveChanged}, nil
 			}
 			if move.Kept, err = keep(root, e, here, now); err != nil {
-				return move, fmt.Errorf("keep what is there now: %w", err)
+				return move, fmt.Errorf("keep your changed solution: %w", err)
 			}
 		}
-		if err := replaceFile(e.File(exerciseFile), aside, 0o644); err != nil {
-			return move, fmt.Errorf("put your own back: %w", err)
-		}
-		if err := UpdateProgress(ctx, root, e, func(r *Record) { r.Passing = false }); err != nil {
+		move.Done = MoveBack
+		if err := place(ctx, root, e, aside); err != nil {
 			return move, err
 		}
 		return move, removeAside(root, e)
@@ -121,15 +116,11 @@ func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged
 
 // moveAll does something with one exercise after the other, while no other command does.
 func moveAll(ctx context.Context, root string, exercises []Exercise, do func(Exercise, Progress) (Move, error)) ([]Move, error) {
-	dir := filepath.Join(root, ".workshop")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("keep what is yours: %w", err)
+	unlock, err := lock(ctx, root, "catch-up.lock")
+	if err != nil {
+		return nil, err
 	}
-	lock := flock.New(filepath.Join(dir, "catch-up.lock"))
-	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
-		return nil, fmt.Errorf("wait for another catch-up to end: %w", err)
-	}
-	defer func() { _ = lock.Unlock() }()
+	defer unlock()
 	progress, err := ReadProgress(root)
 	if err != nil {
 		return nil, err
@@ -141,59 +132,75 @@ func moveAll(ctx context.Context, root string, exercises []Exercise, do func(Exe
 		}
 		move, err := do(e, progress)
 		if err != nil {
-			return moves, fmt.Errorf("%s: %w", e.Path(exerciseFile), err)
+			return moves, fmt.Errorf("%s: %w", e.Path(ExerciseFile), err)
 		}
+		move.Exercise = e
 		moves = append(moves, move)
 	}
 	return moves, nil
 }
 
-// HasSolution tells whether the course's solution is in place of the learner's work.
+// place replaces exercise.go, which then has to be checked again.
+func place(ctx context.Context, root string, e Exercise, content []byte) error {
+	if err := replaceFile(e.File(ExerciseFile), content, 0o644); err != nil {
+		return err
+	}
+	return UpdateProgress(ctx, root, e, func(r *Record) { r.Passing = false })
+}
+
+// HasSolution reports whether exercise.go is the course's solution.
 func (e Exercise) HasSolution() bool {
 	solution, err := solutionInPlace(e)
 	if err != nil {
 		return false
 	}
-	here, err := os.ReadFile(e.File(exerciseFile))
+	here, err := os.ReadFile(e.File(ExerciseFile))
 	return err == nil && bytes.Equal(here, solution)
 }
 
-// solutionInPlace is the solution as exercise.go has it: under the other build tag.
+// solutionInPlace is the solution as exercise.go has it: with the other build tag.
 func solutionInPlace(e Exercise) ([]byte, error) {
-	content, err := os.ReadFile(e.File(solutionFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	content, exists, err := readIfExists(e.File(SolutionFile))
+	switch {
+	case err != nil:
+		return nil, err
+	case !exists:
 		return nil, &problem.Problem{
-			What: e.Path(solutionFile) + " is missing",
-			Mend: "git checkout -- " + e.Path(solutionFile) + ", or take it from where you got this folder",
+			What: e.Path(SolutionFile) + " is missing",
+			Mend: "git checkout -- " + e.Path(SolutionFile) + ", or take it from where you got this folder",
 		}
 	}
-	if err != nil {
-		return nil, err
+	const tag = "//go:build " + TagSolution
+	rest, tagged := strings.CutPrefix(string(content), tag)
+	if !tagged || rest != strings.TrimLeft(rest, " \t|&") {
+		return nil, fmt.Errorf("%s: its first line isn't %q", e.Path(SolutionFile), tag)
 	}
-	first, rest, _ := strings.Cut(string(content), "\n")
-	if strings.TrimSuffix(first, "\r") != "//go:build "+tagSolution {
-		return nil, fmt.Errorf("%s: its first line isn't \"//go:build %s\"", e.Path(solutionFile), tagSolution)
-	}
-	return []byte("//go:build !" + tagSolution + first[len("//go:build "+tagSolution):] + "\n" + rest), nil
+	return []byte("//go:build !" + TagSolution + rest), nil
 }
 
-// asidePath is where what was in place before the solution is kept, relative to root.
-func asidePath(e Exercise) string {
-	return filepath.Join(".workshop", keptFolder, "catch-up", e.Chapter.Name, e.Folder+".go")
+func readIfExists(path string) (content []byte, exists bool, err error) {
+	content, err = os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return content, err == nil, err
 }
 
-// setAside keeps what was in place. If something is kept already, it stays what is put back: what is there now was made of the solution,
-// and goes where reset keeps things, which is returned. A run that was broken off has kept it already.
+// asidePath is where the learner's file is kept while the solution is in place.
+func asidePath(root string, e Exercise) string {
+	return filepath.Join(root, ".workshop", keptFolder, "catch-up", e.Chapter.Name, e.Folder+".go")
+}
+
+// setAside keeps the learner's file. If one is kept already, the file at hand is a changed solution, and goes where reset
+// keeps things, which is returned; or an interrupted run has kept the same file before.
 func setAside(root string, e Exercise, own []byte, now time.Time) (elsewhere string, err error) {
-	path := filepath.Join(root, asidePath(e))
-	before, err := os.ReadFile(path)
+	path := asidePath(root, e)
+	before, exists, err := readIfExists(path)
 	switch {
-	case err == nil && bytes.Equal(before, own):
-		return "", nil
-	case err == nil:
-		return keep(root, e, own, now)
-	case !errors.Is(err, fs.ErrNotExist):
+	case err != nil || exists && bytes.Equal(before, own):
 		return "", err
+	case exists:
+		return keep(root, e, own, now)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
@@ -203,13 +210,13 @@ func setAside(root string, e Exercise, own []byte, now time.Time) (elsewhere str
 
 // removeAside removes what was kept of an exercise, and folders that it leaves empty.
 func removeAside(root string, e Exercise) error {
-	path := filepath.Join(root, asidePath(e))
+	path := asidePath(root, e)
 	if err := os.Remove(path); err != nil {
 		return err
 	}
 	for range 2 {
 		path = filepath.Dir(path)
-		_ = os.Remove(path) // others may be kept there
+		_ = os.Remove(path) // fails if others are kept there
 	}
 	return nil
 }

@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
-
-// solvedInPlace is the solution as catch-up puts it in place.
-var solvedInPlace = strings.Replace(solvedSum, "solution", "!solution", 1)
 
 // room is a course in which somebody catches up.
 type room struct {
@@ -37,7 +36,7 @@ func newRoom(t *testing.T) room {
 var roomTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // writes is what the learner has made of an exercise.
-func (r room) writes(n int, own string) { r.Helper(); write(r.T, r.all[n].File(exerciseFile), own) }
+func (r room) writes(n int, own string) { r.Helper(); write(r.T, r.all[n].File(ExerciseFile), own) }
 
 func (r room) passes(n int) {
 	r.Helper()
@@ -68,7 +67,7 @@ func (r room) putsBack(evenChanged bool, exercises ...Exercise) []Move {
 func (r room) has(want ...string) {
 	r.Helper()
 	for n, content := range want {
-		if got := read(r.T, r.all[n].File(exerciseFile)); got != content {
+		if got := read(r.T, r.all[n].File(ExerciseFile)); got != content {
 			r.Errorf("%s is now\n%s\nwant\n%s", r.all[n].Name(), got, content)
 		}
 	}
@@ -106,8 +105,8 @@ func TestCatchingUpAndBack(t *testing.T) {
 	if want := []MoveKind{MovePassed, MoveSolved, MoveSolved}; !slices.Equal(kinds(moves), want) {
 		t.Errorf("done: %v, want %v", kinds(moves), want)
 	}
-	r.has(passed, solvedInPlace, solvedInPlace, givenSum)
-	if kept := r.kept(); len(kept) != 2 || kept["catch-up/01-a/2-two.go"] != begun || kept["catch-up/01-a/3-three.go"] != givenSum {
+	r.has(passed, exercisetest.SolvedInPlace, exercisetest.SolvedInPlace, exercisetest.Given)
+	if kept := r.kept(); len(kept) != 2 || kept["catch-up/01-a/2-two.go"] != begun || kept["catch-up/01-a/3-three.go"] != exercisetest.Given {
 		t.Errorf("kept: %v", kept)
 	}
 
@@ -121,14 +120,14 @@ func TestCatchingUpAndBack(t *testing.T) {
 	if moves := r.putsBack(false, r.all...); !slices.Equal(kinds(moves), []MoveKind{MoveBack, MoveBack}) {
 		t.Errorf("put back: %v", kinds(moves))
 	}
-	r.has(passed, begun, givenSum, givenSum)
+	r.has(passed, begun, exercisetest.Given, exercisetest.Given)
 	if len(r.kept()) != 0 {
 		t.Errorf("still kept: %v", r.kept())
 	}
 	if moves := r.putsBack(false, r.all...); len(moves) != 0 {
 		t.Errorf("put back once more: %v", kinds(moves))
 	}
-	r.has(passed, begun, givenSum, givenSum)
+	r.has(passed, begun, exercisetest.Given, exercisetest.Given)
 }
 
 func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
@@ -142,10 +141,10 @@ func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
 	if !slices.Equal(kinds(moves), []MoveKind{MoveChanged, MoveBack}) {
 		t.Errorf("put back: %v", kinds(moves))
 	}
-	r.has(changed, givenSum)
+	r.has(changed, exercisetest.Given)
 
 	r.catchesUp(0)
-	r.has(solvedInPlace)
+	r.has(exercisetest.SolvedInPlace)
 	if kept := r.kept(); kept["catch-up/01-a/1-one.go"] != begun || kept["01-1-20260102T030405.go"] != changed {
 		t.Errorf("caught up again, kept: %v", kept)
 	}
@@ -161,16 +160,16 @@ func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
 // Each case is what a run leaves that was broken off; the next one comes to the same end.
 func TestARunThatWasBrokenOff(t *testing.T) {
 	const begun = "what was begun"
-	aside := func(r room, content string) { write(r.T, filepath.Join(r.root, asidePath(r.all[0])), content) }
+	aside := func(r room, content string) { write(r.T, asidePath(r.root, r.all[0]), content) }
 	for sentence, test := range map[string]struct {
 		left func(room)
 		back bool // it is to be put back
 	}{
 		"catching up, before all":                  {left: func(r room) {}},
 		"catching up, the learner's own kept":      {left: func(r room) { aside(r, begun) }},
-		"catching up, the solution in place":       {left: func(r room) { aside(r, begun); r.writes(0, solvedInPlace) }},
+		"catching up, the solution in place":       {left: func(r room) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }},
 		"catching up, a file half written beside":  {left: func(r room) { write(r.T, r.all[0].File("exercise.go.123"), "//go:b") }},
-		"putting back, before all":                 {left: func(r room) { aside(r, begun); r.writes(0, solvedInPlace) }, back: true},
+		"putting back, before all":                 {left: func(r room) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }, back: true},
 		"putting back, in place and still kept":    {left: func(r room) { aside(r, begun) }, back: true},
 		"putting back, the solution's check stays": {left: func(r room) { aside(r, begun); r.passes(0) }, back: true},
 	} {
@@ -180,7 +179,7 @@ func TestARunThatWasBrokenOff(t *testing.T) {
 			test.left(r)
 			if !test.back {
 				r.catchesUp(0)
-				r.has(solvedInPlace)
+				r.has(exercisetest.SolvedInPlace)
 			}
 			r.putsBack(false, r.all...)
 			r.has(begun)
@@ -198,21 +197,21 @@ func TestARunThatWasBrokenOff(t *testing.T) {
 func TestAMissingFile(t *testing.T) {
 	r := newRoom(t)
 	r.passes(0)
-	if err := os.Remove(r.all[0].File(exerciseFile)); err != nil {
+	if err := os.Remove(r.all[0].File(ExerciseFile)); err != nil {
 		t.Fatal(err)
 	}
 	if moves := r.catchesUp(0); moves[0].Done != MoveSolved || len(r.kept()) != 0 {
 		t.Errorf("done: %+v", moves)
 	}
-	r.has(solvedInPlace)
-	if err := os.Remove(r.all[0].File(solutionFile)); err != nil {
+	r.has(exercisetest.SolvedInPlace)
+	if err := os.Remove(r.all[0].File(SolutionFile)); err != nil {
 		t.Fatal(err)
 	}
 	moves, err := CatchUp(t.Context(), r.root, r.all, roomTime)
 	if err == nil || len(moves) != 0 || !strings.Contains(problem.Format(err), "solution.go is missing\n  what to do: git checkout") {
 		t.Errorf("%v, error %v", kinds(moves), err)
 	}
-	r.has(solvedInPlace, givenSum)
+	r.has(exercisetest.SolvedInPlace, exercisetest.Given)
 }
 
 func TestACaughtUpExerciseIsNotSolved(t *testing.T) {
@@ -228,11 +227,7 @@ func TestACaughtUpExerciseIsNotSolved(t *testing.T) {
 		if open, found := FirstOpen(r.all, progress); !found || open.Name() != "01/3" {
 			t.Errorf("the first open one is %s", open.Name())
 		}
-		var page strings.Builder
-		if err := NewOverview(r.all, progress).Print(&page, false); err != nil {
-			t.Fatal(err)
-		}
-		return page.String()
+		return NewOverview(r.all, progress).Text(ui.NewPalette(false))
 	}
 	const rows = `
   ✓ 01/1  Sums  5 min
@@ -246,14 +241,14 @@ func TestACaughtUpExerciseIsNotSolved(t *testing.T) {
 	if got, want := show(), "01-a: 1 of 3 passed (33 %), 1 caught up, not solved"+rows+"In all: 1 of 4 passed (25 %), 1 caught up, not solved\n"; got != want {
 		t.Errorf("it shows\n%s\nwant\n%s", got, want)
 	}
-	if _, err := (Checker{Root: r.root}).Check(t.Context(), r.all[1]); err != nil {
+	if err := RecordCheck(t.Context(), r.root, r.all[1], true); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := show(), "01-a: 2 of 3 passed (66 %), 1 caught up, not solved"+rows+"In all: 2 of 4 passed (50 %), 1 caught up, not solved\n"; got != want {
 		t.Errorf("checked, it shows\n%s\nwant\n%s", got, want)
 	}
-	r.writes(1, solvedInPlace+"\n// My own.\n")
-	if _, err := (Checker{Root: r.root}).Check(t.Context(), r.all[1]); err != nil {
+	r.writes(1, exercisetest.SolvedInPlace+"\n// My own.\n")
+	if err := RecordCheck(t.Context(), r.root, r.all[1], true); err != nil {
 		t.Fatal(err)
 	}
 	if got := show(); strings.Contains(got, "caught up") {

@@ -1,23 +1,23 @@
-// Package exercises is the checker of the course's exercises: what `workshop check`, watch, hint, solution, reset and
-// progress do, and the proof in `workshop test` that each exercise fails as given and passes as solved.
+// Package exercises is the model of the course's exercises: which ones there are, what their files say, and what a learner
+// has done with them. verdict runs the tests of exercises and explains the result; watch does so at each save; proof shows
+// for `workshop test` that each exercise fails as given and passes as solved.
 //
 // An exercise is a folder, NN-chapter/exercises/K-slug, with these files:
 //
 //	README.md         "# K: Title", a line "Minutes: N", what to read first and what to do
 //	exercise.go       //go:build !solution         the learner's: it compiles, and is incomplete
-//	solution.go       //go:build solution          in its stead
-//	exercise_test.go  //go:build check || solution judges both; it says what fails as given (prove.go)
+//	solution.go       //go:build solution          replaces it
+//	exercise_test.go  //go:build check || solution judges both; it says what fails as given (proof/judge.go)
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
 //
-// This file says which exercises there are; find.go, which one a user means. texts.go and hints.go read their texts. A check
-// (check.go) runs go test (run.go), makes of what it prints what a learner wants to know (verdict.go, crash.go, source.go) and
-// shows that (print.go). What was passed is kept by progress.go, and shown by table.go. catchup.go puts solutions in a learner's place. Watch mode is in watch.go, saves.go and
-// terminal.go. The exercise as it was given (committed.go) is what reset.go puts back, and what is proved by prove.go and
-// judge.go.
+// progress.go keeps what was passed, and table.go shows it. reset.go and catchup.go replace exercise.go, and keep the
+// learner's own (kept.go).
 package exercises
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,19 +30,22 @@ import (
 
 // The files of an exercise, and the folder in which a chapter has its exercises.
 const (
-	folder       = "exercises"
-	readmeFile   = "README.md"
-	exerciseFile = "exercise.go"
-	solutionFile = "solution.go"
-	testFile     = "exercise_test.go"
-	hintsFile    = "hints.md"
+	Folder       = "exercises"
+	ReadmeFile   = "README.md"
+	ExerciseFile = "exercise.go"
+	SolutionFile = "solution.go"
+	TestFile     = "exercise_test.go"
+	HintsFile    = "hints.md"
 )
 
 // The build tags: a learner's check, and the solution in place of exercise.go.
 const (
-	tagCheck    = "check"
-	tagSolution = "solution"
+	TagCheck    = "check"
+	TagSolution = "solution"
 )
+
+// WorkMark marks the places in exercise.go where the learner works.
+const WorkMark = "YOUR WORK"
 
 // Exercise is one exercise.
 type Exercise struct {
@@ -51,8 +54,8 @@ type Exercise struct {
 	Number int
 	// Folder is the folder's name, such as 1-resume.
 	Folder string
-	// Title and Minutes (the time that it is expected to take) are the README's. Where that doesn't say, the title is the
-	// folder's name, and the minutes are 0.
+	// Title and Minutes (the time that it is expected to take) come from the README. If they can't be read there, the
+	// title is the folder's name, and the minutes are 0.
 	Title   string
 	Minutes int
 }
@@ -61,14 +64,14 @@ type Exercise struct {
 func (e Exercise) Name() string { return fmt.Sprintf("%s/%d", e.Chapter.Number(), e.Number) }
 
 // Dir is the absolute path of its folder.
-func (e Exercise) Dir() string { return filepath.Join(e.Chapter.Dir, folder, e.Folder) }
+func (e Exercise) Dir() string { return filepath.Join(e.Chapter.Dir, Folder, e.Folder) }
 
 // File is the absolute path of one of its files.
 func (e Exercise) File(name string) string { return filepath.Join(e.Dir(), name) }
 
 // Path is File relative to the repository's root, with slashes: as a reader in the root types it.
 func (e Exercise) Path(name string) string {
-	return path.Join(e.Chapter.Name, folder, e.Folder, name)
+	return path.Join(e.Chapter.Name, Folder, e.Folder, name)
 }
 
 var folderName = regexp.MustCompile(`^([1-9][0-9]?)-[a-z0-9-]+$`)
@@ -79,10 +82,6 @@ func All(root string) ([]Exercise, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inChapters(all)
-}
-
-func inChapters(all []chapters.Chapter) ([]Exercise, error) {
 	var found []Exercise
 	for _, chapter := range all {
 		exercises, err := In(chapter)
@@ -96,41 +95,55 @@ func inChapters(all []chapters.Chapter) ([]Exercise, error) {
 
 // In returns the exercises of one chapter, in order. Not every chapter has some.
 func In(chapter chapters.Chapter) ([]Exercise, error) {
-	names, err := subfolders(chapter)
-	if err != nil {
-		return nil, err
-	}
-	var found []Exercise
-	for _, name := range names {
-		match := folderName.FindStringSubmatch(name)
-		if match == nil {
-			continue // the proof complains about it
-		}
-		number, err := strconv.Atoi(match[1])
-		if err != nil {
-			return nil, err
-		}
-		exercise := Exercise{Chapter: chapter, Number: number, Folder: name, Title: name}
-		if about, err := readAbout(exercise); err == nil {
-			exercise.Title, exercise.Minutes = about.title, about.minutes
-		}
-		found = append(found, exercise)
-	}
-	slices.SortStableFunc(found, func(a, b Exercise) int { return a.Number - b.Number })
-	return found, nil
+	found, _, err := Folders(chapter)
+	return found, err
 }
 
-// subfolders are the names of what a chapter has in its folder of exercises.
-func subfolders(chapter chapters.Chapter) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(chapter.Dir, folder))
-	if err != nil && !os.IsNotExist(err) {
-		return nil, fmt.Errorf("list the exercises of %s: %w", chapter.Name, err)
+// Folders returns the exercises of a chapter, in order, and the names of other folders among them.
+func Folders(chapter chapters.Chapter) (found []Exercise, others []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(chapter.Dir, Folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("list the exercises of %s: %w", chapter.Name, err)
 	}
-	var names []string
 	for _, entry := range entries {
-		if entry.IsDir() {
-			names = append(names, entry.Name())
+		match := folderName.FindStringSubmatch(entry.Name())
+		switch {
+		case !entry.IsDir():
+			continue
+		case match == nil:
+			others = append(others, entry.Name())
+			continue
 		}
+		number, _ := strconv.Atoi(match[1]) // one or two digits
+		e := Exercise{Chapter: chapter, Number: number, Folder: entry.Name(), Title: entry.Name()}
+		if title, minutes, err := e.ReadHead(); err == nil {
+			e.Title, e.Minutes = title, minutes
+		}
+		found = append(found, e)
 	}
-	return names, nil
+	slices.SortStableFunc(found, func(a, b Exercise) int { return a.Number - b.Number })
+	return found, others, nil
+}
+
+var (
+	titleLine   = regexp.MustCompile(`^# (\d+): (\S.*?)\r?\n`)
+	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})\r?$`)
+)
+
+// ReadHead reads the title and the minutes at the top of the README.
+func (e Exercise) ReadHead() (title string, minutes int, err error) {
+	text, err := os.ReadFile(e.File(ReadmeFile))
+	if err != nil {
+		return "", 0, err
+	}
+	first := titleLine.FindSubmatch(text)
+	if first == nil || string(first[1]) != strconv.Itoa(e.Number) {
+		return "", 0, fmt.Errorf("%s: its first line isn't \"# %d: Title\"", e.Path(ReadmeFile), e.Number)
+	}
+	line := minutesLine.FindSubmatch(text)
+	if line == nil {
+		return "", 0, fmt.Errorf("%s: it has no line \"Minutes: N\"", e.Path(ReadmeFile))
+	}
+	minutes, err = strconv.Atoi(string(line[1]))
+	return string(first[2]), minutes, err
 }

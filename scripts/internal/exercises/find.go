@@ -15,9 +15,9 @@ import (
 
 const listThem = `"./scripts/workshop progress" lists all exercises`
 
-// Find returns the exercises that a name means: a chapter's (1, 01, 01-raw-watch), or one. One is named by chapter and number
-// (1/2, 01/2), or as its folder or a file in it is (01-raw-watch/exercises/2-slug/exercise.go). An empty name, as of a variable that
-// isn't set, means none: what is done with exercises may replace somebody's work.
+// Find returns the exercises that a name means: those of a chapter (1, 01, 01-raw-watch), or one. One is named by chapter and
+// number (1/2, 01/2), or by its folder or a file in it (01-raw-watch/exercises/2-slug/exercise.go). An empty name, such as a
+// variable that isn't set, is an error, because some commands replace a learner's work.
 func Find(root, name string) ([]Exercise, error) {
 	if name == "" {
 		return nil, &problem.Problem{What: "the exercise's name is empty", Mend: "name it by chapter and number, such as 01/2; " + listThem}
@@ -36,15 +36,15 @@ func Find(root, name string) ([]Exercise, error) {
 	case len(parts) == 1:
 		return all, nil
 	}
-	for _, exercise := range all {
-		if parts[1] == exercise.Folder || parts[1] == strconv.Itoa(exercise.Number) || parts[1] == fmt.Sprintf("%02d", exercise.Number) {
-			return []Exercise{exercise}, nil
+	number := strings.TrimPrefix(parts[1], "0")
+	i := slices.IndexFunc(all, func(e Exercise) bool { return parts[1] == e.Folder || number == strconv.Itoa(e.Number) })
+	if i < 0 {
+		return nil, &problem.Problem{
+			What: fmt.Sprintf("there is no exercise %q; chapter %s has %s", name, found[0].Number(), namesOf(all)),
+			Mend: listThem,
 		}
 	}
-	return nil, &problem.Problem{
-		What: fmt.Sprintf("there is no exercise %q; chapter %s has %s", name, found[0].Number(), namesOf(all)),
-		Mend: listThem,
-	}
+	return all[i : i+1], nil
 }
 
 // FindOne is Find for commands that are about one exercise.
@@ -64,13 +64,11 @@ func FindOne(root, name string) (Exercise, error) {
 
 // partsOf splits a name into the chapter's and, if there is one, the exercise's.
 func partsOf(root, name string) []string {
-	if filepath.IsAbs(name) {
-		if relative, err := filepath.Rel(root, name); err == nil {
-			name = relative
-		}
+	if relative, err := filepath.Rel(root, name); err == nil && filepath.IsAbs(name) {
+		name = relative
 	}
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(filepath.ToSlash(name), "./"), "/"), "/")
-	if len(parts) > 1 && parts[1] == folder {
+	if len(parts) > 1 && parts[1] == Folder {
 		parts = slices.Delete(parts, 1, 2)
 	}
 	return parts[:min(2, len(parts))]
@@ -84,7 +82,7 @@ func namesOf(exercises []Exercise) string {
 	return strings.Join(names, ", ")
 }
 
-// FirstOpen is the first exercise that is neither passed nor caught up. There is none if all are.
+// FirstOpen is the first exercise that is neither passed nor caught up, if there is one.
 func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bool) {
 	i := slices.IndexFunc(exercises, func(e Exercise) bool { return !progress.Of(e).Passing && !e.HasSolution() })
 	if i < 0 {
@@ -93,8 +91,8 @@ func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bo
 	return exercises[i], true
 }
 
-// NextOpen is the first exercise after another that is open or, if there is none, before it.
+// NextOpen is the first open exercise after another or, if there is none, before it.
 func NextOpen(exercises []Exercise, after Exercise, progress Progress) (open Exercise, found bool) {
-	at := 1 + slices.IndexFunc(exercises, func(e Exercise) bool { return key(e) == key(after) })
+	at := 1 + slices.Index(exercises, after)
 	return FirstOpen(slices.Concat(exercises[at:], exercises[:max(0, at-1)]), progress)
 }

@@ -1,12 +1,11 @@
 package exercises
 
-// Hints: one more each time that a learner asks.
+// Hints, one more each time that a learner asks, and the solution.
 
 import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +13,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"example.com/operators/scripts/internal/ui"
 )
 
 // hintTitles are the three sections of every hints.md: the same three steps in each exercise.
@@ -27,7 +28,7 @@ type Hint struct {
 
 // Hints reads an exercise's hints, the gentlest first.
 func Hints(e Exercise) ([]Hint, error) {
-	source, err := os.ReadFile(e.File(hintsFile))
+	source, err := os.ReadFile(e.File(HintsFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the hints of %s: %w", e.Name(), err)
 	}
@@ -36,11 +37,11 @@ func Hints(e Exercise) ([]Hint, error) {
 	for _, hint := range hints {
 		titles = append(titles, hint.Title)
 		if hint.Text == "" {
-			return nil, fmt.Errorf("%s: %q is empty", e.Path(hintsFile), hint.Title)
+			return nil, fmt.Errorf("%s: %q is empty", e.Path(HintsFile), hint.Title)
 		}
 	}
 	if !slices.Equal(titles, hintTitles()) {
-		return nil, fmt.Errorf("%s: its second-level headings are %q, want %q", e.Path(hintsFile), titles, hintTitles())
+		return nil, fmt.Errorf("%s: its second-level headings are %q, want %q", e.Path(HintsFile), titles, hintTitles())
 	}
 	return hints, nil
 }
@@ -69,30 +70,40 @@ func sections(source []byte) []Hint {
 	return hints
 }
 
-// ShowHint shows one hint more than were shown before, or all, and remembers it. When there are no more, it shows the last one
-// again.
-func ShowHint(ctx context.Context, root string, e Exercise, all bool, w io.Writer, colour bool) error {
+// NextHint returns one hint more than were shown before, or all, and remembers it. After the last one it is the last again.
+func NextHint(ctx context.Context, root string, e Exercise, all bool, colours ui.Palette) (string, error) {
 	hints, err := Hints(e)
 	if err != nil {
-		return err
+		return "", err
 	}
-	var shown, last int
+	var first, last int
 	err = UpdateProgress(ctx, root, e, func(r *Record) {
-		shown, last = r.Hints, min(r.Hints+1, len(hints))
+		last = min(r.Hints+1, len(hints))
+		first = last - 1
 		if all {
-			shown, last = 0, len(hints)
+			first, last = 0, len(hints)
 		}
 		r.Hints = last
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	p := newPrinter(colour)
-	for i := min(shown, last-1); i < last; i++ {
-		p.say("%s\n\n%s\n", p.Bold.Sprintf("Hint %d of %d: %s", i+1, len(hints), hints[i].Title), hints[i].Text)
+	var page strings.Builder
+	for i, hint := range hints[first:last] {
+		heading := colours.Bold.Sprintf("Hint %d of %d: %s", first+i+1, len(hints), hint.Title)
+		fmt.Fprintf(&page, "%s\n\n%s\n\n", heading, hint.Text)
 	}
 	if last == len(hints) {
-		p.say("That was the last one. The solution: ./scripts/workshop solution %s --spoil", e.Name())
+		fmt.Fprintf(&page, "That was the last one. The solution: ./scripts/workshop solution %s --spoil\n", e.Name())
 	}
-	return p.flush(w)
+	return page.String(), nil
+}
+
+// Solution is the solution, without the line that keeps it from being built.
+func Solution(e Exercise) (string, error) {
+	content, err := os.ReadFile(e.File(SolutionFile))
+	if err != nil {
+		return "", fmt.Errorf("read the solution of %s: %w", e.Name(), err)
+	}
+	return strings.TrimLeft(strings.TrimPrefix(string(content), "//go:build "+TagSolution), "\r\n"), nil
 }

@@ -3,6 +3,8 @@ package exercises
 import (
 	"strings"
 	"testing"
+
+	"example.com/operators/scripts/internal/ui"
 )
 
 func TestHintsComeOneByOne(t *testing.T) {
@@ -11,11 +13,11 @@ func TestHintsComeOneByOne(t *testing.T) {
 	const last = "Hint 3 of 3: Nearly the answer\n\n```sh\n## not a heading\na + b\n```\n\nThat was the last one. The solution: ./scripts/workshop solution 01/1 --spoil\n"
 	show := func(all bool) string {
 		t.Helper()
-		var page strings.Builder
-		if err := ShowHint(t.Context(), root, e, all, &page, false); err != nil {
+		hint, err := NextHint(t.Context(), root, e, all, ui.NewPalette(false))
+		if err != nil {
 			t.Fatal(err)
 		}
-		return page.String()
+		return hint
 	}
 	for i, want := range []string{"Hint 1 of 3: A nudge\n\nRead it.\n\n", "Hint 2 of 3: An approach\n\nUse it.\n\n", last, last} {
 		if got := show(false); got != want {

@@ -17,7 +17,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// progressVersion is that of the file's form. A field that is added makes it a new one: an older workshop would lose it.
+// progressVersion is the version of the file's format. A new field needs a new one: an older workshop would lose it.
 const progressVersion = 1
 
 // Record is what is known about one exercise.
@@ -42,13 +42,9 @@ func (p Progress) Of(e Exercise) Record { return p.Exercises[key(e)] }
 
 func key(e Exercise) string { return e.Chapter.Name + "/" + e.Folder }
 
-// Own are the patterns of what is a learner's own in .workshop: progress, under whatever name it was put aside, and the
-// work that reset and catch-up have kept.
-func Own() []string { return []string{"progress*.json", keptFolder} }
-
 func progressPath(root string) string { return filepath.Join(root, ".workshop", "progress.json") }
 
-// ReadProgress reads the progress in the repository at root. A file that can't be understood is an error, and is left alone.
+// ReadProgress reads the progress in the repository at root. A file that it can't understand is an error, and stays as it is.
 func ReadProgress(root string) (Progress, error) {
 	progress := Progress{Version: progressVersion, Exercises: map[string]Record{}}
 	path := progressPath(root)
@@ -59,25 +55,21 @@ func ReadProgress(root string) (Progress, error) {
 	if err != nil {
 		return progress, fmt.Errorf("read your progress: %w", err)
 	}
-	var head struct{ Version int }
-	err = json.Unmarshal(content, &head)
-	if err == nil && head.Version > progressVersion {
+	progress.Version = 0
+	err = json.Unmarshal(content, &progress)
+	switch {
+	case progress.Version > progressVersion:
 		return Progress{}, &problem.Problem{
-			What: fmt.Sprintf("%s was written by a newer workshop (form %d; this one knows %d), and is left alone", path, head.Version, progressVersion),
-			Mend: "use the newer one, or move the file away to begin anew: mv .workshop/progress.json .workshop/progress-newer.json",
+			What: fmt.Sprintf("%s was written by a newer workshop (version %d; this one knows %d)", path, progress.Version, progressVersion),
+			Mend: "use the newer one, or move the file to start over: mv .workshop/progress.json .workshop/progress-newer.json",
 		}
-	}
-	if err == nil {
-		err = json.Unmarshal(content, &progress)
-	}
-	if err != nil || head.Version != progressVersion {
+	case err != nil || progress.Version != progressVersion:
 		return Progress{}, &problem.Problem{
-			What: fmt.Sprintf("%s, the file with your progress, is damaged, and is left alone", path),
-			Mend: "mend it, or move it away to begin anew: mv .workshop/progress.json .workshop/progress-damaged.json",
+			What: fmt.Sprintf("%s, the file with your progress, is damaged", path),
+			Mend: "fix it, or move it to start over: mv .workshop/progress.json .workshop/progress-damaged.json",
 			Err:  err,
 		}
-	}
-	if progress.Exercises == nil {
+	case progress.Exercises == nil:
 		progress.Exercises = map[string]Record{}
 	}
 	return progress, nil
@@ -86,21 +78,17 @@ func ReadProgress(root string) (Progress, error) {
 // UpdateProgress changes what is known about one exercise. Several commands may do so at once: a watch, and a hint in another
 // terminal.
 func UpdateProgress(ctx context.Context, root string, e Exercise, change func(*Record)) error {
-	path := progressPath(root)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("write your progress: %w", err)
+	unlock, err := lock(ctx, root, "progress.lock")
+	if err != nil {
+		return err
 	}
-	lock := flock.New(filepath.Join(filepath.Dir(path), "progress.lock"))
-	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
-		return fmt.Errorf("write your progress: %w", err)
-	}
-	defer func() { _ = lock.Unlock() }()
+	defer unlock()
 	progress, err := ReadProgress(root)
 	if err != nil {
 		return err
 	}
-	record := progress.Of(e)
-	before := record
+	before := progress.Of(e)
+	record := before
 	change(&record)
 	if record == before {
 		return nil
@@ -110,35 +98,33 @@ func UpdateProgress(ctx context.Context, root string, e Exercise, change func(*R
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(path, append(content, '\n'), 0o600); err != nil {
+	if err := replaceFile(progressPath(root), append(content, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write your progress: %w", err)
 	}
 	return nil
 }
 
-// replaceFile writes a file so that there is always either the old or the new one, whole.
-func replaceFile(path string, content []byte, mode os.FileMode) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = file.Close()
-			_ = os.Remove(file.Name())
+// RecordCheck remembers the result of a check. Only with a file of their own, not with the course's solution, has the learner
+// passed.
+func RecordCheck(ctx context.Context, root string, e Exercise, passing bool) error {
+	return UpdateProgress(ctx, root, e, func(r *Record) {
+		r.Passing = passing
+		if passing && r.Passed == nil && !e.HasSolution() {
+			now := time.Now().UTC().Truncate(time.Second)
+			r.Passed = &now
 		}
-	}()
-	if _, err := file.Write(content); err != nil {
-		return err
+	})
+}
+
+// lock waits until no other command holds a lock in .workshop.
+func lock(ctx context.Context, root, name string) (unlock func(), err error) {
+	dir := filepath.Join(root, ".workshop")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("write your progress: %w", err)
 	}
-	if err := file.Chmod(mode); err != nil {
-		return err
+	lock := flock.New(filepath.Join(dir, name))
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("wait for another command: %w", err)
 	}
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return func() { _ = lock.Unlock() }, nil
 }

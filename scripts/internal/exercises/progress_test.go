@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func TestProgressThatCantBeReadIsLeftAlone(t *testing.T) {
@@ -18,7 +20,7 @@ func TestProgressThatCantBeReadIsLeftAlone(t *testing.T) {
 		"empty":          {``, "is damaged"},
 		"something else": {`{"a": 1}`, "is damaged"},
 		"another form":   {`{"version": 1, "exercises": []}`, "is damaged"},
-		"a newer one":    {`{"version": 2, "exercises": []}`, "was written by a newer workshop (form 2; this one knows 1)"},
+		"a newer one":    {`{"version": 2, "exercises": []}`, "was written by a newer workshop (version 2; this one knows 1)"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
@@ -27,7 +29,7 @@ func TestProgressThatCantBeReadIsLeftAlone(t *testing.T) {
 			write(t, path, test.content)
 			_, err := ReadProgress(root)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(problem.Format(err), "what to do: ") {
-				t.Errorf("error %v, want %q and a mend", err, test.want)
+				t.Errorf("error %v, want %q and what to do", err, test.want)
 			}
 			if err := UpdateProgress(t.Context(), root, e, func(r *Record) { r.Passing = true }); err == nil {
 				t.Error("it was changed")
@@ -66,10 +68,10 @@ func TestProgressWrittenByManyAtOnce(t *testing.T) {
 func TestPassing(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, "01-a", "1-sum", nil)
-	check := func(source string) Record {
+	check := func(passing bool, source string) Record {
 		t.Helper()
 		write(t, e.File("exercise.go"), source)
-		if _, err := (Checker{Root: root}).Check(t.Context(), e); err != nil {
+		if err := RecordCheck(t.Context(), root, e, passing); err != nil {
 			t.Fatal(err)
 		}
 		progress, err := ReadProgress(root)
@@ -78,15 +80,17 @@ func TestPassing(t *testing.T) {
 		}
 		return progress.Of(e)
 	}
-	solved := strings.Replace(solvedSum, "solution", "!solution", 1) + "\n// My own.\n"
-	if r := check(givenSum); r.Passing || r.Passed != nil {
+	if r := check(false, exercisetest.Given); r.Passing || r.Passed != nil {
 		t.Errorf("as given: %+v", r)
 	}
-	first := check(solved)
+	if r := check(true, exercisetest.SolvedInPlace); !r.Passing || r.Passed != nil {
+		t.Errorf("with the course's solution: %+v", r)
+	}
+	first := check(true, exercisetest.SolvedInPlace+"\n// My own.\n")
 	if !first.Passing || first.Passed == nil {
 		t.Errorf("solved: %+v", first)
 	}
-	if r := check(givenSum); r.Passing || r.Passed == nil || !r.Passed.Equal(*first.Passed) {
+	if r := check(false, exercisetest.Given); r.Passing || r.Passed == nil || !r.Passed.Equal(*first.Passed) {
 		t.Errorf("broken again: %+v, want that it isn't passing, and that it was once", r)
 	}
 }
@@ -113,10 +117,6 @@ func TestOverview(t *testing.T) {
 		t.Errorf("the first open one is %s", open.Name())
 	}
 	overview := NewOverview(all, progress)
-	var page strings.Builder
-	if err := overview.Print(&page, false); err != nil {
-		t.Fatal(err)
-	}
 	want := `01-a: 1 of 3 passed (33 %)
   ✓ 01/1   Sums   5 min  2 hints
   · 01/2   2-two
@@ -127,11 +127,11 @@ func TestOverview(t *testing.T) {
 
 In all: 1 of 4 passed (25 %)
 `
-	if page.String() != want {
-		t.Errorf("it shows\n%s\nwant\n%s", page.String(), want)
+	if got := overview.Text(ui.NewPalette(false)); got != want {
+		t.Errorf("it shows\n%s\nwant\n%s", got, want)
 	}
-	page.Reset()
-	if err := overview.JSON(&page); err != nil {
+	encoded, err := json.Marshal(overview)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var decoded struct {
@@ -141,7 +141,7 @@ In all: 1 of 4 passed (25 %)
 			Exercises []ExerciseOverview
 		}
 	}
-	if err := json.Unmarshal([]byte(page.String()), &decoded); err != nil {
+	if err := json.Unmarshal(encoded, &decoded); err != nil {
 		t.Fatal(err)
 	}
 	first := decoded.Chapters[0].Exercises[0]

@@ -1,6 +1,6 @@
 package exercises
 
-// Putting an exercise back, and keeping what the learner had made of it.
+// Restoring an exercise as it was given: as git has it, whatever the learner has made of it since.
 
 import (
 	"bytes"
@@ -9,78 +9,65 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"os/exec"
+	"strings"
 	"time"
 
+	"example.com/operators/scripts/internal/git"
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Change is what a reset has done.
-type Change struct {
-	Restored bool   // the file is another one than before
-	Kept     string // where the learner's own is now, relative to root; "": it was missing
+var (
+	// ErrNoGit says that there is no git command, or no git repository that it accepts.
+	ErrNoGit = errors.New("git doesn't know this folder")
+	// ErrNotCommitted says that the last commit doesn't have this file or folder.
+	ErrNotCommitted = errors.New("git doesn't have it")
+)
+
+// Committed returns git's name for the last commit's version of a file or folder. Its path is relative to root.
+func Committed(ctx context.Context, root, path string) (object string, err error) {
+	output, err := git.Run(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD:./"+path)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() == 1: // the answer to --verify
+		return "", ErrNotCommitted
+	case errors.As(err, &exit), errors.Is(err, git.ErrNone):
+		return "", fmt.Errorf("%w: %w", ErrNoGit, err)
+	}
+	return strings.TrimSpace(string(output)), err
 }
 
-// Reset puts exercise.go back as it was committed, and keeps the learner's own.
-func Reset(ctx context.Context, root string, e Exercise, now time.Time) (Change, error) {
-	var change Change
-	given, err := committedFile(ctx, root, e.Path(exerciseFile))
-	if err != nil {
-		return change, whyNotGiven(e, err)
-	}
-	own, err := os.ReadFile(e.File(exerciseFile))
+// Reset restores exercise.go as it was committed, and keeps the learner's own if it differs. It reports whether the file has
+// changed, and the path of the learner's own relative to root: "" if the file was missing.
+func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed bool, kept string, err error) {
+	path := e.Path(ExerciseFile)
+	object, err := Committed(ctx, root, path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, ErrNoGit):
+		return false, "", &problem.Problem{What: "can't restore " + path, Mend: "take the file from where you got this folder; a git clone has all that reset needs", Err: err}
+	case errors.Is(err, ErrNotCommitted):
+		return false, "", &problem.Problem{What: "can't restore " + path, Mend: "commit it first, if you are its author", Err: err}
 	case err != nil:
-		return change, fmt.Errorf("read your own %s: %w", e.Path(exerciseFile), err)
-	case bytes.Equal(own, given):
-		return change, nil
-	default:
-		if change.Kept, err = keep(root, e, own, now); err != nil {
-			return change, fmt.Errorf("keep your own %s: %w", e.Path(exerciseFile), err)
-		}
+		return false, "", err
 	}
-	if err := replaceFile(e.File(exerciseFile), given, 0o644); err != nil {
-		return change, fmt.Errorf("put %s back: %w", e.Path(exerciseFile), err)
+	given, err := git.Run(ctx, root, "cat-file", "blob", object)
+	if err != nil {
+		return false, "", fmt.Errorf("restore %s: %w", path, err)
 	}
-	change.Restored = true
-	return change, UpdateProgress(ctx, root, e, func(r *Record) { r.Passing = false })
-}
-
-func whyNotGiven(e Exercise, err error) error {
-	what := fmt.Sprintf("%s can't be put back", e.Path(exerciseFile))
+	own, err := os.ReadFile(e.File(ExerciseFile))
 	switch {
-	case errors.Is(err, errNoGit):
-		return &problem.Problem{What: what, Mend: "take the file from where you got this folder; a git clone has all that reset needs", Err: err}
-	case errors.Is(err, errNotCommitted):
-		return &problem.Problem{What: what, Mend: "commit it first, if you are its author", Err: err}
+	case err == nil && bytes.Equal(own, given):
+		return false, "", nil
+	case err == nil:
+		kept, err = keep(root, e, own, now)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
 	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-// keptFolder is where learners' own work is kept, in .workshop.
-const keptFolder = "kept"
-
-// keep writes a learner's own work to a file that nobody overwrites, and returns its path relative to root.
-func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
-	dir := filepath.Join(".workshop", keptFolder)
-	if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
-		return "", err
+	if err != nil {
+		return false, "", fmt.Errorf("keep your own %s: %w", path, err)
 	}
-	stem := fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405"))
-	for n := 1; ; n++ {
-		name := stem + ".go"
-		if n > 1 {
-			name = fmt.Sprintf("%s-%d.go", stem, n)
-		}
-		file, err := os.OpenFile(filepath.Join(root, dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = file.Write(own)
-		return filepath.Join(dir, name), errors.Join(err, file.Close())
+	if err := replaceFile(e.File(ExerciseFile), given, 0o644); err != nil {
+		return false, kept, fmt.Errorf("restore %s: %w", path, err)
 	}
+	return true, kept, UpdateProgress(ctx, root, e, func(r *Record) { r.Passing = false })
 }

@@ -7,31 +7,33 @@ import (
 	"testing"
 	"time"
 
+	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestReset(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "course") // it need not be the top of its repository
 	e := writeSum(t, root, "01-a", "1-sum", nil)
-	if !commit(t, top) {
+	if !testfiles.Commit(t, top) {
 		return
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	reset := func() Change {
+	reset := func() (changed bool, kept string) {
 		t.Helper()
-		change, err := Reset(t.Context(), root, e, at)
+		changed, kept, err := Reset(t.Context(), root, e, at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now := read(t, e.File("exercise.go")); now != givenSum {
+		if now := read(t, e.File("exercise.go")); now != exercisetest.Given {
 			t.Errorf("the exercise is now\n%s", now)
 		}
-		return change
+		return changed, kept
 	}
 
-	if change := reset(); change != (Change{}) {
-		t.Errorf("nothing to do: %+v", change)
+	if changed, kept := reset(); changed || kept != "" {
+		t.Errorf("nothing to do: changed %v, kept %q", changed, kept)
 	}
 	for i, want := range []string{"01-1-20260102T030405.go", "01-1-20260102T030405-2.go"} { // in the same second
 		own := "mine " + want
@@ -39,9 +41,9 @@ func TestReset(t *testing.T) {
 		if err := UpdateProgress(t.Context(), root, e, func(r *Record) { *r = Record{Passing: true, Passed: &at, Hints: i} }); err != nil {
 			t.Fatal(err)
 		}
-		change := reset()
-		if change.Kept != filepath.Join(".workshop", "kept", want) || read(t, filepath.Join(root, change.Kept)) != own {
-			t.Errorf("kept as %s", change.Kept)
+		changed, kept := reset()
+		if !changed || kept != filepath.Join(".workshop", "kept", want) || read(t, filepath.Join(root, kept)) != own {
+			t.Errorf("changed %v, kept as %s", changed, kept)
 		}
 		progress, err := ReadProgress(root)
 		if r := progress.Of(e); err != nil || r.Passing || r.Passed == nil || r.Hints != i {
@@ -51,8 +53,8 @@ func TestReset(t *testing.T) {
 	if err := os.Remove(e.File("exercise.go")); err != nil {
 		t.Fatal(err)
 	}
-	if change := reset(); change != (Change{Restored: true}) {
-		t.Errorf("a missing file: %+v", change)
+	if changed, kept := reset(); !changed || kept != "" {
+		t.Errorf("a missing file: changed %v, kept %q", changed, kept)
 	}
 	if left, err := filepath.Glob(e.File("exercise.go.*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, error %v", left, err)
@@ -62,22 +64,23 @@ func TestReset(t *testing.T) {
 func TestResetThatCant(t *testing.T) {
 	check := func(e Exercise, root, want string) {
 		t.Helper()
-		_, err := Reset(t.Context(), root, e, time.Now())
+		_, _, err := Reset(t.Context(), root, e, time.Now())
 		if err == nil || !strings.Contains(problem.Format(err), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
-		if now := read(t, e.File("exercise.go")); now != givenSum {
+		if now := read(t, e.File("exercise.go")); now != exercisetest.Given {
 			t.Errorf("the exercise is now\n%s", now)
 		}
 	}
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-sum", nil)
-	check(one, root, "01-a/exercises/1-sum/exercise.go can't be put back: this folder isn't under git, or there is no git here\n  what to do: take the file")
-	if !commit(t, root) {
+	check(one, root, "can't restore 01-a/exercises/1-sum/exercise.go: git doesn't know this folder: ")
+	check(one, root, "\n  what to do: take the file")
+	if !testfiles.Commit(t, root) {
 		return
 	}
 	two := writeSum(t, root, "01-a", "2-new", nil)
-	check(two, root, "01-a/exercises/2-new/exercise.go can't be put back: git doesn't have it\n  what to do: commit it")
+	check(two, root, "can't restore 01-a/exercises/2-new/exercise.go: git doesn't have it\n  what to do: commit it")
 	t.Setenv("PATH", t.TempDir())
-	check(one, root, "there is no git here")
+	check(one, root, "there is no git command here")
 }

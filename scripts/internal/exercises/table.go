@@ -1,12 +1,9 @@
 package exercises
 
-// The table of all exercises, for people and as JSON.
+// The table of all exercises: its JSON, and its text for people.
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,8 +24,8 @@ type ChapterOverview struct {
 	Tally
 }
 
-// Tally counts. Percent is that of those passed, rounded down: it is 100 only if all are. Those caught up may be passed, too: a check
-// passes with the course's solution, but nobody has solved anything.
+// Tally counts. Percent is the share of passed exercises, rounded down: it is 100 only if all are passed. An exercise that is
+// caught up may be passed too: a check passes with the course's solution, although nobody has solved anything.
 type Tally struct {
 	Passed   int `json:"passed"`
 	CaughtUp int `json:"caughtUp"`
@@ -56,50 +53,28 @@ func NewOverview(exercises []Exercise, progress Progress) Overview {
 			overview.Chapters = append(overview.Chapters, ChapterOverview{Chapter: e.Chapter.Name})
 		}
 		record := progress.Of(e)
-		caughtUp := e.HasSolution() && (!record.Passing || record.Passed == nil)
-		chapter := &overview.Chapters[len(overview.Chapters)-1]
-		chapter.Exercises = append(chapter.Exercises, ExerciseOverview{
+		row := ExerciseOverview{
 			Name: e.Name(), Path: e.Path(""), Title: e.Title, Minutes: e.Minutes,
-			Passed: record.Passing, FirstPassed: record.Passed, Hints: record.Hints, CaughtUp: caughtUp,
-		})
-		chapter.add(record.Passing, caughtUp)
-		overview.add(record.Passing, caughtUp)
+			Passed: record.Passing, FirstPassed: record.Passed, Hints: record.Hints,
+			CaughtUp: e.HasSolution() && (!record.Passing || record.Passed == nil),
+		}
+		chapter := &overview.Chapters[len(overview.Chapters)-1]
+		chapter.Exercises = append(chapter.Exercises, row)
+		chapter.add(row)
+		overview.add(row)
 	}
 	return overview
 }
 
-func (t *Tally) add(passed, caughtUp bool) {
+func (t *Tally) add(e ExerciseOverview) {
 	t.Total++
-	if passed {
+	if e.Passed {
 		t.Passed++
 	}
-	if caughtUp {
+	if e.CaughtUp {
 		t.CaughtUp++
 	}
 	t.Percent = 100 * t.Passed / t.Total
-}
-
-// JSON writes the overview for other programs.
-func (o Overview) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(o)
-}
-
-// Print writes the overview for people.
-func (o Overview) Print(w io.Writer, colour bool) error {
-	p := newPrinter(colour)
-	if o.Total == 0 {
-		p.say("There are no exercises yet.")
-		return p.flush(w)
-	}
-	for _, chapter := range o.Chapters {
-		p.say("%s: %s", p.Bold.Sprint(chapter.Chapter), chapter.Tally)
-		p.table(chapter.Exercises)
-		p.say("")
-	}
-	p.say("In all: %s", o.Tally)
-	return p.flush(w)
 }
 
 func (t Tally) String() string {
@@ -110,32 +85,44 @@ func (t Tally) String() string {
 	return counted
 }
 
-func (p *printer) table(exercises []ExerciseOverview) {
-	var columns bytes.Buffer
-	table := tabwriter.NewWriter(&columns, 0, 0, 2, ' ', 0)
-	for _, e := range exercises {
-		// The colours' codes are of one length, which keeps the columns.
-		mark := p.Grey.Sprint("·")
-		switch {
-		case e.CaughtUp:
-			mark = p.Cyan.Sprint("»")
-		case e.Passed:
-			mark = p.Green.Sprint("✓")
-		}
-		minutes, hints, caughtUp := "", "", ""
-		if e.Minutes > 0 {
-			minutes = fmt.Sprintf("%d min", e.Minutes)
-		}
-		if e.Hints > 0 {
-			hints = ui.Plural(e.Hints, "hint")
-		}
-		if e.CaughtUp {
-			caughtUp = "caught up"
-		}
-		fmt.Fprintf(table, "  %s %s\t%s\t%s\t%s\t%s\n", mark, e.Name, e.Title, minutes, hints, caughtUp)
+// Text is the overview for people.
+func (o Overview) Text(colours ui.Palette) string {
+	if o.Total == 0 {
+		return "There are no exercises yet.\n"
 	}
-	_ = table.Flush() // to memory
-	for line := range strings.Lines(columns.String()) {
-		p.say("%s", strings.TrimRight(line, " \n"))
+	var page strings.Builder
+	for _, chapter := range o.Chapters {
+		fmt.Fprintf(&page, "%s: %s\n", colours.Bold.Sprint(chapter.Chapter), chapter.Tally)
+		var table strings.Builder
+		columns := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+		for _, e := range chapter.Exercises {
+			fmt.Fprintln(columns, e.row(colours))
+		}
+		_ = columns.Flush() // to memory
+		for row := range strings.Lines(table.String()) {
+			page.WriteString(strings.TrimRight(row, " \n") + "\n")
+		}
+		page.WriteString("\n")
 	}
+	fmt.Fprintf(&page, "In all: %s\n", o.Tally)
+	return page.String()
+}
+
+// row is an exercise's row, its columns separated by tabs.
+func (e ExerciseOverview) row(colours ui.Palette) string {
+	mark := colours.Grey.Sprint("·") // the marks' colour codes are equally long, so the columns stay aligned
+	minutes, hints, caughtUp := "", "", ""
+	if e.Passed {
+		mark = colours.Green.Sprint("✓")
+	}
+	if e.CaughtUp {
+		mark, caughtUp = colours.Cyan.Sprint("»"), "caught up"
+	}
+	if e.Minutes > 0 {
+		minutes = fmt.Sprintf("%d min", e.Minutes)
+	}
+	if e.Hints > 0 {
+		hints = ui.Plural(e.Hints, "hint")
+	}
+	return fmt.Sprintf("  %s %s\t%s\t%s\t%s\t%s", mark, e.Name, e.Title, minutes, hints, caughtUp)
 }

@@ -18,7 +18,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
-	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/proof"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
@@ -195,7 +195,7 @@ func (s *Suite) tests(ctx context.Context) bool {
 	}
 	for _, chapter := range s.Chapters {
 		green = s.step(ctx, chapter.Name+": exercises fail as given, and pass as solved", func(ctx context.Context, step *ui.Step) (string, error) {
-			proof, err := exercises.Prove(ctx, exercises.ProofOptions{
+			proof, err := proof.Prove(ctx, proof.Options{
 				Root: s.Root, Chapter: chapter, Args: s.race, Env: env, Staticcheck: s.staticcheck(),
 				Progress: func(test string) { step.Update("%s", test) },
 			})

@@ -2,9 +2,12 @@
 package testfiles
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"example.com/operators/scripts/internal/git"
 )
 
 // Write writes files below dir, by their paths relative to it, with slashes. Folders that aren't there are made, and files that are there
@@ -35,4 +38,23 @@ func RefuseGit(t *testing.T, dir string) {
 	}
 	t.Setenv("GOFLAGS", "-buildvcs=auto") // go's default, whatever this machine's is
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
+// Commit makes dir a git repository, if it isn't one, and commits all that is in it. It reports whether there is a git command.
+func Commit(t testing.TB, dir string) bool {
+	t.Helper()
+	for _, args := range [][]string{
+		{"init", "--quiet"},
+		{"add", "--all"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "--message=a"},
+	} {
+		_, err := git.Run(t.Context(), dir, args...)
+		if errors.Is(err, git.ErrNone) {
+			return false
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package exercises
+package watch
 
 // Watch mode, with a pipe for a keyboard and a buffer for a screen. The tests wait for what comes up on the screen, never for
 // a time.
@@ -7,13 +7,18 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/exercisetest"
+	"example.com/operators/scripts/internal/exercises/verdict"
+	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // screen is what is written, and lets a test wait for it.
@@ -82,15 +87,26 @@ type watching struct {
 	closed chan struct{} // when the terminal was put back
 }
 
-func watch(t *testing.T, root string, checker Checker, withKeys bool) *watching {
+// writeSum writes exercisetest's exercise, and returns it.
+func writeSum(t *testing.T, root, chapter, name string, changes map[string]string) exercises.Exercise {
 	t.Helper()
-	all, err := All(root)
+	exercisetest.Write(t, root, chapter, name, changes)
+	e, err := exercises.FindOne(root, chapter+"/"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func watch(t *testing.T, root string, checker verdict.Checker, withKeys bool) *watching {
+	t.Helper()
+	all, err := exercises.All(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &watching{screen: newScreen(t), end: cancel, ended: make(chan error, 1), closed: make(chan struct{})}
-	terminal := Terminal{Out: w.screen, Close: func() { close(w.closed) }}
+	terminal := Terminal{Out: w.screen, Colours: ui.NewPalette(false), Close: func() { close(w.closed) }}
 	if withKeys {
 		terminal.Keys, w.keys = io.Pipe()
 	}
@@ -120,9 +136,9 @@ func (w *watching) press(key string) {
 }
 
 // save puts another file in the place of exercise.go, as many editors do: so there is no moment at which half of it is there.
-func save(t *testing.T, e Exercise, content string) {
+func save(t *testing.T, e exercises.Exercise, content string) {
 	t.Helper()
-	write(t, e.File("4913"), content)
+	testfiles.Write(t, e.Dir(), map[string]string{"4913": content})
 	if err := os.Rename(e.File("4913"), e.File("exercise.go")); err != nil {
 		t.Fatal(err)
 	}
@@ -130,13 +146,11 @@ func save(t *testing.T, e Exercise, content string) {
 
 const keysLine = "h hint   l list   n next   c check again   q quit\n"
 
-var solvedByLearner = strings.Replace(solvedSum, "solution", "!solution", 1)
-
 func TestWatchFromFailureToTheNext(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-one", nil)
 	two := writeSum(t, root, "01-a", "2-two", nil)
-	w := watch(t, root, Checker{}, true)
+	w := watch(t, root, verdict.Checker{}, true)
 	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
 	w.waitFor(keysLine)
 
@@ -148,13 +162,11 @@ func TestWatchFromFailureToTheNext(t *testing.T) {
 
 	// Saved as vim does it: the old file is renamed, a new one put in its place, the old one deleted. Beside it lies what a
 	// killed editor has left.
-	write(t, one.File(".exercise.go.swp"), "binary")
-	write(t, one.File(".#exercise.go"), "nothing to compile")
-	write(t, one.File("exercise.go~"), "nothing to compile")
+	testfiles.Write(t, one.Dir(), map[string]string{".exercise.go.swp": "binary", ".#exercise.go": "nothing to compile", "exercise.go~": "nothing"})
 	if err := os.Rename(one.File("exercise.go"), one.File("exercise.go~")); err != nil {
 		t.Fatal(err)
 	}
-	save(t, one, solvedByLearner)
+	save(t, one, exercisetest.SolvedInPlace)
 	if err := os.Remove(one.File("exercise.go~")); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +180,7 @@ func TestWatchFromFailureToTheNext(t *testing.T) {
 	w.waitFor("The task: 01-a/exercises/2-two/README.md\nA hint: ./scripts/workshop hint 01/2\n")
 	w.waitFor(keysLine)
 
-	save(t, two, solvedByLearner)
+	save(t, two, exercisetest.SolvedInPlace)
 	w.waitFor("✓ 01/2 Sums: passed")
 	w.waitFor("No other exercise is left to do.")
 	w.waitFor(keysLine)
@@ -197,7 +209,7 @@ func TestWatchEnds(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
 			writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
-			w := watch(t, root, Checker{}, true)
+			w := watch(t, root, verdict.Checker{}, true)
 			w.waitFor("Checking ") // which would take its time
 			end(w)
 			if err := <-w.ended; err != nil {
@@ -211,10 +223,10 @@ func TestWatchEnds(t *testing.T) {
 func TestWatchWithoutATerminal(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-one", nil)
-	w := watch(t, root, Checker{}, false)
+	w := watch(t, root, verdict.Checker{}, false)
 	w.waitFor("✗ 01/1 Sums")
 	w.waitFor("Waiting for the next save. Ctrl-C ends this.")
-	save(t, one, solvedByLearner)
+	save(t, one, exercisetest.SolvedInPlace)
 	w.waitFor("✓ 01/1 Sums: passed")
 	w.end()
 	if err := <-w.ended; err != nil {
@@ -225,9 +237,9 @@ func TestWatchWithoutATerminal(t *testing.T) {
 func TestASaveBreaksOffTheCheckUnderWay(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
-	w := watch(t, root, Checker{Limit: 10 * tooLong}, true)
+	w := watch(t, root, verdict.Checker{Limit: 10 * tooLong}, true)
 	w.waitFor("Checking ")
-	save(t, one, solvedByLearner)
+	save(t, one, exercisetest.SolvedInPlace)
 	w.waitFor("✓ 01/1 Sums: passed")
 	if strings.Contains(w.String(), "✗") {
 		t.Errorf("the check that was broken off has been shown:\n%s", w)
@@ -237,7 +249,7 @@ func TestASaveBreaksOffTheCheckUnderWay(t *testing.T) {
 func TestAPanicPutsTheTerminalBack(t *testing.T) {
 	root := t.TempDir()
 	writeSum(t, root, "01-a", "1-one", nil)
-	w := watch(t, root, Checker{Env: func(context.Context) []string { panic("a bug") }}, true)
+	w := watch(t, root, verdict.Checker{Env: func(context.Context) []string { panic("a bug") }}, true)
 	<-w.closed
 	if err := <-w.ended; err != errPanicked {
 		t.Errorf("ended with %v, want a panic", err)
@@ -247,13 +259,13 @@ func TestAPanicPutsTheTerminalBack(t *testing.T) {
 func TestProgressThatCantBeReadDoesntEndTheWatch(t *testing.T) {
 	root := t.TempDir()
 	writeSum(t, root, "01-a", "1-one", nil)
-	write(t, filepath.Join(root, ".workshop", "progress.json"), "damaged")
-	w := watch(t, root, Checker{}, true)
+	testfiles.Write(t, root, map[string]string{".workshop/progress.json": "damaged"})
+	w := watch(t, root, verdict.Checker{}, true)
 	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
-	w.waitFor("is damaged, and is left alone")
+	w.waitFor("is damaged")
 	for _, key := range []string{"h", "l", "n"} {
 		w.press(key)
-		w.waitFor("is damaged, and is left alone")
+		w.waitFor("is damaged")
 	}
 }
 
@@ -279,7 +291,7 @@ func TestWhatIsASave(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.close()
+			defer s.watcher.Close()
 			s.take(test.event)
 			if got := s.quiet.Stop(); got != test.want {
 				t.Errorf("counts: %v, want %v", got, test.want)

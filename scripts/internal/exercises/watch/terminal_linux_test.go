@@ -1,4 +1,4 @@
-package exercises
+package watch
 
 // The real thing, on a pseudo-terminal. How to get one differs from system to system.
 
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"example.com/operators/scripts/internal/ui"
 )
 
 func openPTY(t *testing.T) (keyboard, terminal *os.File) {
@@ -43,7 +45,7 @@ func TestTheTerminalIsRawUntilItIsClosed(t *testing.T) {
 		return *termios
 	}
 	before := mode()
-	terminal, err := OpenTerminal(device, device, false)
+	terminal, err := OpenTerminal(device, device, ui.NewPalette(false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func TestNoTerminalHasNoKeys(t *testing.T) {
 	}
 	defer in.Close()
 	defer out.Close()
-	terminal, err := OpenTerminal(in, out, false)
+	terminal, err := OpenTerminal(in, out, ui.NewPalette(false))
 	if err != nil || terminal.Keys != nil || terminal.Clear || terminal.Out != out {
 		t.Errorf("got %+v, error %v", terminal, err)
 	}

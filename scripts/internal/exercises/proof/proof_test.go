@@ -1,4 +1,4 @@
-package exercises
+package proof
 
 import (
 	"os"
@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/exercises/exercisetest"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // Every kind of defect, each in an exercise of its own, and what the proof says of it. One run judges all.
 func TestProveFinds(t *testing.T) {
-	solved := strings.Replace(solvedSum, "solution", "!solution", 1)
 	root := t.TempDir()
 	defects := map[string]struct {
 		folder string
@@ -23,39 +24,39 @@ func TestProveFinds(t *testing.T) {
 			"1-good", nil, "",
 		},
 		"one that passes as given": {
-			"2-passes", map[string]string{"exercise.go": solved + "\n// YOUR WORK: none\n"},
+			"2-passes", map[string]string{"exercise.go": exercisetest.SolvedInPlace + "\n// YOUR WORK: none\n"},
 			": it passes as given: there is nothing to do",
 		},
 		"one that doesn't compile as given": {
-			"3-broken", map[string]string{"exercise.go": givenSum + "func Sub() { nothing }\n"},
+			"3-broken", map[string]string{"exercise.go": exercisetest.Given + "func Sub() { nothing }\n"},
 			": as given, it doesn't compile:\n01-a/exercises/3-broken/exercise.go:10:14: undefined: nothing",
 		},
 		"one that fails for another reason": {
-			"4-reason", map[string]string{"exercise.go": strings.Replace(givenSum, "return a", "return a * 9", 1), "exercise_test.go": strings.Replace(testOfSum, "{1, 0, 1}", "{0, 0, 0}", 1)},
+			"4-reason", map[string]string{"exercise.go": strings.Replace(exercisetest.Given, "return a", "return a * 9", 1), "exercise_test.go": strings.Replace(exercisetest.Test, "{1, 0, 1}", "{0, 0, 0}", 1)},
 			": as given, TestAdd/one_and_one_is_two fails for another reason than \"the sum is 1, want 2\":\nthe sum is 9, want 2",
 		},
 		"a failure that isn't announced": {
-			"5-more", map[string]string{"exercise.go": strings.Replace(givenSum, "return a", "return 1", 1), "exercise_test.go": strings.Replace(testOfSum, "{1, 0, 1}", "{7, 0, 7}", 1)},
-			": as given, TestAdd/nothing_added_is_no_change fails, of which exercise_test.go says nothing:\nthe sum is 1, want 7",
+			"5-more", map[string]string{"exercise.go": strings.Replace(exercisetest.Given, "return a", "return 1", 1), "exercise_test.go": strings.Replace(exercisetest.Test, "{1, 0, 1}", "{7, 0, 7}", 1)},
+			": as given, TestAdd/nothing_added_is_no_change fails, which exercise_test.go doesn't announce:\nthe sum is 1, want 7",
 		},
 		"an announced failure that doesn't come": {
-			"6-fewer", map[string]string{"exercise_test.go": strings.Replace(testOfSum, "// fails: ", "// fails: TestAdd/nothing added is no change\n// says: the sum is\n//\n// fails: ", 1)},
+			"6-fewer", map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "// fails: ", "// fails: TestAdd/nothing added is no change\n// says: the sum is\n//\n// fails: ", 1)},
 			": as given, TestAdd/nothing_added_is_no_change should fail, and doesn't",
 		},
 		"one that doesn't say what fails": {
-			"7-silent", map[string]string{"exercise_test.go": strings.Replace(testOfSum, "// says:", "// it says:", 1)},
+			"7-silent", map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "// says:", "// it says:", 1)},
 			"/exercise_test.go: it doesn't say what fails as given",
 		},
 		"a solution that fails": {
-			"8-wrong", map[string]string{"solution.go": strings.Replace(solvedSum, "a + b", "a - b", 1)},
+			"8-wrong", map[string]string{"solution.go": strings.Replace(exercisetest.Solved, "a + b", "a - b", 1)},
 			"/solution.go: TestAdd/one_and_one_is_two fails:\nthe sum is 0, want 2",
 		},
 		"a solution that doesn't compile": {
-			"9-worse", map[string]string{"solution.go": strings.Replace(solvedSum, "a + b", "c", 1)},
+			"9-worse", map[string]string{"solution.go": strings.Replace(exercisetest.Solved, "a + b", "c", 1)},
 			"/solution.go: it doesn't compile:\n",
 		},
 		"a test that is skipped": {
-			"10-skips", map[string]string{"exercise_test.go": strings.Replace(testOfSum, "if got", "if test.b == 0 {\n\t\t\t\tt.Skip(`no`)\n\t\t\t}\n\t\t\tif got", 1)},
+			"10-skips", map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "if got", "if test.b == 0 {\n\t\t\t\tt.Skip(`no`)\n\t\t\t}\n\t\t\tif got", 1)},
 			"/solution.go: TestAdd/nothing_added_is_no_change was skipped:\nno",
 		},
 		"hints that aren't three": {
@@ -71,7 +72,7 @@ func TestProveFinds(t *testing.T) {
 			`/README.md: its first line isn't "# 13: Title"`,
 		},
 		"a solution with another tag": {
-			"14-tag", map[string]string{"solution.go": strings.Replace(solvedSum, "solution", "solution || never", 1)},
+			"14-tag", map[string]string{"solution.go": strings.Replace(exercisetest.Solved, "solution", "solution || never", 1)},
 			`/solution.go: its first line isn't "//go:build solution"`,
 		},
 		"a file that gofmt would change": {
@@ -79,27 +80,27 @@ func TestProveFinds(t *testing.T) {
 			"/types.go: gofmt would change it",
 		},
 		"a solution that vet dislikes": {
-			"18-vet", map[string]string{"solution.go": solvedSum + "\nfunc same(a int) { a = a }\n"},
+			"18-vet", map[string]string{"solution.go": exercisetest.Solved + "\nfunc same(a int) { a = a }\n"},
 			"/solution.go: go vet finds a mistake:\n",
 		},
 		"a place to work that isn't marked": {
-			"15-mark", map[string]string{"exercise.go": strings.Replace(givenSum, "YOUR WORK: ", "", 1)},
+			"15-mark", map[string]string{"exercise.go": strings.Replace(exercisetest.Given, "YOUR WORK: ", "", 1)},
 			`/exercise.go: no place is marked "YOUR WORK"`,
 		},
 		"nothing in one that panics as given, and says so": {
 			"16-panic", map[string]string{
-				"exercise.go":      strings.Replace(givenSum, "return a", "panic(`YOUR WORK`)", 1),
+				"exercise.go":      strings.Replace(exercisetest.Given, "return a", "panic(`YOUR WORK`)", 1),
 				"exercise_test.go": "//go:build check || solution\n\n// fails: TestAdd\n// says: it panicked: YOUR WORK\n\npackage sum\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n",
 			}, "",
 		},
 	}
 	for _, defect := range defects {
-		writeSum(t, root, "01-a", defect.folder, defect.files)
+		exercisetest.Write(t, root, "01-a", defect.folder, defect.files)
 	}
-	writeSum(t, root, "01-a", "20-gap", nil)
-	write(t, filepath.Join(root, "01-a", "exercises", "Notes", "README.md"), "not an exercise")
+	exercisetest.Write(t, root, "01-a", "20-gap", nil)
+	testfiles.Write(t, root, map[string]string{"01-a/exercises/Notes/README.md": "not an exercise"})
 
-	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
+	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,56 +131,59 @@ func TestProveFinds(t *testing.T) {
 	}
 }
 
-// Learners change whatever they like; maintainers write new exercises. The one must not fail, the other must be judged.
+// Learners change whatever they like, which must not fail. Maintainers write new exercises, which must be judged.
 func TestProveJudgesWhatIsCommitted(t *testing.T) {
 	root := t.TempDir()
 	chapter := chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}
-	one := writeSum(t, root, "01-a", "1-one", nil)
-	two := writeSum(t, root, "01-a", "2-two", nil)
-	write(t, filepath.Join(chapter.Dir, "shared", "shared.go"), "package shared\n")
-	prove := func(o ProofOptions) Proof {
+	exercisetest.Write(t, root, "01-a", "1-one", nil)
+	exercisetest.Write(t, root, "01-a", "2-two", nil)
+	testfiles.Write(t, chapter.Dir, map[string]string{"shared/shared.go": "package shared\n"})
+	prove := func() Proof {
 		t.Helper()
-		o.Root, o.Chapter = root, chapter
-		proof, err := Prove(t.Context(), o)
+		proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapter})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(filepath.Join(root, ".workshop", "prove", "01-a")); err == nil {
-			t.Error("it leaves its copy behind")
+			t.Error("it leaves its export behind")
 		}
 		return proof
 	}
-	if !commit(t, root) {
+	if !testfiles.Commit(t, root) {
 		return
 	}
+	if proof := prove(); len(proof.Problems)+len(proof.Notes) > 0 || proof.Passed != 2*(1+2) {
+		t.Errorf("as committed: counts %+v, problems %q, notes %q", proof.Counts, proof.Problems, proof.Notes)
+	}
 
-	write(t, one.File("exercise.go"), "package sum // a learner at work")
-	write(t, two.File("exercise_test.go"), "package sum // and one who goes further")
-	if err := os.Remove(two.File("hints.md")); err != nil {
+	testfiles.Write(t, chapter.Dir, map[string]string{
+		"exercises/1-one/exercise.go":      "package sum // a learner at work",
+		"exercises/1-one/exercise.go~":     "package sum",
+		"exercises/2-two/exercise_test.go": "package sum // and one who goes further",
+		"exercises/2-two/helper.go":        "package sum // with a file of their own",
+		"shared/shared.go":                 "broken",
+	})
+	if err := os.Remove(filepath.Join(chapter.Dir, "exercises/2-two/hints.md")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(chapter.Dir, "shared", "shared.go"), "broken")
-	proof := prove(ProofOptions{})
+	proof := prove()
 	if len(proof.Problems) > 0 || proof.Passed != 2*(1+2) {
 		t.Errorf("a learner's work: counts %+v, problems %q", proof.Counts, proof.Problems)
 	}
-	if want := []string{"01/2 is judged as committed; what was changed here since: exercise_test.go, hints.md"}; !slices.Equal(proof.Notes, want) {
+	if want := []string{"01/2 is judged as committed, without your changes to exercise_test.go, helper.go, hints.md"}; !slices.Equal(proof.Notes, want) {
 		t.Errorf("notes %q, want %q", proof.Notes, want)
 	}
 
-	writeSum(t, root, "01-a", "3-new", map[string]string{"hints.md": ""})
-	if proof := prove(ProofOptions{}); proof.Exercises != 3 || len(proof.Problems) != 1 || !strings.Contains(proof.Problems[0], "read the hints of 01/3") {
+	exercisetest.Write(t, root, "01-a", "3-new", map[string]string{"hints.md": ""})
+	if proof := prove(); proof.Exercises != 3 || len(proof.Problems) != 1 || !strings.Contains(proof.Problems[0], "read the hints of 01/3") {
 		t.Errorf("a new exercise: %d exercises, problems %q", proof.Exercises, proof.Problems)
-	}
-	if proof := prove(ProofOptions{AsTheyAre: true}); proof.Exercises != 3 || len(proof.Problems) < 4 {
-		t.Errorf("as they are: %d exercises, problems %q", proof.Exercises, proof.Problems)
 	}
 }
 
 func TestProveAChapterWithoutExercises(t *testing.T) {
 	root := t.TempDir()
-	write(t, filepath.Join(root, "01-a", "go.mod"), "module example.com/a\n\ngo 1.26\n")
-	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
+	testfiles.Write(t, root, map[string]string{"01-a/go.mod": "module example.com/a\n\ngo 1.26\n"})
+	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
 	if err != nil || proof.Exercises != 0 || len(proof.Problems) > 0 {
 		t.Errorf("%+v, error %v", proof, err)
 	}
@@ -187,17 +191,19 @@ func TestProveAChapterWithoutExercises(t *testing.T) {
 
 func TestProveRunsStaticcheckOnBoth(t *testing.T) {
 	root := t.TempDir()
-	writeSum(t, root, "01-a", "1-one", nil)
-	program := filepath.Join(root, "staticcheck")
-	write(t, program, "#!/bin/sh\nprintf '<%s>' \"$@\" \"$GOWORK\"\n[ $1 = -tags=check ]\n")
+	exercisetest.Write(t, root, "01-a", "1-one", nil)
+	program := filepath.Join(testfiles.Write(t, root, map[string]string{
+		"staticcheck": "#!/bin/sh\nprintf '<%s>' \"$@\" \"$GOWORK\" \"$(cat)\"\nexit 1\n",
+	}), "staticcheck")
 	if err := os.Chmod(program, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	proof, err := Prove(t.Context(), ProofOptions{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}, Staticcheck: program})
+	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}, Staticcheck: program})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"01-a: staticcheck -tags=solution:\n<-tags=solution><./exercises/1-one><off>"}; !slices.Equal(proof.Problems, want) {
+	want := []string{"01-a: staticcheck:\n<-matrix><./exercises/1-one><off><given: -tags=check\nsolved: -tags=solution>"}
+	if !slices.Equal(proof.Problems, want) {
 		t.Errorf("problems %q, want %q", proof.Problems, want)
 	}
 }

@@ -1,17 +1,21 @@
-package exercises
+package verdict
 
-// How a test run ended before its end: a panic, a test that never ends, a failure of Go's runtime, an exit.
+// How a test run broke off: a panic, a test that never ends, a failure of Go's runtime, an exit.
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/gotest"
 )
 
 // crash is what the runtime printed.
 type crash struct {
 	headline string // after "panic: ", without the runtime's notes
-	timedOut string // how long it was waited for; "": it wasn't that
+	timedOut string // the time limit that was exceeded; "": none was
 	stacks   string // of the goroutines, the one that crashed first
 	exited   bool   // nothing was printed: the program just ended
 }
@@ -28,7 +32,7 @@ var (
 	waiting = regexp.MustCompile(`(?m)^goroutine \d+ .*?\[([a-z][^,\]]*).*\]:$`)
 )
 
-// findCrash finds a crash in a test's output. There is none in most.
+// findCrash finds a crash in a test's output; nil: there is none.
 func findCrash(output string) *crash {
 	match := crashed.FindStringSubmatch(output)
 	if match == nil {
@@ -39,6 +43,36 @@ func findCrash(output string) *crash {
 		c.timedOut = match[1]
 	}
 	return c
+}
+
+// settleCrashes finds the test that ended the whole run, if one did. go test reports a subtest's panic as its parent's
+// output, although it belongs to the subtest that ran last.
+func settleCrashes(run *gotest.Package) map[*gotest.Test]*crash {
+	crashes := map[*gotest.Test]*crash{}
+	var last *gotest.Test // that wasn't finished
+	for i, t := range run.Tests {
+		if t.State == gotest.Unfinished {
+			last = t
+		}
+		c := findCrash(t.Output())
+		if c == nil {
+			continue
+		}
+		culprit := t
+		for _, other := range run.Tests[i:] {
+			unsuccessful := other.State == gotest.Failed || other.State == gotest.Unfinished
+			if unsuccessful && strings.HasPrefix(other.Name, t.Name+"/") {
+				culprit = other
+			}
+		}
+		culprit.State = gotest.Failed
+		crashes[culprit] = c
+	}
+	if run.Failed && last != nil && len(crashes) == 0 {
+		last.State = gotest.Failed
+		crashes[last] = &crash{exited: true}
+	}
+	return crashes
 }
 
 // beforeCrash is what a test had printed until then.
@@ -54,38 +88,34 @@ func (c *crash) message() string {
 	case c.exited:
 		return "it ended the whole run: something in it calls os.Exit or log.Fatal"
 	case c.timedOut != "":
-		return "it didn't end within " + c.timedOut + ", and was ended"
+		return "it didn't finish within " + c.timedOut + ", and was stopped"
 	}
 	return "it panicked: " + c.headline
 }
 
 // place is the line in the learner's file where it happened, and what is there: the innermost one of the first goroutine that
 // is in that file. The line is 0 if none is.
-func (c *crash) place(e Exercise) (line int, why string) {
+func (c *crash) place(e exercises.Exercise) (line int, why string) {
 	for _, match := range stackFrame.FindAllStringSubmatch(c.stacks, -1) {
-		if strings.HasSuffix(match[2], "/"+folder+"/"+e.Folder+"/"+exerciseFile) {
+		if strings.HasSuffix(match[2], "/"+exercises.Folder+"/"+e.Folder+"/"+exercises.ExerciseFile) {
 			line, _ = strconv.Atoi(match[3])
-			return line, c.why(functionName(match[1]))
+			return line, "in " + functionName(match[1]) + c.doing()
 		}
 	}
 	return 0, ""
 }
 
-// why says what is at that place.
-func (c *crash) why(function string) string {
+// doing is what the learner's code was doing when the time was up.
+func (c *crash) doing() string {
 	if c.timedOut == "" {
-		return "in " + function
+		return ""
 	}
-	doing := "busy"
-	for _, stack := range strings.Split(c.stacks, "\n\n") {
-		if match := waiting.FindStringSubmatch(stack); match != nil && strings.Contains(stack, "/"+exerciseFile+":") {
-			if !strings.HasPrefix(match[1], "run") {
-				doing = "waiting: " + match[1]
-			}
-			break
-		}
+	stacks := strings.Split(c.stacks, "\n\n")
+	i := slices.IndexFunc(stacks, func(stack string) bool { return strings.Contains(stack, "/"+exercises.ExerciseFile+":") })
+	if match := waiting.FindStringSubmatch(stacks[max(0, i)]); match != nil && !strings.HasPrefix(match[1], "run") {
+		return ", waiting: " + match[1]
 	}
-	return "in " + function + " (" + doing + ")"
+	return ", busy"
 }
 
 // functionName is the name in a stack's frame, such as Follow in example.com/a/b.Follow.func1, or T.Get in b.(*T).Get.

@@ -1,4 +1,4 @@
-package exercises
+package verdict
 
 // What a learner is shown. Each case is a real go test of what they may have written.
 
@@ -6,13 +6,28 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/exercisetest"
+	"example.com/operators/scripts/internal/ui"
 )
+
+// writeSum writes exercisetest's exercise, and returns it.
+func writeSum(t *testing.T, root string, changes map[string]string) exercises.Exercise {
+	t.Helper()
+	exercisetest.Write(t, root, "01-a", "1-sum", changes)
+	e, err := exercises.FindOne(root, "01/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
 
 func TestCheckSays(t *testing.T) {
 	const (
 		head  = "//go:build !solution\n\npackage sum\n\n"
 		file  = "01-a/exercises/1-sum/exercise.go"
-		asked = "      what is asked: 01-a/exercises/1-sum/exercise_test.go:"
+		asked = "      the test: 01-a/exercises/1-sum/exercise_test.go:"
 	)
 	for sentence, test := range map[string]struct {
 		files map[string]string
@@ -24,7 +39,7 @@ func TestCheckSays(t *testing.T) {
 				"  ✓ nothing added is no change\n" +
 				"  ✗ one and one is two\n" +
 				"      the sum is 1, want 2\n" +
-				"      the test calls Add: " + file + ":6\n" +
+				"      look at: " + file + ":7 (YOUR WORK in Add)\n" +
 				asked + "13\n",
 		},
 		"that all holds": {
@@ -40,7 +55,7 @@ func TestCheckSays(t *testing.T) {
 		"that the test needs the names that were given": {
 			files: map[string]string{"exercise.go": head + "func Plus(a, b int) int { return a + b }\n"},
 			want: "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  01-a/exercises/1-sum/exercise_test.go:16:14: undefined: Add\n\n" +
-				"  The test uses what exercise.go declared as it was given: keep those names and types.\n",
+				"  The test uses the names and types that exercise.go declared as it was given: keep them.\n",
 		},
 		"what vet says": {
 			files: map[string]string{"exercise.go": head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%s\", a)\n\treturn a + b\n}\n"},
@@ -51,69 +66,94 @@ func TestCheckSays(t *testing.T) {
 			want: "✗ 01/1 Sums: 0 of 1 test passed (0.0s)\n\n" +
 				"  ✗ one and one\n" +
 				"      it panicked: assignment to entry in nil map\n" +
-				"      in Add: " + file + ":7\n" +
+				"      look at: " + file + ":7 (in Add)\n" +
 				asked + "8\n",
 		},
 		"where it panicked, in another goroutine": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\tgo func() {\n\t\tsum <- a / (b - b)\n\t}()\n\treturn <-sum\n}\n"},
-			want:  "it panicked: runtime error: integer divide by zero\n      in Add: " + file + ":8\n",
+			want:  "it panicked: runtime error: integer divide by zero\n      look at: " + file + ":8 (in Add)\n",
 		},
 		"where it hangs": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\treturn <-sum\n}\n"},
 			limit: time.Second,
-			want:  "it didn't end within 1s, and was ended\n      in Add (waiting: chan receive): " + file + ":7\n",
+			want:  "it didn't finish within 1s, and was stopped\n      look at: " + file + ":7 (in Add, waiting: chan receive)\n",
 		},
 		"what ended the program": {
 			files: map[string]string{"exercise.go": head + "import \"log\"\n\nfunc Add(a, b int) int {\n\tlog.SetFlags(0)\n\tlog.Fatal(`oh`)\n\treturn 0\n}\n"},
-			want:  "      printed: oh\n      it ended the whole run: something in it calls os.Exit or log.Fatal\n      the test calls Add: " + file + ":7\n",
+			want:  "      printed: oh\n      it ended the whole run: something in it calls os.Exit or log.Fatal\n      look at: " + file + ":7 (the test calls Add)\n",
 		},
 		"what failed outside the tests": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n\nfunc init() { panic(`early`) }\n"},
-			want:  "✗ 01/1 Sums: it fails before its first test (0.0s)\n\n  ✗ outside the tests\n      it panicked: early\n      in init: " + file + ":7\n",
+			want:  "✗ 01/1 Sums: it fails before its first test (0.0s)\n\n  ✗ outside the tests\n      it panicked: early\n      look at: " + file + ":7 (in init)\n",
 		},
 		"what the learner printed, and lines of one message together": {
 			files: map[string]string{
 				"exercise.go":      head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Println(`here`, a)\n\treturn a\n}\n",
-				"exercise_test.go": strings.Replace(testOfSum, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
+				"exercise_test.go": strings.Replace(exercisetest.Test, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
 			},
 			want: "  ✗ one and one is two\n      printed: here 1\n      the sum is 1\n      want 2\n",
 		},
 		"why a test was left out, and that this is no failure": {
-			files: map[string]string{"exercise_test.go": strings.Replace(testOfSum, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},
+			files: map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},
 			want:  "✓ 01/1 Sums: passed (0.0s)\n\n  ✓ nothing added is no change\n  - one and one is two: not checked\n      there is no cluster\n",
 		},
 		"that nothing was checked": {
 			files: map[string]string{"exercise_test.go": ""},
 			want:  "✗ 01/1 Sums: no test was run (0.0s)\n\n  Nothing was checked: is 01-a/exercises/1-sum/exercise_test.go still as it was given?\n",
 		},
+		"where the work is that the test reaches through other functions, not the first mark": {
+			files: map[string]string{"exercise.go": head + "func Sub(a, b int) int {\n\t// YOUR WORK: later.\n\treturn a\n}\n\n" +
+				"func Add(a, b int) int { return sum(a, b) }\n\nfunc sum(a, b int) int {\n\treturn a // YOUR WORK\n}\n"},
+			want: "      look at: " + file + ":13 (YOUR WORK in sum)\n",
+		},
+		"where the work is if it is in no function": {
+			files: map[string]string{"exercise.go": head + "// YOUR WORK: a number.\nconst one = 0\n\nfunc Add(a, b int) int { return a + b*one }\n"},
+			want:  "      look at: " + file + ":5 (YOUR WORK)\n",
+		},
 		"a test without a sentence of its own, in words": {
 			files: map[string]string{"exercise_test.go": "//go:build check || solution\n\npackage sum\n\nimport \"testing\"\n\nfunc TestOneAndOneIsTwo(t *testing.T) { equal(t, 2, sum(1, 1)) }\n\nfunc sum(a, b int) int { return Add(a, b) }\n\nfunc equal(t *testing.T, want, got int) {\n\tt.Helper()\n\tif got != want {\n\t\tt.Errorf(`got %d, want %d`, got, want)\n\t}\n}\n"},
-			want:  "  ✗ one and one is two\n      got 1, want 2\n      the test calls Add: " + file + ":6\n      what is asked: 01-a/exercises/1-sum/exercise_test.go:7\n",
+			want:  "  ✗ one and one is two\n      got 1, want 2\n      look at: " + file + ":7 (YOUR WORK in Add)\n      the test: 01-a/exercises/1-sum/exercise_test.go:7\n",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
-			e := writeSum(t, root, "01-a", "1-sum", test.files)
+			e := writeSum(t, root, test.files)
 			verdict, err := Checker{Root: root, Limit: test.limit}.Check(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			verdict.Took = 0
-			var page strings.Builder
-			if err := verdict.Print(&page, false); err != nil {
-				t.Fatal(err)
+			page := verdict.Text(ui.NewPalette(false), false)
+			if !strings.Contains(page, test.want) {
+				t.Errorf("it says\n%s\nwant\n%s", page, test.want)
 			}
-			if !strings.Contains(page.String(), test.want) {
-				t.Errorf("it says\n%s\nwant\n%s", page.String(), test.want)
-			}
-			progress, err := ReadProgress(root)
+			progress, err := exercises.ReadProgress(root)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := strings.HasPrefix(page.String(), "✓"); progress.Of(e).Passing != want {
+			if want := strings.HasPrefix(page, "✓"); progress.Of(e).Passing != want {
 				t.Errorf("remembered as passing: %v, want %v", !want, want)
 			}
 		})
+	}
+}
+
+// Four tests fail, each with two lines.
+func TestCheckShowsTheReasonsOfAllTests(t *testing.T) {
+	test := strings.Replace(exercisetest.Test, `"one and one is two":         {1, 1, 2},`, `"a": {1, 1, 2}, "b": {1, 2, 3}, "c": {1, 3, 4}, "d": {1, 4, 5},`, 1)
+	test = strings.Replace(test, "the sum is %d, want %d", `the sum is %d,\nwant %d`, 1)
+	root := t.TempDir()
+	verdict, err := Checker{Root: root}.Check(t.Context(), writeSum(t, root, map[string]string{"exercise_test.go": test}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const more = "\n  Of 1 more failing tests, only the first line is shown. For everything: ./scripts/workshop check 01/1 --all\n"
+	short, all := verdict.Text(ui.NewPalette(false), false), verdict.Text(ui.NewPalette(false), true)
+	if !strings.Contains(short, "      want 4\n") || !strings.HasSuffix(short, "  ✗ d\n      the sum is 1,\n"+more) {
+		t.Errorf("in short, it says\n%s", short)
+	}
+	if !strings.Contains(all, "  ✗ d\n      the sum is 1,\n      want 5\n      the test: ") || strings.Contains(all, "--all") {
+		t.Errorf("in full, it says\n%s", all)
 	}
 }
 

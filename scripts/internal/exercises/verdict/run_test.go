@@ -1,4 +1,4 @@
-package exercises
+package verdict
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // A test that is broken off in the middle must not go on in the background: it would be one more for each save.
@@ -20,7 +22,7 @@ func TestNothingGoesOnAfterwards(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := writeSum(t, root, "01-a", "1-sum", map[string]string{
+	e := writeSum(t, root, map[string]string{
 		// It ignores being told to end, and holds the pipe open for as long as it lives.
 		"exercise.go": "//go:build !solution\n\npackage sum\n\nimport (\n\t\"os\"\n\t\"os/signal\"\n)\n\n" +
 			"func Add(a, b int) int {\n\tsignal.Ignore(os.Interrupt)\n\t_, _ = os.OpenFile(os.Getenv(\"PIPE\"), os.O_WRONLY, 0)\n\tselect {}\n}\n",
@@ -42,15 +44,15 @@ func TestNothingGoesOnAfterwards(t *testing.T) {
 	if _, err := io.ReadAll(reader); err != nil { // until the test is gone
 		t.Error(err)
 	}
-	if progress, err := ReadProgress(root); err != nil || len(progress.Exercises) > 0 {
+	if progress, err := exercises.ReadProgress(root); err != nil || len(progress.Exercises) > 0 {
 		t.Errorf("remembered %v, error %v", progress, err)
 	}
 }
 
 func TestWhatGoTestRefuses(t *testing.T) {
 	root := t.TempDir()
-	e := writeSum(t, root, "01-a", "1-sum", nil)
-	write(t, root+"/01-a/go.mod", "module example.com/01-a\n\ngo 1.26\n\nnonsense\n")
+	e := writeSum(t, root, nil)
+	testfiles.Write(t, root, map[string]string{"01-a/go.mod": "module example.com/01-a\n\ngo 1.26\n\nnonsense\n"})
 	_, err := Checker{Root: root}.Check(t.Context(), e)
 	if err == nil || !strings.Contains(problem.Format(err), "go test can't run: go: errors parsing go.mod") {
 		t.Errorf("error %v", err)

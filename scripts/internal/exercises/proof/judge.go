@@ -1,0 +1,152 @@
+package proof
+
+// What the proof demands of one exercise.
+//
+// Why an exercise should fail as given is in its exercise_test.go, in two lines of a comment for each test:
+//
+//	// fails: TestFollow/a bookmark is a point to go on from, and no change
+//	// says: it reported [ADDED a BOOKMARK ]
+//
+// Just these tests have to fail, and each must say that, among other things.
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/verdict"
+	"example.com/operators/scripts/internal/gotest"
+)
+
+// files judges what can be seen without running anything.
+func (p *Proof) files(e exercises.Exercise) {
+	constraints := map[string]string{
+		exercises.ExerciseFile: "!solution",
+		exercises.SolutionFile: "solution",
+		exercises.TestFile:     "check || solution",
+	}
+	for name, constraint := range constraints {
+		content, err := os.ReadFile(e.File(name))
+		switch line := "//go:build " + constraint; {
+		case err != nil:
+			p.fail("%s: it is missing", e.Path(name))
+		case !strings.HasPrefix(string(content), line+"\n"):
+			p.fail("%s: its first line isn't %q", e.Path(name), line)
+		case name == exercises.ExerciseFile && !strings.Contains(string(content), exercises.WorkMark):
+			p.fail("%s: no place is marked %q", e.Path(name), exercises.WorkMark)
+		}
+	}
+	sources, _ := filepath.Glob(e.File("*.go")) // its pattern is a good one
+	for _, file := range sources {
+		content, err := os.ReadFile(file)
+		if formatted, formatErr := format.Source(content); err == nil && formatErr == nil && !bytes.Equal(formatted, content) {
+			p.fail("%s: gofmt would change it", e.Path(filepath.Base(file)))
+		}
+	}
+	if _, _, err := e.ReadHead(); err != nil {
+		p.fail("%v", err)
+	}
+	if _, err := exercises.Hints(e); err != nil {
+		p.fail("%v", err)
+	}
+}
+
+// expected is a test that should fail as given, and what it should say.
+type expected struct{ name, says string }
+
+var (
+	failsLine = regexp.MustCompile(`(?m)^//\s*fails: *(.+?)\s*$`)
+	failsSays = regexp.MustCompile(`(?m)^//\s*fails: *(.+?)\s*\n//\s*says: *(.+?)\s*$`)
+)
+
+func readExpected(e exercises.Exercise) ([]expected, error) {
+	content, err := os.ReadFile(e.File(exercises.TestFile))
+	if err != nil {
+		return nil, err
+	}
+	var all []expected
+	for _, match := range failsSays.FindAllStringSubmatch(string(content), -1) {
+		all = append(all, expected{verdict.TestName(match[1]), match[2]})
+	}
+	if len(all) == 0 || len(all) != len(failsLine.FindAllString(string(content), -1)) {
+		return nil, fmt.Errorf(`%s: it doesn't say what fails as given, in pairs of lines "// fails: TestName/sentence" and "// says: words"`, e.Path(exercises.TestFile))
+	}
+	return all, nil
+}
+
+// runs judges that the tests could be run at all.
+func (p *Proof) runs(name string, v verdict.Verdict) bool {
+	switch v.Outcome {
+	case verdict.NotCompiled:
+		p.fail("%s%s:\n%s", name, v.Summary(), v.Compiler)
+		return false
+	case verdict.NoTest:
+		p.fail("%sno test was run", name)
+		return false
+	}
+	if v.Outside != nil {
+		p.fail("%sit fails outside its tests:\n%s", name, v.Outside.Message)
+	}
+	return true
+}
+
+// asGiven judges the run of an exercise as a learner gets it.
+func (p *Proof) asGiven(v verdict.Verdict) {
+	before := p.Failed
+	name := v.Exercise.Path("") + ": as given, "
+	if !p.runs(name, v) {
+		return
+	}
+	if v.Outcome == verdict.Passed {
+		p.fail("%s: it passes as given: there is nothing to do", v.Exercise.Path(""))
+		return
+	}
+	all, err := readExpected(v.Exercise)
+	if err != nil {
+		p.fail("%v", err)
+		return
+	}
+	for _, t := range v.Tests {
+		i := slices.IndexFunc(all, func(x expected) bool { return x.name == t.Name })
+		switch {
+		case t.State != gotest.Failed:
+		case i < 0:
+			p.fail("%s%s fails, which %s doesn't announce:\n%s", name, t.Name, exercises.TestFile, t.Message)
+		case !strings.Contains(t.Message, all[i].says):
+			p.fail("%s%s fails for another reason than %q:\n%s", name, t.Name, all[i].says, t.Message)
+		}
+	}
+	for _, x := range all {
+		if !slices.ContainsFunc(v.Tests, func(t verdict.Test) bool { return t.Name == x.name && t.State == gotest.Failed }) {
+			p.fail("%s%s should fail, and doesn't", name, x.name)
+		}
+	}
+	if p.Failed == before {
+		p.Passed++
+	}
+}
+
+// solved judges the run of the solution.
+func (p *Proof) solved(v verdict.Verdict) {
+	name := v.Exercise.Path(exercises.SolutionFile) + ": "
+	if !p.runs(name, v) {
+		return
+	}
+	for _, t := range v.Tests {
+		switch t.State {
+		case gotest.Passed:
+			p.Passed++
+		case gotest.Skipped:
+			p.Skipped++
+			p.Problems = append(p.Problems, fmt.Sprintf("%s%s was skipped:\n%s", name, t.Name, t.Message))
+		case gotest.Failed:
+			p.fail("%s%s fails:\n%s", name, t.Name, t.Message)
+		}
+	}
+}

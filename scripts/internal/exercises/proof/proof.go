@@ -1,0 +1,219 @@
+// Package proof proves for `workshop test` that every exercise of a chapter is one: it compiles and fails as given, for the
+// right reason, and its solution passes. It judges what is committed, so that a learner's work fails nothing. judge.go says
+// what it demands of one exercise.
+package proof
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/verdict"
+	"example.com/operators/scripts/internal/git"
+	"example.com/operators/scripts/internal/gotest"
+)
+
+// solutionLimit is how long an exercise's solution may take: the race detector makes it slow.
+const solutionLimit = 5 * verdict.DefaultLimit
+
+// Options say what is to be proved, and how.
+type Options struct {
+	Root    string // of the repository
+	Chapter chapters.Chapter
+	// Args go to go test when the solutions are tested, such as -race. Without -count=1, Go's cache has the result of a
+	// solution that passed before, unless the test reads an environment variable or a file that differs now.
+	Args []string
+	// Env is what the tests find in their environment beyond this process's own.
+	Env []string
+	// Staticcheck is that program's path; "": it isn't run.
+	Staticcheck string
+	// Progress is called with each test's name as it starts; may be nil.
+	Progress func(test string)
+}
+
+// Proof is the result.
+type Proof struct {
+	gotest.Counts
+	// Problems say what is wrong, a sentence each.
+	Problems []string
+	// Exercises is their number.
+	Exercises int
+	// Notes say which exercises differ here from what was judged.
+	Notes []string
+}
+
+// Prove judges all exercises of a chapter as committed. It judges new ones as they are, and all if there is no git.
+func Prove(ctx context.Context, o Options) (Proof, error) {
+	var p Proof
+	here, others, err := exercises.Folders(o.Chapter)
+	if err != nil {
+		return p, err
+	}
+	committed, remove, err := p.committed(ctx, o)
+	if err != nil {
+		return p, err
+	}
+	defer remove()
+	here = slices.DeleteFunc(here, func(e exercises.Exercise) bool {
+		return slices.ContainsFunc(committed, func(c exercises.Exercise) bool { return c.Folder == e.Folder })
+	})
+	p.numbers(slices.Concat(committed, here))
+	for _, name := range others {
+		p.fail("%s/%s/%s: an exercise's folder is called K-slug, such as 1-resume", o.Chapter.Name, exercises.Folder, name)
+	}
+	return p, errors.Join(p.judge(ctx, o, committed), p.judge(ctx, o, here))
+}
+
+// committed returns the chapter's exercises as committed: in place, if the whole chapter is as committed, or else exported to
+// a folder, which is always the same one because Go's build cache knows packages by their folder.
+func (p *Proof) committed(ctx context.Context, o Options) (all []exercises.Exercise, remove func(), err error) {
+	remove = func() {}
+	tree, err := exercises.Committed(ctx, o.Root, o.Chapter.Name)
+	switch {
+	case errors.Is(err, exercises.ErrNoGit):
+		p.Notes = append(p.Notes, fmt.Sprintf("the exercises of %s are judged as they are: %v", o.Chapter.Name, err))
+		return nil, remove, nil
+	case errors.Is(err, exercises.ErrNotCommitted):
+		return nil, remove, nil
+	case err != nil:
+		return nil, remove, err
+	}
+	changed, err := changedFiles(ctx, o)
+	if err != nil {
+		return nil, remove, err
+	}
+	chapter := o.Chapter
+	if len(changed) > 0 {
+		chapter.Dir = filepath.Join(o.Root, ".workshop", "prove", chapter.Name)
+		remove = func() { _ = os.RemoveAll(chapter.Dir) }
+		remove() // what an interrupted run has left
+		if err := export(ctx, o.Root, tree, chapter.Dir); err != nil {
+			remove()
+			return nil, remove, fmt.Errorf("export %s as committed: %w", chapter.Name, err)
+		}
+	}
+	all, err = exercises.In(chapter)
+	for _, e := range all {
+		p.note(e, changed)
+	}
+	return all, remove, err
+}
+
+// changedFiles are the chapter's files that differ from the last commit, by their paths from the root.
+func changedFiles(ctx context.Context, o Options) ([]string, error) {
+	var all []string
+	for _, args := range [][]string{
+		{"diff", "--name-only", "--relative", "-z", "HEAD", "--", o.Chapter.Name},
+		{"ls-files", "--others", "--exclude-standard", "-z", "--", o.Chapter.Name},
+	} {
+		output, err := git.Run(ctx, o.Root, args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, strings.FieldsFunc(string(output), func(r rune) bool { return r == 0 })...)
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// export writes a tree of git's to a folder.
+func export(ctx context.Context, root, tree, dir string) error {
+	archive, err := git.Run(ctx, root, "archive", "--format=zip", tree)
+	if err != nil {
+		return err
+	}
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return err
+	}
+	return os.CopyFS(dir, files)
+}
+
+// note tells maintainers that what they have changed of an exercise, beside the learner's file, isn't judged.
+func (p *Proof) note(e exercises.Exercise, changed []string) {
+	var files []string
+	for _, file := range changed {
+		if name, ok := strings.CutPrefix(file, e.Path("")+"/"); ok && name != exercises.ExerciseFile && !strings.HasSuffix(name, "~") {
+			files = append(files, name)
+		}
+	}
+	if len(files) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s is judged as committed, without your changes to %s", e.Name(), strings.Join(files, ", ")))
+	}
+}
+
+func (p *Proof) fail(format string, args ...any) {
+	p.Failed++
+	p.Problems = append(p.Problems, fmt.Sprintf(format, args...))
+}
+
+// numbers judges that the exercises are numbered from 1, without a gap.
+func (p *Proof) numbers(all []exercises.Exercise) {
+	p.Exercises = len(all)
+	slices.SortStableFunc(all, func(a, b exercises.Exercise) int { return a.Number - b.Number })
+	for i, e := range all {
+		if e.Number != i+1 {
+			p.fail("%s: exercise %d of the chapter should have the number %d", e.Path(""), i+1, i+1)
+			return // the others would only repeat it
+		}
+	}
+}
+
+// judge proves exercises of one chapter: their files, then as given, then solved.
+func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) error {
+	if len(all) == 0 {
+		return nil
+	}
+	vet := []string{"-vet=all"} // a check leaves most of it out, to be quick
+	run := verdict.Run{Tag: exercises.TagCheck, Args: vet, Env: o.Env, Limit: verdict.DefaultLimit, Progress: o.Progress}
+	given, err := run.Test(ctx, all...)
+	if err != nil {
+		return fmt.Errorf("test the exercises of %s as given: %w", o.Chapter.Name, err)
+	}
+	run.Tag, run.Args, run.Limit = exercises.TagSolution, append(vet, o.Args...), solutionLimit
+	solved, err := run.Test(ctx, all...)
+	if err != nil {
+		return fmt.Errorf("test the solutions of %s: %w", o.Chapter.Name, err)
+	}
+	for i, e := range all {
+		p.files(e)
+		p.asGiven(given[i])
+		p.solved(solved[i])
+	}
+	if o.Staticcheck == "" {
+		return nil
+	}
+	return p.staticcheck(ctx, o.Staticcheck, all)
+}
+
+// staticcheck judges the source beyond what the compiler and vet say, under both tags in one run.
+func (p *Proof) staticcheck(ctx context.Context, program string, all []exercises.Exercise) error {
+	chapter := all[0].Chapter
+	command := exec.CommandContext(ctx, program, "-matrix")
+	for _, e := range all {
+		command.Args = append(command.Args, "./"+exercises.Folder+"/"+e.Folder)
+	}
+	command.Stdin = strings.NewReader("given: -tags=" + exercises.TagCheck + "\nsolved: -tags=" + exercises.TagSolution + "\n")
+	command.Dir = chapter.Dir
+	command.Env = append(os.Environ(), "GOWORK=off")
+	output, err := command.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit):
+		p.fail("%s: staticcheck:\n%s", chapter.Name, output)
+	case err != nil:
+		return fmt.Errorf("staticcheck the exercises of %s: %w", chapter.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package verdict
+
+// A verdict as the learner sees it: what passes, what fails and why, and where to look.
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/ui"
+)
+
+const (
+	// inFull is how many failed tests are shown in full: the others may well fail for the same reason. Of those, the first
+	// line is shown.
+	inFull = 3
+	// maxLines is how many lines of one message are shown.
+	maxLines = 20
+)
+
+// page is what is shown.
+type page struct {
+	strings.Builder
+	ui.Palette
+	all   bool // of each failed test
+	told  int  // failed tests so far
+	short int  // of these, how many aren't shown in full
+	place string
+}
+
+func (p *page) say(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+// Text is the verdict for the learner: everything, or what fits on a screen.
+func (v Verdict) Text(colours ui.Palette, all bool) string {
+	p := &page{Palette: colours, all: all}
+	mark := p.Red.Sprint("✗")
+	if v.Outcome == Passed {
+		mark = p.Green.Sprint("✓")
+	}
+	e := v.Exercise
+	p.say("%s %s: %s (%.1fs)\n", mark, p.Bold.Sprintf("%s %s", e.Name(), e.Title), v.Summary(), v.Took.Seconds())
+	switch v.Outcome {
+	case NotCompiled:
+		p.lines("  ", v.Compiler)
+		if strings.Contains(v.Compiler, e.Path(exercises.TestFile)+":") {
+			p.say("\n  The test uses the names and types that %s declared as it was given: keep them.", exercises.ExerciseFile)
+		}
+	case NoTest:
+		p.say("  Nothing was checked: is %s still as it was given?", e.Path(exercises.TestFile))
+	}
+	if v.Outside != nil {
+		p.test(*v.Outside)
+	}
+	for _, t := range v.Tests {
+		p.test(t)
+	}
+	if p.short > 0 {
+		p.say("\n  Of %d more failing tests, only the first line is shown. For everything: ./scripts/workshop check %s --all", p.short, e.Name())
+	}
+	return p.String()
+}
+
+func (p *page) test(t Test) {
+	switch t.State {
+	case gotest.Passed:
+		p.say("  %s %s", p.Green.Sprint("✓"), t.Sentence)
+	case gotest.Failed:
+		p.say("  %s %s", p.Red.Sprint("✗"), t.Sentence)
+		p.reason(t)
+	case gotest.Skipped:
+		p.say("  - %s: not checked", t.Sentence)
+		p.lines("      ", t.Message)
+	default:
+		p.say("  - %s: the run ended before it", t.Sentence)
+	}
+}
+
+// reason is why a test fails, and where to look.
+func (p *page) reason(t Test) {
+	p.told++
+	if p.told > inFull && !p.all {
+		first, _, _ := strings.Cut(t.Message, "\n")
+		p.lines("      ", first)
+		p.short++
+		return
+	}
+	p.lines("      ", t.Message)
+	if t.Place != "" && t.Place != p.place {
+		p.say("      %s", p.Grey.Sprintf("look at: %s (%s)", t.Place, t.Why))
+		p.place = t.Place // the next tests needn't repeat it
+	}
+	if t.Asked != "" {
+		p.say("      %s", p.Grey.Sprintf("the test: %s", t.Asked))
+	}
+}
+
+// lines prints a text of several lines, or its beginning.
+func (p *page) lines(indent, text string) {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if text == "" {
+		return
+	}
+	for i, line := range lines {
+		if i == maxLines && !p.all {
+			p.say("%s… (%d more lines)", indent, len(lines)-i)
+			return
+		}
+		p.say("%s", strings.TrimRight(indent+line, " "))
+	}
+}
+
+// Advice is what the learner may do next: after passing, compare, and go on to the next of all exercises that is open.
+func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
+	e := v.Exercise
+	if v.Outcome != Passed {
+		return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", e.Path(exercises.ReadmeFile), e.Name()), nil
+	}
+	progress, err := exercises.ReadProgress(root)
+	if err != nil {
+		return "", err
+	}
+	advice := fmt.Sprintf("Well done. To compare: ./scripts/workshop solution %s", e.Name())
+	if next, found := exercises.NextOpen(all, e, progress); found {
+		return advice + fmt.Sprintf("\nThe next: %s %s, %s", next.Name(), next.Title, next.Path(exercises.ReadmeFile)), nil
+	}
+	return advice + "\nNo other exercise is left to do.", nil
+}

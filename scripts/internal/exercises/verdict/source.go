@@ -1,0 +1,213 @@
+package verdict
+
+// What the exercise's source says: the sentences of its tests, their order, and where the work is that a test is about. A file
+// that doesn't parse says nothing, which is no error: the compiler will have reported it.
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+// source is what was read.
+type source struct {
+	exercise  exercises.Exercise
+	files     *token.FileSet
+	sentences map[string]sentence  // by the name that go test makes of them
+	functions map[string]*function // of all files; of two with one name, the learner's
+	marks     []token.Pos          // the places to work at
+}
+
+type sentence struct {
+	at   token.Pos
+	text string
+}
+
+type function struct {
+	at, end  token.Pos
+	learners bool     // it is in exercise.go
+	uses     []string // all names in it, in order
+}
+
+func readSource(e exercises.Exercise) *source {
+	s := &source{exercise: e, files: token.NewFileSet(), sentences: map[string]sentence{}, functions: map[string]*function{}}
+	paths, _ := filepath.Glob(e.File("*.go")) // its pattern is a good one
+	for _, path := range paths {
+		name := filepath.Base(path)
+		file, err := parser.ParseFile(s.files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil || name == exercises.SolutionFile {
+			continue
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				s.addFunction(f, name)
+			}
+		}
+		for _, group := range file.Comments {
+			for _, comment := range group.List {
+				if name == exercises.ExerciseFile && strings.Contains(comment.Text, exercises.WorkMark) {
+					s.marks = append(s.marks, comment.Pos())
+				}
+			}
+		}
+	}
+	return s
+}
+
+func (s *source) addFunction(decl *ast.FuncDecl, file string) {
+	f := &function{at: decl.Pos(), end: decl.End(), learners: file == exercises.ExerciseFile}
+	if known := s.functions[decl.Name.Name]; known == nil || f.learners {
+		s.functions[decl.Name.Name] = f
+	}
+	ast.Inspect(decl, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			f.uses = append(f.uses, n.Name)
+		case *ast.BasicLit:
+			text, err := strconv.Unquote(n.Value)
+			if _, known := s.sentences[TestName(text)]; err == nil && !known && strings.HasSuffix(file, "_test.go") {
+				s.sentences[TestName(text)] = sentence{n.Pos(), text}
+			}
+		}
+		return true
+	})
+}
+
+// TestName is a sentence as it becomes part of a test's name: go test has no blanks there.
+func TestName(sentence string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return '_'
+		}
+		return r
+	}, sentence)
+}
+
+// sentence is a test's name as a sentence.
+func (s *source) sentence(name string) string {
+	function, subtest, _ := strings.Cut(name, "/")
+	if subtest == "" {
+		return inWords(strings.TrimPrefix(function, "Test"))
+	}
+	if found := s.lookUp(subtest); found.text != "" {
+		return found.text
+	}
+	return strings.ReplaceAll(subtest, "_", " ")
+}
+
+// lookUp finds the sentence that a subtest's name was made of. In "a/b", that may be b: a subtest of a subtest.
+func (s *source) lookUp(subtest string) (found sentence) {
+	for more := true; more && found.text == ""; {
+		found = s.sentences[subtest]
+		_, subtest, more = strings.Cut(subtest, "/")
+	}
+	return found
+}
+
+// inWords is "a watch ends" of "AWatchEnds". Abbreviations stay.
+func inWords(name string) string {
+	var words []string
+	runes := []rune(name)
+	start := 0
+	for i := 1; i <= len(runes); i++ {
+		end := i == len(runes) || runes[i] == '_' ||
+			unicode.IsUpper(runes[i]) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if !end {
+			continue
+		}
+		word := strings.Trim(string(runes[start:i]), "_")
+		if len(word) == 1 || strings.ToUpper(word) != word {
+			word = strings.ToLower(word)
+		}
+		if word != "" {
+			words = append(words, word)
+		}
+		start = i
+	}
+	return strings.Join(words, " ")
+}
+
+// asked is the place that says what a test expects: its row in the table. "": there is none.
+func (s *source) asked(name string) string {
+	_, subtest, _ := strings.Cut(name, "/")
+	return s.place(s.lookUp(subtest).at)
+}
+
+// place is a position as a path from the repository's root and a line.
+func (s *source) place(at token.Pos) string {
+	if at == token.NoPos {
+		return ""
+	}
+	position := s.files.Position(at)
+	return fmt.Sprintf("%s:%d", s.exercise.Path(filepath.Base(position.Filename)), position.Line)
+}
+
+// work is the place to work at that a test is about. Of the learner's functions that the test calls, directly or not, it is the
+// nearest with a mark. Without one it is the first mark outside functions, or else the nearest function.
+func (s *source) work(name string) (at token.Pos, why string) {
+	test, _, _ := strings.Cut(name, "/")
+	reached := s.reachedFrom(test)
+	for _, name := range reached {
+		f := s.functions[name]
+		for _, mark := range s.marks {
+			if f.at < mark && mark < f.end {
+				return mark, exercises.WorkMark + " in " + name
+			}
+		}
+	}
+	for _, mark := range s.marks {
+		inside := false
+		for _, f := range s.functions {
+			inside = inside || f.at < mark && mark < f.end
+		}
+		if !inside || len(reached) == 0 {
+			return mark, exercises.WorkMark
+		}
+	}
+	if len(reached) == 0 {
+		return token.NoPos, ""
+	}
+	return s.functions[reached[0]].at, "the test calls " + reached[0]
+}
+
+// reachedFrom are the learner's functions that a function calls, directly or not, the nearest first.
+func (s *source) reachedFrom(caller string) []string {
+	names := []string{caller}
+	for i := 0; i < len(names); i++ {
+		if f := s.functions[names[i]]; f != nil {
+			for _, used := range f.uses {
+				if !slices.Contains(names, used) {
+					names = append(names, used)
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return s.functions[name] == nil || !s.functions[name].learners
+	})
+}
+
+// sort brings tests into the order of the source: ranging over a table that is a map has none.
+func (s *source) sort(tests []Test) {
+	at := func(t Test) (top, row token.Pos) {
+		function, subtest, _ := strings.Cut(t.Name, "/")
+		if f := s.functions[function]; f != nil {
+			top = f.at
+		}
+		return top, s.lookUp(subtest).at
+	}
+	slices.SortStableFunc(tests, func(a, b Test) int {
+		topA, rowA := at(a)
+		topB, rowB := at(b)
+		return cmp.Or(cmp.Compare(topA, topB), cmp.Compare(rowA, rowB))
+	})
+}

@@ -1,0 +1,181 @@
+package verdict
+
+// What a run of go test means to the learner: each test as a sentence, its message without go test's own words, and the
+// place in the learner's file.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// Outcome is the result of a check.
+type Outcome int
+
+const (
+	Failed      Outcome = iota
+	Passed              // at least one test ran, and none failed
+	NotCompiled         // the tests couldn't be built
+	NoTest              // nothing ran
+)
+
+// Verdict is what a check has found.
+type Verdict struct {
+	Exercise exercises.Exercise
+	Outcome  Outcome
+	Tests    []Test // in the order of the test files
+	// Compiler holds what the compiler says, with paths as seen from the repository's root, or what vet says, if Vetted: the
+	// code compiles, but with a mistake. Only if NotCompiled.
+	Compiler string
+	Vetted   bool
+	// Outside is a failure that belongs to no test, such as a panic in an init function.
+	Outside *Test
+	Took    time.Duration
+}
+
+// Test is one test of its own. One with subtests is there only if it has a message of its own.
+type Test struct {
+	Name     string // as go test has it
+	Sentence string
+	State    gotest.State
+	Message  string // its own sentences, or how it panicked
+	// Place is where to look in the learner's file, as path:line, and Why says why there. "": unknown.
+	Place, Why string
+	// Asked is the place in the test file that says what is expected.
+	Asked string
+}
+
+// explain makes a verdict of the run of an exercise's package.
+func explain(e exercises.Exercise, run *gotest.Package) Verdict {
+	v := Verdict{Exercise: e}
+	if run.Build != "" {
+		v.Outcome, v.Compiler, v.Vetted = NotCompiled, compilerSays(e, run.Build), strings.Contains(run.Build, "\n# [")
+		return v
+	}
+	source := readSource(e)
+	crashes := settleCrashes(run)
+	for _, t := range run.Tests {
+		test := source.test(t.Name, t.State, t.Output(), crashes[t])
+		group := slices.ContainsFunc(run.Tests, func(other *gotest.Test) bool { return strings.HasPrefix(other.Name, t.Name+"/") })
+		if !group || t.State == gotest.Failed && test.Message != "" {
+			v.Tests = append(v.Tests, test)
+		}
+	}
+	source.sort(v.Tests)
+	if run.Failed && v.count(gotest.Failed) == 0 {
+		test := source.test("outside the tests", gotest.Failed, run.Output(), findCrash(run.Output()))
+		v.Outside = &test
+	}
+	switch {
+	case run.Failed:
+		v.Outcome = Failed
+	case v.count(gotest.Passed) > 0:
+		v.Outcome = Passed
+	default:
+		v.Outcome = NoTest
+	}
+	return v
+}
+
+func (v Verdict) count(state gotest.State) int {
+	n := 0
+	for _, t := range v.Tests {
+		if t.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// Summary is the verdict in a few words.
+func (v Verdict) Summary() string {
+	switch {
+	case v.Outcome == Passed:
+		return "passed"
+	case v.Vetted:
+		return "go vet finds a mistake"
+	case v.Outcome == NotCompiled:
+		return "it doesn't compile"
+	case v.Outcome == NoTest:
+		return "no test was run"
+	}
+	run := v.count(gotest.Passed) + v.count(gotest.Failed) + v.count(gotest.Unfinished)
+	if run == 0 {
+		return "it fails before its first test"
+	}
+	return fmt.Sprintf("%d of %s passed", v.count(gotest.Passed), ui.Plural(run, "test"))
+}
+
+// test explains one test.
+func (s *source) test(name string, state gotest.State, output string, c *crash) Test {
+	said, asked, mentioned := ownWords(output)
+	test := Test{Name: name, Sentence: s.sentence(name), State: state, Message: said, Asked: s.asked(name)}
+	if test.Asked == "" && asked != "" {
+		test.Asked = s.exercise.Path(asked)
+	}
+	if state != gotest.Failed {
+		return test
+	}
+	line := 0
+	if c != nil {
+		test.Message = strings.TrimPrefix(said+"\n"+c.message(), "\n")
+		line, test.Why = c.place(s.exercise)
+	}
+	if line == 0 && mentioned > 0 {
+		line, test.Why = mentioned, "the test names it"
+	}
+	if line > 0 {
+		test.Place = fmt.Sprintf("%s:%d", s.exercise.Path(exercises.ExerciseFile), line)
+		return test
+	}
+	at, why := s.work(name)
+	test.Place, test.Why = s.place(at), why
+	return test
+}
+
+var mention = regexp.MustCompile(`\b` + regexp.QuoteMeta(exercises.ExerciseFile) + `:(\d+)\b`)
+
+// ownWords is what a test said; where in a test file it last said something, as file:line; and the line of exercise.go that
+// it mentioned, or 0. Lines that were printed past the test are marked.
+func ownWords(output string) (said, asked string, mentioned int) {
+	var lines []string
+	for _, words := range gotest.Words(beforeCrash(output)) {
+		switch words.File {
+		case "":
+			words.Text = "printed: " + words.Text
+		case exercises.ExerciseFile:
+			mentioned = words.Line
+		default:
+			asked = fmt.Sprintf("%s:%d", words.File, words.Line)
+		}
+		lines = append(lines, words.Text)
+	}
+	said = strings.TrimSpace(strings.Join(lines, "\n"))
+	if match := mention.FindStringSubmatch(said); match != nil {
+		mentioned, _ = strconv.Atoi(match[1])
+	}
+	return said, asked, mentioned
+}
+
+// compilerSays is the compiler's output without its headings, with paths from the repository's root.
+func compilerSays(e exercises.Exercise, output string) string {
+	var lines []string
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "# ") {
+			continue
+		}
+		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), e.Chapter.Dir+"/", "")
+		if strings.HasPrefix(line, exercises.Folder+"/") {
+			line = e.Chapter.Name + "/" + line
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,82 @@
+package watch
+
+// Noticing that a learner has saved.
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// debounce is how long the files must rest before they count as saved: editors write, rename and delete for a while.
+const debounce = 100 * time.Millisecond
+
+// saves watches one exercise at a time.
+type saves struct {
+	watcher *fsnotify.Watcher
+	dir     string
+	quiet   *time.Timer // fires when the files have changed and then rested
+}
+
+func newSaves() (*saves, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, &problem.Problem{
+			What: "this system doesn't report when a file is saved",
+			Mend: `end other programs that watch files, or run "./scripts/workshop check" after each save`,
+			Err:  err,
+		}
+	}
+	quiet := time.NewTimer(time.Hour)
+	quiet.Stop()
+	return &saves{watcher: watcher, quiet: quiet}, nil
+}
+
+// follow watches an exercise from now on, and no other. It watches the folder, because many editors save by replacing the
+// file. Following the same exercise again repairs the watch after its folder was replaced.
+func (s *saves) follow(e exercises.Exercise) error {
+	if s.dir != "" && s.dir != e.Dir() {
+		_ = s.watcher.Remove(s.dir) // it may be gone
+	}
+	s.dir = e.Dir()
+	if err := s.watcher.Add(s.dir); err != nil {
+		return fmt.Errorf("watch %s: %w", e.Path(""), err)
+	}
+	return nil
+}
+
+// take looks at one event, and waits for quiet if it may be part of a save.
+func (s *saves) take(e fsnotify.Event) {
+	if isSource(e.Name) && e.Op != fsnotify.Chmod {
+		s.quiet.Reset(debounce)
+	}
+}
+
+// isSource reports whether go test would look at a file, which it doesn't at what editors leave beside it (.exercise.go.swp,
+// exercise.go~, #exercise.go#, .#exercise.go, 4913).
+func isSource(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, ".go") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")
+}
+
+// contents is all that a check depends on in an exercise's folder. It isn't whole while there is no exercise.go, such as in the
+// middle of a save.
+func contents(e exercises.Exercise) (all string, whole bool) {
+	if _, err := os.Stat(e.File(exercises.ExerciseFile)); err != nil {
+		return "", false
+	}
+	files, _ := filepath.Glob(e.File("*.go"))
+	for _, file := range files {
+		if content, err := os.ReadFile(file); err == nil && isSource(file) {
+			all += fmt.Sprintf("%s %d\n%s", filepath.Base(file), len(content), content)
+		}
+	}
+	return all, true
+}

@@ -1,0 +1,204 @@
+// Package watch is watch mode: it checks an exercise each time that the learner saves it. One loop does everything (watch.go);
+// the check under way, the keys (terminal.go) and the files (saves.go) send it what has happened.
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/verdict"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// reportPeriod is how often a check that takes long is reported.
+const reportPeriod = 5 * time.Second
+
+// Watch checks exercises as they are saved.
+type Watch struct {
+	Checker  verdict.Checker
+	Terminal Terminal
+	// Exercises are those to go through, and Start is the one to begin with.
+	Exercises []exercises.Exercise
+	Start     exercises.Exercise
+}
+
+// session is one run of a Watch.
+type session struct {
+	Watch
+	saves   *saves
+	current exercises.Exercise
+
+	checked string             // the contents that were checked last
+	cancel  context.CancelFunc // ends the check under way; nil: there is none
+	begun   time.Time          // when that began
+	results chan result        // of the check under way
+}
+
+// result is what a check in its own goroutine found.
+type result struct {
+	verdict verdict.Verdict
+	err     error
+	panic   string
+}
+
+// Run goes on until the user quits or ctx ends, and restores the terminal in any case.
+func (w Watch) Run(ctx context.Context) error {
+	defer w.Terminal.Close()
+	files, err := newSaves()
+	if err != nil {
+		return err
+	}
+	defer files.watcher.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &session{Watch: w, saves: files}
+	defer s.cancelCheck()
+	if err := s.open(ctx, w.Start); err != nil {
+		return err
+	}
+	return s.loop(ctx, readKeys(ctx, w.Terminal.Keys))
+}
+
+func (s *session) loop(ctx context.Context, keys <-chan byte) error {
+	report := time.NewTicker(reportPeriod)
+	defer report.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // without keys, Ctrl-C ends it
+		case key, open := <-keys:
+			if !open || key == 'q' || key == ctrlC || key == ctrlD {
+				s.say("")
+				return nil
+			}
+			if err := s.press(ctx, key); err != nil {
+				return err
+			}
+		case event := <-s.saves.watcher.Events:
+			s.saves.take(event)
+		case err := <-s.saves.watcher.Errors:
+			s.sayError(fmt.Errorf("a save may have gone unnoticed (c checks again): %w", err))
+		case <-s.saves.quiet.C:
+			if now, whole := contents(s.current); whole && now != s.checked {
+				s.check(ctx)
+			}
+		case r := <-s.results:
+			s.show(r)
+		case <-report.C:
+			if took := time.Since(s.begun).Round(time.Second); s.cancel != nil && took >= reportPeriod {
+				s.say("still checking (%s); the first time, Go compiles the libraries too", took)
+			}
+		}
+	}
+}
+
+// press does what a key asks for. Other keys mean nothing; some, like the arrows, send several bytes.
+func (s *session) press(ctx context.Context, key byte) error {
+	progress, err := exercises.ReadProgress(s.Checker.Root)
+	next, found := exercises.NextOpen(s.Exercises, s.current, progress)
+	switch {
+	case key == 'c':
+		return s.open(ctx, s.current)
+	case key == 'h':
+		s.hint(ctx)
+	case key != 'l' && key != 'n':
+	case err != nil:
+		s.sayError(err)
+	case key == 'l':
+		s.say("\n%s", exercises.NewOverview(s.Exercises, progress).Text(s.Terminal.Colours))
+	case !found:
+		s.say("\nNo other exercise is left to do.")
+	default:
+		return s.open(ctx, next)
+	}
+	return nil
+}
+
+func (s *session) hint(ctx context.Context) {
+	hint, err := exercises.NextHint(ctx, s.Checker.Root, s.current, false, s.Terminal.Colours)
+	if err != nil {
+		s.sayError(err)
+		return
+	}
+	s.say("\n%s", hint)
+}
+
+// open makes an exercise the current one and checks it.
+func (s *session) open(ctx context.Context, e exercises.Exercise) error {
+	s.current = e
+	if err := s.saves.follow(e); err != nil {
+		return err
+	}
+	s.check(ctx)
+	return nil
+}
+
+// check begins a check, in place of the one under way if there is one.
+func (s *session) check(ctx context.Context) {
+	s.cancelCheck()
+	s.checked, _ = contents(s.current)
+	if s.Terminal.Clear {
+		fmt.Fprint(s.Terminal.Out, "\033[2J\033[H")
+	}
+	s.say("Checking %s …", s.current.Path(exercises.ExerciseFile))
+	ctx, s.cancel = context.WithCancel(ctx)
+	s.begun = time.Now()
+	results, exercise := make(chan result, 1), s.current
+	s.results = results
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.panic = fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+			}
+			results <- r
+		}()
+		r.verdict, r.err = s.Checker.Check(ctx, exercise)
+	}()
+}
+
+// cancelCheck cancels the check under way, and waits until it has ended.
+func (s *session) cancelCheck() {
+	if s.cancel != nil {
+		s.cancel()
+		<-s.results
+		s.cancel = nil
+	}
+}
+
+// show shows the result of a check.
+func (s *session) show(r result) {
+	s.cancel()
+	s.cancel = nil
+	switch {
+	case r.panic != "":
+		panic(r.panic) // in this goroutine, so that the terminal is restored
+	case errors.Is(r.err, context.Canceled):
+		return // the whole run ends
+	}
+	if r.verdict.Exercise.Folder != "" { // it was checked, even if that can't be remembered
+		s.say("\n%s", r.verdict.Text(s.Terminal.Colours, false))
+	}
+	advice, err := "", r.err
+	if err == nil {
+		advice, err = r.verdict.Advice(s.Checker.Root, s.Exercises)
+	}
+	if err != nil {
+		s.sayError(err)
+	} else {
+		s.say("%s", advice)
+	}
+	if s.Terminal.Keys == nil {
+		s.say("\nWaiting for the next save. Ctrl-C ends this.")
+		return
+	}
+	s.say("\nh hint   l list   n next   c check again   q quit")
+}
+
+func (s *session) say(format string, args ...any) { fmt.Fprintf(s.Terminal.Out, format+"\n", args...) }
+
+func (s *session) sayError(err error) { s.say("\n%s", problem.Format(err)) }
