@@ -21,9 +21,9 @@ const (
 	readyIn   = 2 * time.Minute // on the slowest of machines; 3 s is usual
 )
 
-// client is for this package's own questions; each is answered within seconds, or asked again.
-func (c *Cluster) client() (kubernetes.Interface, error) {
-	config, err := c.RESTConfig()
+// Client is for the workshop's own questions; each is answered within seconds, or asked again.
+func Client(b Backend) (kubernetes.Interface, error) {
+	config, err := b.RESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +38,13 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	if err := c.ensureKubeconfig(); err != nil {
 		return err
 	}
-	client, err := c.client()
+	client, err := Client(c)
 	if err != nil {
 		return err
 	}
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, pollEvery, readyIn, true, func(ctx context.Context) (bool, error) {
-		if last = c.isReady(ctx, client); last != nil {
+		if last = isReady(ctx, client); last != nil {
 			return false, nil
 		}
 		_, last = client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
@@ -61,17 +61,17 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	return err
 }
 
-func (c *Cluster) isReady(ctx context.Context, client kubernetes.Interface) error {
+func isReady(ctx context.Context, client kubernetes.Interface) error {
 	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
 // bringUpNodes makes the wanted number of nodes, and waits until all are Ready.
 func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, error) {
-	client, err := c.client()
+	client, err := Client(c)
 	if err != nil {
 		return 0, err
 	}
-	nodes, ready, err := countNodes(ctx, client)
+	nodes, ready, err := CountNodes(ctx, client)
 	if err != nil {
 		return 0, err
 	}
@@ -92,7 +92,7 @@ func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, err
 		}
 	}
 	err = wait.PollUntilContextTimeout(ctx, pollEvery, readyIn, true, func(ctx context.Context) (bool, error) {
-		nodes, ready, err = countNodes(ctx, client)
+		nodes, ready, err = CountNodes(ctx, client)
 		return err == nil && nodes == want && ready == want, nil
 	})
 	if err != nil && ctx.Err() == nil {
@@ -105,7 +105,8 @@ func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, err
 	return want, err
 }
 
-func countNodes(ctx context.Context, client kubernetes.Interface) (all, ready int, err error) {
+// CountNodes returns how many nodes there are, and how many of them are Ready.
+func CountNodes(ctx context.Context, client kubernetes.Interface) (all, ready int, err error) {
 	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting nodes: %w", err)

@@ -60,19 +60,19 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		status.Ready = status.Ready && runs
 		status.Components = append(status.Components, s)
 	}
-	c.ask(ctx, &status)
+	status.Ready = status.Ask(ctx, c) && status.Ready
 	return status, nil
 }
 
-// ask fills in what only the API server knows. If it doesn't answer, that is the answer.
-func (c *Cluster) ask(ctx context.Context, status *Status) {
-	client, err := c.client()
-	if err != nil || c.isReady(ctx, client) != nil {
-		status.Ready = false
-		return
+// Ask fills in what only the API server knows, and reports whether that is ready. If it doesn't answer, that is the answer.
+func (s *Status) Ask(ctx context.Context, b Backend) (ready bool) {
+	client, err := Client(b)
+	if err != nil || isReady(ctx, client) != nil {
+		return false
 	}
 	if version, err := client.Discovery().ServerVersion(); err == nil {
-		status.Version = version.GitVersion
+		s.Version = version.GitVersion
 	}
-	status.Nodes, status.NodesReady, _ = countNodes(ctx, client)
+	s.Nodes, s.NodesReady, _ = CountNodes(ctx, client)
+	return true
 }

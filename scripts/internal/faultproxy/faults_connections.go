@@ -16,7 +16,10 @@ func (p *Proxy) CutWatches() *Fault {
 // for with sendInitialEvents, pass as well and don't count, else it would never get to the end of them. Hits: watches.
 func (p *Proxy) KeepCutting(after int) *Fault {
 	fault := newFault("KeepCutting")
-	p.endEach(fault, after, errCut)
+	p.enforce(fault, &rule{at: begun, left: forever, act: func(x *exchange) error {
+		x.doom = &doom{fault, after}
+		return nil
+	}})
 	p.cutOpen(fault)
 	return fault
 }

@@ -23,9 +23,17 @@ import (
 	"sync"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 
 	"example.com/operators/scripts/internal/audit"
 )
+
+// identity is the certificate by which clients know the proxies of this process, and its key, both in PEM: never written to a disk, and
+// worth nothing to anyone else.
+var identity = sync.OnceValues(func() (pair [2][]byte, err error) {
+	pair[0], pair[1], err = cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
+	return pair, err
+})
 
 // Proxy is a running proxy.
 type Proxy struct {
@@ -58,7 +66,11 @@ func Start(target *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CA of the API server %s: %w", target.Host, err)
 	}
-	certificate, ca, err := selfSigned()
+	pair, err := identity()
+	if err != nil {
+		return nil, fmt.Errorf("certificate for the fault proxy: %w", err)
+	}
+	certificate, err := tls.X509KeyPair(pair[0], pair[1])
 	if err != nil {
 		return nil, fmt.Errorf("certificate for the fault proxy: %w", err)
 	}
@@ -68,7 +80,7 @@ func Start(target *rest.Config) (*Proxy, error) {
 	}
 
 	p := &Proxy{
-		ca:      ca,
+		ca:      pair[0],
 		clients: newConnections(),
 		servers: newConnections(),
 		watches: map[*watch]struct{}{},

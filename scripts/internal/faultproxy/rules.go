@@ -64,18 +64,8 @@ func (p *Proxy) take(at moment, x *exchange) *rule {
 	return nil
 }
 
-// doom is what awaits a watch: it ends for that reason, in place of the event that comes after so many others; at once, if
-// that is 0.
+// doom is what awaits a watch: it is cut in place of the event that comes after so many others; at once, if that is 0.
 type doom struct {
 	*Fault
-	after  int
-	reason error
-}
-
-// endEach dooms every watch that begins from now on.
-func (p *Proxy) endEach(fault *Fault, after int, reason error, matches ...Match) {
-	p.enforce(fault, &rule{at: begun, matches: matches, left: forever, act: func(x *exchange) error {
-		x.doom = &doom{fault, after, reason}
-		return nil
-	}})
+	after int
 }

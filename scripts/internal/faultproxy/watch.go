@@ -112,7 +112,7 @@ func (w *watch) Read(buffer []byte) (int, error) {
 // next returns the next event for the client: the server's, or what a fault makes of it.
 func (w *watch) next() ([]byte, error) {
 	if w.meetsDoom(0) {
-		return nil, w.doom.reason
+		return nil, errCut
 	}
 	event, err := readEvent(w.stream, w.mediaType)
 	if cause := context.Cause(w.ctx); cause != nil {
@@ -124,17 +124,17 @@ func (w *watch) next() ([]byte, error) {
 	case w.initial:
 		w.initial = !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey)) // on the bookmark that ends them
 	case w.meetsDoom(w.passed):
-		return nil, w.doom.reason
+		return nil, errCut
 	default:
 		w.passed++
 	}
 	return event, nil
 }
 
-// meetsDoom ends the watch if a fault wants it to end after so many events, and tells whether it did: another fault, or the
+// meetsDoom ends the watch if a fault wants it to end after so many events, and reports whether it did: another fault, or the
 // client, may have been quicker.
 func (w *watch) meetsDoom(passed int) bool {
-	if w.doom == nil || w.doom.after != passed || w.doom.isOver() || !w.interrupt(w.doom.reason) {
+	if w.doom == nil || w.doom.after != passed || w.doom.isOver() || !w.interrupt(errCut) {
 		return false
 	}
 	w.doom.hit()

@@ -36,7 +36,7 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 		return err
 	}
 	progress("kind: creating the cluster")
-	provider := c.provider(logger{log, progress})
+	provider := c.provider(logger{w: log, progress: progress})
 	created := make(chan error, 1)
 	go func() {
 		created <- provider.Create(c.KindName(),

@@ -14,23 +14,9 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// docker runs docker and returns what it printed. Trouble that everyone has some day gets its mend.
+// docker runs docker and returns what it printed. What it warns of, with success, is no part of its answer. Trouble that everyone has
+// some day is explained.
 func docker(ctx context.Context, args ...string) (string, error) {
-	said, err := run(ctx, args...)
-	return said, explainDocker(ctx, err)
-}
-
-// explainDocker gives what docker said its mend, if one is known.
-func explainDocker(ctx context.Context, err error) error {
-	var known *problem.Problem
-	if err == nil || ctx.Err() != nil || errors.As(err, &known) {
-		return err
-	}
-	return explain(err, "docker failed", "")
-}
-
-// run runs docker as it is. What it warns of, with success, is no part of its answer.
-func run(ctx context.Context, args ...string) (string, error) {
 	var warnings strings.Builder
 	command := exec.CommandContext(ctx, "docker", args...)
 	command.Stderr = &warnings
@@ -47,7 +33,8 @@ func run(ctx context.Context, args ...string) (string, error) {
 			Mend: "install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop --on kwok up",
 		}
 	}
-	return said, fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(said+"\n"+warnings.String()))
+	err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(said+"\n"+warnings.String()))
+	return said, explain(err, "docker failed", "")
 }
 
 // engine is what there is to know about docker.
@@ -90,11 +77,11 @@ func (c container) mounts(folder string) bool {
 
 // inspect looks for a container. That there is none is no error.
 func inspect(ctx context.Context, name string) (container, error) {
-	said, err := run(ctx, "container", "inspect", "--format", "{{json .}}", name)
+	said, err := docker(ctx, "container", "inspect", "--format", "{{json .}}", name)
 	if isGone(err) {
 		return container{}, nil
 	} else if err != nil {
-		return container{}, explainDocker(ctx, err)
+		return container{}, err
 	}
 	var found struct {
 		ID         string
@@ -115,10 +102,10 @@ func isGone(err error) bool {
 
 // pull has docker get an image, unless it has it. kind would do so too, but can't be interrupted.
 func pull(ctx context.Context, image string) error {
-	if _, err := run(ctx, "image", "inspect", "--format", "{{.ID}}", image); err == nil || ctx.Err() != nil {
+	if _, err := docker(ctx, "image", "inspect", "--format", "{{.ID}}", image); err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	_, err := run(ctx, "pull", "--quiet", image)
+	_, err := docker(ctx, "pull", "--quiet", image)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

@@ -40,11 +40,11 @@ func (c *Cluster) removeNode(ctx context.Context) (ended int, err error) {
 	if err != nil || !ours {
 		return 0, err
 	}
-	_, err = run(ctx, "rm", "--force", "--volumes", node.ID)
+	_, err = docker(ctx, "rm", "--force", "--volumes", node.ID)
 	if isGone(err) {
 		return 0, nil
 	}
-	return 1, explainDocker(ctx, err)
+	return 1, err
 }
 
 // Purge removes all clusters that were made in the repository at root, and returns how many there were.

@@ -27,18 +27,16 @@ func (c *Cluster) Load(ctx context.Context, image string, names ...string) error
 	if _, err := docker(ctx, "save", "--output", archive, image); err != nil {
 		return err
 	}
-	nodes, err := c.nodes()
+	node, err := c.node()
 	if err != nil {
 		return err
 	}
-	for _, node := range nodes {
-		if err := load(node, archive); err != nil {
-			return explain(err, fmt.Sprintf("image %s can't be brought to node %s", image, node), "")
-		}
-		for _, name := range names {
-			if err := tag(node, image, name); err != nil {
-				return explain(err, fmt.Sprintf("image %s can't be named %s on node %s", image, name, node), "")
-			}
+	if err := load(node, archive); err != nil {
+		return explain(err, fmt.Sprintf("image %s can't be brought to node %s", image, node), "")
+	}
+	for _, name := range names {
+		if err := tag(node, image, name); err != nil {
+			return explain(err, fmt.Sprintf("image %s can't be named %s on node %s", image, name, node), "")
 		}
 	}
 	return nil
@@ -65,12 +63,16 @@ func tag(node nodes.Node, image, name string) error {
 	return nodeutils.ReTagImage(node, from, to)
 }
 
-func (c *Cluster) nodes() ([]nodes.Node, error) {
-	nodes, err := c.provider(logger{}).ListInternalNodes(c.KindName())
-	if err == nil && len(nodes) == 0 {
-		err = &problem.Problem{What: fmt.Sprintf("cluster %q has no node", c.name), Mend: "./scripts/workshop up --kind"}
+// node is the one that the cluster has, as kind sees it.
+func (c *Cluster) node() (nodes.Node, error) {
+	all, err := c.provider(logger{}).ListInternalNodes(c.KindName())
+	if err != nil {
+		return nil, err
 	}
-	return nodes, err
+	if len(all) == 0 {
+		return nil, &problem.Problem{What: fmt.Sprintf("cluster %q has no node", c.name), Mend: "./scripts/workshop up --kind"}
+	}
+	return all[0], nil
 }
 
 // BuildImage builds the image from the Dockerfile in dir, whose context that folder is.

@@ -256,7 +256,7 @@ func TestTheImageOfAClusterThatExists(t *testing.T) {
 func TestStepsAreShownPlainly(t *testing.T) {
 	var log strings.Builder
 	var shown []string
-	l := logger{&log, func(step string) { shown = append(shown, step) }}
+	l := logger{w: &log, progress: func(step string) { shown = append(shown, step) }}
 	l.V(0).Infof(" • %s  ...\n", "Preparing nodes 📦 📦 ")
 	l.V(0).Infof(" ✓ %s\n", "Preparing nodes 📦 📦 ")
 	l.V(3).Info("details")

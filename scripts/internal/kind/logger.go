@@ -11,44 +11,33 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 )
 
-// logger is kind's log.Logger. All goes to the writer; what kind is doing, to progress.
+// logger is kind's log.Logger, and its log.InfoLogger. All goes to the writer; what kind is doing, to progress.
 type logger struct {
 	w        io.Writer
 	progress func(string)
+	level    log.Level
 }
 
 func (l logger) Warn(message string)               { fmt.Fprintln(l.w, "warning:", message) }
 func (l logger) Warnf(format string, args ...any)  { l.Warn(fmt.Sprintf(format, args...)) }
 func (l logger) Error(message string)              { fmt.Fprintln(l.w, "error:", message) }
 func (l logger) Errorf(format string, args ...any) { l.Error(fmt.Sprintf(format, args...)) }
+func (l logger) Infof(format string, args ...any)  { l.Info(fmt.Sprintf(format, args...)) }
+func (l logger) Enabled() bool                     { return l.level <= 1 }
 
-func (l logger) V(level log.Level) log.InfoLogger { return info{l, level} }
-
-type info struct {
-	logger
-	level log.Level
+func (l logger) V(level log.Level) log.InfoLogger {
+	l.level = level
+	return l
 }
 
-func (i info) Enabled() bool                    { return i.level <= 1 }
-func (i info) Infof(format string, args ...any) { i.Info(fmt.Sprintf(format, args...)) }
-
-func (i info) Info(message string) {
-	if !i.Enabled() {
+func (l logger) Info(message string) {
+	if !l.Enabled() {
 		return
 	}
-	fmt.Fprintln(i.w, strings.TrimSpace(message))
-	if step, found := strings.CutPrefix(strings.TrimSpace(message), "• "); found && i.progress != nil {
-		i.progress("kind: " + plain(step))
+	message = strings.TrimSpace(message)
+	fmt.Fprintln(l.w, message)
+	if step, found := strings.CutPrefix(message, "• "); found && l.progress != nil {
+		isPicture := func(r rune) bool { return r > unicode.MaxLatin1 || r == ' ' || r == '.' }
+		l.progress("kind: " + strings.ToLower(strings.TrimRightFunc(step, isPicture)))
 	}
-}
-
-// plain takes the pictures from what kind says.
-func plain(step string) string {
-	kept := strings.Map(func(r rune) rune {
-		if r > unicode.MaxLatin1 {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, strings.TrimSuffix(step, "..."))
-	return strings.Join(strings.Fields(kept), " ")
 }

@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/types"
 
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -34,7 +32,7 @@ func SampleImages() []string { return []string{"nginx:latest", "crccheck/hello-w
 // LoadStandIn builds the stand-in and brings it to the cluster's node, as itself and under the other names: there, and only there, an
 // image "nginx:latest" is the stand-in. What the node has isn't pulled any more.
 func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
-	if err := c.checkStandIn(); err != nil {
+	if err := c.dontPull(ctx); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "stand-in-")
@@ -63,55 +61,42 @@ func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 	if err := c.Load(ctx, SlowStandIn); err != nil {
 		return err
 	}
-	if err := c.Load(ctx, StandIn, names...); err != nil {
-		return err
-	}
-	return c.dontPull(ctx)
-}
-
-// checkStandIn refuses a cluster that is too old for the policy by which images aren't pulled.
-func (c *Cluster) checkStandIn() error {
-	client, err := c.client()
-	if err != nil {
-		return err
-	}
-	group := admissionregistrationv1.SchemeGroupVersion.String()
-	resources, err := client.Discovery().ServerResourcesForGroupVersion(group)
-	if err != nil {
-		return fmt.Errorf("ask for the resources of %s: %w", group, err)
-	}
-	if !slices.ContainsFunc(resources.APIResources, func(r metav1.APIResource) bool { return r.Name == "mutatingadmissionpolicies" }) {
-		return &problem.Problem{
-			What: "the stand-in needs MutatingAdmissionPolicies, which Kubernetes has from 1.36 on, and this cluster is older",
-			Mend: "leave --stand-in out, or make the cluster of a newer node image (down, then up --kind --image NAME)",
-		}
-	}
-	return nil
+	return c.Load(ctx, StandIn, names...)
 }
 
 //go:embed standin-policy.yaml
 var standInPolicy []byte
 
-// dontPull has the API server tell the kubelet to take images as they are on the node.
+// standInBinding puts the policy in force for all Pods.
+const standInBinding = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: images-on-the-node-are-not-pulled}
+spec: {policyName: images-on-the-node-are-not-pulled}
+`
+
+// dontPull has the API server tell the kubelet to take images as they are on the node. It refuses a cluster that is too old for that.
 func (c *Cluster) dontPull(ctx context.Context) error {
-	client, err := c.client()
+	client, err := cluster.Client(c)
 	if err != nil {
 		return err
 	}
-	policy := &admissionregistrationv1.MutatingAdmissionPolicy{}
-	if err := yaml.UnmarshalStrict(standInPolicy, policy); err != nil {
-		return err
-	}
-	admission := client.AdmissionregistrationV1()
-	if _, err := admission.MutatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create the policy by which the stand-in isn't pulled: %w", err)
-	}
-	binding := &admissionregistrationv1.MutatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: policy.Name},
-		Spec:       admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy.Name},
-	}
-	if _, err := admission.MutatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create the binding of the policy by which the stand-in isn't pulled: %w", err)
+	for resource, content := range map[string][]byte{
+		"mutatingadmissionpolicies":       standInPolicy,
+		"mutatingadmissionpolicybindings": []byte(standInBinding),
+	} {
+		err := client.AdmissionregistrationV1().RESTClient().Patch(types.ApplyYAMLPatchType).
+			Resource(resource).Name("images-on-the-node-are-not-pulled").Param("fieldManager", "workshop").
+			Body(content).Do(ctx).Error()
+		if apierrors.IsNotFound(err) {
+			return &problem.Problem{
+				What: "the stand-in needs MutatingAdmissionPolicies, which Kubernetes has from 1.36 on, and this cluster is older",
+				Mend: "leave --stand-in out, or make the cluster of a newer node image (down, then up --kind --image NAME)",
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("apply the policy by which the stand-in isn't pulled: %w", err)
+		}
 	}
 	return nil
 }

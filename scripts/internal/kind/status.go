@@ -20,19 +20,7 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 	if err != nil || !runs {
 		return status, err
 	}
-	client, err := c.client()
-	if err != nil {
-		return status, nil
-	}
-	version, err := client.Discovery().ServerVersion()
-	if err != nil {
-		return status, nil // that it doesn't answer is the answer
-	}
-	status.Version = version.GitVersion
-	if status.NodesReady, status.Nodes, err = countNodes(ctx, client); err != nil {
-		return status, nil
-	}
-	status.Ready = status.Nodes > 0 && status.NodesReady == status.Nodes
+	status.Ready = status.Ask(ctx, c) && status.Nodes > 0 && status.NodesReady == status.Nodes
 	return status, nil
 }
 

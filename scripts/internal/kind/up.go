@@ -7,13 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/lock"
@@ -52,7 +49,7 @@ func (c *Cluster) Up(ctx context.Context, options cluster.UpOptions) (cluster.Up
 }
 
 func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.Outcome, error) {
-	docker, err := findEngine(ctx)
+	found, err := findEngine(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -72,24 +69,19 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 			Mend: "leave --image out, or make it anew: ./scripts/workshop down, then the same command",
 		}
 	case node.ID == "" || !c.Exists():
-		return cluster.Created, c.create(ctx, docker, progress)
-	case !node.Running:
+		return cluster.Created, c.create(ctx, found, progress)
+	case !node.Running: // after a reboot, for example
 		progress("starting the node")
-		return cluster.Started, start(ctx, c.Node())
+		_, err := docker(ctx, "start", c.Node())
+		return cluster.Started, err
 	default:
 		return cluster.AlreadyUp, nil
 	}
 }
 
-// start starts a node that was stopped, by a reboot for example.
-func start(ctx context.Context, node string) error {
-	_, err := docker(ctx, "start", node)
-	return err
-}
-
 // waitReady waits until a first `kubectl create` would work, and a Pod would be started.
 func (c *Cluster) waitReady(ctx context.Context) error {
-	client, err := c.client()
+	client, err := cluster.Client(c)
 	if err != nil {
 		return err
 	}
@@ -99,7 +91,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 			return false, nil
 		}
 		var ready, all int
-		if ready, all, last = countNodes(ctx, client); last == nil && (all == 0 || ready < all) {
+		if all, ready, last = cluster.CountNodes(ctx, client); last == nil && (all == 0 || ready < all) {
 			last = fmt.Errorf("of %d nodes, %d are ready", all, ready)
 		}
 		return last == nil, nil
@@ -112,31 +104,4 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// countNodes tells how many nodes are ready, of all that there are.
-func countNodes(ctx context.Context, client kubernetes.Interface) (ready, all int, err error) {
-	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, node := range nodes.Items {
-		if slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
-			return condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue
-		}) {
-			ready++
-		}
-	}
-	return ready, len(nodes.Items), nil
-}
-
-// client is for this package's own questions; each is answered within seconds, or asked again.
-func (c *Cluster) client() (kubernetes.Interface, error) {
-	config, err := c.RESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	config.Timeout = 5 * time.Second
-	config.UserAgent = "workshop"
-	return kubernetes.NewForConfig(config)
 }
