@@ -5,17 +5,15 @@ package pack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"example.com/operators/scripts/internal/git"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -27,7 +25,7 @@ type commit struct {
 }
 
 func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) {
-	top, err := git(ctx, p.Root, "rev-parse", "--show-toplevel")
+	top, err := run(ctx, p.Root, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +38,7 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 	if p.commit, err = lastCommit(ctx, p.Root); err != nil {
 		return "", err
 	}
-	changes, err := git(ctx, p.Root, "status", "--porcelain", "--untracked-files=normal")
+	changes, err := run(ctx, p.Root, "status", "--porcelain", "--untracked-files=normal")
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +48,7 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 	p.source = p.path("source")
 	from := (&url.URL{Scheme: "file", Path: p.Root}).String()
 	// An empty template has no hooks. Line ends stay as they are.
-	if _, err := git(ctx, p.dir, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false",
+	if _, err := run(ctx, p.dir, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false",
 		"clone", "--quiet", "--depth=1", "--no-tags", "--template=", "--origin=origin", from, p.source); err != nil {
 		return "", err
 	}
@@ -61,7 +59,7 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 // on its files.
 func (p *packer) anonymize(ctx context.Context) error {
 	for _, args := range [][]string{{"checkout", "--quiet", "--", "."}, {"remote", "remove", "origin"}} {
-		if _, err := git(ctx, p.source, args...); err != nil {
+		if _, err := run(ctx, p.source, args...); err != nil {
 			return err
 		}
 	}
@@ -71,12 +69,12 @@ func (p *packer) anonymize(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := git(ctx, p.source, "read-tree", "HEAD")
+	_, err := run(ctx, p.source, "read-tree", "HEAD")
 	return err
 }
 
 func lastCommit(ctx context.Context, root string) (commit, error) {
-	said, err := git(ctx, root, "log", "-1", "--format=%H %ct")
+	said, err := run(ctx, root, "log", "-1", "--format=%H %ct")
 	if err != nil {
 		return commit{}, err
 	}
@@ -88,27 +86,13 @@ func lastCommit(ctx context.Context, root string) (commit, error) {
 	return commit{id, time.Unix(unix, 0).UTC()}, nil
 }
 
-// git runs git in dir, and returns what it printed, without the last line's end.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	// A hook's variables would point git to the hook's repository.
-	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GIT_") })
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	output, err := command.Output()
-	switch {
-	case err == nil:
-		return strings.TrimRight(string(output), "\n"), nil
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case errors.Is(err, exec.ErrNotFound):
-		return "", &problem.Problem{What: "there is no git command, and what is committed is packed", Mend: "install git"}
+// run runs git in dir, and returns what it printed, without the last line's end.
+func run(ctx context.Context, dir string, args ...string) (string, error) {
+	output, err := git.Run(ctx, dir, args...)
+	if err != nil && ctx.Err() == nil {
+		err = &problem.Problem{What: "git can't tell what is committed", Mend: "install git, or take a fresh clone of the course's repository", Err: err}
 	}
-	return "", &problem.Problem{
-		What: "git can't tell what is committed",
-		Mend: "see what git says; a fresh clone of the course's repository can be packed",
-		Err:  errors.New(strings.TrimSpace(stderr.String())),
-	}
+	return strings.TrimRight(string(output), "\n"), err
 }
 
 func samePath(a, b string) bool {
