@@ -6,48 +6,42 @@ package chapterdiff
 import (
 	"fmt"
 	"io"
+	"path"
 	"text/tabwriter"
 
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// Size is an amount of handwritten Go.
-type Size struct {
-	Files          int
-	Code, Comments int // lines; blank ones don't count
-}
-
-// SizeOf counts the Go of a chapter's program. Left out are tests, exercises, generated code and programs of their own,
-// such as warm-ups.
-func SizeOf(chapter chapters.Chapter) (Size, error) {
-	files, err := readFiles(chapter)
-	var size Size
-	for _, f := range files {
-		if f.kind == kindCode {
-			size.Files++
-			size.Code += f.size().code
-			size.Comments += f.size().comments
-		}
-	}
-	return size, err
-}
-
-// Row is what is counted of a chapter: its size, and its diff to the chapter before, which the first one doesn't have.
+// Row is what is counted of a chapter: its own handwritten Go, what is beside it, and its diff to the chapter before, which the first
+// chapter doesn't have. Tests, exercises, and programs of their own such as warm-ups are left out.
 type Row struct {
-	Chapter chapters.Chapter
-	Size
+	Chapter              chapters.Chapter
+	Files                int
+	Code, Comments       int // lines; blank ones don't count
+	Parts                []Part
+	Generated, Manifests int // lines of Go that generators wrote, and of manifests and scripts that they didn't
 	Lines
+}
+
+// Part is one line of code.
+type Part struct {
+	// File is relative to the chapter, with slashes. Declaration is the name of a function (without its receiver), type, variable
+	// or constant, "imports" for those, and "" for what stands outside of all, such as the package clause.
+	File, Declaration string
 }
 
 // Rows counts all chapters, each with the one before.
 func Rows(all []chapters.Chapter) ([]Row, error) {
 	var rows []Row
 	for i, chapter := range all {
-		size, err := SizeOf(chapter)
+		row := Row{Chapter: chapter}
+		files, err := readFiles(chapter)
 		if err != nil {
 			return nil, err
 		}
-		row := Row{Chapter: chapter, Size: size}
+		for i := range files {
+			row.add(&files[i])
+		}
 		if i > 0 {
 			diff, err := Compare(all[i-1], chapter, false)
 			if err != nil {
@@ -58,6 +52,25 @@ func Rows(all []chapters.Chapter) ([]Row, error) {
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+func (r *Row) add(f *file) {
+	size := f.size()
+	switch {
+	case f.kind == kindCode:
+		r.Files++
+		r.Code += size.code
+		r.Comments += size.comments
+		for line, owner := range owners(f) {
+			if f.sorts[line] == lineCode {
+				r.Parts = append(r.Parts, Part{File: f.path, Declaration: owner})
+			}
+		}
+	case f.kind == kindGenerated && path.Ext(f.path) == ".go":
+		r.Generated += size.code
+	case f.kind == kindManifest:
+		r.Manifests += size.code
+	}
 }
 
 // Budgets prints a table of all chapters.

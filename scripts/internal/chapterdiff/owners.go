@@ -38,37 +38,26 @@ func owners(f *file) []string {
 		case *ast.FuncDecl:
 			own(d.Name.Name, d, d.Doc)
 		case *ast.GenDecl:
-			own(specName(d.Specs), d, d.Doc)
-			for _, spec := range d.Specs[min(1, len(d.Specs)):] {
-				own(specName([]ast.Spec{spec}), spec, specDoc(spec))
+			for i, spec := range d.Specs {
+				name, doc := nameOf(spec)
+				if i == 0 { // the whole group is the first one's, as far as no other has its part of it
+					own(name, d, d.Doc)
+					continue
+				}
+				own(name, spec, doc)
 			}
 		}
 	}
 	return owners
 }
 
-// specName is the name that the first of some specs declares.
-func specName(specs []ast.Spec) string {
-	if len(specs) == 0 {
-		return ""
-	}
-	switch s := specs[0].(type) {
-	case *ast.ImportSpec:
-		return imports
-	case *ast.TypeSpec:
-		return s.Name.Name
-	case *ast.ValueSpec:
-		return s.Names[0].Name
-	}
-	return ""
-}
-
-func specDoc(spec ast.Spec) *ast.CommentGroup {
+// nameOf is the first name that a part of a declaration declares, and its own comment.
+func nameOf(spec ast.Spec) (string, *ast.CommentGroup) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
-		return s.Doc
+		return s.Name.Name, s.Doc
 	case *ast.ValueSpec:
-		return s.Doc
+		return s.Names[0].Name, s.Doc
 	}
-	return nil
+	return imports, nil
 }

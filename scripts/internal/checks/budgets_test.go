@@ -10,7 +10,7 @@ import (
 
 func TestOverBudget(t *testing.T) {
 	row := func(name string, code, toRead int) chapterdiff.Row {
-		return chapterdiff.Row{Chapter: chapters.Chapter{Name: name}, Size: chapterdiff.Size{Code: code}, Lines: chapterdiff.Lines{New: toRead}}
+		return chapterdiff.Row{Chapter: chapters.Chapter{Name: name}, Code: code, Lines: chapterdiff.Lines{New: toRead}}
 	}
 	for sentence, test := range map[string]struct {
 		row  chapterdiff.Row

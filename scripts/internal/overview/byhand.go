@@ -59,12 +59,11 @@ func ByHand(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for i, chapter := range all {
-		column, err := columnOf(chapter)
+	for _, row := range rows {
+		column, err := columnOf(row)
 		if err != nil {
 			return "", err
 		}
-		column = append(column, cell(rows[i].ToRead()), fmt.Sprint(survived(chapter)))
 		for i, cell := range column {
 			table[i] = append(table[i], cell)
 		}
@@ -72,30 +71,22 @@ func ByHand(root string) (string, error) {
 	return markdown(table), nil
 }
 
-// columnOf counts a chapter: its number, a cell for each job, the total, and what stands beside.
-func columnOf(chapter chapters.Chapter) ([]string, error) {
-	parts, err := chapterdiff.Parts(chapter)
-	if err != nil {
-		return nil, err
-	}
-	counts, total := make([]int, len(jobs)), 0
-	for _, part := range parts {
+// columnOf shows a chapter: its number, a cell for each job, the total, what stands beside, and how much there is to read.
+func columnOf(row chapterdiff.Row) ([]string, error) {
+	counts := make([]int, len(jobs))
+	for _, part := range row.Parts {
 		i := jobOf(part)
 		if i < 0 {
-			return nil, fmt.Errorf("%s/%s is for no job: say for which in scripts/internal/overview/byhand.go", chapter.Name, part.File)
+			return nil, fmt.Errorf("%s/%s is for no job: say for which in scripts/internal/overview/byhand.go", row.Chapter.Name, part.File)
 		}
 		counts[i]++
-		total++
 	}
-	generated, manifests, err := chapterdiff.Beside(chapter)
-	if err != nil {
-		return nil, err
-	}
-	column := []string{chapter.Number()}
+	column := []string{row.Chapter.Number()}
 	for _, n := range counts {
 		column = append(column, cell(n))
 	}
-	return append(column, fmt.Sprintf("**%d**", total), cell(generated), cell(manifests)), nil
+	return append(column, fmt.Sprintf("**%d**", row.Code), cell(row.Generated), cell(row.Manifests),
+		cell(row.ToRead()), fmt.Sprint(survived(row.Chapter))), nil
 }
 
 // jobOf is the index of the job that a part is for, or -1.
