@@ -17,6 +17,7 @@ import (
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -54,6 +55,9 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 					What: fmt.Sprintf("--purge ends all clusters, and --on %s is about some", on),
 					Mend: `"down" ends one; to be rid of all, leave --on out, and unset ` + nodesVariable,
 				}
+			}
+			if err := runs.Sweep(command.Context(), root); err != nil {
+				return err
 			}
 			step := ui.New(os.Stderr).Start("ending the cluster")
 			waiting := func(holder string) { step.Update("waiting for %s", holder) }

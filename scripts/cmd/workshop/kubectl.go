@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/kubectl"
 )
 
 func newKubectlCommand() *cobra.Command {
@@ -31,25 +30,16 @@ func newKubectlCommand() *cobra.Command {
 			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
-			builder := controlplane.New(root)
-			kubectl := filepath.Join(builder.Bin, "kubectl")
+			k := kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+			for _, entry := range k.Environment() {
+				name, value, _ := strings.Cut(entry, "=")
+				if err := os.Setenv(name, value); err != nil {
+					return err
+				}
+			}
 			// kubectl takes this process's place, so that terminals, pipes and signals are its own.
-			err = syscall.Exec(kubectl, append([]string{"kubectl"}, args...), kubectlEnvironment(c, builder.State))
-			return fmt.Errorf("running %s: %w", kubectl, err)
+			err = syscall.Exec(k.Binary, append([]string{"kubectl"}, args...), os.Environ())
+			return fmt.Errorf("running %s: %w", k.Binary, err)
 		},
 	}
-}
-
-// kubectlEnvironment points kubectl to the cluster, and away from what it else keeps below ~/.kube: caches, preferences.
-func kubectlEnvironment(c cluster.Backend, state string) []string {
-	ours := []string{
-		"KUBECONFIG=" + c.Kubeconfig(),
-		"KUBECACHEDIR=" + filepath.Join(state, "kubectl-cache"),
-		"KUBERC=off",
-	}
-	theirs := slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(o, name+"=") })
-	})
-	return append(theirs, ours...)
 }

@@ -13,6 +13,7 @@ import (
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -115,6 +116,13 @@ func ensureUp(ctx context.Context) (cluster.Backend, error) {
 
 // bringUp brings this cluster up, with a given number of nodes (0: as they are), and tells what there was to do.
 func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResult, error) {
+	root, err := findRoot()
+	if err != nil {
+		return cluster.UpResult{}, err
+	}
+	if err := runs.Sweep(ctx, root); err != nil { // what is left of tests that were killed
+		return cluster.UpResult{}, err
+	}
 	show := ui.New(os.Stderr)
 	if err := ensureBuilt(ctx, show, c.Nodes()); err != nil {
 		return cluster.UpResult{}, err

@@ -23,12 +23,15 @@ type Kubectl struct {
 	Kubeconfig string
 }
 
-// Environment is what a program that runs kubectl needs in its own, to run this one on this cluster alone.
+// Environment is what a program that runs kubectl needs in its own, to run this one on this cluster alone, and to leave what
+// kubectl else keeps in the user's ~/.kube as it is.
 func (k Kubectl) Environment() []string {
+	bin := filepath.Dir(k.Binary)
 	return []string{
-		"PATH=" + filepath.Dir(k.Binary) + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"KUBECONFIG=" + k.Kubeconfig,
-		"KUBECTL_KUBERC=false", // no preferences of the user's
+		"KUBECACHEDIR=" + filepath.Join(filepath.Dir(bin), "kubectl-cache"),
+		"KUBERC=off", // no preferences of the user's
 	}
 }
 

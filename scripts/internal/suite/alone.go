@@ -1,19 +1,51 @@
 package suite
 
-// One run at a time: two would take each other's clusters away, and the reader's copy of the repository.
+// One run at a time: two would take each other's clusters away, and the reader's copy of the repository. And nothing of a run is
+// left behind, unless there is a failure to look at.
 
 import (
 	"context"
-	"path/filepath"
 
-	"example.com/operators/scripts/internal/lock"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/runs"
 )
 
-// alone returns when no other run goes on in this repository; release lets the next one begin. The lock is one of its own: whoever holds it
-// still brings clusters up and ends them. The commands in the texts run in another repository, the reader's copy, and so don't wait for the
-// run that has started them.
-func (s *Suite) alone(ctx context.Context) (release func(), err error) {
+// begin returns when no other run goes on in this repository; end removes what this one has made, and lets the next one begin. The commands
+// in the texts run in another repository, the reader's copy, and so don't wait for the run that has started them. The folders are those of
+// .workshop that this run makes.
+func (s *Suite) begin(ctx context.Context, folders ...string) (end func(), err error) {
 	step := s.UI.Start("tests")
 	defer step.Drop()
-	return lock.Acquire(ctx, filepath.Join(s.Root, ".workshop", "tests"), func(holder string) { step.Update("waiting for %s", holder) })
+	this, err := runs.Begin(ctx, s.Root, func(holder string) { step.Update("waiting for %s", holder) })
+	if err != nil {
+		return nil, err
+	}
+	s.this = this
+	end = func() {
+		if err := this.End(); err != nil {
+			s.counts.Failed++
+			s.UI.Say("%s", problem.Format(err))
+		}
+	}
+	if err := this.Own(folders...); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
+
+// What runs make in .workshop: the tests' cluster, and the reader's copy of the repository with its clusters.
+const (
+	testCluster = "clusters/" + clusterName
+	readersRoot = "reader"
+)
+
+// keep lets a folder of this run stay, to be looked at. Of a run that was interrupted nothing stays.
+func (s *Suite) keep(ctx context.Context, folder string) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err := s.this.Keep(folder); err != nil {
+		s.UI.Say("%s", problem.Format(err))
+	}
 }

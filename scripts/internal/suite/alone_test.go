@@ -66,11 +66,11 @@ func TestRunsWaitForOneAnother(t *testing.T) {
 func TestTheNextRunBegins(t *testing.T) {
 	s := &Suite{Root: t.TempDir(), UI: ui.New(os.Stderr)}
 	for range 2 {
-		release, err := s.alone(t.Context())
+		end, err := s.begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		release()
+		end()
 	}
 }
 
@@ -78,11 +78,14 @@ func TestTheNextRunBegins(t *testing.T) {
 func TestAReadersRunDoesNotWait(t *testing.T) {
 	s := &Suite{Root: t.TempDir(), UI: ui.New(os.Stderr)}
 	reader := &Suite{Root: readersCopy(s.Root), UI: s.UI}
+	if err := os.MkdirAll(reader.Root, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, run := range []*Suite{s, reader} {
-		release, err := run.alone(t.Context())
+		end, err := run.begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer release()
+		defer end()
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
@@ -29,7 +28,7 @@ func (s *Suite) startCommands(ctx context.Context, files []string) (join func())
 		}
 		doing <- text
 	}
-	reader := &Suite{Bin: s.Bin, UI: s.UI.Beside(&said, follow)}
+	reader := &Suite{Bin: s.Bin, this: s.this, UI: s.UI.Beside(&said, follow)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -53,7 +52,7 @@ func (s *Suite) startCommands(ctx context.Context, files []string) (join func())
 
 // readAlone runs the commands in these files, and nothing beside them.
 func (s *Suite) readAlone(ctx context.Context, files []string) {
-	reader := &Suite{Bin: s.Bin, UI: s.UI}
+	reader := &Suite{Bin: s.Bin, this: s.this, UI: s.UI}
 	reader.runAsReader(ctx, s.Root, files)
 	s.counts = s.counts.Plus(reader.counts)
 }
@@ -61,10 +60,6 @@ func (s *Suite) readAlone(ctx context.Context, files []string) {
 // runAsReader runs the commands in a copy of the repository at root.
 func (s *Suite) runAsReader(ctx context.Context, root string, files []string) {
 	s.Root = readersCopy(root)
-	// What a run that was killed has left goes first.
-	for _, name := range []string{docsClusterName, clusterName} {
-		s.removeCluster(ctx, cluster.New(s.Root, s.Bin, name))
-	}
 	err := copyRepository(root, s.Root, s.Bin)
 	if err != nil {
 		s.counts.Failed++
@@ -72,13 +67,13 @@ func (s *Suite) runAsReader(ctx context.Context, root string, files []string) {
 		return
 	}
 	s.commands(ctx, files)
-	if s.counts.Failed == 0 {
-		_ = os.RemoveAll(s.Root) // it is in nobody's way
+	if s.counts.Failed > 0 {
+		s.keep(ctx, readersRoot)
 	}
 }
 
 // readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
-func readersCopy(root string) string { return filepath.Join(root, ".workshop", "reader") }
+func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
 
 // copyRepository copies the repository at root to copied, and links the control plane's programs in bin. What git and the workshop keep there
 // isn't copied.

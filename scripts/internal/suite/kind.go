@@ -32,11 +32,11 @@ type onKind struct {
 // OnKind runs what only containers can show, on a new cluster of kind with that node image ("": kind's own), and returns the number of tests. It
 // needs docker, and pulls no image but the node's.
 func (s *Suite) OnKind(ctx context.Context, image string) (gotest.Counts, error) {
-	release, err := s.alone(ctx)
+	end, err := s.begin(ctx)
 	if err != nil {
 		return s.counts, err
 	}
-	defer release()
+	defer end()
 	if err := s.findRace(ctx); err != nil {
 		return s.counts, err
 	}
@@ -44,7 +44,7 @@ func (s *Suite) OnKind(ctx context.Context, image string) (gotest.Counts, error)
 	c.Image = image
 	k := &onKind{s, c, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}}
 	switch green := k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) && k.all(ctx); {
-	case green:
+	case green, ctx.Err() != nil:
 		if _, err := c.Down(context.WithoutCancel(ctx), true, nil); err != nil {
 			return s.counts, err
 		}

@@ -37,20 +37,15 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, up func(conte
 			Mend: `"./scripts/workshop test --matrix" says what is`,
 		}
 	}
-	release, err := s.alone(ctx)
+	end, err := s.begin(ctx, testCluster)
 	if err != nil {
 		return counts, err
 	}
-	defer release()
+	defer end()
+	defer s.keep(ctx, testCluster) // for the next time; what was interrupted has left its Foos there
 	if err := up(ctx); err != nil {
 		return counts, err
 	}
-	defer func() {
-		if ctx.Err() != nil { // what was broken off has left its Foos behind
-			_, downErr := s.Cluster().Down(context.WithoutCancel(ctx), true, nil)
-			err = errors.Join(err, downErr)
-		}
-	}()
 	shown := &report{out: out, colours: colours}
 	var problems []string
 	for i, chapter := range s.Chapters {

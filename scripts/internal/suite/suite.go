@@ -23,6 +23,7 @@ import (
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -41,6 +42,7 @@ type Suite struct {
 	// Results are those of the tests that Run has run, but for the exercises'.
 	Results gotest.Results
 
+	this   *runs.Run // also of the reader that this run has
 	counts gotest.Counts
 	race   []string // arguments to go test
 }
@@ -51,11 +53,15 @@ func (s *Suite) Cluster() *cluster.Cluster { return cluster.New(s.Root, s.Bin, c
 // Run runs all of it, also after a failure, and returns the number of tests. The error tells whether all was green; the
 // reasons have been printed.
 func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
-	release, err := s.alone(ctx)
+	folders := []string{testCluster, readersRoot}
+	for _, chapter := range s.Chapters {
+		folders = append(folders, "prove/"+chapter.Name)
+	}
+	end, err := s.begin(ctx, folders...)
 	if err != nil {
 		return s.counts, err
 	}
-	defer release()
+	defer end()
 	if err := s.findRace(ctx); err != nil {
 		return s.counts, err
 	}
@@ -167,7 +173,10 @@ func (s *Suite) endCluster(ctx context.Context, green bool) {
 		s.removeCluster(ctx, c)
 		return
 	}
-	s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
+	if ctx.Err() == nil {
+		s.keep(ctx, testCluster)
+		s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
+	}
 }
 
 // tests runs every test of the modules, then the contract, on the cluster, and tells whether all were green.

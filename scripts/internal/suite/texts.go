@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,11 +27,11 @@ const docsClusterName = "docs"
 
 // Texts checks the texts alone, and returns an error if any isn't true.
 func (s *Suite) Texts(ctx context.Context) error {
-	release, err := s.alone(ctx)
+	end, err := s.begin(ctx, readersRoot)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer end()
 	s.readAlone(ctx, s.checkTexts(ctx))
 	if s.counts.Failed > 0 {
 		return errors.New("not all texts are true: the reasons stand above")
@@ -130,13 +129,11 @@ func (s *Suite) textFiles() ([]string, error) {
 
 // readersEnvironment is this process's, pointed at the cluster c, with the workshop's kubectl before any other.
 func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
-	return append(os.Environ(),
-		"PATH="+s.Bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
-		"KUBECONFIG="+c.Kubeconfig(),
-		"WORKSHOP_CLUSTER="+c.Name(),
+	return slices.Concat(os.Environ(), kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}.Environment(), []string{
+		"WORKSHOP_CLUSTER=" + c.Name(),
 		"WORKSHOP_ON=", // what the user has chosen for themselves isn't the reader's
 		"NO_COLOR=1",
-	)
+	})
 }
 
 func join(problems []docs.Problem) error {
