@@ -23,7 +23,8 @@ func newConnections() *connections {
 
 // add takes a connection in. If all is closed already, so is the new one.
 func (c *connections) add(plain net.Conn) *connection {
-	added := &connection{Conn: plain, set: c, gone: make(chan struct{})}
+	added := &connection{Conn: plain, set: c}
+	added.changed = sync.NewCond(&added.mutex)
 	c.mutex.Lock()
 	closed := c.closed
 	c.open[added] = struct{}{}
@@ -84,12 +85,11 @@ func (a accepting) Accept() (net.Conn, error) {
 // stays with us, the end of the connection included.
 type connection struct {
 	net.Conn
-	set     *connections
-	closing sync.Once
-	gone    chan struct{} // closed with the connection
+	set *connections
 
-	mutex  sync.Mutex
-	thawed chan struct{} // nil while bytes may pass; closed when they may again
+	mutex          sync.Mutex
+	changed        *sync.Cond // with mutex: one of these is another now
+	frozen, closed bool
 }
 
 func (c *connection) Read(buffer []byte) (int, error) {
@@ -109,61 +109,42 @@ func (c *connection) Write(buffer []byte) (int, error) {
 
 // Close closes the connection at once. Closed under TLS, as here, it ends for the other side without a farewell.
 func (c *connection) Close() error {
-	var err error
-	c.closing.Do(func() {
-		c.set.mutex.Lock()
-		delete(c.set.open, c)
-		c.set.mutex.Unlock()
-		close(c.gone)
-		err = c.Conn.Close()
-	})
-	return err
+	c.set.mutex.Lock()
+	delete(c.set.open, c)
+	c.set.mutex.Unlock()
+	c.change(&c.closed, true)
+	return c.Conn.Close()
 }
 
 func (c *connection) isOpen() bool {
-	select {
-	case <-c.gone:
-		return false
-	default:
-		return true
-	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return !c.closed
 }
 
-// pass waits while the connection is frozen. It returns false if the connection is closed by then.
+// pass waits while the connection is frozen. It returns false if the connection was closed meanwhile.
 func (c *connection) pass() bool {
-	for {
-		c.mutex.Lock()
-		thawed := c.thawed
-		c.mutex.Unlock()
-		if thawed == nil {
-			return true
-		}
-		select {
-		case <-thawed:
-		case <-c.gone:
-			return false
-		}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for c.frozen && !c.closed {
+		c.changed.Wait()
 	}
+	return !c.frozen
 }
 
 // freeze stops all bytes. It returns false if they were stopped already.
-func (c *connection) freeze() bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.thawed != nil {
-		return false
-	}
-	c.thawed = make(chan struct{})
-	return true
-}
+func (c *connection) freeze() bool { return c.change(&c.frozen, true) }
 
-func (c *connection) thaw() {
+func (c *connection) thaw() { c.change(&c.frozen, false) }
+
+// change sets one of the connection's states, and reports whether it was another before.
+func (c *connection) change(state *bool, to bool) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.thawed != nil {
-		close(c.thawed)
-		c.thawed = nil
-	}
+	changed := *state != to
+	*state = to
+	c.changed.Broadcast()
+	return changed
 }
 
 type connectionKey struct{}

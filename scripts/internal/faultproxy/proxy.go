@@ -13,6 +13,7 @@ package faultproxy
 
 import (
 	"crypto/tls"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -28,11 +29,14 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// identity is the certificate by which clients know the proxies of this process, and its key, both in PEM: never written to a disk, and
-// worth nothing to anyone else.
-var identity = sync.OnceValues(func() (pair [2][]byte, err error) {
-	pair[0], pair[1], err = cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
-	return pair, err
+// identity is the certificate by which clients know the proxies of this process: never written to a disk, and worth nothing to
+// anyone else.
+var identity = sync.OnceValues(func() (tls.Certificate, error) {
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(certificate, key)
 })
 
 // Proxy is a running proxy.
@@ -66,11 +70,7 @@ func Start(target *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CA of the API server %s: %w", target.Host, err)
 	}
-	pair, err := identity()
-	if err != nil {
-		return nil, fmt.Errorf("certificate for the fault proxy: %w", err)
-	}
-	certificate, err := tls.X509KeyPair(pair[0], pair[1])
+	certificate, err := identity()
 	if err != nil {
 		return nil, fmt.Errorf("certificate for the fault proxy: %w", err)
 	}
@@ -80,7 +80,7 @@ func Start(target *rest.Config) (*Proxy, error) {
 	}
 
 	p := &Proxy{
-		ca:      pair[0],
+		ca:      pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate.Certificate[len(certificate.Certificate)-1]}),
 		clients: newConnections(),
 		servers: newConnections(),
 		watches: map[*watch]struct{}{},
