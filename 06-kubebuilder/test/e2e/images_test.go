@@ -40,7 +40,7 @@ func buildStandIn() error {
 	}
 	defer os.RemoveAll(dir)
 	const source = "./test/e2e/stand-in"
-	if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-trimpath", "-o", filepath.Join(dir, "stand-in"), source); err != nil {
+	if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-o", filepath.Join(dir, "stand-in"), source); err != nil {
 		return err
 	}
 	return do("docker", "build", "-t", standIn, "-f", source+"/Dockerfile", dir)

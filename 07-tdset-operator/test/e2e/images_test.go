@@ -37,7 +37,7 @@ func buildStandIns() error {
 	}
 	defer os.RemoveAll(dir)
 	const source = "./test/e2e/stand-in"
-	if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-trimpath", "-o", filepath.Join(dir, "stand-in"), source); err != nil {
+	if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-o", filepath.Join(dir, "stand-in"), source); err != nil {
 		return err
 	}
 	for name, lingers := range map[string]string{standIn: "", lingering: "true"} {

@@ -3,6 +3,7 @@ package main
 // workshop deploy: a chapter's program as Pods of a cluster of kind.
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newDeployCommand() *cobra.Command {
@@ -42,7 +44,7 @@ objects included.`,
 				return err
 			}
 			d := deploy.Deployment{
-				Root: root, Chapter: chapter, Cluster: c, Helm: helm, Out: command.OutOrStdout(),
+				Root: root, Chapter: chapter, Cluster: c, Helm: helm, Out: command.OutOrStdout(), UI: ui.New(os.Stderr),
 				Kubectl: kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()},
 			}
 			if remove {

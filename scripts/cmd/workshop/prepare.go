@@ -14,6 +14,7 @@ import (
 	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
@@ -72,17 +73,19 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 	return &prepared{c, config, k, binary, kubeconfig}, nil
 }
 
-// buildProgram builds a program, and shows that it does: the first time takes a minute. It returns the binary's path.
+// buildProgram builds a program, and shows how far that is: the first time may take a minute. It returns the binary's path.
 func buildProgram(ctx context.Context, root string, p program.Program) (binary string, err error) {
-	return withStep("building "+p.Name, func() (string, error) {
+	return withStep("building "+p.Name, func(progress func(gobuild.Progress)) (string, error) {
+		p.Progress = progress
 		return p.Build(ctx, filepath.Join(root, ".workshop", "bin"))
 	})
 }
 
-// withStep does what makes a file, says so meanwhile, and returns its path.
-func withStep(what string, do func() (string, error)) (path string, err error) {
+// withStep shows what is built by build, and how far it is, and returns the file's path.
+func withStep(what string, build func(progress func(gobuild.Progress)) (string, error)) (path string, err error) {
 	step := ui.New(os.Stderr).Start(what)
-	if path, err = do(); err != nil {
+	path, err = build(func(p gobuild.Progress) { step.Update("%s", p) })
+	if err != nil {
 		step.Fail()
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/program"
 )
 
@@ -56,8 +57,8 @@ func buildSchedule(ctx context.Context, root string) (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(root, ".workshop", "bin", found[0].Name+"-schedule")
-	return withStep("building chapter 07's schedule", func() (string, error) {
-		return program.Build(ctx, found[0], "./cmd/schedule", binary)
+	return withStep("building chapter 07's schedule", func(progress func(gobuild.Progress)) (string, error) {
+		return program.Build(ctx, found[0], "./cmd/schedule", binary, progress)
 	})
 }
 

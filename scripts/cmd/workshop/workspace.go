@@ -161,20 +161,32 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 	return build(ctx, show, builder)
 }
 
+// whileBuilding is shown once, when a build has to compile everything: what to do with the minutes that it takes.
+const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 5 to 6 minutes on two cores. Ctrl-C loses
+nothing: the next command goes on from there. Meanwhile, in an editor or on the web:
+   3 minutes   README.md: the chapters, and how to read one
+  10 minutes   01-raw-watch/README.md, "What you'll build": guess the answers now, type the commands later
+   5 minutes   scripts/MUSEUM.md: how well-known operators fail`
+
+// severalPackages are more than a build compiles that takes but seconds.
+const severalPackages = 50
+
 // build builds what is missing, and shows what is done.
 func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) error {
 	missing, err := builder.Missing()
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	step := show.Start("building the control plane")
-	if len(missing) == len(controlplane.Components()) {
-		step.Note("Building Kubernetes' control plane from source, once: 4 to 10 minutes on most machines.")
+	what := "the control plane"
+	if len(missing) == 1 {
+		what = missing[0].Name
 	}
+	step := show.Start("building " + what)
+	told := len(missing) < len(controlplane.Components())
 	err = builder.Build(ctx, func(p controlplane.Progress) {
-		if p.Built {
-			step.Note("  %s built (%d of %d)", p.Component, p.Number, p.Of)
-			return
+		if !told && p.Packages > severalPackages {
+			step.Note(whileBuilding)
+			told = true
 		}
 		step.Update("%s", p)
 	})
@@ -182,6 +194,6 @@ func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) erro
 		step.Fail()
 		return err
 	}
-	step.Done("control plane built")
+	step.Done("%s built", what)
 	return nil
 }

@@ -102,7 +102,10 @@ func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 		"a full disk": {"link: mapping output file failed: no space left on device", []string{"the disk is full", "the value of GOCACHE"}},
 		"an archive that lacks a module": {"go: k8s.io/api@v0.37.2: reading file:///r/.workshop/proxy/k8s.io/api/@v/v0.37.2.mod: no such file",
 			[]string{"isn't in the archive", "remove "}},
-		"no network":    {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be fetched", "the value of GOPROXY"}},
+		"no network": {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be fetched", "the value of GOPROXY"}},
+		"a broken tool on first use": {
+			strings.Repeat("some/package\n", 60) + "./main.go:1:1: syntax error", []string{"first use", "go said: ./main.go:1:1: syntax error"},
+		},
 		"a broken tool": {"./main.go:1:1: syntax error", []string{"go said: ./main.go:1:1: syntax error", "can't be built"}},
 	}
 	for name, test := range tests {
@@ -259,7 +262,7 @@ command -v go; echo "$GOROOT"; echo "$GOPROXY, $GOSUMDB, $GOTOOLCHAIN"; command 
 
 func TestEnvLeavesGoAloneWhereThereIsNoArchive(t *testing.T) {
 	got := pack.Exports("/r", func(string) (string, bool) { return "the user's", true })
-	if want := []string{`export PATH="$PATH":'/r/.workshop/bin'`}; !slices.Equal(got, want) {
+	if want := []string{"export CGO_ENABLED=0", `export PATH="$PATH":'/r/.workshop/bin'`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -22,23 +23,31 @@ func fakeGo(t *testing.T, script string) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// goThatBuilds answers like go, and "builds" whatever it is asked for after saying a package's name.
+// goThatBuilds answers like go: it says a package's name and "builds" each package that it is asked for, but the one that fails.
 const goThatBuilds = `
 case "$1 $2" in
-"mod edit") echo '{"Require":[{"Path":"k8s.io/kubernetes","Version":"v1.36.3"}]}'; exit ;;
 "env GOCACHE") echo "${TMPDIR:-/tmp}"; exit ;;
 esac
 echo some/package >&2
-for last; do :; done
-case $last in *"$FAIL_AT") echo "$FAIL_WITH" >&2; exit 1 ;; esac
 while [ "$1" != -o ]; do shift; done
-echo program > "$2"
+dir=$2
+shift 2
+status=0
+for package; do
+	echo "$package" >&2
+	case $package in
+	*"$FAIL_AT") echo "$FAIL_WITH" >&2; status=1 ;;
+	*/server/v3) echo program > "$dir/server" ;;
+	*) echo program > "$dir/${package##*/}" ;;
+	esac
+done
+exit $status
 `
 
 func TestBuildGoesOnWhereItFailed(t *testing.T) {
 	fakeGo(t, goThatBuilds)
 	b := built(t)
-	for _, c := range Components()[3:] {
+	for _, c := range Components() {
 		remove(t, b.stampFile(c))
 	}
 	t.Setenv("FAIL_AT", "cmd/kwok")
@@ -46,46 +55,68 @@ func TestBuildGoesOnWhereItFailed(t *testing.T) {
 
 	err := b.Build(t.Context(), func(Progress) {})
 	var p *problem.Problem
-	if !errors.As(err, &p) || !strings.Contains(p.What, "building kwok failed, since the disk is full") || p.Log != b.Log {
+	if !errors.As(err, &p) || !strings.Contains(p.What, "building the control plane failed, since the disk is full") || p.Log != b.Log {
 		t.Fatalf("got %v", err)
 	}
 	if log, err := os.ReadFile(b.Log); err != nil || !strings.Contains(string(log), "no space left") {
 		t.Errorf("log: %q, %v", log, err)
 	}
 	missing, _ := b.Missing()
-	if names := names(missing); !slices.Equal(names, []string{"kwok", "kwokctl"}) {
+	if names := names(missing); !slices.Equal(names, []string{"kwok"}) {
 		t.Fatalf("still missing: %v", names)
 	}
 
 	t.Setenv("FAIL_AT", "nothing")
-	var finished []string
-	if err := b.Build(t.Context(), func(p Progress) {
-		if p.Built {
-			finished = append(finished, p.Component)
-		}
-	}); err != nil {
+	var last Progress
+	if err := b.Build(t.Context(), func(p Progress) { last = p }); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(finished, []string{"kwok", "kwokctl"}) {
-		t.Errorf("built: %v", finished)
+	if last.Packages != 2 || last.Of != 1 {
+		t.Errorf("the last progress was %+v", last)
+	}
+	if missing, err := b.Missing(); err != nil || len(missing) > 0 {
+		t.Errorf("still missing: %v, %v", missing, err)
 	}
 }
 
-func TestACancelledBuildLeavesNoHalfBinary(t *testing.T) {
-	fakeGo(t, strings.Replace(goThatBuilds, "echo program", `trap 'exit 1' INT; echo half > "$2"; while :; do :; done; echo program`, 1))
+func TestACancelledBuildKeepsWhatIsFinished(t *testing.T) {
+	const hang = "*/kwok) trap 'exit 1' INT; while :; do :; done ;;\n\t*/server/v3)"
+	fakeGo(t, strings.Replace(goThatBuilds, "*/server/v3)", hang, 1))
+	t.Setenv("FAIL_AT", "nothing")
 	b := built(t)
-	remove(t, b.binary(Components()[0]))
+	for _, name := range []string{"etcd", "kwok"} {
+		remove(t, filepath.Join(b.Bin, name))
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := b.Build(ctx, func(p Progress) {
-		if p.Packages == 1 {
+		if strings.HasSuffix(p.Package, "/kwok") {
 			cancel()
 		}
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if entries, _ := filepath.Glob(filepath.Join(b.Bin, ".*.new")); len(entries) != 0 {
-		t.Errorf("left: %v", entries)
+	missing, err := b.Missing()
+	if names := names(missing); err != nil || !slices.Equal(names, []string{"kwok"}) {
+		t.Errorf("still missing: %v, %v", names, err)
+	}
+	if _, err := os.Stat(filepath.Join(b.Bin, ".new")); !os.IsNotExist(err) {
+		t.Errorf("the temporary folder: %v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	packages := gobuild.Progress{Packages: 1200, Modules: 300}
+	for want, p := range map[string]Progress{
+		"waiting for workshop up":                       {Waiting: "workshop up"},
+		"300 modules fetched":                           {Progress: gobuild.Progress{Modules: 300}, Of: 7},
+		"1200 packages compiled":                        {Progress: packages, Of: 7},
+		"1200 packages compiled, 1 of 7 programs built": {Progress: packages, Built: 1, Of: 7},
+		"1200 packages compiled, 1 of 7 programs built, linking kubectl, kwok": {Progress: packages, Built: 1, Of: 7, Linking: []string{"kubectl", "kwok"}},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

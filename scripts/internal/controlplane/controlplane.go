@@ -13,7 +13,15 @@ type Component struct {
 	Package string // what it is built from
 }
 
-// Components lists all programs, in the order in which they are built.
+// output is the name that go build gives the binary: the package's last element, but for a major version.
+func (c Component) output() string {
+	if c.Name == "etcd" {
+		return "server"
+	}
+	return c.Name
+}
+
+// Components lists all programs.
 func Components() []Component {
 	return []Component{
 		{"etcd", "go.etcd.io/etcd/server/v3"},
@@ -64,7 +72,7 @@ func New(root string) *Builder {
 	}
 }
 
-// Missing lists what isn't built yet, or was built for another go.mod.
+// Missing lists what isn't built yet, or was built for another go.mod or with other flags.
 func (b *Builder) Missing() ([]Component, error) {
 	want, err := b.stamp()
 	if err != nil {

@@ -1,6 +1,6 @@
 package controlplane
 
-// A stamp beside each binary tells which go.mod it was built for. It is written last, so an interrupted build leaves
+// A stamp beside each binary says which go.mod it was built for. It is written last, so an interrupted build leaves
 // either a finished component or one that is built again.
 
 import (
@@ -29,7 +29,11 @@ func (b *Builder) isBuilt(c Component, want string) bool {
 	if err != nil || string(got) != want {
 		return false
 	}
-	info, err := os.Stat(b.binary(c))
+	return isFile(b.binary(c))
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 

@@ -15,7 +15,7 @@ func built(t *testing.T) *Builder {
 			t.Fatal(err)
 		}
 	}
-	write(t, filepath.Join(b.Module, "go.mod"), "module example.com/controlplane\n")
+	write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.36.3\n")
 	stamp, err := b.stamp()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,9 @@ func TestMissing(t *testing.T) {
 			func(*testing.T, *Builder) {}, 0,
 		},
 		"everything, when go.mod has changed": {
-			func(t *testing.T, b *Builder) { write(t, filepath.Join(b.Module, "go.mod"), "module other\n") }, len(Components()),
+			func(t *testing.T, b *Builder) {
+				write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.36.4\n")
+			}, len(Components()),
 		},
 		"a binary that was removed": {
 			func(t *testing.T, b *Builder) { remove(t, b.binary(etcd)) }, 1,

@@ -3,6 +3,7 @@
 package deploy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +22,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // Deployment is a chapter's program, installed or to be.
@@ -33,6 +37,7 @@ type Deployment struct {
 	Kubectl kubectl.Kubectl
 	Helm    bool      // install by the chapter's Helm chart instead of kustomize
 	Out     io.Writer // gets the commands
+	UI      *ui.UI    // shows how much is compiled; may be nil
 }
 
 // target is where a program runs in the cluster, and as which image: as its manifests say.
@@ -123,8 +128,11 @@ func (d Deployment) build(ctx context.Context, image string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	d.say("CGO_ENABLED=0 GOOS=linux go build -trimpath -o bin/foo-controller .")
-	if err := kind.BuildStatic(ctx, d.Chapter.Dir, ".", filepath.Join(dir, "bin", "foo-controller")); err != nil {
+	d.say("CGO_ENABLED=0 GOOS=linux go build -o bin/foo-controller .")
+	err = d.compiling(func(progress func(gobuild.Progress)) error {
+		return kind.BuildStatic(ctx, d.Chapter.Dir, ".", filepath.Join(dir, "bin", "foo-controller"), progress)
+	})
+	if err != nil {
 		return err
 	}
 	d.say("docker build --tag %s .", image)
@@ -165,15 +173,32 @@ func (d Deployment) Remove(ctx context.Context) error {
 	return d.kubectl(ctx, "delete", "--ignore-not-found", "-f", parts.CRD, "-f", parts.Deployment, "-f", parts.Permissions)
 }
 
-// make runs a target of the chapter's Makefile on the cluster.
+// make runs a target of the chapter's Makefile on the cluster. Its go commands share their cache with the workshop's own
+// builds, and name the packages that they compile (-v).
 func (d Deployment) make(ctx context.Context, target, image string) error {
 	d.say("make -C %s %s IMG=%s", d.Chapter.Name, target, image)
 	command := exec.CommandContext(ctx, "make", "-C", d.Chapter.Dir, target, "IMG="+image, "KUBECTL=kubectl")
-	command.Env = append(os.Environ(), d.Kubectl.Environment()...)
-	if output, err := command.CombinedOutput(); err != nil {
-		return cmp.Or(ctx.Err(), fmt.Errorf("make %s in %s: %w\n%s", target, d.Chapter.Name, err, output))
+	command.Env = slices.Concat(os.Environ(), d.Kubectl.Environment(), gobuild.Environment(), []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -v"})
+	var output bytes.Buffer
+	err := d.compiling(func(progress func(gobuild.Progress)) error {
+		command.Stdout = &output
+		command.Stderr = io.MultiWriter(&output, gobuild.NewWatcher(progress))
+		return command.Run()
+	})
+	if err != nil {
+		return cmp.Or(ctx.Err(), fmt.Errorf("make %s in %s: %w\n%s", target, d.Chapter.Name, err, &output))
 	}
 	return nil
+}
+
+// compiling shows how much is compiled while build runs.
+func (d Deployment) compiling(build func(progress func(gobuild.Progress)) error) error {
+	if d.UI == nil {
+		return build(nil)
+	}
+	step := d.UI.Start("compiling")
+	defer step.Drop()
+	return build(func(p gobuild.Progress) { step.Update("%s", p) })
 }
 
 // kubectl says the command and runs it.

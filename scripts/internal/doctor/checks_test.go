@@ -13,7 +13,7 @@ import (
 func healthy() machine {
 	return machine{
 		root:     "/home/me/operators",
-		goEnv:    map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://modules.example.com,direct", "CC": "gcc", "CGO_ENABLED": "1"},
+		goEnv:    map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://modules.example.com,direct", "CC": "gcc"},
 		goNeeded: "1.26.0",
 		kubectl:  `{"clientVersion":{"gitVersion":"v1.36.3"}}`,
 		env:      func(string) string { return "" },
@@ -87,10 +87,6 @@ func TestChecks(t *testing.T) {
 		},
 		"no C compiler": {
 			func(m *machine) { m.has = func(p string) bool { return p != "gcc" } },
-			checkCompiler, Warn, "race detector",
-		},
-		"a C compiler that Go may not use": {
-			func(m *machine) { m.goEnv["CGO_ENABLED"] = "0" },
 			checkCompiler, Warn, "race detector",
 		},
 		"a folder that is read-only": {

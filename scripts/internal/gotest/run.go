@@ -34,6 +34,9 @@ func Run(ctx context.Context, r Request) (Results, error) {
 	command := process.NewCommand(ctx, grace, "go", append([]string{"test", "-json"}, r.Args...)...)
 	command.Dir = r.Dir
 	command.Env = slices.Concat(os.Environ(), r.Env)
+	if slices.Contains(r.Args, "-race") {
+		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo, which everything else is built without
+	}
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	output, err := command.StdoutPipe()

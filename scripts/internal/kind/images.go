@@ -3,16 +3,15 @@ package kind
 // Bringing images to the node, so that the kubelet needn't pull them.
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -81,14 +80,10 @@ func BuildImage(ctx context.Context, dir, image string, args ...string) error {
 	return err
 }
 
-// BuildStatic builds the Go program in the package at dir, as a static binary for the node, which has this machine's architecture.
-// As elsewhere here, git isn't asked for the commit, which it may refuse to say.
-func BuildStatic(ctx context.Context, dir, pkg, binary string) error {
-	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-o", binary, pkg)
-	command.Dir = dir
-	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux")
-	if output, err := command.CombinedOutput(); err != nil {
-		return cmp.Or(ctx.Err(), fmt.Errorf("build %s in %s: %w\n%s", pkg, dir, err, output))
-	}
-	return nil
+// BuildStatic builds the Go program in the package at dir, for the node, which has this machine's architecture. progress may be nil.
+func BuildStatic(ctx context.Context, dir, pkg, binary string, progress func(gobuild.Progress)) error {
+	return gobuild.Build{
+		What: filepath.Base(binary) + " in " + dir,
+		Dir:  dir, Args: []string{"-o", binary, pkg}, Env: []string{"GOOS=linux"}, Progress: progress,
+	}.Run(ctx)
 }

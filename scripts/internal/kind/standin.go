@@ -43,7 +43,7 @@ func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), standIn, 0o600); err != nil {
 		return err
 	}
-	if err := BuildStatic(ctx, dir, "main.go", filepath.Join(dir, "standin")); err != nil {
+	if err := BuildStatic(ctx, dir, "main.go", filepath.Join(dir, "standin"), nil); err != nil {
 		return err
 	}
 	const from = "FROM scratch\nCOPY standin /standin\n"

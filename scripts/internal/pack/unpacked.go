@@ -33,11 +33,12 @@ func Brought(root string) []string {
 }
 
 // Exports are lines for a shell, after which go, gofmt and kubectl are the workshop's: those of an archive, where it came from one.
+// go builds without cgo then, as the workshop does (see package gobuild), so that a first `go run` finds everything compiled.
 // lookUp finds variables in the environment that scripts/workshop has set.
 func Exports(root string, lookUp func(string) (string, bool)) []string {
 	state := filepath.Join(root, ".workshop")
 	path := `"$PATH"`
-	var lines []string
+	lines := []string{"export CGO_ENABLED=0"}
 	if isThere(filepath.Join(state, "go", "bin", "go")) {
 		path = quote(filepath.Join(state, "go", "bin")) + ":" + path
 		lines = append(lines, "unset GOROOT")

@@ -4,11 +4,8 @@
 package program
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,33 +25,20 @@ import (
 	"k8s.io/utils/ptr"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/gobuild"
 )
 
 // ServiceAccount is the name of the account that Grant makes.
 const ServiceAccount = "operator"
 
-// Build builds one package of the chapter, such as ".", into binary, which it returns. It doesn't ask git for the commit: where the
-// repository is another user's (a mounted folder, sudo), git refuses to say, and go to build.
-func Build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-buildvcs=false", "-o", binary}, args, []string{pkg})...)
-	command.Dir = chapter.Dir
-	command.Env = append(os.Environ(), "GOWORK=off")
-	output, err := command.CombinedOutput()
-	if err == nil {
-		return binary, nil
-	}
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
-	p := &problem.Problem{
-		What: fmt.Sprintf("%s of chapter %s can't be built", filepath.Base(binary), chapter.Name),
-		Err:  fmt.Errorf("%w\n%s", err, bytes.TrimSpace(output)),
-	}
-	if what, mend, known := problem.Cause(string(output)); known {
-		p.What, p.Mend = p.What+", since "+what, mend
-	}
-	return "", p
+// Build builds one package of the chapter, such as ".", into binary, which it returns. progress may be nil.
+func Build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, progress func(gobuild.Progress), args ...string) (string, error) {
+	return binary, gobuild.Build{
+		What:     filepath.Base(binary) + " of chapter " + chapter.Name,
+		Dir:      chapter.Dir,
+		Args:     slices.Concat([]string{"-o", binary}, args, []string{pkg}),
+		Progress: progress,
+	}.Run(ctx)
 }
 
 // Grant makes a ServiceAccount in namespace that may do what the program's may: in the whole cluster, and in this namespace what that

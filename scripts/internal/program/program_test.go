@@ -52,7 +52,7 @@ func TestBuildWhereGitRefuses(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
 	testfiles.Write(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
 	testfiles.RefuseGit(t, chapter.Dir)
-	if _, err := Build(t.Context(), chapter, ".", filepath.Join(t.TempDir(), "a")); err != nil {
+	if _, err := Build(t.Context(), chapter, ".", filepath.Join(t.TempDir(), "a"), nil); err != nil {
 		t.Error(err)
 	}
 }

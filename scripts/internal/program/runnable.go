@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 )
 
@@ -26,6 +27,8 @@ type Program struct {
 	Webhooks string
 	// Namespace and ServiceAccount are its identity, as in the file with its permissions.
 	Namespace, ServiceAccount string
+	// Progress is called while it is built; it may be nil.
+	Progress func(gobuild.Progress)
 
 	chapter         chapters.Chapter
 	permissionsFile string   // absolute
@@ -118,7 +121,7 @@ func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
 
 // Build builds it into dir and returns the binary's path.
 func (p Program) Build(ctx context.Context, dir string) (string, error) {
-	return Build(ctx, p.chapter, p.pkg, filepath.Join(dir, p.Name), p.buildArgs...)
+	return Build(ctx, p.chapter, p.pkg, filepath.Join(dir, p.Name), p.Progress, p.buildArgs...)
 }
 
 // WriteKubeconfig writes a kubeconfig for its ServiceAccount to path, as the function of that name does.

@@ -1,4 +1,4 @@
-package controlplane
+package gobuild
 
 import (
 	"io"
@@ -14,25 +14,25 @@ func TestWatcher(t *testing.T) {
 	}{
 		"counts packages": {
 			[]string{"internal/abi\nk8s.io/api/core/v1\n"},
-			"etcd (1 of 7), 2 packages compiled", nil,
+			"2 packages compiled", nil,
 		},
 		"counts modules until the first package": {
 			[]string{"go: downloading k8s.io/api v0.36.3\n", "go: downloading sigs.k8s.io/yaml v1.6.0\n"},
-			"etcd (1 of 7), 2 modules fetched", nil,
+			"2 modules fetched", nil,
 		},
 		"reads lines that come in pieces": {
 			[]string{"inter", "nal/abi\nre", "flect\nhal"},
-			"etcd (1 of 7), 2 packages compiled", nil,
+			"2 packages compiled", nil,
 		},
 		"keeps messages": {
 			[]string{"fmt\n# k8s.io/api\nx.go:1:2: undefined: y\n"},
-			"etcd (1 of 7), 1 packages compiled", []string{"# k8s.io/api", "x.go:1:2: undefined: y"},
+			"1 packages compiled", []string{"# k8s.io/api", "x.go:1:2: undefined: y"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got string
-			w := &watcher{progress: Progress{Component: "etcd", Number: 1, Of: 7}, report: func(p Progress) { got = p.String() }}
+			w := NewWatcher(func(p Progress) { got = p.String() })
 			for _, piece := range test.output {
 				if _, err := io.WriteString(w, piece); err != nil {
 					t.Fatal(err)
@@ -41,8 +41,8 @@ func TestWatcher(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if !slices.Equal(w.messages, test.messages) {
-				t.Errorf("messages: %q, want %q", w.messages, test.messages)
+			if !slices.Equal(w.Messages(), test.messages) {
+				t.Errorf("messages: %q, want %q", w.Messages(), test.messages)
 			}
 		})
 	}

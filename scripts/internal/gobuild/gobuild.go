@@ -1,0 +1,66 @@
+// Package gobuild runs `go build` for everything that the workshop builds. All builds have the same flags and environment, so
+// that what programs share (the standard library, client-go) is compiled once, and all report their progress.
+package gobuild
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
+)
+
+// Environment is what all builds add to theirs. cgo and -trimpath are part of each package's key in
+// Go's cache: a program built with either would compile all its libraries again. There is no cgo,
+// because images FROM scratch need static programs; and no -trimpath, because `go run` has none.
+// scripts/workshop exports the same CGO_ENABLED for the go commands of Makefiles and tests.
+func Environment() []string { return []string{"GOWORK=off", "CGO_ENABLED=0"} }
+
+// grace is how long go has to remove its temporary files when it is told to end.
+const grace = 5 * time.Second
+
+// Build is one run of go build.
+type Build struct {
+	What     string         // what is built, for errors
+	Dir      string         // the module's, or a folder in it
+	Args     []string       // flags beyond those that all builds have, then packages
+	Env      []string       // beyond Environment, such as GOOS=linux
+	Log      io.Writer      // gets everything that go says; may be nil
+	Progress func(Progress) // may be nil
+}
+
+// Run builds. It overrides flags that a user may have in GOFLAGS and that would break the build. git isn't asked for the
+// commit: where the repository is another user's (a mounted folder, sudo), git refuses to answer, and go to build.
+func (b Build) Run(ctx context.Context) error {
+	cmd := process.NewCommand(ctx, grace, "go", append([]string{"build", "-v", "-mod=readonly", "-buildvcs=false"}, b.Args...)...)
+	cmd.Dir = b.Dir
+	cmd.Env = slices.Concat(os.Environ(), Environment(), b.Env)
+	watch := NewWatcher(b.Progress)
+	cmd.Stderr = watch
+	if b.Log != nil {
+		cmd.Stderr = io.MultiWriter(b.Log, watch)
+		fmt.Fprintf(b.Log, "# %s\n", cmd)
+	}
+	err := cmd.Run()
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return b.failure(watch.Messages(), err)
+}
+
+// failure turns what go said into a sentence: a known cause, or else go's own last words.
+func (b Build) failure(messages []string, err error) error {
+	p := &problem.Problem{What: "building " + b.What + " failed", Err: err}
+	if len(messages) > 0 {
+		p.Err = fmt.Errorf("go said:\n    %s", strings.Join(messages, "\n    "))
+	}
+	if what, fix, known := problem.Cause(strings.Join(messages, "\n")); known {
+		p.What, p.Mend = p.What+", since "+what, fix
+	}
+	return p
+}
