@@ -88,13 +88,10 @@ func rowsByLink(root string) (map[string]string, error) {
 			return nil, err
 		}
 		rows["(../"+chapter.Name+"/README.md)"] = fmt.Sprintf("| | | **Chapter %s**: [%s]", chapter.Number(), idea)
-		found, err := exercises.In(chapter)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range found {
-			rows["(../"+e.Path("README.md")+")"] = fmt.Sprintf("| %d | [Exercise %s: %s]", e.Minutes, e.Name(), e.Title)
-		}
 	}
-	return rows, nil
+	found, err := exercises.All(root)
+	for _, e := range found {
+		rows["(../"+e.Path("README.md")+")"] = fmt.Sprintf("| %d | [Exercise %s: %s]", e.Minutes, e.Name(), e.Title)
+	}
+	return rows, err
 }

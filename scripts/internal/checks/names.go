@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	// tableOfNames is the head of such a table: | chapter 04 | here | …
-	tableOfNames = regexp.MustCompile(`^\| chapter ([0-9]{2}) \| here \|`)
+	// tableOfNames is such a table: | chapter 04 | here | …, and its rows.
+	tableOfNames = regexp.MustCompile(`(?m)^\| chapter ([0-9]{2}) \| here \|.*\n((?:\|.*\n)*)`)
 	inBackticks  = regexp.MustCompile("`([^`]+)`")
 )
 
@@ -30,40 +30,26 @@ func names(_ context.Context, root string) ([]string, error) {
 	}
 	var problems []string
 	for _, chapter := range all {
-		text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // the check of the texts says so
-		}
-		if err != nil {
+		text, err := read(chapter, "README.md")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the check of the texts says so
 			return nil, err
 		}
-		var code [2]string // by column; none outside of a table
-		var in [2]string
-		for line := range strings.Lines(string(text)) {
-			if head := tableOfNames.FindStringSubmatch(line); head != nil {
-				former, err := chapters.Find(root, head[1])
+		for _, table := range tableOfNames.FindAllStringSubmatch(text, -1) {
+			former, err := chapters.Find(root, table[1])
+			if err != nil {
+				return nil, err
+			}
+			for column, in := range []chapters.Chapter{former[0], chapter} {
+				code, err := sourceOf(in.Dir)
 				if err != nil {
 					return nil, err
 				}
-				for i, c := range []chapters.Chapter{former[0], chapter} {
-					in[i] = c.Name
-					if code[i], err = sourceOf(c.Dir); err != nil {
-						return nil, err
-					}
-				}
-				continue
-			}
-			cells := strings.Split(line, "|")
-			if !strings.HasPrefix(line, "|") || len(cells) < 4 {
-				code = [2]string{}
-			}
-			for i := range code {
-				if code[i] == "" {
-					continue
-				}
-				for _, name := range inBackticks.FindAllStringSubmatch(cells[i+1], -1) {
-					if !strings.Contains(code[i], name[1]) {
-						problems = append(problems, fmt.Sprintf("%s/README.md: the table names %s, which isn't in the code of %s", chapter.Name, name[0], in[i]))
+				for row := range strings.Lines(table[2]) {
+					cells := strings.Split(row, "|")
+					for _, name := range inBackticks.FindAllStringSubmatch(cells[min(column+1, len(cells)-1)], -1) {
+						if !strings.Contains(code, name[1]) {
+							problems = append(problems, fmt.Sprintf("%s/README.md: the table names %s, which isn't in the code of %s", chapter.Name, name[0], in.Name))
+						}
 					}
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -26,7 +25,7 @@ func practice(_ context.Context, root string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
+		text, err := read(chapter, "README.md")
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -38,7 +37,7 @@ func practice(_ context.Context, root string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if !hasRow(string(text), e) {
+			if !hasRow(text, e) {
 				problems = append(problems, fmt.Sprintf("%s/README.md: its table has no exercise %d, %q, of %d minutes", chapter.Name, e.Number, e.Title, e.Minutes))
 			}
 			if strings.Contains(string(task), "**Predict") && !strings.Contains(string(task), "<summary>Answer</summary>") {
