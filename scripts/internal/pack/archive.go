@@ -11,10 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/ui"
@@ -24,7 +22,7 @@ import (
 func (p *packer) write(ctx context.Context, entries []entry, output string) (Result, error) {
 	result := Result{Path: output}
 	for _, e := range entries {
-		result.Unpacked += e.size
+		result.Unpacked += e.Size
 	}
 	file, err := os.CreateTemp(filepath.Dir(output), ".*.partial")
 	if err != nil {
@@ -68,46 +66,20 @@ func writeArchive(ctx context.Context, to io.Writer, entries []entry, date time.
 }
 
 func writeEntry(ctx context.Context, archive *tar.Writer, e entry, date time.Time, progress func(int64)) error {
-	header := &tar.Header{Name: e.name, Mode: int64(e.mode.Perm()), ModTime: date, Typeflag: tar.TypeReg, Size: e.size}
-	switch {
-	case e.mode.IsDir():
-		header.Typeflag = tar.TypeDir
-	case e.mode&fs.ModeSymlink != 0:
-		header.Typeflag, header.Linkname = tar.TypeSymlink, e.text
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	if err := archive.WriteHeader(header); err != nil {
-		return fmt.Errorf("%s: %w", e.name, err)
+	e.ModTime = date
+	err := archive.WriteHeader(&e.Header)
+	if err != nil || e.Typeflag != tar.TypeReg {
+		return err
 	}
-	if header.Typeflag != tar.TypeReg {
-		return ctx.Err()
+	file, err := os.Open(e.from)
+	if err != nil {
+		return err
 	}
-	var content io.Reader = strings.NewReader(e.text)
-	if e.from != "" {
-		file, err := os.Open(e.from)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		content = file
-	}
-	if _, err := io.Copy(archive, &watched{ctx, content, progress}); err != nil {
-		return fmt.Errorf("%s: %w", e.name, err)
-	}
-	return nil
-}
-
-// watched is a reader that can be broken off, and tells how far it is.
-type watched struct {
-	ctx      context.Context
-	from     io.Reader
-	progress func(int64)
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := w.from.Read(p)
-	w.progress(int64(n))
-	return n, err
+	defer file.Close()
+	n, err := io.Copy(archive, file)
+	progress(n)
+	return err
 }

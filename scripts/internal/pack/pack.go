@@ -144,7 +144,7 @@ func (p *packer) step(ctx context.Context, what string, part func(context.Contex
 
 // clean removes what can be had again in a moment. Go and the built programs stay for the next archive.
 func (p *packer) clean() error {
-	return errors.Join(os.RemoveAll(p.path("source")), os.RemoveAll(p.path("modules")), os.RemoveAll(p.path("workshop")))
+	return errors.Join(os.RemoveAll(p.path("source")), os.RemoveAll(p.path("modules")), os.RemoveAll(p.path("workshop")), os.RemoveAll(p.path(marker)))
 }
 
 func (p *packer) path(name string) string { return filepath.Join(p.dir, name) }

@@ -444,7 +444,7 @@ func TestAnArchiveThatIsntFinishedHasNotItsName(t *testing.T) {
 		},
 		"broken off by a file that has gone": {
 			func(ctx context.Context, p *packer, entries []entry, output string) error {
-				_, err := p.write(ctx, append(entries, entry{name: "operators/z", from: "/not there", mode: 0o644}), output)
+				_, err := p.write(ctx, append(entries, entry{tar.Header{Name: "operators/z", Typeflag: tar.TypeReg}, "/not there"}), output)
 				return err
 			}, fs.ErrNotExist,
 		},
@@ -461,7 +461,12 @@ func TestAnArchiveThatIsntFinishedHasNotItsName(t *testing.T) {
 			output := filepath.Join(dir, "x.tar.gz")
 			put(t, output, "the one before")
 
-			err = test.write(t.Context(), p, []entry{text("operators/a", "a")}, output)
+			before, err := file("operators/a", output)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			err = test.write(t.Context(), p, []entry{before}, output)
 
 			if !errors.Is(err, test.want) {
 				t.Errorf("got %v, want %v", err, test.want)
@@ -497,7 +502,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestAFullDiskIsSaid(t *testing.T) {
-	err := writeArchive(t.Context(), full{}, []entry{text("a", "a")}, time.Unix(1, 0), func(int64) {})
+	err := writeArchive(t.Context(), full{}, []entry{{Header: tar.Header{Name: "a", Typeflag: tar.TypeDir}}}, time.Unix(1, 0), func(int64) {})
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("got %v", err)
 	}

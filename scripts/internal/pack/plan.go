@@ -3,6 +3,7 @@ package pack
 // What goes into the archive, and under which name. Names, order, times and owners don't depend on the machine that packs.
 
 import (
+	"archive/tar"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,17 +18,14 @@ import (
 
 // entry is a folder, file or link of the archive.
 type entry struct {
-	name string // in the archive, with slashes; a folder's ends in one
-	from string // the file that has the content; "": text
-	text string // the content, or where a link points to
-	mode fs.FileMode
-	size int64
+	tar.Header
+	from string
 }
 
 // plan lists all entries, in order. The folders above them are tar's to make.
 func (p *packer) plan() ([]entry, error) {
-	entries := []entry{text(".workshop/"+marker, p.markerText())}
-	for _, part := range []func() ([]entry, error){p.planSource, p.planPrograms, p.planGo, p.planProxy} {
+	var entries []entry
+	for _, part := range []func() ([]entry, error){p.planMarker, p.planSource, p.planPrograms, p.planGo, p.planProxy} {
 		more, err := part()
 		if err != nil {
 			return nil, err
@@ -35,13 +33,21 @@ func (p *packer) plan() ([]entry, error) {
 		entries = append(entries, more...)
 	}
 	for i, e := range entries {
-		entries[i].name = path.Join(folder, e.name)
-		if e.mode.IsDir() {
-			entries[i].name += "/"
+		entries[i].Name = path.Join(folder, e.Name)
+		if e.Typeflag == tar.TypeDir {
+			entries[i].Name += "/"
 		}
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.Name, b.Name) })
 	return entries, nil
+}
+
+func (p *packer) planMarker() ([]entry, error) {
+	if err := os.WriteFile(p.path(marker), []byte(p.markerText()), 0o600); err != nil {
+		return nil, err
+	}
+	e, err := file(".workshop/"+marker, p.path(marker))
+	return []entry{e}, err
 }
 
 // planSource is the repository, with its .git: also the empty folders in it, without which git doesn't know it for a repository.
@@ -78,13 +84,13 @@ func (p *packer) planGo() ([]entry, error) {
 		return name
 	})
 	for i, e := range entries {
-		if !e.mode.IsRegular() {
+		if e.Typeflag != tar.TypeReg {
 			continue
 		}
-		script, _ := path.Match(".workshop/go/lib/go_?*_?*_exec", e.name)
-		program := strings.HasPrefix(e.name, ".workshop/go/bin/") || strings.HasPrefix(e.name, ".workshop/go/pkg/tool/")
+		script, _ := path.Match(".workshop/go/lib/go_?*_?*_exec", e.Name)
+		program := strings.HasPrefix(e.Name, ".workshop/go/bin/") || strings.HasPrefix(e.Name, ".workshop/go/pkg/tool/")
 		if script || program {
-			entries[i].mode = 0o755
+			entries[i].Mode = 0o755
 		}
 		if program {
 			err = errors.Join(err, checkProgram(e.from, p.Platform))
@@ -149,24 +155,14 @@ func file(name, from string) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	e := entry{name: name, from: from, mode: 0o644}
-	switch {
-	case info.IsDir():
-		e.mode, e.from = fs.ModeDir|0o755, ""
-	case info.Mode()&fs.ModeSymlink != 0:
-		e.mode, e.from = fs.ModeSymlink|0o777, ""
-		e.text, err = os.Readlink(from)
-	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is neither a file nor a folder", from)
-	default:
-		e.size = info.Size()
-		if info.Mode()&0o111 != 0 {
-			e.mode = 0o755
-		}
+	target, _ := os.Readlink(from) // "" if it is no link
+	header, err := tar.FileInfoHeader(info, target)
+	if err != nil {
+		return entry{}, err
 	}
-	return e, err
-}
-
-func text(name, content string) entry {
-	return entry{name: name, text: content, mode: 0o644, size: int64(len(content))}
+	mode := int64(0o644)
+	if info.Mode()&0o111 != 0 {
+		mode = 0o755
+	}
+	return entry{tar.Header{Name: name, Typeflag: header.Typeflag, Linkname: header.Linkname, Size: header.Size, Mode: mode}, from}, nil
 }
