@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	sigsyaml "sigs.k8s.io/yaml"
 )
 
 //go:embed kwokctl.yaml
@@ -22,25 +22,14 @@ var auditPolicy []byte
 
 // writeConfig writes what `kwokctl create cluster` reads, and returns the paths of its configuration and audit policy.
 func (c *Cluster) writeConfig() (config, policy string, err error) {
-	var content map[string]any
-	if err := sigsyaml.Unmarshal(kwokctlConfig, &content); err != nil {
-		return "", "", err
-	}
 	ports, err := freePorts(c.dir)
 	if err != nil {
 		return "", "", err
 	}
-	options := content["options"].(map[string]any)
-	for option, port := range ports {
-		options[option] = port
-	}
-	data, err := sigsyaml.Marshal(content)
-	if err != nil {
-		return "", "", err
-	}
+	data := os.Expand(string(kwokctlConfig), func(option string) string { return strconv.Itoa(ports[option]) })
 	config = filepath.Join(c.dir, "kwokctl.yaml")
 	policy = filepath.Join(c.dir, "audit-policy.yaml")
-	if err := os.WriteFile(config, data, 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(data), 0o600); err != nil {
 		return "", "", err
 	}
 	return config, policy, os.WriteFile(policy, auditPolicy, 0o600)

@@ -130,6 +130,7 @@ func TestCluster(t *testing.T) {
 		}
 	})
 	t.Run("listens on loopback alone", func(t *testing.T) { onlyLoopback(t, r) })
+	t.Run("has an etcd that wants a certificate", func(t *testing.T) { etcdWantsACertificate(t, r) })
 	t.Run("keeps its credentials to the user", func(t *testing.T) {
 		if info, err := os.Stat(r.Kubeconfig()); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
