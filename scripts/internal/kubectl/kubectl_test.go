@@ -35,3 +35,23 @@ func TestRun(t *testing.T) {
 		t.Errorf("the error is %v: it has to name the missing program", err)
 	}
 }
+
+func TestNothingGoesToTheUsersHome(t *testing.T) {
+	k := Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")}
+	if k.Binary == "" || k.Kubeconfig == "" {
+		t.Skip("needs a cluster: run it by `./scripts/workshop test`, or set TEST_KUBECTL and TEST_KUBECONFIG")
+	}
+	home := t.TempDir()
+	for name, value := range map[string]string{"HOME": home, "KUBECACHEDIR": filepath.Join(home, "cache"), "KUBERC": filepath.Join(home, "kuberc")} {
+		t.Setenv(name, value)
+	}
+	if err := os.WriteFile(os.Getenv("KUBERC"), []byte("no preferences"), 0o600); err != nil { // kubectl would refuse them
+		t.Fatal(err)
+	}
+	if _, err := k.Run(t.Context(), "get", "nodes"); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(home); err != nil || len(entries) != 1 {
+		t.Errorf("there is %v beside the user's kuberc, error %v", entries, err)
+	}
+}

@@ -1,0 +1,129 @@
+//go:build leftovers
+
+package main
+
+// Ctrl-C at ten random points of a real run. It takes as long as five runs of what it interrupts, so it is no part of the suite:
+//
+//	go test -tags=leftovers -run=TestInterrupts -timeout=3h -v ./cmd/workshop
+//
+// INTERRUPT_ARGS are other arguments for workshop than "test 06", and INTERRUPT_WITHIN is how long such a run takes here.
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/process"
+)
+
+const points = 10
+
+func TestInterruptsLeaveNothingBehind(t *testing.T) {
+	root, err := findRoot()
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(root, ".workshop", "bin", "workshop")
+	if output, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	args := strings.Fields(cmp.Or(os.Getenv("INTERRUPT_ARGS"), "test 06"))
+	within, err := time.ParseDuration(cmp.Or(os.Getenv("INTERRUPT_WITHIN"), "5m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := processesOf(t, root) // such as the user's cluster
+	for point := range points {
+		// One point in each tenth of the run.
+		after := time.Duration((float64(point) + rand.Float64()) / points * float64(within))
+		at, took := interrupt(t, root, binary, args, after)
+		t.Logf("interrupted after %v, at %q: it ended %v later", after.Round(time.Second), at, took.Round(100*time.Millisecond))
+		for pid, name := range processesOf(t, root) {
+			if others[pid] == "" {
+				t.Errorf("process %d is left: %s", pid, name)
+			}
+		}
+		for _, pattern := range []string{"run", "reader", "clusters/test", "prove/0*"} {
+			if left, _ := filepath.Glob(filepath.Join(root, ".workshop", pattern)); left != nil {
+				t.Errorf("folders are left: %s", left)
+			}
+		}
+	}
+}
+
+// interrupt runs workshop, sends it SIGINT after some time, and returns what it said last before that, and how long it took to end.
+func interrupt(t *testing.T, root, binary string, args []string, after time.Duration) (at string, took time.Duration) {
+	t.Helper()
+	command := exec.Command(binary, args...)
+	command.Env = append(os.Environ(), "WORKSHOP_ROOT="+root)
+	reader, writer := io.Pipe()
+	command.Stdout, command.Stderr = writer, writer
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := make(chan string, 1000)
+	go func() {
+		for output := bufio.NewScanner(reader); output.Scan(); {
+			lines <- output.Text()
+		}
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	timer := time.After(after)
+	for {
+		select {
+		case at = <-lines:
+			continue
+		case err := <-ended:
+			t.Errorf("it ended before %v were over: %v; at last it said %q. Set INTERRUPT_WITHIN", after, err, at)
+			return at, 0
+		case <-timer:
+		}
+		break
+	}
+	start := time.Now()
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := <-ended; !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("it ended with %v, want exit code %d", err, exitInterrupted)
+	}
+	return at, time.Since(start)
+}
+
+// processesOf are the processes that run a program of the repository, or that one of its runs has started.
+func processesOf(t *testing.T, root string) map[int32]string {
+	t.Helper()
+	state := filepath.Join(root, ".workshop") + "/"
+	found := map[int32]string{}
+	processes, err := process.Find(context.Background(), func(p *gopsutil.Process) bool {
+		path, _ := p.Exe()
+		args, _ := p.CmdlineSlice()
+		environment, _ := p.Environ()
+		return strings.HasPrefix(path, state) || len(args) > 0 && strings.HasPrefix(args[0], state) ||
+			slices.ContainsFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, "WORKSHOP_RUN="+state) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range processes {
+		found[p.Pid], _ = p.Cmdline()
+	}
+	return found
+}
