@@ -176,8 +176,16 @@ func (d Deployment) Remove(ctx context.Context) error {
 // make runs a target of the chapter's Makefile on the cluster. Its go commands share their cache with the workshop's own
 // builds, and name the packages that they compile (-v).
 func (d Deployment) make(ctx context.Context, target, image string) error {
+	args := []string{"-C", d.Chapter.Dir, target, "IMG=" + image, "KUBECTL=kubectl"}
+	if strings.HasPrefix(target, "helm") {
+		helm, err := d.buildHelm(ctx)
+		if err != nil {
+			return err
+		}
+		args = append(args, "HELM="+helm)
+	}
 	d.say("make -C %s %s IMG=%s", d.Chapter.Name, target, image)
-	command := exec.CommandContext(ctx, "make", "-C", d.Chapter.Dir, target, "IMG="+image, "KUBECTL=kubectl")
+	command := exec.CommandContext(ctx, "make", args...)
 	command.Env = slices.Concat(os.Environ(), d.Kubectl.Environment(), gobuild.Environment(), []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -v"})
 	var output bytes.Buffer
 	err := d.compiling(func(progress func(gobuild.Progress)) error {
@@ -189,6 +197,17 @@ func (d Deployment) make(ctx context.Context, target, image string) error {
 		return cmp.Or(ctx.Err(), fmt.Errorf("make %s in %s: %w\n%s", target, d.Chapter.Name, err, &output))
 	}
 	return nil
+}
+
+// buildHelm builds Helm's command line and returns its path. It is built in the workshop's own module, whose client-go is
+// compiled already: the Makefile's `go run` would compile one of another version, for minutes.
+func (d Deployment) buildHelm(ctx context.Context) (string, error) {
+	binary := filepath.Join(d.Root, ".workshop", "bin", "helm")
+	return binary, d.compiling(func(progress func(gobuild.Progress)) error {
+		return gobuild.Build{
+			What: "Helm", Dir: filepath.Join(d.Root, "scripts"), Args: []string{"-o", binary, "helm.sh/helm/v3/cmd/helm"}, Progress: progress,
+		}.Run(ctx)
+	})
 }
 
 // compiling shows how much is compiled while build runs.
