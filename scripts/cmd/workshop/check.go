@@ -66,7 +66,7 @@ func checkAll(command *cobra.Command, root string, found []exercises.Exercise, e
 			command.Print(v.Text(colours(), everything))
 		}
 		if err == nil && len(found) == 1 {
-			err = advise(command, root, v)
+			err = advise(command, v)
 		}
 		if err != nil {
 			return err
@@ -84,8 +84,8 @@ func checkAll(command *cobra.Command, root string, found []exercises.Exercise, e
 	return nil
 }
 
-func advise(command *cobra.Command, root string, v verdict.Verdict) error {
-	all, err := exercises.All(root)
+func advise(command *cobra.Command, v verdict.Verdict) error {
+	root, all, err := findExercises(nil)
 	if err != nil {
 		return err
 	}

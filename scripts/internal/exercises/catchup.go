@@ -2,7 +2,7 @@ package exercises
 
 // Catching up: the course's solutions replace what a learner hasn't got to, and the learner's own comes back later.
 //
-// The learner's file is kept in .workshop/kept/catch-up, one file per exercise, until it is restored. It is written before
+// The learner's file is kept in .workshop/kept, one file per exercise, until it is restored. It is written before
 // the solution comes, and removed after it is back, and each file is replaced at once: an interrupted run loses nothing, and
 // the next one continues. Nothing records that an exercise was caught up: its exercise.go equals the solution.
 
@@ -110,7 +110,7 @@ func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged
 		if err := place(ctx, root, e, aside); err != nil {
 			return move, err
 		}
-		return move, removeAside(root, e)
+		return move, os.Remove(asidePath(root, e))
 	})
 }
 
@@ -188,7 +188,7 @@ func readIfExists(path string) (content []byte, exists bool, err error) {
 
 // asidePath is where the learner's file is kept while the solution is in place.
 func asidePath(root string, e Exercise) string {
-	return filepath.Join(root, ".workshop", keptFolder, "catch-up", e.Chapter.Name, e.Folder+".go")
+	return filepath.Join(root, ".workshop", keptFolder, "catch-up-"+e.Chapter.Name+"-"+e.Folder+".go")
 }
 
 // setAside keeps the learner's file. If one is kept already, the file at hand is a changed solution, and goes where reset
@@ -206,17 +206,4 @@ func setAside(root string, e Exercise, own []byte, now time.Time) (elsewhere str
 		return "", err
 	}
 	return "", replaceFile(path, own, 0o600)
-}
-
-// removeAside removes what was kept of an exercise, and folders that it leaves empty.
-func removeAside(root string, e Exercise) error {
-	path := asidePath(root, e)
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	for range 2 {
-		path = filepath.Dir(path)
-		_ = os.Remove(path) // fails if others are kept there
-	}
-	return nil
 }

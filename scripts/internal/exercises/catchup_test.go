@@ -106,7 +106,7 @@ func TestCatchingUpAndBack(t *testing.T) {
 		t.Errorf("done: %v, want %v", kinds(moves), want)
 	}
 	r.has(passed, exercisetest.SolvedInPlace, exercisetest.SolvedInPlace, exercisetest.Given)
-	if kept := r.kept(); len(kept) != 2 || kept["catch-up/01-a/2-two.go"] != begun || kept["catch-up/01-a/3-three.go"] != exercisetest.Given {
+	if kept := r.kept(); len(kept) != 2 || kept["catch-up-01-a-2-two.go"] != begun || kept["catch-up-01-a-3-three.go"] != exercisetest.Given {
 		t.Errorf("kept: %v", kept)
 	}
 
@@ -145,7 +145,7 @@ func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
 
 	r.catchesUp(0)
 	r.has(exercisetest.SolvedInPlace)
-	if kept := r.kept(); kept["catch-up/01-a/1-one.go"] != begun || kept["01-1-20260102T030405.go"] != changed {
+	if kept := r.kept(); kept["catch-up-01-a-1-one.go"] != begun || kept["01-1-20260102T030405.go"] != changed {
 		t.Errorf("caught up again, kept: %v", kept)
 	}
 

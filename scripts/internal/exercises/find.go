@@ -13,36 +13,31 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-const listThem = `"./scripts/workshop progress" lists all exercises`
-
 // Find returns the exercises that a name means: those of a chapter (1, 01, 01-raw-watch), or one. One is named by chapter and
 // number (1/2, 01/2), or by its folder or a file in it (01-raw-watch/exercises/2-slug/exercise.go). An empty name, such as a
 // variable that isn't set, is an error, because some commands replace a learner's work.
 func Find(root, name string) ([]Exercise, error) {
 	if name == "" {
-		return nil, &problem.Problem{What: "the exercise's name is empty", Mend: "name it by chapter and number, such as 01/2; " + listThem}
+		return nil, notFound("the exercise's name is empty")
 	}
 	parts := partsOf(root, name)
 	found, err := chapters.Find(root, parts[0])
 	if err != nil {
-		return nil, &problem.Problem{What: err.Error(), Mend: "name an exercise by chapter and number, such as 01/2; " + listThem}
+		return nil, notFound("%v", err)
 	}
 	all, err := In(found[0])
 	switch {
 	case err != nil:
 		return nil, err
 	case len(all) == 0:
-		return nil, &problem.Problem{What: fmt.Sprintf("chapter %s has no exercises", found[0].Name), Mend: listThem}
+		return nil, notFound("chapter %s has no exercises", found[0].Name)
 	case len(parts) == 1:
 		return all, nil
 	}
 	number := strings.TrimPrefix(parts[1], "0")
 	i := slices.IndexFunc(all, func(e Exercise) bool { return parts[1] == e.Folder || number == strconv.Itoa(e.Number) })
 	if i < 0 {
-		return nil, &problem.Problem{
-			What: fmt.Sprintf("there is no exercise %q; chapter %s has %s", name, found[0].Number(), namesOf(all)),
-			Mend: listThem,
-		}
+		return nil, notFound("there is no exercise %q; chapter %s has %s", name, found[0].Number(), namesOf(all))
 	}
 	return all[i : i+1], nil
 }
@@ -54,12 +49,16 @@ func FindOne(root, name string) (Exercise, error) {
 		return Exercise{}, err
 	}
 	if len(partsOf(root, name)) == 1 {
-		return Exercise{}, &problem.Problem{
-			What: fmt.Sprintf("%q is a chapter; which of its exercises?", name),
-			Mend: "one of " + namesOf(found),
-		}
+		return Exercise{}, notFound("%q is a chapter; which of its exercises, %s?", name, namesOf(found))
 	}
 	return found[0], nil
+}
+
+func notFound(format string, args ...any) error {
+	return &problem.Problem{
+		What: fmt.Sprintf(format, args...),
+		Mend: `name an exercise by chapter and number, such as 01/2; "./scripts/workshop progress" lists all`,
+	}
 }
 
 // partsOf splits a name into the chapter's and, if there is one, the exercise's.

@@ -47,7 +47,7 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-	if _, err := FindOne(root, "01"); err == nil || !strings.Contains(err.Error(), "which of its exercises?") {
+	if _, err := FindOne(root, "01"); err == nil || !strings.Contains(err.Error(), "which of its exercises, 01/1, 01/2?") {
 		t.Errorf("one, by the name of a chapter: error %v", err)
 	}
 	if _, err := FindOne(root, ""); err == nil || !strings.Contains(err.Error(), "is empty") {

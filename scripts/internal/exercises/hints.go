@@ -3,16 +3,11 @@ package exercises
 // Hints, one more each time that a learner asks, and the solution.
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 
 	"example.com/operators/scripts/internal/ui"
 )
@@ -32,7 +27,7 @@ func Hints(e Exercise) ([]Hint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the hints of %s: %w", e.Name(), err)
 	}
-	hints := sections(source)
+	hints := sections(string(source))
 	var titles []string
 	for _, hint := range hints {
 		titles = append(titles, hint.Title)
@@ -46,27 +41,20 @@ func Hints(e Exercise) ([]Hint, error) {
 	return hints, nil
 }
 
-// sections splits a text at its second-level headings. What comes before the first is left out.
-func sections(source []byte) []Hint {
-	var hints []Hint
-	start := 0 // of the last section's text
-	end := func(at int) {
-		if len(hints) > 0 {
-			hints[len(hints)-1].Text = strings.TrimSpace(string(source[start:at]))
+// sections splits a text at its second-level headings, outside of code. What comes before the first is left out.
+func sections(text string) (hints []Hint) {
+	code := false
+	for line := range strings.Lines(text) {
+		code = code != strings.HasPrefix(line, "```")
+		if title, ok := strings.CutPrefix(line, "## "); ok && !code {
+			hints = append(hints, Hint{Title: strings.TrimSpace(title)})
+		} else if len(hints) > 0 {
+			hints[len(hints)-1].Text += line
 		}
 	}
-	root := goldmark.DefaultParser().Parse(text.NewReader(source))
-	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		heading, ok := n.(*ast.Heading)
-		if !ok || heading.Level != 2 || heading.Lines().Len() == 0 {
-			continue
-		}
-		line := heading.Lines().At(0)
-		end(bytes.LastIndexByte(source[:line.Start], '\n') + 1)
-		hints = append(hints, Hint{Title: string(line.Value(source))})
-		start = line.Stop
+	for i := range hints {
+		hints[i].Text = strings.TrimSpace(hints[i].Text)
 	}
-	end(len(source))
 	return hints
 }
 

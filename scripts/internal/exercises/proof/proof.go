@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ type Proof struct {
 	Problems []string
 	// Exercises is their number.
 	Exercises int
-	// Notes say which exercises differ here from what was judged.
+	// Notes say what differs here from what was judged.
 	Notes []string
 }
 
@@ -101,10 +102,8 @@ func (p *Proof) committed(ctx context.Context, o Options) (all []exercises.Exerc
 			return nil, remove, fmt.Errorf("export %s as committed: %w", chapter.Name, err)
 		}
 	}
+	p.note(changed)
 	all, err = exercises.In(chapter)
-	for _, e := range all {
-		p.note(e, changed)
-	}
 	return all, remove, err
 }
 
@@ -138,16 +137,13 @@ func export(ctx context.Context, root, tree, dir string) error {
 	return os.CopyFS(dir, files)
 }
 
-// note tells maintainers that what they have changed of an exercise, beside the learner's file, isn't judged.
-func (p *Proof) note(e exercises.Exercise, changed []string) {
-	var files []string
-	for _, file := range changed {
-		if name, ok := strings.CutPrefix(file, e.Path("")+"/"); ok && name != exercises.ExerciseFile && !strings.HasSuffix(name, "~") {
-			files = append(files, name)
-		}
-	}
+// note tells maintainers that what they have changed, beside the learner's files, isn't judged.
+func (p *Proof) note(changed []string) {
+	files := slices.DeleteFunc(changed, func(file string) bool {
+		return path.Base(file) == exercises.ExerciseFile || strings.HasSuffix(file, "~")
+	})
 	if len(files) > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s is judged as committed, without your changes to %s", e.Name(), strings.Join(files, ", ")))
+		p.Notes = append(p.Notes, "judged as committed, without your changes to "+strings.Join(files, ", "))
 	}
 }
 

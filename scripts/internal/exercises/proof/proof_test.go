@@ -170,7 +170,8 @@ func TestProveJudgesWhatIsCommitted(t *testing.T) {
 	if len(proof.Problems) > 0 || proof.Passed != 2*(1+2) {
 		t.Errorf("a learner's work: counts %+v, problems %q", proof.Counts, proof.Problems)
 	}
-	if want := []string{"01/2 is judged as committed, without your changes to exercise_test.go, helper.go, hints.md"}; !slices.Equal(proof.Notes, want) {
+	if want := []string{"judged as committed, without your changes to 01-a/exercises/2-two/exercise_test.go, 01-a/exercises/2-two/helper.go, " +
+		"01-a/exercises/2-two/hints.md, 01-a/shared/shared.go"}; !slices.Equal(proof.Notes, want) {
 		t.Errorf("notes %q, want %q", proof.Notes, want)
 	}
 

@@ -84,7 +84,7 @@ func TestCheckSays(t *testing.T) {
 		},
 		"what failed outside the tests": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n\nfunc init() { panic(`early`) }\n"},
-			want:  "✗ 01/1 Sums: it fails before its first test (0.0s)\n\n  ✗ outside the tests\n      it panicked: early\n      look at: " + file + ":7 (in init)\n",
+			want:  "✗ 01/1 Sums: 0 of 1 test passed (0.0s)\n\n  ✗ outside the tests\n      it panicked: early\n      look at: " + file + ":7 (in init)\n",
 		},
 		"what the learner printed, and lines of one message together": {
 			files: map[string]string{
@@ -147,7 +147,7 @@ func TestCheckShowsTheReasonsOfAllTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const more = "\n  Of 1 more failing tests, only the first line is shown. For everything: ./scripts/workshop check 01/1 --all\n"
+	const more = "\n  Shown in short: 1 failing test. In full: ./scripts/workshop check 01/1 --all\n"
 	short, all := verdict.Text(ui.NewPalette(false), false), verdict.Text(ui.NewPalette(false), true)
 	if !strings.Contains(short, "      want 4\n") || !strings.HasSuffix(short, "  ✗ d\n      the sum is 1,\n"+more) {
 		t.Errorf("in short, it says\n%s", short)

@@ -49,14 +49,11 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	case NoTest:
 		p.say("  Nothing was checked: is %s still as it was given?", e.Path(exercises.TestFile))
 	}
-	if v.Outside != nil {
-		p.test(*v.Outside)
-	}
 	for _, t := range v.Tests {
 		p.test(t)
 	}
 	if p.short > 0 {
-		p.say("\n  Of %d more failing tests, only the first line is shown. For everything: ./scripts/workshop check %s --all", p.short, e.Name())
+		p.say("\n  Shown in short: %s. In full: ./scripts/workshop check %s --all", ui.Plural(p.short, "failing test"), e.Name())
 	}
 	return p.String()
 }

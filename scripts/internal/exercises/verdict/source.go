@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,25 +114,15 @@ func (s *source) lookUp(subtest string) (found sentence) {
 	return found
 }
 
+var wordBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])|_`)
+
 // inWords is "a watch ends" of "AWatchEnds". Abbreviations stay.
 func inWords(name string) string {
-	var words []string
-	runes := []rune(name)
-	start := 0
-	for i := 1; i <= len(runes); i++ {
-		end := i == len(runes) || runes[i] == '_' ||
-			unicode.IsUpper(runes[i]) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
-		if !end {
-			continue
-		}
-		word := strings.Trim(string(runes[start:i]), "_")
+	words := strings.Fields(wordBoundary.ReplaceAllString(name, "$1$3 $2$4"))
+	for i, word := range words {
 		if len(word) == 1 || strings.ToUpper(word) != word {
-			word = strings.ToLower(word)
+			words[i] = strings.ToLower(word)
 		}
-		if word != "" {
-			words = append(words, word)
-		}
-		start = i
 	}
 	return strings.Join(words, " ")
 }

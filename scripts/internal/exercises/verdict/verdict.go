@@ -30,14 +30,12 @@ const (
 type Verdict struct {
 	Exercise exercises.Exercise
 	Outcome  Outcome
-	Tests    []Test // in the order of the test files
+	Tests    []Test // in the order of the test files; first, a failure outside of them, such as a panic in init
 	// Compiler holds what the compiler says, with paths as seen from the repository's root, or what vet says, if Vetted: the
 	// code compiles, but with a mistake. Only if NotCompiled.
 	Compiler string
 	Vetted   bool
-	// Outside is a failure that belongs to no test, such as a panic in an init function.
-	Outside *Test
-	Took    time.Duration
+	Took     time.Duration
 }
 
 // Test is one test of its own. One with subtests is there only if it has a message of its own.
@@ -70,8 +68,8 @@ func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 	}
 	source.sort(v.Tests)
 	if run.Failed && v.count(gotest.Failed) == 0 {
-		test := source.test("outside the tests", gotest.Failed, run.Output(), findCrash(run.Output()))
-		v.Outside = &test
+		outside := source.test("outside the tests", gotest.Failed, run.Output(), findCrash(run.Output()))
+		v.Tests = slices.Insert(v.Tests, 0, outside)
 	}
 	switch {
 	case run.Failed:
@@ -107,9 +105,6 @@ func (v Verdict) Summary() string {
 		return "no test was run"
 	}
 	run := v.count(gotest.Passed) + v.count(gotest.Failed) + v.count(gotest.Unfinished)
-	if run == 0 {
-		return "it fails before its first test"
-	}
 	return fmt.Sprintf("%d of %s passed", v.count(gotest.Passed), ui.Plural(run, "test"))
 }
 

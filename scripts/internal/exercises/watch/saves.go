@@ -4,7 +4,6 @@ package watch
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -64,19 +63,4 @@ func (s *saves) take(e fsnotify.Event) {
 func isSource(path string) bool {
 	name := filepath.Base(path)
 	return strings.HasSuffix(name, ".go") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")
-}
-
-// contents is all that a check depends on in an exercise's folder. It isn't whole while there is no exercise.go, such as in the
-// middle of a save.
-func contents(e exercises.Exercise) (all string, whole bool) {
-	if _, err := os.Stat(e.File(exercises.ExerciseFile)); err != nil {
-		return "", false
-	}
-	files, _ := filepath.Glob(e.File("*.go"))
-	for _, file := range files {
-		if content, err := os.ReadFile(file); err == nil && isSource(file) {
-			all += fmt.Sprintf("%s %d\n%s", filepath.Base(file), len(content), content)
-		}
-	}
-	return all, true
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -32,7 +33,6 @@ type session struct {
 	saves   *saves
 	current exercises.Exercise
 
-	checked string             // the contents that were checked last
 	cancel  context.CancelFunc // ends the check under way; nil: there is none
 	begun   time.Time          // when that began
 	results chan result        // of the check under way
@@ -83,7 +83,7 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 		case err := <-s.saves.watcher.Errors:
 			s.sayError(fmt.Errorf("a save may have gone unnoticed (c checks again): %w", err))
 		case <-s.saves.quiet.C:
-			if now, whole := contents(s.current); whole && now != s.checked {
+			if _, err := os.Stat(s.current.File(exercises.ExerciseFile)); err == nil { // else the save goes on
 				s.check(ctx)
 			}
 		case r := <-s.results:
@@ -140,7 +140,6 @@ func (s *session) open(ctx context.Context, e exercises.Exercise) error {
 // check begins a check, in place of the one under way if there is one.
 func (s *session) check(ctx context.Context) {
 	s.cancelCheck()
-	s.checked, _ = contents(s.current)
 	if s.Terminal.Clear {
 		fmt.Fprint(s.Terminal.Out, "\033[2J\033[H")
 	}
