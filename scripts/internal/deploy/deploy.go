@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -185,7 +185,7 @@ func (d Deployment) make(ctx context.Context, target, image string) error {
 		args = append(args, "HELM="+helm)
 	}
 	d.say("make -C %s %s IMG=%s", d.Chapter.Name, target, image)
-	command := exec.CommandContext(ctx, "make", args...)
+	command := process.NewCommand(ctx, time.Minute, "make", args...)
 	command.Env = slices.Concat(os.Environ(), d.Kubectl.Environment(), gobuild.Environment(), []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -v"})
 	var output bytes.Buffer
 	err := d.compiling(func(progress func(gobuild.Progress)) error {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -135,7 +135,7 @@ func (p *packer) goCommand(ctx context.Context, folder string, env []string, arg
 }
 
 func (p *packer) goIn(ctx context.Context, dir string, env []string, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "go", args...)
+	command := process.NewCommand(ctx, 5*time.Second, "go", args...)
 	command.Dir = dir
 	command.Env = slices.Concat(os.Environ(), env)
 	var stdout strings.Builder
@@ -146,8 +146,6 @@ func (p *packer) goIn(ctx context.Context, dir string, env []string, args ...str
 			said = append(said, line)
 		}
 	}}
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // lets go remove its temporary files
-	command.WaitDelay = 5 * time.Second
 	if err := command.Run(); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()

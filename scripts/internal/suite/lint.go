@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/operators/scripts/internal/checks"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -74,7 +75,7 @@ func (s *Suite) packages(ctx context.Context, module string, flags ...string) ([
 // run runs a command in one module, alone as a reader would who has copied its folder away, and returns what it printed to
 // standard output.
 func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
 	cmd.Dir = filepath.Join(s.Root, module)
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	var stdout, stderr strings.Builder

@@ -15,12 +15,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
 	"example.com/operators/scripts/internal/git"
 	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/process"
 )
 
 // solutionLimit is how long an exercise's solution may take: the race detector makes it slow.
@@ -194,7 +196,7 @@ func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) 
 // staticcheck judges the source beyond what the compiler and vet say, under both tags in one run.
 func (p *Proof) staticcheck(ctx context.Context, program string, all []exercises.Exercise) error {
 	chapter := all[0].Chapter
-	command := exec.CommandContext(ctx, program, "-matrix")
+	command := process.NewCommand(ctx, 5*time.Second, program, "-matrix")
 	for _, e := range all {
 		command.Args = append(command.Args, "./"+exercises.Folder+"/"+e.Folder)
 	}
