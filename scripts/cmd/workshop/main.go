@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -26,6 +27,9 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	// A write to a pipe that nobody reads, as in `demo | head`, is then an error like any other, and doesn't end the program at
+	// once: see pipe.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
@@ -33,7 +37,9 @@ func main() {
 func run(ctx context.Context, args []string) int {
 	root := newRootCommand()
 	root.SetArgs(args)
-	root.SetOut(os.Stdout) // cobra prints to stderr otherwise
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	root.SetOut(pipe{os.Stdout, cancel}) // cobra prints to stderr otherwise
 	understood := false
 	on := root.PersistentFlags().String("on", "", "the cluster's nodes: kwok (simulated) or kind (containers); a cluster of kind is preferred, if there is one")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -48,11 +54,13 @@ func run(ctx context.Context, args []string) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, syscall.EPIPE):
+		return exitInterrupted
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(os.Stderr, "workshop: interrupted; run the same command again, it goes on from here")
 		return exitInterrupted
 	case !understood:
-		fmt.Fprintf(os.Stderr, "workshop: %v\nSee: %s --help\n", err, command.CommandPath())
+		fmt.Fprintf(os.Stderr, "workshop: %v\nUsage: %s\nSee: %s --help\n", err, command.UseLine(), command.CommandPath())
 		return exitWrongUsage
 	case errors.Is(err, errReported):
 		return exitFailed
@@ -60,6 +68,20 @@ func run(ctx context.Context, args []string) int {
 		fmt.Fprintln(os.Stderr, "workshop: "+problem.Format(err))
 		return exitFailed
 	}
+}
+
+// pipe is standard output. When nobody reads it any more, the command ends as it does by Ctrl-C, and leaves nothing behind.
+type pipe struct {
+	io.Writer
+	cancel context.CancelFunc
+}
+
+func (p pipe) Write(data []byte) (int, error) {
+	n, err := p.Writer.Write(data)
+	if errors.Is(err, syscall.EPIPE) {
+		p.cancel()
+	}
+	return n, err
 }
 
 // errReported ends a command with exit code 1 when its output has said all there is to say.

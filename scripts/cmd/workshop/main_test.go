@@ -3,6 +3,7 @@ package main
 // What cobra makes of a command line before any command begins.
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -26,6 +27,7 @@ func TestACommandLineThatCannotBeUnderstoodExitsWith2(t *testing.T) {
 		"xyzzy":          `unknown command "xyzzy"`,
 		"--no-such-flag": "unknown flag: --no-such-flag",
 		"up --no-such":   "unknown flag: --no-such",
+		"hint":           "Usage: ./scripts/workshop hint CHAPTER/K",
 		"up and away":    `unknown command "and" for "./scripts/workshop up"`,
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -34,6 +36,23 @@ func TestACommandLineThatCannotBeUnderstoodExitsWith2(t *testing.T) {
 				t.Errorf("it exits with %d and says:\n%s", code, said)
 			}
 		})
+	}
+}
+
+func TestACommandWhoseOutputNobodyReadsEnds(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	out := pipe{writer, cancel}
+	if _, err := io.WriteString(out, "read"); err != nil || ctx.Err() != nil {
+		t.Fatalf("it ends although its output can be read: %v, %v", err, ctx.Err())
+	}
+	reader.Close()
+	if _, err := io.WriteString(out, "not read"); err == nil || ctx.Err() == nil {
+		t.Errorf("it goes on: %v, %v", err, ctx.Err())
 	}
 }
 
