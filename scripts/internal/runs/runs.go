@@ -46,7 +46,12 @@ func Begin(ctx context.Context, root string, waiting func(holder string)) (*Run,
 		r.release()
 		return nil, fmt.Errorf("removing what a former run has left: %w", err)
 	}
-	for name, value := range map[string]string{variable: r.dir(), "TMPDIR": r.temporary()} {
+	environment := map[string]string{
+		variable:                  r.dir(),
+		"TMPDIR":                  r.temporary(),
+		"GIT_CEILING_DIRECTORIES": r.temporary(), // a temporary folder isn't a part of this repository
+	}
+	for name, value := range environment {
 		r.former[name] = os.Getenv(name)
 		if err := os.Setenv(name, value); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 // begin begins a run in a repository of its own.
 func begin(t *testing.T, root string) *Run {
 	t.Helper()
-	for _, name := range []string{variable, "TMPDIR"} {
+	for _, name := range []string{variable, "TMPDIR", "GIT_CEILING_DIRECTORIES"} {
 		t.Setenv(name, os.Getenv(name)) // restored after the test, whatever happens
 	}
 	r, err := Begin(t.Context(), root, func(holder string) { t.Errorf("waits for %s", holder) })
@@ -151,9 +152,20 @@ func TestSweepLeavesARunAloneThatGoesOn(t *testing.T) {
 
 func TestTemporaryFilesAreTheRuns(t *testing.T) {
 	before := os.TempDir()
-	r := begin(t, t.TempDir())
+	root := t.TempDir()
+	r := begin(t, root)
 	if os.TempDir() != r.temporary() {
 		t.Errorf("temporary files go to %s", os.TempDir())
+	}
+	if output, err := exec.Command("git", "init", root).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	folder, err := os.MkdirTemp("", "") // t.TempDir was called before
+	if err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.Command("git", "-C", folder, "rev-parse").CombinedOutput(); !strings.HasPrefix(folder, r.dir()) || err == nil {
+		t.Errorf("git takes %s for a part of the repository: %s", folder, output)
 	}
 	if err := r.End(); err != nil {
 		t.Error(err)
