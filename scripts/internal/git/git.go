@@ -19,9 +19,9 @@ var ErrNone = errors.New("there is no git command here")
 // error wraps an *exec.ExitError and quotes what git said.
 func Run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	// A hook's variables would point git to the hook's repository.
+	// A hook's variables would point git to the hook's repository. How far up git may look for one is another matter.
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "GIT_")
+		return strings.HasPrefix(variable, "GIT_") && !strings.HasPrefix(variable, "GIT_CEILING_DIRECTORIES=")
 	})
 	output, err := command.Output()
 	var exit *exec.ExitError
