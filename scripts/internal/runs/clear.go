@@ -24,8 +24,10 @@ func (r *Run) clear(ctx context.Context) error {
 		return err
 	}
 	var folders []string
-	for folder := range strings.Lines(string(record)) {
-		folders = append(folders, filepath.Join(r.state, strings.TrimSpace(folder)))
+	for folder := range strings.FieldsSeq(string(record)) {
+		if filepath.IsLocal(folder) {
+			folders = append(folders, filepath.Join(r.state, folder))
+		}
 	}
 	folders = append(folders, r.dir())
 	find := func(ctx context.Context) ([]*gopsutil.Process, error) {

@@ -97,7 +97,9 @@ func (r *Run) Own(folders ...string) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.folders = append(r.folders, folders...)
-	return os.WriteFile(r.record(), []byte(strings.Join(r.folders, "\n")), 0o600)
+	// Renamed, so that the record never ends in the middle of a name: folders are removed by it.
+	written := r.record() + ".new"
+	return errors.Join(os.WriteFile(written, []byte(strings.Join(r.folders, "\n")), 0o600), os.Rename(written, r.record()))
 }
 
 // Keep says that a folder is to stay after this run, with the processes of clusters in it.
