@@ -56,18 +56,10 @@ func (c *Command) Run() error {
 	return c.Wait()
 }
 
-// Output runs the command and returns what it printed to standard output.
-func (c *Command) Output() ([]byte, error) {
-	var stdout bytes.Buffer
-	c.Stdout = &stdout
-	err := c.Run()
-	return stdout.Bytes(), err
-}
-
 // CombinedOutput runs the command and returns everything it printed.
 func (c *Command) CombinedOutput() ([]byte, error) {
-	c.Stderr = &bytes.Buffer{}
-	c.Stdout = c.Stderr
+	var output bytes.Buffer
+	c.Stdout, c.Stderr = &output, &output
 	err := c.Run()
-	return c.Stderr.(*bytes.Buffer).Bytes(), err
+	return output.Bytes(), err
 }
