@@ -26,6 +26,7 @@ type Run struct {
 	state   string // .workshop
 	mutex   sync.Mutex
 	folders []string // that belong to the run, relative to state
+	kept    []string // of these
 	former  map[string]string
 	release func()
 }
@@ -102,19 +103,25 @@ func (r *Run) Own(folders ...string) error {
 	return errors.Join(os.WriteFile(written, []byte(strings.Join(r.folders, "\n")), 0o600), os.Rename(written, r.record()))
 }
 
-// Keep says that a folder is to stay after this run, with the processes of clusters in it.
-func (r *Run) Keep(folder string) error {
+// Keep says that a folder is to stay after this run, with the processes of clusters in it, unless the run is interrupted.
+func (r *Run) Keep(folder string) {
 	r.mutex.Lock()
-	r.folders = slices.DeleteFunc(r.folders, func(owned string) bool { return owned == folder })
-	r.mutex.Unlock()
-	return r.Own()
+	defer r.mutex.Unlock()
+	r.kept = append(r.kept, folder)
 }
 
-// End ends all processes of the run that are left, and removes its folders.
-func (r *Run) End() error {
+// End ends all processes of the run that are left, and removes its folders: all of them if ctx has ended, otherwise all but those to
+// keep.
+func (r *Run) End(ctx context.Context) error {
 	for name, value := range r.former {
 		_ = os.Setenv(name, value) // an empty TMPDIR is none
 	}
 	defer r.release()
-	return r.clear(context.Background()) // above all when the run was interrupted
+	if ctx.Err() == nil {
+		r.folders = slices.DeleteFunc(r.folders, func(owned string) bool { return slices.Contains(r.kept, owned) })
+		if err := r.Own(); err != nil {
+			return err
+		}
+	}
+	return r.clear(context.WithoutCancel(ctx))
 }

@@ -68,10 +68,15 @@ func exists(path string) bool {
 
 func TestWhatBelongsToARunEndsWithIt(t *testing.T) {
 	for sentence, over := range map[string]func(*testing.T, *Run, string) error{
-		"when it ends": func(_ *testing.T, r *Run, _ string) error { return r.End() },
+		"when it ends": func(t *testing.T, r *Run, _ string) error { return r.End(t.Context()) },
+		"when it is interrupted": func(t *testing.T, r *Run, _ string) error {
+			ctx, interrupt := context.WithCancel(t.Context())
+			interrupt()
+			return r.End(ctx)
+		},
 		"when it was killed and the next begins": func(t *testing.T, r *Run, root string) error {
 			r.die()
-			return begin(t, root).End()
+			return begin(t, root).End(t.Context())
 		},
 		"when it was killed and somebody sweeps": func(t *testing.T, r *Run, root string) error {
 			r.die()
@@ -105,12 +110,16 @@ func TestWhatBelongsToARunEndsWithIt(t *testing.T) {
 			theirs := []*gopsutil.Process{
 				foreign,
 				start(t, r.path("clusters/workshop/bin/etcd"), variable+"="),
-				start(t, r.path("clusters/kept/bin/etcd"), variable+"="),
 				start(t, "of another repository", variable+"=/elsewhere/.workshop/run"),
 			}
-			if err := r.Keep("clusters/kept"); err != nil {
-				t.Fatal(err)
+			keeper := start(t, r.path("clusters/kept/bin/etcd"), variable+"=")
+			kept := sentence == "when it ends" // otherwise there is no failure to look at
+			if kept {
+				theirs = append(theirs, keeper)
+			} else {
+				ours = append(ours, keeper)
 			}
+			r.Keep("clusters/kept")
 			if err := over(t, r, root); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +134,7 @@ func TestWhatBelongsToARunEndsWithIt(t *testing.T) {
 				}
 			}
 			for path, want := range map[string]bool{
-				r.dir(): false, r.path("clusters/test"): false, r.path("clusters/kept/file"): true, r.path("clusters/workshop/file"): true,
+				r.dir(): false, r.path("clusters/test"): false, r.path("clusters/kept"): kept, r.path("clusters/workshop/file"): true,
 			} {
 				if exists(path) != want {
 					t.Errorf("%s is there: %v, want %v", path, !want, want)
@@ -145,7 +154,7 @@ func TestSweepLeavesARunAloneThatGoesOn(t *testing.T) {
 	if !process.Runs(t.Context(), p) || !exists(r.temporary()) {
 		t.Error("it was ended")
 	}
-	if err := r.End(); err != nil {
+	if err := r.End(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -167,7 +176,7 @@ func TestTemporaryFilesAreTheRuns(t *testing.T) {
 	if output, err := exec.Command("git", "-C", folder, "rev-parse").CombinedOutput(); !strings.HasPrefix(folder, r.dir()) || err == nil {
 		t.Errorf("git takes %s for a part of the repository: %s", folder, output)
 	}
-	if err := r.End(); err != nil {
+	if err := r.End(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if os.TempDir() != before {

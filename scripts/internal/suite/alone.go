@@ -22,7 +22,7 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(), err e
 	}
 	s.this = this
 	end = func() {
-		if err := this.End(); err != nil {
+		if err := this.End(ctx); err != nil {
 			s.counts.Failed++
 			s.UI.Say("%s", problem.Format(err))
 		}
@@ -39,13 +39,3 @@ const (
 	testCluster = "clusters/" + clusterName
 	readersRoot = "reader"
 )
-
-// keep lets a folder of this run stay, to be looked at. Of a run that was interrupted nothing stays.
-func (s *Suite) keep(ctx context.Context, folder string) {
-	if ctx.Err() != nil {
-		return
-	}
-	if err := s.this.Keep(folder); err != nil {
-		s.UI.Say("%s", problem.Format(err))
-	}
-}

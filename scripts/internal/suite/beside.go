@@ -68,7 +68,7 @@ func (s *Suite) runAsReader(ctx context.Context, root string, files []string) {
 	}
 	s.commands(ctx, files)
 	if s.counts.Failed > 0 {
-		s.keep(ctx, readersRoot)
+		s.this.Keep(readersRoot)
 	}
 }
 

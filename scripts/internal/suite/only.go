@@ -42,7 +42,7 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, up func(conte
 		return counts, err
 	}
 	defer end()
-	defer s.keep(ctx, testCluster) // for the next time; what was interrupted has left its Foos there
+	defer s.this.Keep(testCluster) // for the next time; what was interrupted has left its Foos there
 	if err := up(ctx); err != nil {
 		return counts, err
 	}

@@ -168,7 +168,7 @@ func (s *Suite) endCluster(ctx context.Context, green bool) {
 		return
 	}
 	if ctx.Err() == nil {
-		s.keep(ctx, testCluster)
+		s.this.Keep(testCluster)
 		s.UI.Say("! cluster %q is left as it is; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
 	}
 }
