@@ -1,6 +1,6 @@
 package controlplane
 
-// A stamp beside each binary says which go.mod it was built for. It is written last, so an interrupted build leaves
+// A stamp beside each binary says which go.mod and flags it was built with. It is written last, so an interrupted build leaves
 // either a finished component or one that is built again.
 
 import (
@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"example.com/operators/scripts/internal/gobuild"
 )
 
 // stamp is the content that all stamps should have now.
@@ -17,7 +19,11 @@ func (b *Builder) stamp() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading what the control plane is built from: %w", err)
 	}
-	sum := sha256.Sum256(data)
+	flags, err := b.linkerFlags()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(fmt.Append(data, gobuild.Environment(), compilerFlags, flags))
 	return hex.EncodeToString(sum[:]), nil
 }
 

@@ -1,6 +1,8 @@
 package controlplane
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,6 +52,16 @@ func TestMissing(t *testing.T) {
 			func(t *testing.T, b *Builder) {
 				write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.36.4\n")
 			}, len(Components()),
+		},
+		"a binary that was built with other flags": {
+			func(t *testing.T, b *Builder) {
+				content, err := os.ReadFile(filepath.Join(b.Module, "go.mod"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum := sha256.Sum256(content) // the stamp without flags
+				write(t, b.stampFile(etcd), hex.EncodeToString(sum[:]))
+			}, 1,
 		},
 		"a binary that was removed": {
 			func(t *testing.T, b *Builder) { remove(t, b.binary(etcd)) }, 1,
