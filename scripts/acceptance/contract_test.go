@@ -61,7 +61,7 @@ func promises() []promise {
 }
 
 func TestContract(t *testing.T) {
-	forChaptersAtOnce(t, chapters.Foo, func(t *testing.T, env *environment, j judged) { testPromises(t, env, j, promises()) })
+	forChaptersAtOnce(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) { testPromises(t, env, j, promises()) })
 }
 
 // testPromises has the program keep all promises, at the same time.

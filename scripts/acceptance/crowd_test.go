@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
@@ -131,7 +133,9 @@ func (t tally) total(name string) (total int) {
 	return total
 }
 
-func crowdName(i int) string { return fmt.Sprintf("crowd-%03d", i) }
+const crowdPrefix = "crowd-"
+
+func crowdName(i int) string { return fmt.Sprintf("%s%03d", crowdPrefix, i) }
 
 // createCrowd makes the Foos, or the TDSets.
 func (s *scenario) createCrowd() {
@@ -205,20 +209,42 @@ func (s *scenario) crowdHasDeployments() {
 // crowdBecomesReady waits until every Foo is ready.
 func (s *scenario) crowdBecomesReady() {
 	s.Helper()
-	s.eventually("every Foo is ready", func() error {
-		list, err := s.foos().List(s.Context(), metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		waiting := 0
-		for i := range list.Items {
-			if ready := s.decode(&list.Items[i]).ready(); ready == nil || ready.Status != metav1.ConditionTrue {
-				waiting++
-			}
-		}
-		if waiting > 0 {
-			return errors.New(fmt.Sprint(waiting, " are not"))
+	s.crowdBecomes("every Foo is ready", func(object *unstructured.Unstructured) error {
+		if ready := s.decode(object).ready(); ready == nil || ready.Status != metav1.ConditionTrue {
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})
+}
+
+// crowdBecomes watches until check finds nothing wrong with any object of the crowd. A watch costs
+// the API server much less than a list of three hundred objects ten times a second.
+func (s *scenario) crowdBecomes(sentence string, check func(*unstructured.Unstructured) error) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), s.patience)
+	defer cancel()
+	watch, err := s.objects().Watch(ctx, metav1.ListOptions{})
+	s.must(err)
+	defer watch.Stop()
+	wrong := map[string]error{}
+	for i := range crowd {
+		wrong[crowdName(i)] = errors.New("it isn't there")
+	}
+	for event := range watch.ResultChan() {
+		object, isObject := event.Object.(*unstructured.Unstructured)
+		if !isObject || !strings.HasPrefix(object.GetName(), crowdPrefix) {
+			continue // a sentinel
+		}
+		if err := check(object); err != nil {
+			wrong[object.GetName()] = err
+		} else {
+			delete(wrong, object.GetName())
+		}
+		if len(wrong) == 0 {
+			return
+		}
+	}
+	for name, err := range wrong {
+		s.Fatalf("%s: still not so after %v for %d of them, such as %s: %v", sentence, s.patience, len(wrong), name, err)
+	}
 }

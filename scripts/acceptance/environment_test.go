@@ -4,6 +4,7 @@ package acceptance
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
@@ -204,9 +206,9 @@ func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test fu
 
 // forChaptersAtOnce is forEachChapter for a test whose parts run in parallel, each in a namespace of its own: the programs that have the
 // same CRD are judged at the same time.
-func forChaptersAtOnce(t *testing.T, kind string, test func(t *testing.T, env *environment, j judged)) {
+func forChaptersAtOnce(t *testing.T, kind string, wanted func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
-	groups, err := sameCRD(env.wanted(kind, nil))
+	groups, err := sameCRD(env.wanted(kind, wanted))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,23 +237,74 @@ func (e *environment) wanted(kind string, wanted func(judged) bool) (all []judge
 	return all
 }
 
-// sameCRD sorts programs into groups that have the same CRD, the largest one last.
+// sameCRD sorts programs into groups whose CRDs mean the same, the largest one last.
 func sameCRD(all []judged) (groups [][]judged, err error) {
 	at := map[string]int{}
 	for _, j := range all {
-		crd, err := os.ReadFile(j.program.CRD)
+		crd, err := meaning(j.program.CRD)
 		if err != nil {
 			return nil, err
 		}
-		i, known := at[string(crd)]
+		i, known := at[crd]
 		if !known {
 			i, groups = len(groups), append(groups, nil)
-			at[string(crd)] = i
+			at[crd] = i
 		}
 		groups[i] = append(groups[i], j)
 	}
 	slices.SortStableFunc(groups, func(a, b []judged) int { return len(a) - len(b) })
 	return groups, nil
+}
+
+// meaning is what a CRD makes the API server do, as JSON. Two files may mean the same though they
+// differ in descriptions, messages and annotations, or in the order of keys and of required fields.
+// The schema of conditions isn't compared: they are metav1.Conditions in every CRD.
+func meaning(file string) (string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var crd map[string]any
+	if err := yaml.Unmarshal(content, &crd); err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	simplify(crd)
+	meant, err := json.Marshal(crd) // its keys are sorted
+	return string(meant), err
+}
+
+// simplify removes from a node of a CRD, and from those below it, what meaning doesn't compare.
+func simplify(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		for _, key := range []string{"description", "message"} {
+			if _, isText := node[key].(string); isText { // and no field of that name
+				delete(node, key)
+			}
+		}
+		delete(node, "annotations")
+		delete(node, "conditions")
+		if required, isList := node["required"].([]any); isList {
+			slices.SortFunc(required, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+		}
+		for _, child := range node {
+			simplify(child)
+		}
+	case []any:
+		for _, child := range node {
+			simplify(child)
+		}
+	}
+}
+
+// sideBySide runs a test for each chapter's program that is wanted, all at the same time.
+func sideBySide(t *testing.T, kind, name string, wanted func(judged) bool, test func(t *testing.T, s *scenario)) {
+	forChaptersAtOnce(t, kind, wanted, func(t *testing.T, env *environment, j judged) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newScenario(t, env, j))
+		})
+	})
 }
 
 // alone runs a test that nothing may run beside, for each chapter's program that is wanted. Unless it takes long, its name begins with

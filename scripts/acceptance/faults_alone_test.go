@@ -4,7 +4,10 @@ package acceptance
 
 import (
 	"errors"
+	"flag"
 	"os"
+	"strconv"
+	"sync"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -12,22 +15,60 @@ import (
 	"example.com/operators/scripts/internal/contract"
 )
 
-// TestAPIServerRestart is F3. It runs alone, since all share the API server that it kills.
+// TestAPIServerRestart is F3. Nothing else runs beside it, because everything shares the API server
+// that it kills. It kills it once for all programs; on a cluster of kind, which has no room for
+// all of them at once, it kills it once for each.
 func TestAPIServerRestart(t *testing.T) {
-	faultAlone(t, chapters.Foo, "F3", func(t *testing.T, s *scenario) {
-		if inCluster() {
-			s.settle()
-			s.restartAPIServer(func() {})
-			s.upheaval()
-			s.judge(t, judgements())
-			return
+	name, holds := heldFault(t, chapters.Foo, "F3")
+	env := testEnvironment(t)
+	all := newGathering(t, len(env.wanted(chapters.Foo, holds)))
+	run := sideBySide
+	if kindNode() != "" {
+		run = alone
+	}
+	run(t, chapters.Foo, name, holds, func(t *testing.T, s *scenario) {
+		settled := all
+		if kindNode() != "" {
+			settled = newGathering(t, 1)
 		}
-		f := s.throughProxy()
-		f.settle()
-		f.restartAPIServer(func() {})
-		f.upheaval()
-		f.judge(t, judgements())
+		arrive := settled.join(t)
+		if !inCluster() {
+			s = s.throughProxy().scenario
+		}
+		s.settle()
+		arrive(func() { s.restartAPIServer(func() {}) })
+		s.upheaval()
+		s.judge(t, judgements())
 	})
+}
+
+// gathering makes parallel tests wait for each other, and then does something once for all of them.
+type gathering struct {
+	missing sync.WaitGroup
+	once    sync.Once
+}
+
+// newGathering is for that number of tests, all of which have to be able to run at once.
+func newGathering(t *testing.T, tests int) *gathering {
+	t.Helper()
+	if atOnce, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || atOnce < tests {
+		t.Fatalf("%d tests wait for each other: run them with -parallel=%[1]d or more", tests)
+	}
+	g := &gathering{}
+	g.missing.Add(tests)
+	return g
+}
+
+// join returns what waits until all tests have called it, and then calls do once. A test that
+// fails before that isn't waited for.
+func (g *gathering) join(t *testing.T) (arrive func(do func())) {
+	arrived := sync.OnceFunc(g.missing.Done)
+	t.Cleanup(arrived)
+	return func(do func()) {
+		arrived()
+		g.missing.Wait()
+		g.once.Do(do)
+	}
 }
 
 // restartAPIServer kills the API server, and starts it again after what happens meanwhile.
@@ -49,7 +90,8 @@ func (s *scenario) restartAPIServer(meanwhile func()) {
 
 // TestTwoCopies is F7: the one that leads is killed, and doesn't come back.
 func TestTwoCopies(t *testing.T) {
-	faultAlone(t, chapters.Foo, "F7", func(t *testing.T, s *scenario) {
+	name, holds := heldFault(t, chapters.Foo, "F7")
+	sideBySide(t, chapters.Foo, name, holds, func(t *testing.T, s *scenario) {
 		if inCluster() {
 			s.electTwo()
 			s.settle()
@@ -95,12 +137,12 @@ func (s *scenario) elects() []string {
 		"--leader-election-lease-duration", "3s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
 }
 
-// faultAlone runs the test of a fault for those of that kind's programs that hold the promises through it.
-func faultAlone(t *testing.T, kind, name string, test func(t *testing.T, s *scenario)) {
-	fault, err := contract.Find(name)
+// heldFault returns what the tests of a fault are called, and which programs of that kind hold the promises through it.
+func heldFault(t *testing.T, kind, fault string) (name string, holds func(judged) bool) {
+	t.Helper()
+	found, err := contract.Find(fault)
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := func(j judged) bool { return j.holds(name) }
-	alone(t, kind, judged{Contract: contract.Of(kind)}.faultName(fault[0]), held, test)
+	return judged{Contract: contract.Of(kind)}.faultName(found[0]), func(j judged) bool { return j.holds(fault) }
 }

@@ -234,7 +234,7 @@ func (f *faulty) goneAsEvent() {
 }
 
 func TestFaults(t *testing.T) {
-	forChaptersAtOnce(t, chapters.Foo, func(t *testing.T, env *environment, j judged) {
+	forChaptersAtOnce(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) {
 		testFaults(t, env, j, strikes(), (*scenario).settle, judgements())
 	})
 }

@@ -23,7 +23,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 		"F7":  showTwoAtWork,
 		"F8":  showLost(http.StatusForbidden),
 	}
-	forChaptersAtOnce(t, chapters.Foo, func(t *testing.T, env *environment, j judged) { testNotHeld(t, env, j, shows) })
+	forChaptersAtOnce(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) { testNotHeld(t, env, j, shows) })
 }
 
 // testNotHeld has shown what the program is declared not to hold.

@@ -54,7 +54,7 @@ func unused() map[string]string {
 const asItsRights = "no right too many, and none missing"
 
 func TestPermissions(t *testing.T) {
-	alone(t, chapters.Foo, asItsRights, nil, func(_ *testing.T, s *scenario) { usesItsRights(s, s.live) })
+	sideBySide(t, chapters.Foo, asItsRights, nil, func(_ *testing.T, s *scenario) { usesItsRights(s, s.live) })
 }
 
 // usesItsRights compares the rights of a program with those that it uses in a life in which it does all that it ever does.

@@ -63,7 +63,7 @@ func tdsetPromises(j judged) []promise {
 
 // TestTDSets has a program judged by all that can be judged at the same time: most of it is waiting for an hour to come.
 func TestTDSets(t *testing.T) {
-	forChaptersAtOnce(t, chapters.TDSet, func(t *testing.T, env *environment, j judged) {
+	forChaptersAtOnce(t, chapters.TDSet, nil, func(t *testing.T, env *environment, j judged) {
 		testPromises(t, env, j, tdsetPromises(j))
 		testFaults(t, env, j, strikesTDSets(), (*scenario).settleTDSets, judgementsOfTDSets(j))
 		testNotHeld(t, env, j, map[string]func(*faulty){

@@ -3,11 +3,10 @@
 package acceptance
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
@@ -60,24 +59,7 @@ func TestCrowdOfTDSets(t *testing.T) {
 // crowdBecomesScheduled waits until every TDSet of the crowd has so many replicas, and says so.
 func (s *scenario) crowdBecomesScheduled(replicas int32) {
 	s.Helper()
-	s.eventually(fmt.Sprintf("every TDSet has %d replicas", replicas), func() error {
-		list, err := s.objects().List(s.Context(), metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		waiting, last := 0, error(nil)
-		for i := range list.Items {
-			tdset := s.decodeTDSet(&list.Items[i])
-			if len(tdset.Name) != len(crowdName(0)) {
-				continue // a sentinel
-			}
-			if err := s.saysScheduled(tdset, replicas); err != nil {
-				waiting, last = waiting+1, err
-			}
-		}
-		if waiting > 0 {
-			return errors.Join(fmt.Errorf("%d have not, the last of them", waiting), last)
-		}
-		return nil
+	s.crowdBecomes(fmt.Sprintf("every TDSet has %d replicas", replicas), func(object *unstructured.Unstructured) error {
+		return s.saysScheduled(s.decodeTDSet(object), replicas)
 	})
 }

@@ -257,7 +257,8 @@ func showLate(code int) func(*faulty) {
 
 // TestAPIServerRestartAtTheBoundary is F3: the API server is away when the hour comes.
 func TestAPIServerRestartAtTheBoundary(t *testing.T) {
-	faultAlone(t, chapters.TDSet, "F3", func(t *testing.T, s *scenario) {
+	name, holds := heldFault(t, chapters.TDSet, "F3")
+	alone(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
 		if inCluster() {
 			s.settleTDSets()
 			s.comeToNineInCluster()
@@ -290,7 +291,8 @@ func (s *scenario) itIs(instant time.Time) {
 
 // TestTwoCopiesAtTheBoundary is F7: the one that leads is killed, and doesn't come back.
 func TestTwoCopiesAtTheBoundary(t *testing.T) {
-	faultAlone(t, chapters.TDSet, "F7", func(t *testing.T, s *scenario) {
+	name, holds := heldFault(t, chapters.TDSet, "F7")
+	alone(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
 		if inCluster() {
 			s.electTwo()
 			s.settleTDSets()
