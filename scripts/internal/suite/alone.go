@@ -5,15 +5,16 @@ package suite
 
 import (
 	"context"
+	"errors"
 
-	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/runs"
 )
 
-// begin returns when no other run goes on in this repository; end removes what this one has made, and lets the next one begin. The commands
-// in the texts run in another repository, the reader's copy, and so don't wait for the run that has started them. The folders are those of
-// .workshop that this run makes.
-func (s *Suite) begin(ctx context.Context, folders ...string) (end func(), err error) {
+// begin returns when no other run goes on in this repository. end removes what this run has made and
+// lets the next one begin; if it can't, it adds the reason to the run's error. The folders are those
+// of .workshop that this run makes. The commands in the texts run in another repository, the reader's
+// copy, and so don't wait for the run that has started them.
+func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *error), err error) {
 	step := s.UI.Start("tests")
 	defer step.Drop()
 	this, err := runs.Begin(ctx, s.Root, func(holder string) { step.Update("waiting for %s", holder) })
@@ -21,14 +22,9 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(), err e
 		return nil, err
 	}
 	s.this = this
-	end = func() {
-		if err := this.End(ctx); err != nil {
-			s.counts.Failed++
-			s.UI.Say("%s", problem.Format(err))
-		}
-	}
+	end = func(result *error) { *result = errors.Join(*result, this.End(ctx)) }
 	if err := this.Own(folders...); err != nil {
-		end()
+		end(&err)
 		return nil, err
 	}
 	return end, nil

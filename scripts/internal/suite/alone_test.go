@@ -70,7 +70,9 @@ func TestTheNextRunBegins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end()
+		if end(&err); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -86,6 +88,6 @@ func TestAReadersRunDoesNotWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer end()
+		defer end(&err)
 	}
 }

@@ -76,7 +76,9 @@ func TestNothingOutlivesATestThatIsInterrupted(t *testing.T) {
 	if !process.Runs(t.Context(), server) {
 		t.Error("the server has ended by itself: this test shows nothing")
 	}
-	end()
+	if end(&err); err != nil {
+		t.Error(err)
+	}
 	if process.Runs(t.Context(), server) {
 		t.Error("the server still runs")
 	}

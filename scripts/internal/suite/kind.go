@@ -31,12 +31,12 @@ type onKind struct {
 
 // OnKind runs what only containers can show, on a new cluster of kind with that node image ("": kind's own), and returns the number of tests. It
 // needs docker, and pulls no image but the node's.
-func (s *Suite) OnKind(ctx context.Context, image string) (gotest.Counts, error) {
+func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts, err error) {
 	end, err := s.begin(ctx)
 	if err != nil {
 		return s.counts, err
 	}
-	defer end()
+	defer end(&err)
 	if err := s.findRace(ctx); err != nil {
 		return s.counts, err
 	}

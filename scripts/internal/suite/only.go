@@ -41,7 +41,7 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, up func(conte
 	if err != nil {
 		return counts, err
 	}
-	defer end()
+	defer end(&err)
 	defer s.this.Keep(testCluster) // for the next time; what was interrupted has left its Foos there
 	if err := up(ctx); err != nil {
 		return counts, err

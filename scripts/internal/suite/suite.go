@@ -51,7 +51,7 @@ func (s *Suite) Cluster() *cluster.Cluster { return cluster.New(s.Root, s.Bin, c
 
 // Run runs all of it, also after a failure, and returns the number of tests. The error tells whether all was green; the
 // reasons have been printed.
-func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
+func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	folders := []string{testCluster, readersRoot}
 	for _, chapter := range s.Chapters {
 		folders = append(folders, "prove/"+chapter.Name)
@@ -60,7 +60,7 @@ func (s *Suite) Run(ctx context.Context) (gotest.Counts, error) {
 	if err != nil {
 		return s.counts, err
 	}
-	defer end()
+	defer end(&err)
 	if err := s.findRace(ctx); err != nil {
 		return s.counts, err
 	}

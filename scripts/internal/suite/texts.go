@@ -26,12 +26,12 @@ import (
 const docsClusterName = "docs"
 
 // Texts checks the texts alone, and returns an error if any isn't true.
-func (s *Suite) Texts(ctx context.Context) error {
+func (s *Suite) Texts(ctx context.Context) (err error) {
 	end, err := s.begin(ctx, readersRoot)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer end(&err)
 	s.readAlone(ctx, s.checkTexts(ctx))
 	if s.counts.Failed > 0 {
 		return errors.New("not all texts are true: the reasons stand above")
