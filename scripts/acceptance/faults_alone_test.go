@@ -137,7 +137,8 @@ func (s *scenario) elects() []string {
 		"--leader-election-lease-duration", "3s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
 }
 
-// heldFault returns what the tests of a fault are called, and which programs of that kind hold the promises through it.
+// heldFault returns the name of a fault's tests, and which programs of that kind hold their promises
+// through it.
 func heldFault(t *testing.T, kind, fault string) (name string, holds func(judged) bool) {
 	t.Helper()
 	found, err := contract.Find(fault)
