@@ -15,7 +15,7 @@ import (
 )
 
 // DefaultTimeout is how long a command has when the Runner doesn't say.
-const DefaultTimeout = 2 * time.Minute
+const DefaultTimeout = 5 * time.Minute // some compile a lot: code generators, or a program for fuzzing
 
 // excerpt is how many lines of output a problem shows before and after the one that differs.
 const excerpt = 15
