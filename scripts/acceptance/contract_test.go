@@ -216,10 +216,18 @@ func recreate(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
-	former := s.getDeployment("a")
-	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
-	s.eventually("the Deployment is made again", func() error {
-		switch deployment := s.getDeployment("a"); {
+	s.madeAgain("a")
+}
+
+// madeAgain deletes a Deployment and waits until there is another. It doesn't wait for Pods: the new ReplicaSet has the name of
+// the former one and may be refused while that isn't gone. Then the Deployment controller tries again after a delay,
+// which takes minutes when it has had much to try again.
+func (s *scenario) madeAgain(name string) {
+	s.Helper()
+	former := s.getDeployment(name)
+	s.must(s.deployments().Delete(s.Context(), name, metav1.DeleteOptions{}))
+	s.eventually("the deleted Deployment is made again", func() error {
+		switch deployment := s.getDeployment(name); {
 		case deployment == nil:
 			return errors.New("there is none")
 		case deployment.UID == former.UID:
@@ -227,7 +235,6 @@ func recreate(s *scenario) {
 		}
 		return nil
 	})
-	s.becomesReady("a")
 }
 
 func rename(s *scenario) {

@@ -42,8 +42,12 @@ type environment struct {
 	auditLog string
 	all      []judged
 	programs string            // the folder with the programs, by their names
+	raced    string            // the same, with the race detector if TEST_RACE is set
 	applied  map[string]string // by kind, the program whose CRD and permissions were applied last
 	patience time.Duration     // bounds every wait
+	// disposable clusters are removed after the tests, so their namespaces need not be: that takes almost a
+	// hundred requests for each.
+	disposable bool
 }
 
 // judged is a program that is held to a contract.
@@ -94,7 +98,9 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{auditLog: os.Getenv("TEST_AUDIT_LOG"), programs: os.Getenv("TEST_PROGRAMS"), applied: map[string]string{}, patience: patience}
+	env := &environment{
+		auditLog: os.Getenv("TEST_AUDIT_LOG"), applied: map[string]string{}, patience: patience, disposable: os.Getenv("TEST_DISPOSABLE") != "",
+	}
 	if env.auditLog == "" {
 		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: name the audit log file of the API server")
 	}
@@ -144,23 +150,28 @@ func newEnvironment() (*environment, error) {
 			}
 		}
 	}
-	if env.programs == "" && !inCluster() {
-		err = env.build()
+	if !inCluster() {
+		err = env.build(filepath.Join(root, ".workshop", "bin"))
 	}
 	return env, err
 }
 
-// build builds the programs, where they weren't brought along.
-func (e *environment) build() error {
+// build builds the programs where tours and readers have them, too: those that are up to date stay as they are.
+func (e *environment) build(folder string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	var err error
-	if e.programs, err = os.MkdirTemp("", "acceptance-"); err != nil {
-		return err
+	e.programs, e.raced = folder, folder
+	if os.Getenv("TEST_RACE") != "" {
+		e.raced = filepath.Join(folder, "race")
 	}
-	removeAtExit = e.programs
 	for _, judged := range e.all {
 		if _, err := judged.program.Build(ctx, e.programs); err != nil {
+			return err
+		}
+		if e.raced == e.programs {
+			continue
+		}
+		if _, err := judged.program.WithRaceDetector().Build(ctx, e.raced); err != nil {
 			return err
 		}
 	}
@@ -177,17 +188,6 @@ func (e *environment) apply(ctx context.Context, p program.Program) error {
 	}
 	e.applied[p.Kind] = p.Name
 	return nil
-}
-
-// removeAtExit is a folder that TestMain removes in the end.
-var removeAtExit string
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if removeAtExit != "" {
-		os.RemoveAll(removeAtExit)
-	}
-	os.Exit(code)
 }
 
 // forEachChapter runs test for each chapter's program that is held to that kind's contract and wanted (nil: all are), one after the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -78,13 +79,17 @@ func (s *scenario) restartAPIServer(meanwhile func()) {
 		s.restartAPIServerOnNode(meanwhile)
 		return
 	}
-	c := cluster.New("../..", os.Getenv("WORKSHOP_TEST_BIN"), os.Getenv("TEST_CLUSTER"))
-	if c.Kubeconfig() != os.Getenv("TEST_KUBECONFIG") {
+	bin, err := filepath.EvalSymlinks(os.Getenv("WORKSHOP_TEST_BIN"))
+	s.must(err)
+	kubeconfig, err := filepath.EvalSymlinks(os.Getenv("TEST_KUBECONFIG"))
+	s.must(err)
+	c := cluster.New("../..", bin, os.Getenv("TEST_CLUSTER"))
+	if c.Kubeconfig() != kubeconfig {
 		s.Fatal("to kill the API server, name the workshop's cluster in TEST_CLUSTER and its programs' folder in WORKSHOP_TEST_BIN")
 	}
 	s.must(c.Kill(s.Context(), "kube-apiserver"))
 	meanwhile()
-	_, err := c.Up(s.Context(), cluster.UpOptions{})
+	_, err = c.Up(s.Context(), cluster.UpOptions{})
 	s.must(err)
 }
 
@@ -99,6 +104,7 @@ func TestTwoCopies(t *testing.T) {
 			s.judge(t, judgements())
 			return
 		}
+		s.detectRaces()
 		f := s.throughProxy()
 		f.flags = f.elects()
 		f.settle()

@@ -46,6 +46,9 @@ func startProcess(t testing.TB, binary string, env []string, args ...string) ope
 	t.Cleanup(func() {
 		program.Stop()
 		complainOfPanics(t, said.String())
+		if strings.Contains(said.String(), races) {
+			t.Error("the operator has a data race: see what it said")
+		}
 		if t.Failed() {
 			t.Logf("what the operator said:\n%s", said)
 		}
@@ -53,8 +56,10 @@ func startProcess(t testing.TB, binary string, env []string, args ...string) ope
 	return &localProgram{program, said, started}
 }
 
-// panics is what Go's runtime says of one, and what libraries say that have caught one.
+// panics is what Go's runtime says of one, and what libraries say that have caught one; races is what the race detector says.
 var panics = regexp.MustCompile(`(?m)^(panic|fatal error): .*|.*(Observed a panic|panic: .*\[recovered\]).*`)
+
+const races = "WARNING: DATA RACE"
 
 // complainOfPanics fails the test if the operator has panicked, however often it was started again after that.
 func complainOfPanics(t testing.TB, said string) {

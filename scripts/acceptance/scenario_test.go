@@ -34,6 +34,7 @@ type scenario struct {
 	namespace  string
 	home       string   // the namespace of the operator's ServiceAccount: the same, unless it runs in the cluster
 	kubeconfig string   // the operator's
+	binaries   string   // the folder with the operator's program
 	env, flags []string // the operator's, beside the usual ones
 	copies     int      // of the operator, if it runs in the cluster; 0: one
 	operator   operator
@@ -45,7 +46,7 @@ type scenario struct {
 // newScenario makes a namespace and permissions. The operator isn't started yet.
 func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	t.Helper()
-	s := &scenario{TB: t, environment: env, judged: j, log: audit.Log{Path: env.auditLog}}
+	s := &scenario{TB: t, environment: env, judged: j, binaries: env.programs, log: audit.Log{Path: env.auditLog}}
 	s.must(s.log.SkipToEnd())
 	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-"})
 	s.home = s.namespace
@@ -56,10 +57,10 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 			objects, _ := env.kubectl.Run(ctx, "-n", s.namespace, "get", resources[s.Kind].Resource+",deployments,services,pods,events", "-o", "wide")
 			t.Logf("what is in namespace %s:\n%s", s.namespace, objects)
 		}
-		err := errors.Join(
-			program.Revoke(ctx, env.client, s.home),
-			s.deleteAll(ctx), // sooner than with the namespace
-			env.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{}))
+		err := errors.Join(program.Revoke(ctx, env.client, s.home), s.deleteAll(ctx)) // sooner than with the namespace
+		if !env.disposable {
+			err = errors.Join(err, env.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{}))
+		}
 		if err != nil {
 			t.Error(err)
 		}
@@ -133,9 +134,12 @@ func (s *scenario) start(more ...string) *scenario {
 		return s
 	}
 	args = append([]string{"--kubeconfig", s.kubeconfig}, args...)
-	s.operator = startProcess(s.TB, filepath.Join(s.programs, s.program.Name), s.env, args...)
+	s.operator = startProcess(s.TB, filepath.Join(s.binaries, s.program.Name), s.env, args...)
 	return s
 }
+
+// detectRaces has the operator built with Go's race detector, where that is asked for.
+func (s *scenario) detectRaces() { s.binaries = s.raced }
 
 // crashes is how often the operator has exited without being told to, in all its lives.
 func (s *scenario) crashes() (crashes int) {

@@ -97,7 +97,7 @@ func judgementsOfTDSets(j judged) []judgement {
 			}
 		}},
 		{"T7 drift", func(s *scenario) {
-			s.becomesScheduled("lost", 1)
+			s.hasReplicas("lost", 1) // its Pods may take long: see madeAgain
 			s.becomesScheduled("drifted", 1)
 			if team := s.getDeployment("drifted").Annotations["team"]; team != "blue" {
 				s.Errorf("an annotation of somebody's is lost: %q", team)
@@ -301,6 +301,7 @@ func TestTwoCopiesAtTheBoundary(t *testing.T) {
 			s.judge(t, judgementsOfTDSets(s.judged))
 			return
 		}
+		s.detectRaces()
 		f := s.throughProxy()
 		f.flags = f.elects()
 		f.settleTDSets()

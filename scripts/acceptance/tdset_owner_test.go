@@ -29,15 +29,8 @@ func tdsetDrift(s *scenario) {
 	})
 	s.becomesScheduled("a", 2)
 
-	former := s.getDeployment("a")
-	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
-	s.eventually("the deleted Deployment is made again", func() error {
-		if deployment := s.getDeployment("a"); deployment == nil || deployment.UID == former.UID {
-			return errors.New("it isn't")
-		}
-		return nil
-	})
-	s.becomesScheduled("a", 2)
+	s.madeAgain("a")
+	s.hasReplicas("a", 2)
 }
 
 func tdsetForeignFields(s *scenario) {

@@ -29,7 +29,7 @@ func newTestCommand() *cobra.Command {
 		Short: "Run everything that CI runs, or the tests of one promise",
 		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests with the race detector, the
 proof that each exercise fails as given and passes as solved, the guided tours, the behaviour contract against the
-chapters' built programs, and the code and commands in the texts. It makes clusters of its own ("test", "docs"), and
+chapters' built programs, and the code and commands in the texts. It makes clusters of its own ("test", "units", "docs"), and
 removes them unless a test fails; yours isn't touched. A skipped test counts as a failure.
 
 With --only it does none of this but run the tests of some promises (B1 to B11, and T1 to T12 of TDSets) or faults (F1 to F8)
@@ -110,15 +110,7 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	up := func(ctx context.Context) error {
-		c := s.Cluster()
-		result, err := bringUpShown(ctx, s.UI, c, 0)
-		if err == nil && result.Outcome != cluster.AlreadyUp {
-			s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", c.Name())
-		}
-		return err
-	}
-	counts, err := s.Only(command.Context(), wanted, up, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
+	counts, err := s.Only(command.Context(), wanted, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
 	if err != nil {
 		return err
 	}

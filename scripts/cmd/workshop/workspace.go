@@ -127,25 +127,7 @@ func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResul
 	if err := ensureBuilt(ctx, show, c.Nodes()); err != nil {
 		return cluster.UpResult{}, err
 	}
-	return bringUpShown(ctx, show, c, nodes)
-}
-
-// bringUpShown brings a cluster up, and shows what is done.
-func bringUpShown(ctx context.Context, show *ui.UI, c cluster.Backend, nodes int) (cluster.UpResult, error) {
-	step := show.Start(fmt.Sprintf("cluster %q", c.Name()))
-	result, err := c.Up(ctx, cluster.UpOptions{
-		Nodes:    nodes,
-		Progress: func(doing string) { step.Update("%s", doing) },
-	})
-	switch {
-	case err != nil:
-		step.Fail()
-	case result.Outcome == cluster.AlreadyUp:
-		step.Drop()
-	default:
-		step.Done("cluster %q %s", c.Name(), result.Outcome)
-	}
-	return result, err
+	return cluster.UpShown(ctx, show, c, nodes)
 }
 
 // ensureBuilt builds what is missing of the control plane. Where the nodes are containers they bring it, all but kubectl.

@@ -10,15 +10,15 @@ import (
 // shortest and longest are how long it is until the next look: at first, and after many that were in vain. Many who wait for long would
 // else keep a machine busy with looking.
 const (
-	shortest = 10 * time.Millisecond
-	longest  = 100 * time.Millisecond
+	shortest = 20 * time.Millisecond
+	longest  = 200 * time.Millisecond
 )
 
 // That waits until check finds nothing to complain about, and ends the test if that takes longer than patience.
 func That(t testing.TB, patience time.Duration, sentence string, check func() error) {
 	t.Helper()
 	deadline := time.After(patience)
-	for pause := shortest; ; pause = min(pause*5/4, longest) {
+	for pause := shortest; ; pause = min(pause*3/2, longest) {
 		complaint := check()
 		if complaint == nil {
 			return

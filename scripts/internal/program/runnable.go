@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -122,6 +123,12 @@ func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
 // Build builds it into dir and returns the binary's path.
 func (p Program) Build(ctx context.Context, dir string) (string, error) {
 	return Build(ctx, p.chapter, p.pkg, filepath.Join(dir, p.Name), p.Progress, p.buildArgs...)
+}
+
+// WithRaceDetector is the same program, built with Go's race detector. That needs a C compiler.
+func (p Program) WithRaceDetector() Program {
+	p.buildArgs = append(slices.Clone(p.buildArgs), "-race")
+	return p
 }
 
 // WriteKubeconfig writes a kubeconfig for its ServiceAccount to path, as the function of that name does.

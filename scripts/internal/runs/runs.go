@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"example.com/operators/scripts/internal/lock"
 )
@@ -24,6 +25,7 @@ const variable = "WORKSHOP_RUN"
 // files too: otherwise Go couldn't serve results from its cache of tests that make such files.
 type Run struct {
 	state   string // .workshop
+	unique  string // a link to it
 	mutex   sync.Mutex
 	folders []string // that belong to the run, relative to state
 	kept    []string // of these
@@ -46,6 +48,11 @@ func Begin(ctx context.Context, root string, waiting func(holder string)) (*Run,
 	if err := errors.Join(r.clear(ctx), os.MkdirAll(r.temporary(), 0o700)); err != nil {
 		r.release()
 		return nil, fmt.Errorf("removing what a former run has left: %w", err)
+	}
+	r.unique = filepath.Join(r.dir(), fmt.Sprintf("run-%d", time.Now().UnixNano()))
+	if err := os.Symlink(r.state, r.unique); err != nil {
+		r.release()
+		return nil, err
 	}
 	environment := map[string]string{
 		variable:                  r.dir(),
@@ -101,6 +108,16 @@ func (r *Run) Own(folders ...string) error {
 	// Renamed, so that the record never ends in the middle of a name: folders are removed by it.
 	written := r.record() + ".new"
 	return errors.Join(os.WriteFile(written, []byte(strings.Join(r.folders, "\n")), 0o600), os.Rename(written, r.record()))
+}
+
+// Unique returns a path to a file of .workshop that no other run has used. A test that reads it from
+// its environment isn't served from Go's cache, which knows the values of variables and no file outside the test's module.
+func (r *Run) Unique(path string) string {
+	within, err := filepath.Rel(r.state, path)
+	if err != nil || !filepath.IsLocal(within) {
+		return path
+	}
+	return filepath.Join(r.unique, within)
 }
 
 // Keep says that a folder is to stay after this run, with the processes of clusters in it, unless the run is interrupted.

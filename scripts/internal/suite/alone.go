@@ -30,8 +30,8 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 	return end, nil
 }
 
-// What runs make in .workshop: the tests' cluster, and the reader's copy of the repository with its clusters.
+// What runs make in .workshop: clusters, and the reader's copy of the repository with its clusters.
 const (
-	testCluster = "clusters/" + clusterName
+	clusters    = "clusters/"
 	readersRoot = "reader"
 )

@@ -40,9 +40,9 @@ func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts,
 	if err := s.findRace(ctx); err != nil {
 		return s.counts, err
 	}
-	c := kind.New(s.Root, clusterName)
+	c := kind.New(s.Root, contractCluster)
 	c.Image = image
-	k := &onKind{s, c, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}}
+	k := &onKind{s, c, s.kubectl(c)}
 	switch green := k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) && k.all(ctx); {
 	case green, ctx.Err() != nil:
 		if _, err := c.Down(context.WithoutCancel(ctx), true, nil); err != nil {
@@ -93,7 +93,7 @@ func (k *onKind) all(ctx context.Context) bool {
 		}) && green
 	}
 	green = k.step(ctx, "the kinds that tests are about", func(ctx context.Context, _ *ui.Step) (string, error) {
-		return k.applyCRDsBy(ctx, k.kubectl)
+		return k.applyCRDs(ctx, k.kubectl)
 	}) && green
 	green = k.step(ctx, "the behaviour contract, from outside", func(ctx context.Context, step *ui.Step) (string, error) {
 		return k.goTest(ctx, step, "scripts", k.environment(), fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=60m", "./acceptance")
@@ -141,7 +141,7 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=60m", "./acceptance")
 }
 
-// deleteCRDs takes away what applyCRDsBy has brought.
+// deleteCRDs takes away what applyCRDs has brought.
 func (k *onKind) deleteCRDs(ctx context.Context) error {
 	programs, err := k.onePerKind()
 	for _, p := range programs {

@@ -5,15 +5,11 @@ package suite
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"example.com/operators/scripts/internal/checks"
-	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -70,18 +66,4 @@ func (s *Suite) packages(ctx context.Context, module string, flags ...string) ([
 	output, err := s.run(ctx, module, slices.Concat([]string{"go", "list", "-e"}, flags, []string{"./..."})...)
 	packages := strings.Fields(output)
 	return slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/exercises/") }), err
-}
-
-// run runs a command in one module, alone as a reader would who has copied its folder away, and returns what it printed to
-// standard output.
-func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
-	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
-	cmd.Dir = filepath.Join(s.Root, module)
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %s: %w\n%s%s", module, filepath.Base(command[0]), err, stdout.String(), stderr.String())
-	}
-	return stdout.String(), nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/problem"
@@ -28,23 +29,27 @@ const readersPatience = "45s"
 // logFile is where all that the tests printed is kept, relative to the repository's root.
 const logFile = ".workshop/logs/only.log"
 
-// Only runs the tests of these promises and faults for each chapter, on the tests' cluster, once up has brought that up, and writes to
-// out which held and which didn't. The error says that they couldn't be run, or that there are none.
-func (s *Suite) Only(ctx context.Context, wanted []contract.Named, up func(context.Context) error, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
+// Only runs the tests of these promises and faults for each chapter, on the contract's cluster, which it brings up and leaves up.
+// It writes to out which held and which didn't. The error says that they couldn't be run, or that there are none.
+func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
 	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Asked(chapter, wanted)) > 0 }) {
 		return counts, &problem.Problem{
 			What: "none of that is asked of the chapter's programs",
 			Mend: `"./scripts/workshop test --matrix" says what is`,
 		}
 	}
-	end, err := s.begin(ctx, testCluster)
+	end, err := s.begin(ctx, clusters+contractCluster)
 	if err != nil {
 		return counts, err
 	}
 	defer end(&err)
-	defer s.this.Keep(testCluster) // for the next time; what was interrupted has left its Foos there
-	if err := up(ctx); err != nil {
+	defer s.this.Keep(clusters + contractCluster) // for the next time; what was interrupted has left its Foos there
+	result, err := cluster.UpShown(ctx, s.UI, s.Cluster(), 0)
+	if err != nil {
 		return counts, err
+	}
+	if result.Outcome != cluster.AlreadyUp {
+		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", contractCluster)
 	}
 	shown := &report{out: out, colours: colours}
 	var problems []string
@@ -92,14 +97,14 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []c
 		}
 	}
 	step.Update("building its tests")
-	env := append(s.testEnvironment(s.Cluster(), chapter), "TEST_PROGRAMS="+programs)
+	env := s.testEnvironment(s.Cluster(), chapter)
 	if !slices.ContainsFunc(wanted, contract.Named.IsFault) {
 		env = append(env, "TEST_PATIENCE="+readersPatience)
 	}
 	return gotest.Run(ctx, gotest.Request{
 		Dir:      filepath.Join(s.Root, "scripts"),
 		Env:      env,
-		Args:     []string{"-count=1", "-timeout=20m", "-vet=off", "-parallel=8", "-run=" + contract.Pattern(chapter, wanted), "./acceptance"},
+		Args:     []string{"-timeout=20m", "-vet=off", "-parallel=8", "-run=" + contract.Pattern(chapter, wanted), "./acceptance"},
 		Progress: func(test string) { step.Update("%s", sentence(test)) },
 	})
 }

@@ -80,7 +80,7 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/the/users")
 	t.Setenv("WORKSHOP_ON", "kind")
 	s := &Suite{Root: t.TempDir(), Bin: "/bin/dir"}
-	c := cluster.New(s.Root, s.Bin, docsClusterName)
+	c := cluster.New(s.Root, s.Bin, readersCluster)
 	last := map[string]string{}
 	for _, variable := range s.readersEnvironment(c) {
 		for i := range variable {
@@ -90,7 +90,7 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 			}
 		}
 	}
-	if last["KUBECONFIG"] != c.Kubeconfig() || last["WORKSHOP_CLUSTER"] != docsClusterName {
+	if last["KUBECONFIG"] != c.Kubeconfig() || last["WORKSHOP_CLUSTER"] != readersCluster {
 		t.Errorf("KUBECONFIG=%s, WORKSHOP_CLUSTER=%s", last["KUBECONFIG"], last["WORKSHOP_CLUSTER"])
 	}
 	if last["WORKSHOP_ON"] != "" {
@@ -129,7 +129,7 @@ func TestNothingIsAskedOfAChapter(t *testing.T) {
 	}
 	s := &Suite{Root: t.TempDir(), Chapters: []chapters.Chapter{{Name: "07-a"}}}
 	var out strings.Builder
-	if counts, err := s.Only(t.Context(), wanted, nil, &out, ui.NewPalette(false)); err == nil || counts != (gotest.Counts{}) {
+	if counts, err := s.Only(t.Context(), wanted, &out, ui.NewPalette(false)); err == nil || counts != (gotest.Counts{}) {
 		t.Errorf("error %v, counts %+v, and it says %q", err, counts, out.String())
 	}
 }

@@ -1,29 +1,17 @@
 package suite
 
-// The texts: what can be checked by reading them, and the commands in them, run on a cluster as a reader's would be.
+// The texts, and what can be checked by reading them; reader.go runs the commands in them.
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/docs"
-	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/overview"
 	"example.com/operators/scripts/internal/ui"
 )
-
-// docsClusterName is the cluster on which texts are run.
-const docsClusterName = "docs"
 
 // Texts checks the texts alone, and returns an error if any isn't true.
 func (s *Suite) Texts(ctx context.Context) (err error) {
@@ -32,7 +20,7 @@ func (s *Suite) Texts(ctx context.Context) (err error) {
 		return err
 	}
 	defer end(&err)
-	s.readAlone(ctx, s.checkTexts(ctx))
+	s.readAsReader(ctx, s.checkTexts(ctx))
 	if s.counts.Failed > 0 {
 		return errors.New("not all texts are true: the reasons stand above")
 	}
@@ -54,62 +42,6 @@ func (s *Suite) checkTexts(ctx context.Context) []string {
 	return files
 }
 
-// commands runs the commands in these files, one after the other on one cluster, as by a reader who goes on from chapter to chapter. Each
-// has to leave it as it was: so a reader who begins there finds the same.
-func (s *Suite) commands(ctx context.Context, files []string) {
-	c := cluster.New(s.Root, s.Bin, docsClusterName)
-	defer s.removeCluster(ctx, c) // also when it was broken off
-	up := false
-	for _, file := range files {
-		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
-			continue // CheckText has said why
-		}
-		if !up && !s.freshCluster(ctx, c) {
-			return
-		}
-		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
-			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
-			problems, commands, err := runner.Run(ctx, file)
-			if err = errors.Join(err, join(problems)); err == nil {
-				step.Update("is anything left?")
-				err = leavesNothing(ctx, kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}, eachSecond)
-			}
-			return fmt.Sprintf("%d commands", commands), err
-		})
-		s.removeCluster(ctx, s.Cluster()) // the text may have brought it up, by `workshop test --only`
-	}
-}
-
-// eachSecond looks again for a minute: the garbage collector learns of kinds that come and go every 30 seconds.
-var eachSecond = wait.Backoff{Duration: time.Second, Steps: 60}
-
-// leavesNothing looks until what a text has made is gone: its kinds, and what is in the namespace that a reader uses.
-func leavesNothing(ctx context.Context, k kubectl.Kubectl, looks wait.Backoff) error {
-	var left []string
-	err := wait.ExponentialBackoffWithContext(ctx, looks, func(ctx context.Context) (bool, error) {
-		left = nil
-		for _, query := range [][]string{
-			{"get", "customresourcedefinitions", "--output", "name"},
-			{"get", "all,configmaps,resourcequotas", "--namespace", metav1.NamespaceDefault, "--output", "name"},
-		} {
-			found, err := k.Run(ctx, query...)
-			if err != nil {
-				return false, err
-			}
-			left = append(left, strings.Fields(found)...)
-		}
-		left = slices.DeleteFunc(left, func(object string) bool { return slices.Contains(always, object) })
-		return len(left) == 0, nil
-	})
-	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the text leaves behind what is in the way of the next: %s", strings.Join(left, ", "))
-	}
-	return err
-}
-
-// always are the objects that each cluster has in its namespace default.
-var always = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
-
 // textFiles are the texts of the chapters to test and, with Everything, all others.
 func (s *Suite) textFiles() ([]string, error) {
 	all, err := docs.Files(s.Root)
@@ -125,15 +57,6 @@ func (s *Suite) textFiles() ([]string, error) {
 		}
 	}
 	return files, nil
-}
-
-// readersEnvironment is this process's, pointed at the cluster c, with the workshop's kubectl before any other.
-func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
-	return slices.Concat(os.Environ(), kubectl.Kubectl{Binary: s.kubectl(), Kubeconfig: c.Kubeconfig()}.Environment(), []string{
-		"WORKSHOP_CLUSTER=" + c.Name(),
-		"WORKSHOP_ON=", // what the user has chosen for themselves isn't the reader's
-		"NO_COLOR=1",
-	})
 }
 
 func join(problems []docs.Problem) error {

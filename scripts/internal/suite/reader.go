@@ -1,0 +1,158 @@
+package suite
+
+// The commands in the texts. A reader changes files and clusters, so they run in a copy of the repository, on a cluster of its own.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// readAsReader runs the commands in these files in a copy of the repository.
+func (s *Suite) readAsReader(ctx context.Context, files []string) {
+	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI, this: s.this}
+	if err := copyRepository(s.Root, reader.Root, s.Bin); err != nil {
+		reader.counts.Failed++
+		s.UI.Say("%s", problem.Format(err))
+	} else {
+		reader.commands(ctx, files)
+	}
+	if reader.counts.Failed > 0 {
+		s.this.Keep(readersRoot)
+	}
+	s.counts = s.counts.Plus(reader.counts)
+}
+
+// commands runs the commands in these files, one after the other on one cluster, as by a reader who goes on from chapter to chapter. Each
+// has to leave it as it was: so a reader who begins there finds the same.
+func (s *Suite) commands(ctx context.Context, files []string) {
+	c := s.cluster(readersCluster)
+	defer s.removeCluster(ctx, c) // also when it was broken off
+	up := false
+	for _, file := range files {
+		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
+			continue // CheckText has said why
+		}
+		if !up && !s.freshCluster(ctx, c) {
+			return
+		}
+		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
+			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
+			problems, commands, err := runner.Run(ctx, file)
+			if err = errors.Join(err, join(problems)); err == nil {
+				step.Update("is anything left?")
+				err = leavesNothing(ctx, s.kubectl(c), eachSecond)
+			}
+			return fmt.Sprintf("%d commands", commands), err
+		})
+		s.removeCluster(ctx, s.Cluster()) // the text may have brought it up, by `workshop test --only`
+	}
+}
+
+// eachSecond looks again for a minute: the garbage collector learns of kinds that come and go every 30 seconds.
+var eachSecond = wait.Backoff{Duration: time.Second, Steps: 60}
+
+// leavesNothing looks until what a text has made is gone: its kinds, and what is in the namespace that a reader uses.
+func leavesNothing(ctx context.Context, k kubectl.Kubectl, looks wait.Backoff) error {
+	var left []string
+	err := wait.ExponentialBackoffWithContext(ctx, looks, func(ctx context.Context) (bool, error) {
+		left = nil
+		for _, query := range [][]string{
+			{"get", "customresourcedefinitions", "--output", "name"},
+			{"get", "all,configmaps,resourcequotas", "--namespace", metav1.NamespaceDefault, "--output", "name"},
+		} {
+			found, err := k.Run(ctx, query...)
+			if err != nil {
+				return false, err
+			}
+			left = append(left, strings.Fields(found)...)
+		}
+		left = slices.DeleteFunc(left, func(object string) bool { return slices.Contains(always, object) })
+		return len(left) == 0, nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the text leaves behind what is in the way of the next: %s", strings.Join(left, ", "))
+	}
+	return err
+}
+
+// always are the objects that each cluster has in its namespace default.
+var always = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
+
+// readersEnvironment is this process's, pointed at the cluster c, with the workshop's kubectl before any other.
+func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
+	return slices.Concat(os.Environ(), s.kubectl(c).Environment(), []string{
+		"WORKSHOP_CLUSTER=" + c.Name(),
+		"WORKSHOP_ON=", // what the user has chosen for themselves isn't the reader's
+		"NO_COLOR=1",
+	})
+}
+
+// readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
+func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
+
+// copyRepository copies the repository at root to copied, and links the control plane's programs in bin. What git and the workshop keep there
+// isn't copied.
+func copyRepository(root, copied, bin string) error {
+	if err := os.RemoveAll(copied); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if slices.Contains([]string{".git", ".workshop"}, entry.Name()) {
+			continue
+		}
+		if err := copyEntry(root, copied, entry); err != nil {
+			return err
+		}
+	}
+	to := filepath.Join(copied, ".workshop", "bin")
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	for _, component := range controlplane.Components() {
+		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
+			err = errors.Join(err, os.Symlink(filepath.Join(bin, name), filepath.Join(to, name)))
+		}
+	}
+	return err
+}
+
+// copyEntry copies a folder or a file.
+func copyEntry(from, to string, entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return os.CopyFS(filepath.Join(to, entry.Name()), os.DirFS(filepath.Join(from, entry.Name())))
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(filepath.Join(from, entry.Name()))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, entry.Name()), content, info.Mode().Perm())
+}

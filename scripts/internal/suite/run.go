@@ -1,0 +1,102 @@
+package suite
+
+// Commands, go test among them, and what they find in their environment.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// run runs a command in one module, alone as a reader would who has copied its folder away, and returns what it printed to
+// standard output.
+func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
+	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
+	cmd.Dir = filepath.Join(s.Root, module)
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %s: %w\n%s%s", module, filepath.Base(command[0]), err, stdout.String(), stderr.String())
+	}
+	return stdout.String(), nil
+}
+
+// goTest runs go test in a module, with args: packages, and flags before them.
+func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, args ...string) (string, error) {
+	started := 0
+	results, err := gotest.Run(ctx, gotest.Request{
+		Dir:  filepath.Join(s.Root, module),
+		Env:  env,
+		Args: append([]string{"-timeout=20m", "-vet=off"}, args...), // lint has vetted
+		Progress: func(test string) {
+			started++
+			step.Update("%d: %s", started, test)
+		},
+	})
+	s.Results = append(s.Results, results...)
+	counts := results.Counts()
+	s.counts = s.counts.Plus(counts)
+	switch problems := results.Problems(); {
+	case err != nil:
+	case len(problems) > 0:
+		err = errors.New(strings.Join(problems, "\n"))
+	case counts.Passed == 0:
+		err = errors.New("no test was run")
+	}
+	return fmt.Sprintf("%d passed", counts.Passed), err
+}
+
+// testEnvironment is what tests find in their environment: the cluster, what it takes to use and to break it, and the chapters
+// to judge on it. Go's cache serves tests that passed before with the same environment, so what they need to use a cluster
+// has a path of its own in each run.
+func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
+	var names []string
+	for _, chapter := range judged {
+		names = append(names, chapter.Name)
+	}
+	programs := s.this.Unique(s.Bin)
+	return []string{
+		"GOWORK=off",
+		"TEST_KUBECONFIG=" + s.this.Unique(c.Kubeconfig()),
+		"TEST_AUDIT_LOG=" + c.AuditLog(),
+		"TEST_KUBECTL=" + s.kubectl(c).Binary,
+		"TEST_CHAPTERS=" + strings.Join(names, ","),
+		"TEST_CLUSTER=" + c.Name(),
+		"WORKSHOP_TEST_BIN=" + programs,
+		"KUBEBUILDER_ASSETS=" + programs, // for envtest
+	}
+}
+
+// findRace decides whether the race detector can run: it needs a C compiler. Package gotest lets Go use it.
+func (s *Suite) findRace(ctx context.Context) error {
+	output, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
+	if err != nil {
+		return fmt.Errorf("go env CC: %w", err)
+	}
+	compiler, _, _ := strings.Cut(strings.TrimSpace(string(output)), " ")
+	if _, err := exec.LookPath(compiler); err == nil {
+		s.race = []string{"-race"}
+		return nil
+	}
+	if os.Getenv("CI") == "true" {
+		return &problem.Problem{
+			What: fmt.Sprintf("there is no C compiler (CC is %s), which the race detector needs", compiler),
+			Mend: "install one, such as Debian's gcc; it is left out only where CI isn't set",
+		}
+	}
+	s.UI.Say("! there is no C compiler (CC is %s): the tests run without the race detector", compiler)
+	return nil
+}
