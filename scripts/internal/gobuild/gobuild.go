@@ -20,11 +20,11 @@ import (
 // Go's cache: a program built with either would compile all its libraries again. There is no cgo,
 // because images FROM scratch need static programs; and no -trimpath, because `go run` has none.
 // scripts/workshop exports the same CGO_ENABLED for the go commands of Makefiles and tests.
-func Environment() []string { return append(memory(), "GOWORK=off", "CGO_ENABLED=0") }
+func Environment() []string { return append(Memory(), "GOWORK=off", "CGO_ENABLED=0") }
 
-// memory lets the compiler and the linker use more memory before they collect their garbage, which saves a
-// fifth of the time; scripts/workshop does the same. What the user has set stays as it is.
-func memory() []string {
+// Memory lets Go's compiler and linker use more memory before they collect their garbage, which saves a
+// fifth of their time; scripts/workshop does the same. What the user has set stays as it is.
+func Memory() []string {
 	return []string{
 		"GOGC=" + cmp.Or(os.Getenv("GOGC"), "300"),
 		"GOMEMLIMIT=" + cmp.Or(os.Getenv("GOMEMLIMIT"), "2GiB"),

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 )
@@ -33,7 +34,7 @@ type Request struct {
 func Run(ctx context.Context, r Request) (Results, error) {
 	command := process.NewCommand(ctx, grace, "go", append([]string{"test", "-json"}, r.Args...)...)
 	command.Dir = r.Dir
-	command.Env = slices.Concat(os.Environ(), r.Env)
+	command.Env = slices.Concat(os.Environ(), gobuild.Memory(), r.Env)
 	if slices.Contains(r.Args, "-race") {
 		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo, which everything else is built without
 	}

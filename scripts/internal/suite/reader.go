@@ -19,6 +19,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
@@ -98,7 +99,7 @@ var always = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
 
 // readersEnvironment is this process's, pointed at the cluster c, with the workshop's kubectl before any other.
 func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
-	return slices.Concat(os.Environ(), s.kubectl(c).Environment(), []string{
+	return slices.Concat(os.Environ(), gobuild.Memory(), s.kubectl(c).Environment(), []string{
 		"WORKSHOP_CLUSTER=" + c.Name(),
 		"WORKSHOP_ON=", // what the user has chosen for themselves isn't the reader's
 		"NO_COLOR=1",

@@ -62,12 +62,13 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	}
 	s.step(ctx, "layout, formatting, versions", s.checkFiles)
 	files := s.checkTexts(ctx)
-	// Judging the contract is mostly waiting, and the rest is mostly compiling.
-	join := s.beside("the behaviour contract", func(lane *Suite) { lane.judge(ctx) })
+	// Judging and reading are waiting for the most part, and the rest is compiling.
+	joinContract := s.beside("the behaviour contract", func(lane *Suite) { lane.judge(ctx) })
+	joinTexts := s.beside("the commands in the texts", func(lane *Suite) { lane.readAsReader(ctx, files) })
 	s.step(ctx, "vet and staticcheck", s.lint)
 	s.tests(ctx)
-	s.readAsReader(ctx, files)
-	join()
+	joinTexts()
+	joinContract()
 	if ctx.Err() != nil {
 		return s.counts, ctx.Err()
 	}
