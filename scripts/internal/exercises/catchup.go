@@ -24,7 +24,7 @@ import (
 // Move says what was done with an exercise to catch up, or to restore it.
 type Move struct {
 	Exercise Exercise
-	Done     MoveKind
+	Done     MoveKind // "": nothing
 	// Kept is where a changed solution is kept, relative to root; "" if there is none.
 	Kept string
 }
@@ -59,46 +59,42 @@ func UpTo(all []Exercise, last Exercise) []Exercise { return all[:1+slices.Index
 // CatchUp puts the solutions of exercises in place, and keeps what was there. It leaves alone those that the learner has
 // passed. It returns what it has done, before an error too.
 func CatchUp(ctx context.Context, root string, exercises []Exercise, now time.Time) ([]Move, error) {
-	return moveAll(ctx, root, exercises, func(e Exercise, progress Progress) (move Move, err error) {
+	return moveAll(ctx, root, exercises, func(e Exercise, record *Record) (move Move, err error) {
 		solution, err := solutionInPlace(e)
 		if err != nil {
 			return move, err
 		}
-		own, exists, err := readIfExists(e.File(ExerciseFile))
+		own, err := readIfExists(e.File(ExerciseFile))
 		switch {
 		case err != nil:
 			return move, err
-		case exists && bytes.Equal(own, solution):
+		case bytes.Equal(own, solution):
 			return Move{Done: MoveAlready}, nil
-		case exists && progress.Of(e).Passing:
+		case own != nil && record.Passing:
 			return Move{Done: MovePassed}, nil
-		case exists:
+		case own != nil:
 			if move.Kept, err = setAside(root, e, own, now); err != nil {
 				return move, fmt.Errorf("keep your own: %w", err)
 			}
 		}
-		move.Done = MoveSolved
-		return move, place(ctx, root, e, solution)
+		move.Done, record.Passing = MoveSolved, false
+		return move, replaceFile(e.File(ExerciseFile), solution, 0o644)
 	})
 }
 
 // PutBack restores what CatchUp has kept of exercises, and reports only on those of which something was kept. A solution that
 // the learner has changed is the learner's own work too: it stays, unless evenChanged, and then it is kept in its turn.
 func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged bool, now time.Time) ([]Move, error) {
-	kept := slices.DeleteFunc(slices.Clone(exercises), func(e Exercise) bool {
-		_, err := os.Stat(asidePath(root, e))
-		return errors.Is(err, fs.ErrNotExist)
-	})
-	return moveAll(ctx, root, kept, func(e Exercise, _ Progress) (move Move, err error) {
-		aside, err := os.ReadFile(asidePath(root, e))
+	return moveAll(ctx, root, exercises, func(e Exercise, record *Record) (move Move, err error) {
+		aside, err := readIfExists(asidePath(root, e))
+		if aside == nil {
+			return move, err
+		}
+		here, err := readIfExists(e.File(ExerciseFile))
 		if err != nil {
 			return move, err
 		}
-		here, exists, err := readIfExists(e.File(ExerciseFile))
-		if err != nil {
-			return move, err
-		}
-		if exists && !bytes.Equal(here, aside) && !e.HasSolution() {
+		if here != nil && !bytes.Equal(here, aside) && !e.HasSolution() {
 			if !evenChanged {
 				return Move{Done: MoveChanged}, nil
 			}
@@ -106,46 +102,35 @@ func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged
 				return move, fmt.Errorf("keep your changed solution: %w", err)
 			}
 		}
-		move.Done = MoveBack
-		if err := place(ctx, root, e, aside); err != nil {
+		move.Done, record.Passing = MoveBack, false
+		if err := replaceFile(e.File(ExerciseFile), aside, 0o644); err != nil {
 			return move, err
 		}
 		return move, os.Remove(asidePath(root, e))
 	})
 }
 
-// moveAll does something with one exercise after the other, while no other command does.
-func moveAll(ctx context.Context, root string, exercises []Exercise, do func(Exercise, Progress) (Move, error)) ([]Move, error) {
-	unlock, err := lock(ctx, root, "catch-up.lock")
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	progress, err := ReadProgress(root)
-	if err != nil {
-		return nil, err
-	}
-	var moves []Move
-	for _, e := range exercises {
-		if ctx.Err() != nil {
-			return moves, ctx.Err()
+// moveAll does something with one exercise after the other, and with what is known about it.
+func moveAll(ctx context.Context, root string, exercises []Exercise, do func(Exercise, *Record) (Move, error)) (moves []Move, err error) {
+	err = update(ctx, root, func(progress Progress) error {
+		for _, e := range exercises {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			var move Move
+			var err error
+			progress.change(e, func(r *Record) { move, err = do(e, r) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", e.Path(ExerciseFile), err)
+			}
+			if move.Done != "" {
+				move.Exercise = e
+				moves = append(moves, move)
+			}
 		}
-		move, err := do(e, progress)
-		if err != nil {
-			return moves, fmt.Errorf("%s: %w", e.Path(ExerciseFile), err)
-		}
-		move.Exercise = e
-		moves = append(moves, move)
-	}
-	return moves, nil
-}
-
-// place replaces exercise.go, which then has to be checked again.
-func place(ctx context.Context, root string, e Exercise, content []byte) error {
-	if err := replaceFile(e.File(ExerciseFile), content, 0o644); err != nil {
-		return err
-	}
-	return UpdateProgress(ctx, root, e, func(r *Record) { r.Passing = false })
+		return nil
+	})
+	return moves, err
 }
 
 // HasSolution reports whether exercise.go is the course's solution.
@@ -160,11 +145,11 @@ func (e Exercise) HasSolution() bool {
 
 // solutionInPlace is the solution as exercise.go has it: with the other build tag.
 func solutionInPlace(e Exercise) ([]byte, error) {
-	content, exists, err := readIfExists(e.File(SolutionFile))
+	content, err := readIfExists(e.File(SolutionFile))
 	switch {
 	case err != nil:
 		return nil, err
-	case !exists:
+	case content == nil:
 		return nil, &problem.Problem{
 			What: e.Path(SolutionFile) + " is missing",
 			Mend: "git checkout -- " + e.Path(SolutionFile) + ", or take it from where you got this folder",
@@ -178,12 +163,13 @@ func solutionInPlace(e Exercise) ([]byte, error) {
 	return []byte("//go:build !" + TagSolution + rest), nil
 }
 
-func readIfExists(path string) (content []byte, exists bool, err error) {
-	content, err = os.ReadFile(path)
+// readIfExists reads a file. The content is nil if there is none.
+func readIfExists(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return nil, nil
 	}
-	return content, err == nil, err
+	return content, err
 }
 
 // asidePath is where the learner's file is kept while the solution is in place.
@@ -195,11 +181,11 @@ func asidePath(root string, e Exercise) string {
 // keeps things, which is returned; or an interrupted run has kept the same file before.
 func setAside(root string, e Exercise, own []byte, now time.Time) (elsewhere string, err error) {
 	path := asidePath(root, e)
-	before, exists, err := readIfExists(path)
+	before, err := readIfExists(path)
 	switch {
-	case err != nil || exists && bytes.Equal(before, own):
+	case err != nil || before != nil && bytes.Equal(before, own):
 		return "", err
-	case exists:
+	case before != nil:
 		return keep(root, e, own, now)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -11,7 +11,7 @@
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
 //
 // progress.go keeps what was passed, and table.go shows it. reset.go and catchup.go replace exercise.go, and keep the
-// learner's own (kept.go).
+// learner's own.
 package exercises
 
 import (

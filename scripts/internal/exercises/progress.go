@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -78,30 +79,45 @@ func ReadProgress(root string) (Progress, error) {
 // UpdateProgress changes what is known about one exercise. Several commands may do so at once: a watch, and a hint in another
 // terminal.
 func UpdateProgress(ctx context.Context, root string, e Exercise, change func(*Record)) error {
-	unlock, err := lock(ctx, root, "progress.lock")
-	if err != nil {
-		return err
+	return update(ctx, root, func(progress Progress) error {
+		progress.change(e, change)
+		return nil
+	})
+}
+
+func (p Progress) change(e Exercise, change func(*Record)) {
+	record := p.Of(e)
+	change(&record)
+	if record != p.Of(e) {
+		p.Exercises[key(e)] = record
 	}
-	defer unlock()
+}
+
+// update has work done that changes the progress, while no other command changes that or a learner's files. What has changed
+// before an error is written too.
+func update(ctx context.Context, root string, work func(Progress) error) error {
+	if err := os.MkdirAll(filepath.Join(root, ".workshop"), 0o700); err != nil {
+		return fmt.Errorf("write your progress: %w", err)
+	}
+	lock := flock.New(filepath.Join(root, ".workshop", "progress.lock"))
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return fmt.Errorf("wait for another command: %w", err)
+	}
+	defer lock.Unlock()
 	progress, err := ReadProgress(root)
 	if err != nil {
 		return err
 	}
-	before := progress.Of(e)
-	record := before
-	change(&record)
-	if record == before {
-		return nil
-	}
-	progress.Exercises[key(e)] = record
-	content, err := json.MarshalIndent(progress, "", "  ")
-	if err != nil {
+	before := maps.Clone(progress.Exercises)
+	err = work(progress)
+	if maps.Equal(before, progress.Exercises) {
 		return err
 	}
-	if err := replaceFile(progressPath(root), append(content, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write your progress: %w", err)
+	content, _ := json.MarshalIndent(progress, "", "  ") // all of it can be written as JSON
+	if writeErr := replaceFile(progressPath(root), append(content, '\n'), 0o600); writeErr != nil {
+		return errors.Join(err, fmt.Errorf("write your progress: %w", writeErr))
 	}
-	return nil
+	return err
 }
 
 // RecordCheck remembers the result of a check. Only with a file of their own, not with the course's solution, has the learner
@@ -114,17 +130,4 @@ func RecordCheck(ctx context.Context, root string, e Exercise, passing bool) err
 			r.Passed = &now
 		}
 	})
-}
-
-// lock waits until no other command holds a lock in .workshop.
-func lock(ctx context.Context, root, name string) (unlock func(), err error) {
-	dir := filepath.Join(root, ".workshop")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("write your progress: %w", err)
-	}
-	lock := flock.New(filepath.Join(dir, name))
-	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
-		return nil, fmt.Errorf("wait for another command: %w", err)
-	}
-	return func() { _ = lock.Unlock() }, nil
 }

@@ -1,15 +1,15 @@
 package exercises
 
-// Restoring an exercise as it was given: as git has it, whatever the learner has made of it since.
+// Restoring an exercise as it was given: as git has it, whatever the learner has made of it since. That is kept.
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -54,20 +54,62 @@ func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed
 	if err != nil {
 		return false, "", fmt.Errorf("restore %s: %w", path, err)
 	}
-	own, err := os.ReadFile(e.File(ExerciseFile))
-	switch {
-	case err == nil && bytes.Equal(own, given):
-		return false, "", nil
-	case err == nil:
-		kept, err = keep(root, e, own, now)
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
+	err = update(ctx, root, func(progress Progress) error {
+		own, err := readIfExists(e.File(ExerciseFile))
+		if err == nil && bytes.Equal(own, given) {
+			return nil
+		}
+		if own != nil {
+			kept, err = keep(root, e, own, now)
+		}
+		if err != nil {
+			return fmt.Errorf("keep your own %s: %w", path, err)
+		}
+		if err := replaceFile(e.File(ExerciseFile), given, 0o644); err != nil {
+			return fmt.Errorf("restore %s: %w", path, err)
+		}
+		changed = true
+		progress.change(e, func(r *Record) { r.Passing = false })
+		return nil
+	})
+	return changed, kept, err
+}
+
+// keptFolder is where a learner's work is kept, in .workshop.
+const keptFolder = "kept"
+
+// Own are the patterns of what belongs to the learner in .workshop: progress, under whatever name it was moved to, and the
+// work that reset and catch-up have kept.
+func Own() []string { return []string{"progress*.json", keptFolder} }
+
+// keep writes a learner's work to a new file, and returns its path relative to root. update sees to it that nobody else keeps
+// anything meanwhile.
+func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
+	if err := os.MkdirAll(filepath.Join(root, ".workshop", keptFolder), 0o700); err != nil {
+		return "", err
+	}
+	stem := filepath.Join(".workshop", keptFolder, fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405")))
+	path := stem + ".go"
+	for n := 2; exists(filepath.Join(root, path)); n++ {
+		path = fmt.Sprintf("%s-%d.go", stem, n)
+	}
+	return path, os.WriteFile(filepath.Join(root, path), own, 0o600)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// replaceFile writes a file so that at every moment either the old or the new one is there, and whole.
+func replaceFile(path string, content []byte, mode os.FileMode) error {
+	next := fmt.Sprintf("%s.%d", path, os.Getpid())
+	err := os.WriteFile(next, content, mode)
+	if err == nil {
+		err = os.Rename(next, path)
 	}
 	if err != nil {
-		return false, "", fmt.Errorf("keep your own %s: %w", path, err)
+		_ = os.Remove(next)
 	}
-	if err := replaceFile(e.File(ExerciseFile), given, 0o644); err != nil {
-		return false, kept, fmt.Errorf("restore %s: %w", path, err)
-	}
-	return true, kept, UpdateProgress(ctx, root, e, func(r *Record) { r.Passing = false })
+	return err
 }

@@ -4,6 +4,7 @@ package exercises
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -93,20 +94,18 @@ func (o Overview) Text(colours ui.Palette) string {
 	var page strings.Builder
 	for _, chapter := range o.Chapters {
 		fmt.Fprintf(&page, "%s: %s\n", colours.Bold.Sprint(chapter.Chapter), chapter.Tally)
-		var table strings.Builder
-		columns := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+		columns := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
 		for _, e := range chapter.Exercises {
 			fmt.Fprintln(columns, e.row(colours))
 		}
 		_ = columns.Flush() // to memory
-		for row := range strings.Lines(table.String()) {
-			page.WriteString(strings.TrimRight(row, " \n") + "\n")
-		}
 		page.WriteString("\n")
 	}
 	fmt.Fprintf(&page, "In all: %s\n", o.Tally)
-	return page.String()
+	return emptyColumns.ReplaceAllString(page.String(), "")
 }
+
+var emptyColumns = regexp.MustCompile(`(?m) +$`)
 
 // row is an exercise's row, its columns separated by tabs.
 func (e ExerciseOverview) row(colours ui.Palette) string {

@@ -61,11 +61,12 @@ func Prove(ctx context.Context, o Options) (Proof, error) {
 	if err != nil {
 		return p, err
 	}
-	committed, remove, err := p.committed(ctx, o)
+	exported := filepath.Join(o.Root, ".workshop", "prove", o.Chapter.Name)
+	defer os.RemoveAll(exported)
+	committed, err := p.committed(ctx, o, exported)
 	if err != nil {
 		return p, err
 	}
-	defer remove()
 	here = slices.DeleteFunc(here, func(e exercises.Exercise) bool {
 		return slices.ContainsFunc(committed, func(c exercises.Exercise) bool { return c.Folder == e.Folder })
 	})
@@ -78,35 +79,30 @@ func Prove(ctx context.Context, o Options) (Proof, error) {
 
 // committed returns the chapter's exercises as committed: in place, if the whole chapter is as committed, or else exported to
 // a folder, which is always the same one because Go's build cache knows packages by their folder.
-func (p *Proof) committed(ctx context.Context, o Options) (all []exercises.Exercise, remove func(), err error) {
-	remove = func() {}
+func (p *Proof) committed(ctx context.Context, o Options, folder string) ([]exercises.Exercise, error) {
 	tree, err := exercises.Committed(ctx, o.Root, o.Chapter.Name)
 	switch {
 	case errors.Is(err, exercises.ErrNoGit):
 		p.Notes = append(p.Notes, fmt.Sprintf("the exercises of %s are judged as they are: %v", o.Chapter.Name, err))
-		return nil, remove, nil
+		return nil, nil
 	case errors.Is(err, exercises.ErrNotCommitted):
-		return nil, remove, nil
+		return nil, nil
 	case err != nil:
-		return nil, remove, err
+		return nil, err
 	}
 	changed, err := changedFiles(ctx, o)
 	if err != nil {
-		return nil, remove, err
+		return nil, err
 	}
 	chapter := o.Chapter
 	if len(changed) > 0 {
-		chapter.Dir = filepath.Join(o.Root, ".workshop", "prove", chapter.Name)
-		remove = func() { _ = os.RemoveAll(chapter.Dir) }
-		remove() // what an interrupted run has left
-		if err := export(ctx, o.Root, tree, chapter.Dir); err != nil {
-			remove()
-			return nil, remove, fmt.Errorf("export %s as committed: %w", chapter.Name, err)
+		chapter.Dir = folder
+		if err := export(ctx, o.Root, tree, folder); err != nil {
+			return nil, fmt.Errorf("export %s as committed: %w", chapter.Name, err)
 		}
 	}
 	p.note(changed)
-	all, err = exercises.In(chapter)
-	return all, remove, err
+	return exercises.In(chapter)
 }
 
 // changedFiles are the chapter's files that differ from the last commit, by their paths from the root.
@@ -126,8 +122,11 @@ func changedFiles(ctx context.Context, o Options) ([]string, error) {
 	return all, nil
 }
 
-// export writes a tree of git's to a folder.
+// export writes a tree of git's to a folder, in place of what an interrupted run has left there.
 func export(ctx context.Context, root, tree, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
 	archive, err := git.Run(ctx, root, "archive", "--format=zip", tree)
 	if err != nil {
 		return err
@@ -187,21 +186,20 @@ func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) 
 		p.asGiven(given[i])
 		p.solved(solved[i])
 	}
-	if o.Staticcheck == "" {
-		return nil
-	}
-	return p.staticcheck(ctx, o.Staticcheck, all)
+	return p.staticcheck(ctx, o, all)
 }
 
 // staticcheck judges the source beyond what the compiler and vet say, under both tags in one run.
-func (p *Proof) staticcheck(ctx context.Context, program string, all []exercises.Exercise) error {
-	chapter := all[0].Chapter
-	command := process.NewCommand(ctx, 5*time.Second, program, "-matrix")
+func (p *Proof) staticcheck(ctx context.Context, o Options, all []exercises.Exercise) error {
+	if o.Staticcheck == "" {
+		return nil
+	}
+	command := process.NewCommand(ctx, 5*time.Second, o.Staticcheck, "-matrix")
 	for _, e := range all {
 		command.Args = append(command.Args, "./"+exercises.Folder+"/"+e.Folder)
 	}
 	command.Stdin = strings.NewReader("given: -tags=" + exercises.TagCheck + "\nsolved: -tags=" + exercises.TagSolution + "\n")
-	command.Dir = chapter.Dir
+	command.Dir = all[0].Chapter.Dir
 	command.Env = append(os.Environ(), "GOWORK=off")
 	output, err := command.CombinedOutput()
 	var exit *exec.ExitError
@@ -209,9 +207,9 @@ func (p *Proof) staticcheck(ctx context.Context, program string, all []exercises
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &exit):
-		p.fail("%s: staticcheck:\n%s", chapter.Name, output)
+		p.fail("%s: staticcheck:\n%s", o.Chapter.Name, output)
 	case err != nil:
-		return fmt.Errorf("staticcheck the exercises of %s: %w", chapter.Name, err)
+		return fmt.Errorf("staticcheck the exercises of %s: %w", o.Chapter.Name, err)
 	}
 	return nil
 }

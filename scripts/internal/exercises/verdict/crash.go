@@ -32,17 +32,18 @@ var (
 	waiting = regexp.MustCompile(`(?m)^goroutine \d+ .*?\[([a-z][^,\]]*).*\]:$`)
 )
 
-// findCrash finds a crash in a test's output; nil: there is none.
-func findCrash(output string) *crash {
+// findCrash finds a crash in a test's output, and what was printed until then. The crash is nil if there is none.
+func findCrash(output string) (before string, c *crash) {
 	match := crashed.FindStringSubmatch(output)
 	if match == nil {
-		return nil
+		return output, nil
 	}
-	c := &crash{headline: notes.ReplaceAllString(match[1], ""), stacks: match[2]}
+	before, _, _ = strings.Cut(output, match[0])
+	c = &crash{headline: notes.ReplaceAllString(match[1], ""), stacks: match[2]}
 	if match := timedOut.FindStringSubmatch(c.headline); match != nil {
 		c.timedOut = match[1]
 	}
-	return c
+	return before, c
 }
 
 // settleCrashes finds the test that ended the whole run, if one did. go test reports a subtest's panic as its parent's
@@ -54,7 +55,7 @@ func settleCrashes(run *gotest.Package) map[*gotest.Test]*crash {
 		if t.State == gotest.Unfinished {
 			last = t
 		}
-		c := findCrash(t.Output())
+		_, c := findCrash(t.Output())
 		if c == nil {
 			continue
 		}
@@ -73,14 +74,6 @@ func settleCrashes(run *gotest.Package) map[*gotest.Test]*crash {
 		crashes[last] = &crash{exited: true}
 	}
 	return crashes
-}
-
-// beforeCrash is what a test had printed until then.
-func beforeCrash(output string) string {
-	if at := crashed.FindStringIndex(output); at != nil {
-		return output[:at[0]]
-	}
-	return output
 }
 
 func (c *crash) message() string {

@@ -1,16 +1,20 @@
-// Package verdict runs the tests of exercises, and explains the result to the learner: check.go is one check, and run.go the
-// `go test` beneath it. verdict.go makes sentences of what it printed, with crash.go (how a run broke off) and source.go
-// (which test says what, and where the learner works). print.go is the page that the learner sees.
+// Package verdict runs the tests of exercises (run.go), and explains the result to the learner: verdict.go makes sentences of
+// what go test printed, with crash.go (how a run broke off) and source.go (which test says what, and where the learner works).
+// print.go is the page that the learner sees.
 package verdict
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/problem"
 )
 
 // DefaultLimit is how long an exercise's tests may take together: they are written to need a second.
@@ -52,4 +56,36 @@ func (r Run) Test(ctx context.Context, list ...exercises.Exercise) ([]Verdict, e
 		verdicts = append(verdicts, explain(e, result))
 	}
 	return verdicts, nil
+}
+
+// Checker checks exercises of the repository at Root.
+type Checker struct {
+	Root string
+	// Env is what the tests find in their environment beyond this process's own: where the cluster is, if it is up. It is
+	// called before each check; nil: nothing.
+	Env func(context.Context) []string
+	// Limit is how long an exercise's tests may take; 0: DefaultLimit.
+	Limit time.Duration
+}
+
+// Check runs an exercise's tests and remembers whether they passed. The error says that they couldn't be run.
+func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, error) {
+	if _, err := os.Stat(e.File(exercises.ExerciseFile)); err != nil {
+		return Verdict{}, &problem.Problem{
+			What: fmt.Sprintf("%s is missing", e.Path(exercises.ExerciseFile)),
+			Mend: fmt.Sprintf("./scripts/workshop reset %s", e.Name()),
+		}
+	}
+	run := Run{Tag: exercises.TagCheck, Args: []string{"-count=1"}, Limit: cmp.Or(c.Limit, DefaultLimit)}
+	if c.Env != nil {
+		run.Env = c.Env(ctx)
+	}
+	start := time.Now()
+	verdicts, err := run.Test(ctx, e)
+	if err != nil {
+		return Verdict{}, err
+	}
+	verdict := verdicts[0]
+	verdict.Took = time.Since(start)
+	return verdict, exercises.RecordCheck(ctx, c.Root, e, verdict.Outcome == Passed)
 }

@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -148,19 +149,13 @@ func (s *source) work(name string) (at token.Pos, why string) {
 	test, _, _ := strings.Cut(name, "/")
 	reached := s.reachedFrom(test)
 	for _, name := range reached {
-		f := s.functions[name]
-		for _, mark := range s.marks {
-			if f.at < mark && mark < f.end {
-				return mark, exercises.WorkMark + " in " + name
-			}
+		if i := slices.IndexFunc(s.marks, s.functions[name].has); i >= 0 {
+			return s.marks[i], exercises.WorkMark + " in " + name
 		}
 	}
 	for _, mark := range s.marks {
-		inside := false
-		for _, f := range s.functions {
-			inside = inside || f.at < mark && mark < f.end
-		}
-		if !inside || len(reached) == 0 {
+		isAround := func(f *function) bool { return f.has(mark) }
+		if len(reached) == 0 || !slices.ContainsFunc(slices.Collect(maps.Values(s.functions)), isAround) {
 			return mark, exercises.WorkMark
 		}
 	}
@@ -169,6 +164,8 @@ func (s *source) work(name string) (at token.Pos, why string) {
 	}
 	return s.functions[reached[0]].at, "the test calls " + reached[0]
 }
+
+func (f *function) has(mark token.Pos) bool { return f.at < mark && mark < f.end }
 
 // reachedFrom are the learner's functions that a function calls, directly or not, the nearest first.
 func (s *source) reachedFrom(caller string) []string {

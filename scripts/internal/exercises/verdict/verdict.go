@@ -68,8 +68,8 @@ func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 	}
 	source.sort(v.Tests)
 	if run.Failed && v.count(gotest.Failed) == 0 {
-		outside := source.test("outside the tests", gotest.Failed, run.Output(), findCrash(run.Output()))
-		v.Tests = slices.Insert(v.Tests, 0, outside)
+		_, crash := findCrash(run.Output())
+		v.Tests = slices.Insert(v.Tests, 0, source.test("outside the tests", gotest.Failed, run.Output(), crash))
 	}
 	switch {
 	case run.Failed:
@@ -140,8 +140,9 @@ var mention = regexp.MustCompile(`\b` + regexp.QuoteMeta(exercises.ExerciseFile)
 // ownWords is what a test said; where in a test file it last said something, as file:line; and the line of exercise.go that
 // it mentioned, or 0. Lines that were printed past the test are marked.
 func ownWords(output string) (said, asked string, mentioned int) {
+	output, _ = findCrash(output)
 	var lines []string
-	for _, words := range gotest.Words(beforeCrash(output)) {
+	for _, words := range gotest.Words(output) {
 		switch words.File {
 		case "":
 			words.Text = "printed: " + words.Text
