@@ -27,7 +27,7 @@ const (
 
 // checkDisk looks before the build whether it will fit: to fail after minutes would be worse.
 func (b *Builder) checkDisk(ctx context.Context, missing int) error {
-	cache, err := GoBuildCache(ctx)
+	cache, err := goBuildCache(ctx)
 	if err != nil {
 		return err
 	}
@@ -36,24 +36,25 @@ func (b *Builder) checkDisk(ctx context.Context, missing int) error {
 		needed = NeededForBinary // components share most packages: the bulk is compiled
 	}
 	return errors.Join(
-		checkFree(cache, needed, "free some space, or set GOCACHE to a folder on a disk that has more"),
-		checkFree(b.Bin, NeededForBinary, "free some space, or copy the repository to a disk that has more"),
+		CheckFree(cache, needed, "to build the control plane"),
+		CheckFree(b.Bin, NeededForBinary, "for the control plane"),
 	)
 }
 
-func checkFree(dir string, needed uint64, mend string) error {
+// CheckFree refuses a disk that has less room below dir than is needed, in bytes, for that purpose.
+func CheckFree(dir string, needed uint64, purpose string) error {
 	free, err := FreeDisk(dir)
 	if err != nil || free >= needed {
 		return err
 	}
 	return &problem.Problem{
-		What: fmt.Sprintf("building the control plane needs %d GiB on the disk of %s, which has %.1f GiB left", needed/gib, dir, float64(free)/gib),
-		Mend: mend,
+		What: fmt.Sprintf("the disk of %s has %.1f GiB left, %d GiB are needed %s", dir, float64(free)/gib, needed/gib, purpose),
+		Mend: "free some space, or set GOCACHE to a folder on a disk that has more, or copy the repository to one",
 	}
 }
 
-// GoBuildCache is where go keeps what it has compiled.
-func GoBuildCache(ctx context.Context) (string, error) {
+// goBuildCache is where go keeps what it has compiled.
+func goBuildCache(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
 		return "", fmt.Errorf("asking go for its build cache: %w", err)

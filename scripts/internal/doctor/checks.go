@@ -3,7 +3,9 @@ package doctor
 // The checks: each looks at one thing of the machine, and says one sentence about it.
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/version"
 	"path/filepath"
@@ -67,10 +69,7 @@ func checkKubectl(m machine) Finding {
 
 func checkCompiler(m machine) Finding {
 	cc, _, _ := strings.Cut(m.goEnv["CC"], " ")
-	if cc == "" {
-		cc = "cc"
-	}
-	if m.has(cc) {
+	if m.has(cmp.Or(cc, "cc")) {
 		return ok("a C compiler is there, for the race detector")
 	}
 	return warn("there is no C compiler: tests run without the race detector, everything else works", "install gcc or clang")
@@ -88,13 +87,7 @@ func checkPath(m machine) Finding {
 }
 
 func checkDisk(m machine) Finding {
-	for _, d := range m.disks {
-		if d.free < d.needed {
-			return bad(fmt.Sprintf("the disk of %s has %.1f GiB left, %d GiB are needed %s", d.dir, float64(d.free)/gib, d.needed/gib, d.purpose),
-				"free some space; GOCACHE may point to another disk")
-		}
-	}
-	return ok("there is enough free disk")
+	return fromError(m.disks, "there is enough free disk")
 }
 
 func checkMemory(m machine) Finding {
@@ -142,12 +135,7 @@ func checkWorkspace(m machine) Finding {
 }
 
 func checkHTTPProxy(m machine) Finding {
-	either := func(name string) string {
-		if value := m.env(name); value != "" {
-			return value
-		}
-		return m.env(strings.ToLower(name))
-	}
+	either := func(name string) string { return cmp.Or(m.env(name), m.env(strings.ToLower(name))) }
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		if either(name) != "" && !strings.Contains(either("NO_PROXY"), "127.0.0.1") {
 			return warn(name+" is set and NO_PROXY doesn't name 127.0.0.1: curl will ask the proxy for the cluster (Go programs won't)", "export NO_PROXY=127.0.0.1,localhost")
@@ -184,9 +172,9 @@ func fromError(err error, good string) Finding {
 	if err == nil {
 		return ok(good)
 	}
-	f := bad(err.Error(), "")
-	if p, isProblem := err.(*problem.Problem); isProblem {
-		f.Mend = p.Mend
+	var p *problem.Problem
+	if errors.As(err, &p) {
+		return bad(err.Error(), p.Mend)
 	}
-	return f
+	return bad(err.Error(), "")
 }

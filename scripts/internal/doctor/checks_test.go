@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -18,7 +19,6 @@ func healthy() machine {
 		kubectl:  `{"clientVersion":{"gitVersion":"v1.36.3"}}`,
 		env:      func(string) string { return "" },
 		has:      func(string) bool { return true },
-		disks:    []disk{{"/home/me/operators", 50 * gib, gib, "for data"}},
 		memory:   8 * gib,
 		now:      time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC),
 	}
@@ -98,8 +98,8 @@ func TestChecks(t *testing.T) {
 			checkPath, Bad, "':'",
 		},
 		"a disk that is nearly full": {
-			func(m *machine) { m.disks = append(m.disks, disk{"/cache", 3 * gib, 4 * gib, "to build"}) },
-			checkDisk, Bad, "/cache has 3.0 GiB left, 4 GiB are needed to build",
+			func(m *machine) { m.disks = controlplane.CheckFree(m.root, 1<<62, "to build") },
+			checkDisk, Bad, "GiB left, 4294967296 GiB are needed to build",
 		},
 		"little memory": {
 			func(m *machine) { m.memory = 3 * gib / 2 },

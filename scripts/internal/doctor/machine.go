@@ -31,19 +31,12 @@ type machine struct {
 	built       bool  // the control plane is
 	unpacked    bool  // the repository is, from an archive
 	clusterUp   bool  // all of it runs
-	disks       []disk
+	disks       error  // that there is too little room on
 	memory      uint64 // available, bytes
 	ports       error
 	strays      []int // pids
 	now         time.Time
 	clusterMade time.Time // zero: there is none
-}
-
-// disk is where a folder lies that will grow.
-type disk struct {
-	dir          string
-	free, needed uint64 // bytes
-	purpose      string
 }
 
 func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
@@ -61,9 +54,9 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	missing, err := controlplane.New(root).Missing()
 	m.built = err == nil && len(missing) == 0
 	m.unpacked = pack.Unpacked(root)
-	m.addDisk(root, controlplane.NeededForBinary, "for the control plane and the cluster's data")
-	if !m.built {
-		m.addDisk(m.goEnv["GOCACHE"], controlplane.NeededForCache, "to build the control plane")
+	m.disks = controlplane.CheckFree(root, controlplane.NeededForBinary, "for the control plane and the cluster's data")
+	if m.disks == nil && !m.built {
+		m.disks = controlplane.CheckFree(m.goEnv["GOCACHE"], controlplane.NeededForCache, "to build the control plane")
 	}
 	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		m.memory = memory.Available
@@ -75,12 +68,6 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 		m.clusterUp = status.Ready
 	}
 	return m
-}
-
-func (m *machine) addDisk(dir string, needed uint64, purpose string) {
-	if free, err := controlplane.FreeDisk(dir); err == nil {
-		m.disks = append(m.disks, disk{dir, free, needed, purpose})
-	}
 }
 
 // askGo asks the go command that is in PATH, without letting it fetch another one.
