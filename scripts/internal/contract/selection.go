@@ -13,16 +13,16 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Find returns the promises and faults that names mean. A name is one of theirs, in any case, or what several begin with:
+// Find returns the promises and faults that are wanted. A name is one of theirs, in any case, or what several begin with:
 // F4 is F4a, F4b and F4c. A part of a fault, which `workshop faults` makes alone, means the whole: F2a is F2.
-func Find(names ...string) ([]Named, error) {
-	if len(names) == 0 {
-		names = []string{""} // which is none
+func Find(wanted ...string) ([]Named, error) {
+	if len(wanted) == 0 {
+		wanted = []string{""} // which is none
 	}
 	var found []Named
-	for _, name := range names {
-		wanted := faults.Whole(strings.TrimSpace(name))
-		meant := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(wanted) + `[a-z]?$`)
+	for _, name := range wanted {
+		whole := faults.Whole(strings.TrimSpace(name))
+		meant := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(whole) + `[a-z]?$`)
 		before := len(found)
 		for _, named := range Everything() {
 			if meant.MatchString(named.Name) {
@@ -32,7 +32,7 @@ func Find(names ...string) ([]Named, error) {
 		if len(found) == before {
 			return nil, &problem.Problem{
 				What: fmt.Sprintf("there is no promise or fault %q", name),
-				Mend: "name some of " + list(Everything()) + `; "./scripts/workshop test --matrix" says what they are`,
+				Mend: "name some of " + strings.Join(names(Everything()), ", ") + `; "./scripts/workshop test --matrix" says what they are`,
 			}
 		}
 	}
@@ -61,20 +61,14 @@ func (c Contract) Asks(chapter chapters.Chapter, these ...Named) bool {
 	})
 }
 
-// list names them.
-func list(all []Named) string {
-	var names []string
+// Pattern is what go test -run takes to run just the tests of these promises and faults for a chapter.
+func Pattern(chapter chapters.Chapter, wanted []Named) string {
+	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names(wanted), "|"))
+}
+
+func names(all []Named) (names []string) {
 	for _, named := range all {
 		names = append(names, named.Name)
 	}
-	return strings.Join(names, ", ")
-}
-
-// Pattern is what go test -run takes to run just the tests of these promises and faults for a chapter.
-func Pattern(chapter chapters.Chapter, wanted []Named) string {
-	var names []string
-	for _, named := range wanted {
-		names = append(names, named.Name)
-	}
-	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names, "|"))
+	return names
 }

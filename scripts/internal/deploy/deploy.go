@@ -148,7 +148,7 @@ func (d Deployment) apply(ctx context.Context) error {
 	case d.Chapter.IsProject():
 		return d.make(ctx, "deploy", d.target().image)
 	}
-	d.say("kubectl apply -f %s", d.relative(parts.CRD))
+	d.say("kubectl apply -f %s", parts.CRD)
 	if err := d.Kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
 		return err
 	}
@@ -222,11 +222,7 @@ func (d Deployment) compiling(build func(progress func(gobuild.Progress)) error)
 
 // kubectl says the command and runs it.
 func (d Deployment) kubectl(ctx context.Context, args ...string) error {
-	shown := make([]string, len(args))
-	for i, arg := range args {
-		shown[i] = d.relative(arg)
-	}
-	d.say("kubectl %s", strings.Join(shown, " "))
+	d.say("kubectl %s", strings.Join(args, " "))
 	_, err := d.Kubectl.Run(ctx, args...)
 	return err
 }
@@ -246,12 +242,8 @@ func (d Deployment) whyNot(ctx context.Context, err error) error {
 	}
 }
 
-func (d Deployment) say(format string, args ...any) { fmt.Fprintf(d.Out, "$ "+format+"\n", args...) }
-
-// relative is a path as a reader in the repository's root would type it.
-func (d Deployment) relative(path string) string {
-	if short, err := filepath.Rel(d.Root, path); err == nil && filepath.IsAbs(path) {
-		return short
-	}
-	return path
+// say shows a command as a reader in the repository's root would type it.
+func (d Deployment) say(format string, args ...any) {
+	command := fmt.Sprintf(format, args...)
+	fmt.Fprintf(d.Out, "$ %s\n", strings.ReplaceAll(command, d.Root+string(filepath.Separator), ""))
 }
