@@ -119,11 +119,11 @@ func processesOf(t *testing.T, root string) map[int32]string {
 	t.Helper()
 	state := filepath.Join(root, ".workshop") + "/"
 	found := map[int32]string{}
-	processes, err := process.Find(context.Background(), func(p *gopsutil.Process) bool {
+	processes, err := process.Find(context.Background(), func(p *gopsutil.Process) (*gopsutil.Process, bool) {
 		path, _ := p.Exe()
 		args, _ := p.CmdlineSlice()
 		environment, _ := p.Environ()
-		return strings.HasPrefix(path, state) || len(args) > 0 && strings.HasPrefix(args[0], state) ||
+		return p, strings.HasPrefix(path, state) || len(args) > 0 && strings.HasPrefix(args[0], state) ||
 			slices.ContainsFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, "WORKSHOP_RUN="+state) })
 	})
 	if err != nil {

@@ -58,7 +58,7 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 	if err != nil {
 		return nil, err
 	}
-	config, err := c.RESTConfig()
+	config, err := cluster.RESTConfig(c)
 	if err != nil {
 		return nil, err
 	}

@@ -3,15 +3,15 @@ package cluster
 // Noticing early that a start can't succeed.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
-	gopsutil "github.com/shirou/gopsutil/v4/process"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/problem"
@@ -44,20 +44,18 @@ func (c *Cluster) whileAlive(ctx context.Context, work func(context.Context) err
 	return err
 }
 
-// findEnded looks for a component whose pid file was written and whose process is gone.
+// findEnded looks for a component whose pid file was written, which is after its start, and which doesn't run.
 func (c *Cluster) findEnded(ctx context.Context) error {
 	files, _ := filepath.Glob(filepath.Join(c.kwok(), "pids", "*.pid"))
-	executables := executables(c.bin)
+	running, err := c.running(ctx)
+	if err != nil || ctx.Err() != nil {
+		return nil
+	}
 	for _, file := range files {
-		data, _ := os.ReadFile(file)
-		pid, err := strconv.ParseInt(string(data), 10, 32)
-		if err != nil {
-			continue // being written
-		}
-		if p, runs := identify(ctx, &gopsutil.Process{Pid: int32(pid)}, executables); runs && p.home == c.kwok() || ctx.Err() != nil {
+		component := strings.TrimSuffix(filepath.Base(file), ".pid")
+		if _, runs := running[component]; runs {
 			continue
 		}
-		component := strings.TrimSuffix(filepath.Base(file), ".pid")
 		said := lastComplaint(c.ComponentLog(component))
 		ended := &endedError{component: component, Problem: problem.Problem{
 			What: fmt.Sprintf("%s of cluster %q ended while the cluster started", component, c.name),
@@ -65,9 +63,7 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 			Log:  c.ComponentLog(component),
 			Err:  fmt.Errorf("it said: %s", said),
 		}}
-		if what, mend, known := problem.CauseOnMachine(said); known {
-			ended.What, ended.Mend = ended.What+", since "+what, mend
-		}
+		ended.Explain(problem.OnMachine(), said)
 		return ended
 	}
 	return nil
@@ -78,20 +74,14 @@ var complaint = regexp.MustCompile(`^[EF]\d{4} |^Error: |^panic: |"level":"(erro
 
 // lastComplaint is the last line of a log that looks like an error, or just the last line.
 func lastComplaint(log string) string {
-	data, err := os.ReadFile(log)
-	if err != nil {
-		return "nothing"
-	}
-	last := "nothing"
+	data, _ := os.ReadFile(log)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if complaint.MatchString(lines[i]) {
-			last = lines[i]
+	last := cmp.Or(lines[len(lines)-1], "nothing")
+	for _, line := range slices.Backward(lines) {
+		if complaint.MatchString(line) {
+			last = line
 			break
 		}
-	}
-	if last == "nothing" {
-		last = lines[len(lines)-1]
 	}
 	return last[:min(len(last), 400)]
 }

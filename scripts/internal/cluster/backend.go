@@ -20,8 +20,6 @@ type Backend interface {
 	// Kubeconfig and AuditLog are the paths of the administrator's kubeconfig, and of the API server's audit log.
 	Kubeconfig() string
 	AuditLog() string
-	// RESTConfig is for the administrator, without a limit on the client's side.
-	RESTConfig() (*rest.Config, error)
 	// Exists tells whether it was made here, be it up or down; Serves, whether its API server runs.
 	Exists() bool
 	Serves(context.Context) (bool, error)
@@ -40,7 +38,7 @@ const (
 	Containers Nodes = "kind" // by kind, Kubernetes in Docker
 )
 
-// RESTConfig reads the kubeconfig of a cluster's administrator.
+// RESTConfig is for a cluster's administrator, without a limit on the client's side: the caller may set one.
 func RESTConfig(b Backend) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", b.Kubeconfig())
 	if err != nil {
@@ -58,6 +56,7 @@ func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	if !c.Exists() {
 		return false, nil
 	}
-	pids, err := c.PIDs(ctx)
-	return pids["kube-apiserver"] != 0, err
+	running, err := c.running(ctx)
+	_, serves := running["kube-apiserver"]
+	return serves, err
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/problem"
 )
@@ -60,9 +59,6 @@ func (c *Cluster) AuditLog() string { return filepath.Join(c.kwok(), "logs", "au
 func (c *Cluster) ComponentLog(component string) string {
 	return filepath.Join(c.kwok(), "logs", component+".log")
 }
-
-// RESTConfig is for the administrator, without a limit on the client's side: the caller may set one.
-func (c *Cluster) RESTConfig() (*rest.Config, error) { return RESTConfig(c) }
 
 // Exists tells whether the cluster was made here, be it up or down. One that was copied or moved along with the repository
 // doesn't count: kwokctl's record names the old place in every argument, and starting that would run the other cluster.

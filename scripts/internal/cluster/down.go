@@ -1,19 +1,27 @@
 package cluster
 
-// Ending clusters, with or without their data. How processes are ended is in end.go.
+// Ending clusters, with or without their data, and their processes.
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
 
 	"example.com/operators/scripts/internal/lock"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
+
+// grace is how long a process has to end by itself. etcd takes milliseconds, an API server whose etcd is gone minutes.
+const grace = 5 * time.Second
 
 // Down ends the cluster's processes, and no others, and returns how many there were. The data stays for the next Up, unless
 // purge is set: then all that belongs to the cluster is removed. waiting is called if another command has to end first.
@@ -90,4 +98,33 @@ func removeAllBut(dir string, patterns []string) (kept []string, err error) {
 		return nil, os.RemoveAll(dir)
 	}
 	return kept, nil
+}
+
+// end ends processes, clients before their servers, so that nothing is lost. It returns when all are gone.
+func end(ctx context.Context, programs iter.Seq[program]) error {
+	stages := make([][]*gopsutil.Process, 3)
+	stageOf := map[string]int{"kube-apiserver": 1, "etcd": 2}
+	for p := range programs {
+		stage := stageOf[p.component]
+		stages[stage] = append(stages[stage], p.Process)
+	}
+	for _, processes := range stages {
+		if err := process.End(ctx, grace, process.Those(processes...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Kill ends one component at once, as a crash would. Up starts it again.
+func (c *Cluster) Kill(ctx context.Context, component string) error {
+	running, err := c.running(ctx)
+	if err != nil {
+		return err
+	}
+	p, ok := running[component]
+	if !ok {
+		return fmt.Errorf("%s of cluster %q doesn't run (these do: %v)", component, c.name, slices.Sorted(maps.Keys(running)))
+	}
+	return process.Kill(ctx, process.Those(p.Process))
 }

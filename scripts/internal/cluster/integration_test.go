@@ -77,7 +77,7 @@ func (r real) kill(t *testing.T, component string) {
 
 func (r real) clientset(t *testing.T) kubernetes.Interface {
 	t.Helper()
-	config, err := r.RESTConfig()
+	config, err := RESTConfig(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,13 @@ func (r real) clientset(t *testing.T) kubernetes.Interface {
 
 func (r real) pids(t *testing.T) map[string]int {
 	t.Helper()
-	pids, err := r.PIDs(t.Context())
+	running, err := r.running(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	pids := map[string]int{}
+	for component, p := range running {
+		pids[component] = int(p.Pid)
 	}
 	return pids
 }
@@ -231,8 +235,9 @@ func TestAnUnfinishedClusterIsMadeAnew(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { // as soon as there is an etcd
 				_ = wait.PollUntilContextCancel(ctx, time.Millisecond, true, func(ctx context.Context) (bool, error) {
-					pids, _ := r.PIDs(ctx)
-					return pids["etcd"] != 0, nil
+					running, _ := r.running(ctx)
+					_, runs := running["etcd"]
+					return runs, nil
 				})
 				cancel()
 			}()
@@ -323,7 +328,7 @@ func tokensNeedRights(t *testing.T, r real, client kubernetes.Interface) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := r.RESTConfig()
+	config, err := RESTConfig(r)
 	if err != nil {
 		t.Fatal(err)
 	}

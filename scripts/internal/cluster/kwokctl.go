@@ -4,13 +4,15 @@ package cluster
 // ~/.kwok or ~/.kube is touched; PATH has our kubectl, which it would download otherwise.
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/problem"
@@ -48,23 +50,19 @@ func (c *Cluster) kwokctlProblem(args []string, said string, err error) error {
 		Err:  err,
 	}
 	if last := lastError(said); last != "" {
-		p.Err = fmt.Errorf("%s", last)
+		p.Err = errors.New(last)
 	}
-	if what, mend, known := problem.CauseOnMachine(said); known {
-		p.What, p.Mend = p.What+", since "+what, mend
-	}
+	p.Explain(problem.OnMachine(), said)
 	return p
 }
 
 // lastError finds the last complaint among kwokctl's log lines, which are JSON.
 func lastError(log string) string {
-	lines := bytes.Split([]byte(log), []byte("\n"))
-	for i := len(lines) - 1; i >= 0; i-- {
+	for _, text := range slices.Backward(strings.Split(log, "\n")) {
 		var line struct{ Level, Msg, Err string }
-		if json.Unmarshal(lines[i], &line) != nil || line.Level != "ERROR" {
-			continue
+		if json.Unmarshal([]byte(text), &line) == nil && line.Level == "ERROR" {
+			return cmp.Or(line.Err, line.Msg)
 		}
-		return cmp.Or(line.Err, line.Msg)
 	}
 	return ""
 }

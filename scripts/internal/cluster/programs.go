@@ -55,18 +55,9 @@ func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
 }
 
 // findPrograms finds the processes of all clusters that are run by the programs in the folder bin.
-func findPrograms(ctx context.Context, bin string) (found []program, err error) {
+func findPrograms(ctx context.Context, bin string) ([]program, error) {
 	executables := executables(bin)
-	processes, err := process.Find(ctx, func(p *gopsutil.Process) bool {
-		_, ok := identify(ctx, p, executables)
-		return ok
-	})
-	for _, p := range processes {
-		if one, ok := identify(ctx, p, executables); ok {
-			found = append(found, one)
-		}
-	}
-	return found, err
+	return process.Find(ctx, func(p *gopsutil.Process) (program, bool) { return identify(ctx, p, executables) })
 }
 
 // identify looks whether a process runs one of the executables, as kwokctl starts them: by the name HOME/bin/COMPONENT.

@@ -3,6 +3,7 @@ package cluster
 // Waiting until a cluster can be used.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -23,7 +24,7 @@ const (
 
 // Client is for the workshop's own questions; each is answered within seconds, or asked again.
 func Client(b Backend) (kubernetes.Interface, error) {
-	config, err := b.RESTConfig()
+	config, err := RESTConfig(b)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +76,7 @@ func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, err
 	if err != nil {
 		return 0, err
 	}
-	want := options.Nodes
-	if want == 0 {
-		want = nodes
-	}
-	if want == 0 {
-		want = DefaultNodes
-	}
+	want := cmp.Or(options.Nodes, nodes, DefaultNodes)
 	if nodes == want && ready == want {
 		return want, nil
 	}

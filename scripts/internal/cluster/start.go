@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // create makes the cluster, in place of whatever is there. Should it fail, nothing runs on; the logs stay.
@@ -52,14 +53,12 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 
 // start starts the components that are down.
 func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
-	for _, p := range running {
-		if p.replaced { // the programs were built anew: all go together, as the versions should
-			if err := end(ctx, maps.Values(running)); err != nil {
-				return err
-			}
-			running = nil
-			break
+	isReplaced := func(p program) bool { return p.replaced }
+	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) { // all go together, as the versions should
+		if err := end(ctx, maps.Values(running)); err != nil {
+			return err
 		}
+		running = nil
 	}
 	if err := c.checkPorts(ctx, components, running); err != nil {
 		return err

@@ -35,23 +35,18 @@ func (y *day) watch(ctx context.Context, d *Demo) error {
 	begun := d.started                                                                                  // the program's clock began then
 	ctx, cancel := context.WithDeadline(ctx, begun.Add((evening+24*time.Hour-10*time.Minute)/daySpeed)) // before midnight comes again
 	defer cancel()
-	watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: y.deployment}))
-	if err != nil {
-		return err
-	}
-	defer watch.Stop()
 	fmt.Fprintln(d.Out)
 	var samples []sample
-	for event := range watch.ResultChan() {
-		deployment, ok := event.Object.(*appsv1.Deployment)
-		if !ok {
-			continue
-		}
+	err := d.follow(ctx, y.deployment, func(deployment *appsv1.Deployment) (enough bool) {
 		now := sample{at: time.Since(begun)*daySpeed - evening, asked: ptr.Deref(deployment.Spec.Replicas, 1), running: deployment.Status.AvailableReplicas}
 		if samples == nil || samples[len(samples)-1].asked != now.asked {
 			fmt.Fprintf(d.Out, "  %s  %d replicas\n", clock(now.at), now.asked)
 		}
 		samples = append(samples, now)
+		return false
+	})
+	if err != nil {
+		return err
 	}
 	draw(d.Out, samples)
 	if got := asked(samples); !slices.Equal(got, y.want) {
@@ -65,18 +60,31 @@ func untilReplicasAreNot(deployment string, replicas int32) func(context.Context
 	return func(ctx context.Context, d *Demo) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: deployment}))
-		if err != nil {
-			return err
+		others := false
+		err := d.follow(ctx, deployment, func(found *appsv1.Deployment) (enough bool) {
+			others = ptr.Deref(found.Spec.Replicas, 1) != replicas
+			return others
+		})
+		if err == nil && !others {
+			err = fmt.Errorf("still %d replicas are asked for by Deployment %s", replicas, deployment)
 		}
-		defer watch.Stop()
-		for event := range watch.ResultChan() { // the first says what is there now
-			if found, ok := event.Object.(*appsv1.Deployment); ok && ptr.Deref(found.Spec.Replicas, 1) != replicas {
-				return nil
-			}
-		}
-		return fmt.Errorf("still %d replicas are asked for by Deployment %s", replicas, deployment)
+		return err
 	}
+}
+
+// follow calls see with a Deployment as it is and with each change of it, until that was enough or ctx ends.
+func (d *Demo) follow(ctx context.Context, deployment string, see func(*appsv1.Deployment) (enough bool)) error {
+	watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: deployment}))
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	for event := range watch.ResultChan() {
+		if found, ok := event.Object.(*appsv1.Deployment); ok && see(found) {
+			break
+		}
+	}
+	return nil
 }
 
 // clock shows the time of a day, to the minute.

@@ -51,7 +51,7 @@ type Demo struct {
 func (d *Demo) Run(ctx context.Context) (err error) {
 	d.kubectl = kubectl.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
-	config, err := d.Cluster.RESTConfig()
+	config, err := cluster.RESTConfig(d.Cluster)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 
-	tour := tourOf(d.Chapter.Kind(), d.relative(d.Chapter.Parts().Sample))
+	tour := tourOf(d.Chapter.Kind(), d.Chapter.Parts().Sample)
 	d.namespace, d.resource = tour.namespace, tour.resource
 
 	if err := alone.Check(ctx, d.Root, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
@@ -110,12 +110,9 @@ func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
 	return nil
 }
 
-// relative is a file's path as a reader in the repository's root would type it.
-func (d *Demo) relative(path string) string {
-	if short, err := filepath.Rel(d.Root, path); err == nil {
-		return short
-	}
-	return path
+// relative is a text with paths as a reader in the repository's root would type them.
+func (d *Demo) relative(text string) string {
+	return strings.ReplaceAll(text, d.Root+string(filepath.Separator), "")
 }
 
 // give does one step, waits until it holds, and shows what came of it.
@@ -152,14 +149,8 @@ func (d *Demo) give(ctx context.Context, number int, s step) error {
 // show runs a kubectl command and shows it with its output, as in a terminal.
 func (d *Demo) show(ctx context.Context, args []string) error {
 	fmt.Fprintln(d.Out)
-	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", strings.Join(args, " "))
-	args = append([]string{"--namespace", d.namespace}, args...)
-	for i, arg := range args {
-		if strings.HasPrefix(arg, d.Chapter.Name) {
-			args[i] = filepath.Join(d.Root, arg)
-		}
-	}
-	output, err := d.kubectl.Run(ctx, args...)
+	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", d.relative(strings.Join(args, " ")))
+	output, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace}, args...)...)
 	if err == nil && strings.TrimSpace(output) == "" {
 		output = "No resources found."
 	}

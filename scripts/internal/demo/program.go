@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 )
@@ -26,7 +27,7 @@ func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), l
 		return nil, "", err
 	}
 	kubeconfig := filepath.Join(state, "demo.kubeconfig")
-	config, err := d.Cluster.RESTConfig()
+	config, err := cluster.RESTConfig(d.Cluster)
 	if err != nil {
 		return nil, "", err
 	}

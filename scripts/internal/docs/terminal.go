@@ -172,8 +172,8 @@ func (t *terminal) close() {
 
 // processes are those of the terminal's session that live, bash included.
 func (t *terminal) processes(ctx context.Context) ([]*gopsutil.Process, error) {
-	return process.Find(ctx, func(p *gopsutil.Process) bool {
+	return process.Find(ctx, func(p *gopsutil.Process) (*gopsutil.Process, bool) {
 		sid, err := unix.Getsid(int(p.Pid))
-		return err == nil && sid == t.bash.Process.Pid
+		return p, err == nil && sid == t.bash.Process.Pid
 	})
 }

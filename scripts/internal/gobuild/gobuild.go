@@ -72,8 +72,6 @@ func (b Build) failure(messages []string, err error) error {
 	if len(messages) > 0 {
 		p.Err = fmt.Errorf("go said:\n    %s", strings.Join(messages, "\n    "))
 	}
-	if what, fix, known := problem.Cause(strings.Join(messages, "\n")); known {
-		p.What, p.Mend = p.What+", since "+what, fix
-	}
+	p.Explain(problem.OfGo(), strings.Join(messages, "\n"))
 	return p
 }

@@ -64,8 +64,6 @@ func Run(ctx context.Context, r Request) (Results, error) {
 // refused explains why go test failed when no test and no package did: a broken go.mod, a wrong GOFLAGS.
 func refused(err error, said string) error {
 	p := &problem.Problem{What: "go test can't run", Err: errors.New(strings.TrimSpace(said + "\n" + err.Error()))}
-	if what, mend, known := problem.Cause(said); known {
-		p.What, p.Mend = p.What+", since "+what, mend
-	}
+	p.Explain(problem.OfGo(), said)
 	return p
 }

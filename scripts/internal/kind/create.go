@@ -87,7 +87,7 @@ func (c *Cluster) breakOff(created <-chan error) error {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
-		if node, _, err := c.find(ctx); err == nil && node.Running {
+		if node, _, err := c.find(ctx); err == nil && node.State.Running {
 			_, _ = c.removeNode(ctx) // tried again, until kind has ended
 		}
 		select {

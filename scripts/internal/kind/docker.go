@@ -37,62 +37,53 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	return said, explain(err, "docker failed", "")
 }
 
-// engine is what there is to know about docker.
+// query runs docker and reads its answer, which is JSON.
+func query(ctx context.Context, answer any, args ...string) error {
+	said, err := docker(ctx, append(args, "--format", "{{json .}}")...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(said), answer); err != nil {
+		return fmt.Errorf("docker %s: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// engine is docker itself.
 type engine struct {
 	CgroupVersion string // "1" or "2"
+	ServerErrors  []string
 }
 
 // findEngine asks docker whether it runs.
-func findEngine(ctx context.Context) (engine, error) {
-	said, err := docker(ctx, "info", "--format", "{{json .}}")
-	if err != nil {
-		return engine{}, err
+func findEngine(ctx context.Context) (found engine, err error) {
+	err = query(ctx, &found, "info")
+	if err == nil && len(found.ServerErrors) > 0 { // some versions say so with exit code 0
+		err = explain(errors.New(strings.Join(found.ServerErrors, "; ")), "docker can't be used", "")
 	}
-	var found struct {
-		engine
-		ServerErrors []string
-	}
-	if err := json.Unmarshal([]byte(said), &found); err != nil {
-		return engine{}, fmt.Errorf("docker info: %w", err)
-	}
-	if len(found.ServerErrors) > 0 { // some versions say so with exit code 0
-		said := strings.Join(found.ServerErrors, "; ")
-		return engine{}, explain(errors.New(said), "docker can't be used", "")
-	}
-	return found.engine, nil
+	return found, err
 }
 
 // container is one of docker's.
 type container struct {
-	ID      string // "": there is none
-	Running bool
-	Image   string   // as it was named when it was made
-	Binds   []string // what is mounted into it: "folder:folder in the container", and options
+	ID         string // "": there is none
+	State      struct{ Running bool }
+	Config     struct{ Image string }   // as it was named when it was made
+	HostConfig struct{ Binds []string } // what is mounted into it: "folder:folder in the container", and options
 }
 
 // mounts tells whether that folder of this machine is mounted into it.
 func (c container) mounts(folder string) bool {
-	return slices.ContainsFunc(c.Binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") })
+	return slices.ContainsFunc(c.HostConfig.Binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") })
 }
 
 // inspect looks for a container. That there is none is no error.
-func inspect(ctx context.Context, name string) (container, error) {
-	said, err := docker(ctx, "container", "inspect", "--format", "{{json .}}", name)
+func inspect(ctx context.Context, name string) (found container, err error) {
+	err = query(ctx, &found, "container", "inspect", name)
 	if isGone(err) {
-		return container{}, nil
-	} else if err != nil {
-		return container{}, err
+		err = nil
 	}
-	var found struct {
-		ID         string
-		State      struct{ Running bool }
-		Config     struct{ Image string }
-		HostConfig struct{ Binds []string }
-	}
-	if err := json.Unmarshal([]byte(said), &found); err != nil {
-		return container{}, fmt.Errorf("docker container inspect: %w", err)
-	}
-	return container{found.ID, found.State.Running, found.Config.Image, found.HostConfig.Binds}, nil
+	return found, err
 }
 
 // isGone tells whether docker says that there is no such container.

@@ -54,7 +54,7 @@ func TestARealCluster(t *testing.T) {
 		t.Errorf("another folder's Down ended %d, error %v", ended, err)
 	}
 
-	config, err := c.RESTConfig()
+	config, err := cluster.RESTConfig(c)
 	if err != nil {
 		t.Fatal(err)
 	}

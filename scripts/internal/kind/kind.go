@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/kind/pkg/apis/config/defaults"
 	kind "sigs.k8s.io/kind/pkg/cluster"
 
@@ -63,9 +62,6 @@ func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audi
 // logs is the folder of what kind said while it made the cluster, and if that failed, of the node's own logs. It outlives the cluster.
 func (c *Cluster) logs() string { return filepath.Join(c.state, "kind-"+c.name+"-logs") }
 
-// RESTConfig is for the administrator, without a limit on the client's side.
-func (c *Cluster) RESTConfig() (*rest.Config, error) { return cluster.RESTConfig(c) }
-
 // madeFile holds the id of the node's container, once kind has made it. Until then it is empty: begun and not finished.
 func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
 
@@ -93,7 +89,7 @@ func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	node, ours, err := c.find(ctx)
-	return ours && node.Running, err
+	return ours && node.State.Running, err
 }
 
 // find looks for the container that has the node's name, and tells whether it was made here: by its id, or, if that was never noted, by our folder

@@ -63,14 +63,14 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 			What: fmt.Sprintf("there is a cluster of kind named %q, which wasn't made in this folder", c.KindName()),
 			Mend: fmt.Sprintf("choose another name (WORKSHOP_CLUSTER=mine), or delete that cluster: docker rm -f -v %s", c.Node()),
 		}
-	case ours && c.Exists() && c.Image != "" && !sameImage(node.Image, c.Image):
+	case ours && c.Exists() && c.Image != "" && !sameImage(node.Config.Image, c.Image):
 		return "", &problem.Problem{
-			What: fmt.Sprintf("cluster %q was made of the node image %s", c.name, node.Image),
+			What: fmt.Sprintf("cluster %q was made of the node image %s", c.name, node.Config.Image),
 			Mend: "leave --image out, or make it anew: ./scripts/workshop down, then the same command",
 		}
 	case node.ID == "" || !c.Exists():
 		return cluster.Created, c.create(ctx, found, progress)
-	case !node.Running: // after a reboot, for example
+	case !node.State.Running: // after a reboot, for example
 		progress("starting the node")
 		_, err := docker(ctx, "start", c.Node())
 		return cluster.Started, err

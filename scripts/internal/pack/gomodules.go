@@ -161,9 +161,7 @@ func cantBeHad(what string, err error, said string) error {
 		err = errors.New(said)
 	}
 	p := &problem.Problem{What: what + " can't be had", Mend: "see what go says", Err: err}
-	if cause, mend, known := problem.Cause(err.Error()); known {
-		p.What, p.Mend = p.What+", since "+cause, mend
-	}
+	p.Explain(problem.OfGo(), err.Error())
 	return p
 }
 

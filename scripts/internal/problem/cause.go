@@ -7,74 +7,81 @@ import (
 	"strings"
 )
 
-// Cause finds a well-known cause in what the go command printed, and names its mend. It looks for phrases of the
-// operating system and of go; what it doesn't know, it leaves to the log.
-func Cause(output string) (what, mend string, known bool) { return find(causes(), output) }
-
-// CauseOnMachine is Cause for what other programs printed. It looks for phrases of the operating system alone: a refused
-// connection in a scheduler's log isn't a module that couldn't be fetched.
-func CauseOnMachine(output string) (what, mend string, known bool) {
-	return find(slices.DeleteFunc(causes(), func(c cause) bool { return c.onlyGo }), output)
-}
-
-func find(causes []cause, output string) (what, mend string, known bool) {
-	for _, c := range causes {
-		if slices.ContainsFunc(c.phrases, func(phrase string) bool { return strings.Contains(output, phrase) }) {
-			return c.what, c.mend, true
-		}
-	}
-	return "", "", false
-}
-
-type cause struct {
+// Cause is why things go wrong: known by any of its phrases in what a program printed.
+type Cause struct {
+	Phrases    []string
+	What, Mend string
 	onlyGo     bool // the phrases mean this only where go says them
-	phrases    []string
-	what, mend string
 }
 
-// causes are tried in order. A full disk comes first, since it makes other things fail as well.
-func causes() []cause {
-	return []cause{{
-		phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
-		what:    "the disk is full",
-		mend:    "free some space (\"go clean -cache\" empties Go's build cache, which may lie on another disk than this folder), then run the same command again",
+// Find returns the first of the causes that what was printed has a phrase of. What nobody knows is left to the log.
+func Find(causes []Cause, printed string) (cause Cause, known bool) {
+	i := slices.IndexFunc(causes, func(c Cause) bool {
+		return slices.ContainsFunc(c.Phrases, func(phrase string) bool { return strings.Contains(printed, phrase) })
+	})
+	if i < 0 {
+		return Cause{}, false
+	}
+	return causes[i], true
+}
+
+// Explain adds the cause, and what to do about it, if one is known by what was printed.
+func (p *Problem) Explain(causes []Cause, printed string) {
+	if cause, known := Find(causes, printed); known {
+		p.What, p.Mend = p.What+", since "+cause.What, cause.Mend
+	}
+}
+
+// OnMachine are causes in any program's words. They have phrases of the operating system alone: a refused connection in a
+// scheduler's log isn't a module that couldn't be fetched.
+func OnMachine() []Cause {
+	return slices.DeleteFunc(OfGo(), func(c Cause) bool { return c.onlyGo })
+}
+
+// OfGo are causes in the words of the go command, in the order in which to try them. A full disk comes first, since it makes
+// other things fail as well.
+func OfGo() []Cause {
+	return []Cause{{
+		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
+		What:    "the disk is full",
+		Mend:    "free some space (\"go clean -cache\" empties Go's build cache, which may lie on another disk than this folder), then run the same command again",
 	}, {
-		phrases: []string{"read-only file system"},
-		what:    "a folder that must be written to is read-only",
-		mend:    "copy the repository to a folder that you can write to",
+		Phrases: []string{"read-only file system"},
+		What:    "a folder that must be written to is read-only",
+		Mend:    "copy the repository to a folder that you can write to",
 	}, {
 		// go's words when a file proxy hasn't got a file: the proxy of an unpacked archive.
 		onlyGo:  true,
-		phrases: []string{"/.workshop/proxy/"},
-		what:    "a module is needed that isn't in the archive that this folder came from",
-		mend:    "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
+		Phrases: []string{"/.workshop/proxy/"},
+		What:    "a module is needed that isn't in the archive that this folder came from",
+		Mend:    "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
 	}, {
 		onlyGo:  true,
-		phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
-		what:    "this Go is too old",
-		mend:    "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
+		Phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
+		What:    "this Go is too old",
+		Mend:    "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
 	}, {
 		onlyGo:  true,
-		phrases: []string{"module lookup disabled"},
-		what:    "Go isn't allowed to fetch modules (GOPROXY=off)",
-		mend:    "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
+		Phrases: []string{"module lookup disabled"},
+		What:    "Go isn't allowed to fetch modules (GOPROXY=off)",
+		Mend:    "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
 	}, {
 		onlyGo:  true,
-		phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
-		what:    "the Go modules couldn't be fetched",
-		mend:    "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
+		Phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
+		What:    "the Go modules couldn't be fetched",
+		Mend:    "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
 	}, {
 		onlyGo:  true,
-		phrases: []string{"checksum mismatch"},
-		what:    "a fetched module isn't the one that go.sum names",
-		mend:    "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",
+		Phrases: []string{"checksum mismatch"},
+		What:    "a fetched module isn't the one that go.sum names",
+		Mend:    "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",
 	}, {
-		phrases: []string{"signal: killed", "cannot allocate memory", "out of memory"},
-		what:    "the machine ran out of memory",
-		mend:    "close other programs (2 GiB free are needed), then run the same command again",
+		Phrases: []string{"signal: killed", "cannot allocate memory", "out of memory"},
+		What:    "the machine ran out of memory",
+		Mend:    "close other programs (2 GiB free are needed), then run the same command again",
 	}, {
-		phrases: []string{"permission denied"},
-		what:    "a file may not be read or written",
-		mend:    "check who owns this folder and Go's caches (a former run as root?)",
+		Phrases: []string{"permission denied"},
+		What:    "a file may not be read or written",
+		Mend:    "check who owns this folder and Go's caches (a former run as root?)",
 	}}
 }

@@ -47,8 +47,8 @@ func Format(err error) string {
 func fromSystem(err error) *Problem {
 	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
 		if errors.Is(err, refusal) {
-			_, mend, _ := CauseOnMachine(err.Error())
-			return &Problem{Mend: mend}
+			cause, _ := Find(OnMachine(), err.Error())
+			return &Problem{Mend: cause.Mend}
 		}
 	}
 	return &Problem{}

@@ -57,8 +57,8 @@ func TestCause(t *testing.T) {
 		"./x.go:1:1: syntax error": "",
 	}
 	for output, want := range tests {
-		if got, mend, known := Cause(output); got != want || known != (want != "") || known != (mend != "") {
-			t.Errorf("%q: got %q (mend %q), want %q", output, got, mend, want)
+		if got, known := Find(OfGo(), output); got.What != want || known != (want != "") || known != (got.Mend != "") {
+			t.Errorf("%q: got %q (mend %q), want %q", output, got.What, got.Mend, want)
 		}
 	}
 }
@@ -77,8 +77,8 @@ func TestCauseOnMachine(t *testing.T) {
 		"open /w/.workshop/proxy/x: permission denied":                                                                                      "a file may not be read or written",
 	}
 	for output, want := range tests {
-		if got, mend, known := CauseOnMachine(output); got != want || known != (want != "") || known != (mend != "") {
-			t.Errorf("%q: got %q (mend %q), want %q", output, got, mend, want)
+		if got, known := Find(OnMachine(), output); got.What != want || known != (want != "") || known != (got.Mend != "") {
+			t.Errorf("%q: got %q (mend %q), want %q", output, got.What, got.Mend, want)
 		}
 	}
 }

@@ -24,20 +24,23 @@ const (
 // Finder returns the running processes that are meant.
 type Finder func(context.Context) ([]*process.Process, error)
 
-// Find returns the running processes that match.
-func Find(ctx context.Context, matches func(*process.Process) bool) (found []*process.Process, err error) {
+// Find returns what identify makes of the running processes that it knows.
+func Find[T any](ctx context.Context, identify func(*process.Process) (one T, known bool)) (found []T, err error) {
 	pids, err := process.PidsWithContext(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}
 	for _, pid := range pids {
-		if !matches(&process.Process{Pid: pid}) {
+		if _, known := identify(&process.Process{Pid: pid}); !known {
 			continue
 		}
-		// NewProcess remembers when it started. Only then is it sure that what matches is what runs.
+		// NewProcess remembers when it started. Only then is it sure that what was identified is what runs.
 		p, err := process.NewProcessWithContext(ctx, pid)
-		if err == nil && matches(p) && Runs(ctx, p) {
-			found = append(found, p)
+		if err != nil {
+			continue
+		}
+		if one, known := identify(p); known && Runs(ctx, p) {
+			found = append(found, one)
 		}
 	}
 	return found, nil

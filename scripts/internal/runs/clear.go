@@ -31,7 +31,7 @@ func (r *Run) clear(ctx context.Context) error {
 	}
 	folders = append(folders, r.dir())
 	find := func(ctx context.Context) ([]*gopsutil.Process, error) {
-		return process.Find(ctx, func(p *gopsutil.Process) bool { return belongs(ctx, p, folders) })
+		return process.Find(ctx, func(p *gopsutil.Process) (*gopsutil.Process, bool) { return p, belongs(ctx, p, folders) })
 	}
 	if err := process.Kill(ctx, find); err != nil {
 		return fmt.Errorf("ending the processes of a run: %w", err)
