@@ -6,7 +6,9 @@ package faultproxy
 import (
 	"context"
 	"crypto/tls"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -39,11 +41,7 @@ func (c *connections) add(plain net.Conn) *connection {
 func (c *connections) all() []*connection {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	var all []*connection
-	for open := range c.open {
-		all = append(all, open)
-	}
-	return all
+	return slices.Collect(maps.Keys(c.open))
 }
 
 // close closes all connections, and those to come.

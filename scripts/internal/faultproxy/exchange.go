@@ -14,8 +14,7 @@ import (
 // exchange is one request and what becomes of it.
 type exchange struct {
 	audit.Request
-	group string // the resource's API group
-	user  string // who sent it, as far as a token tells
+	user string // who sent it, as far as a token tells
 
 	connection *connection
 	client     context.Context // ends when the client leaves

@@ -2,10 +2,10 @@
 // the two in a real cluster: watches that are cut, 410 Gone, writes that fail, connections that freeze. It is the instrument
 // that shows what a controller survives.
 //
-// The program gets a kubeconfig that points here (kubeconfig.go). The way of one request is in exchange.go, of a watch in
-// watch.go, of bytes in connections.go. Every fault is a method of Proxy: on connections (faults_connections.go), on watches
-// (faults_watches.go), and on single requests (faults_requests.go). All of them may be called at any time, by anybody, and
-// return a Fault, which counts its hits and can be stopped. recipes.go lists them by name.
+// The program gets a kubeconfig that points here. The way of one request is in exchange.go, of a watch in
+// watch.go, of bytes in connections.go. Every fault is a method of Proxy (faults.go): on connections, on watches, and on single
+// requests. All of them may be called at any time, by anybody, and return a Fault, which counts its hits and can be stopped.
+// Package faults lists them by name.
 //
 // Leases and Events are spared where a single request is meant, so that a leader isn't deposed by a fault that was meant
 // for its work; a connection that is cut or frozen takes all with it.
@@ -14,6 +14,7 @@ package faultproxy
 import (
 	"crypto/tls"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -24,6 +25,8 @@ import (
 	"sync"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 
 	"example.com/operators/scripts/internal/audit"
@@ -147,4 +150,28 @@ func (p *Proxy) Close() {
 		p.handlers.Wait()
 		p.servers.close()
 	})
+}
+
+// Kubeconfig copies the current context of the kubeconfig at original to path, with the proxy as its cluster. The copy is
+// readable by this user only.
+func (p *Proxy) Kubeconfig(original, path string) error {
+	config, err := clientcmd.LoadFromFile(original)
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if err := errors.Join(clientcmdapi.MinifyConfig(config), clientcmd.ResolveLocalPaths(config)); err != nil {
+		return fmt.Errorf("kubeconfig %s: %w", original, err)
+	}
+	for name, user := range config.AuthInfos {
+		if user.ClientCertificate != "" || len(user.ClientCertificateData) > 0 {
+			return fmt.Errorf("kubeconfig %s: user %q shows a client certificate, which can't pass through a proxy; use a token, as of a ServiceAccount", original, name)
+		}
+	}
+	for name := range config.Clusters {
+		config.Clusters[name] = &clientcmdapi.Cluster{Server: p.Address(), CertificateAuthorityData: p.ca}
+	}
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		return fmt.Errorf("write the kubeconfig: %w", err)
+	}
+	return nil
 }

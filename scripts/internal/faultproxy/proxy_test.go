@@ -47,7 +47,7 @@ func TestARequestPassesUnchanged(t *testing.T) {
 				t.Error(diff)
 			}
 			wantCounted := []audit.Request{{
-				Verb: "create", URI: foosPath + "?dryRun=All", Namespace: "a", Resource: "foos", Name: "x", UserAgent: "test/1", Code: 200,
+				Verb: "create", URI: foosPath + "?dryRun=All", Namespace: "a", Group: "samplecontroller.k8s.io", Resource: "foos", Name: "x", UserAgent: "test/1", Code: 200,
 			}}
 			if diff := cmp.Diff(wantCounted, proxy.Requests()); diff != "" {
 				t.Error(diff)

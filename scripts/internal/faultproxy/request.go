@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,10 +32,11 @@ func parse(r *http.Request) *exchange {
 	if err != nil {
 		info = &request.RequestInfo{Verb: strings.ToLower(r.Method)} // the server will say what is wrong with it
 	}
-	x := &exchange{group: info.APIGroup, user: userOf(r.Header.Get("Authorization")), Request: audit.Request{
+	x := &exchange{user: userOf(r.Header.Get("Authorization")), Request: audit.Request{
 		Verb:      info.Verb,
 		URI:       r.RequestURI,
 		Namespace: info.Namespace,
+		Group:     info.APIGroup,
 		Resource:  info.Resource,
 		Name:      info.Name,
 		UserAgent: r.UserAgent(),
@@ -70,7 +72,7 @@ func nameInBody(r *http.Request) string {
 // groupResource names the resource as errors do, without its subresource.
 func (x *exchange) groupResource() schema.GroupResource {
 	resource, _, _ := strings.Cut(x.Resource, "/")
-	return schema.GroupResource{Group: x.group, Resource: resource}
+	return schema.GroupResource{Group: x.Group, Resource: resource}
 }
 
 // userOf returns whom a ServiceAccount's token names. Nothing is verified: that is the server's business.
@@ -90,13 +92,7 @@ func userOf(authorization string) string {
 // spared tells whether single-request faults leave a request alone: a Lease or an Event.
 func spared(r audit.Request) bool {
 	resource, _, _ := strings.Cut(r.Resource, "/")
-	switch resource {
-	case "leases":
-		return strings.HasPrefix(r.URI, "/apis/coordination.k8s.io/")
-	case "events":
-		return strings.HasPrefix(r.URI, "/api/v1/") || strings.HasPrefix(r.URI, "/apis/events.k8s.io/")
-	}
-	return false
+	return slices.Contains([]string{"leases.coordination.k8s.io", "events.", "events.events.k8s.io"}, resource+"."+r.Group)
 }
 
 // isWrite tells whether a request counts as a write.

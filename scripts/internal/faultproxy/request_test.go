@@ -25,8 +25,8 @@ func TestParse(t *testing.T) {
 		want          audit.Request
 	}{
 		"a list":                           {"GET /api/v1/namespaces/a/pods?limit=1", "", audit.Request{Verb: "list", Namespace: "a", Resource: "pods"}},
-		"a watch":                          {"GET /apis/apps/v1/deployments?watch=1", "", audit.Request{Verb: "watch", Resource: "deployments"}},
-		"a subresource":                    {"PATCH /apis/apps/v1/namespaces/a/deployments/x/scale", "{}", audit.Request{Verb: "patch", Namespace: "a", Resource: "deployments/scale", Name: "x"}},
+		"a watch":                          {"GET /apis/apps/v1/deployments?watch=1", "", audit.Request{Verb: "watch", Group: "apps", Resource: "deployments"}},
+		"a subresource":                    {"PATCH /apis/apps/v1/namespaces/a/deployments/x/scale", "{}", audit.Request{Verb: "patch", Namespace: "a", Group: "apps", Resource: "deployments/scale", Name: "x"}},
 		"a created object, in JSON":        {"POST /api/v1/namespaces/a/configmaps", inJSON, audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps", Name: "x"}},
 		"a created object, in protobuf":    {"POST /api/v1/namespaces/a/configmaps", inProtobuf, audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps", Name: "x"}},
 		"a created object that is rubbish": {"POST /api/v1/namespaces/a/configmaps", "k8s\x00rubbish", audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps"}},

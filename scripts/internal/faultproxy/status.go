@@ -35,7 +35,7 @@ func forbidden(x *exchange) error {
 	if x.Namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", x.Namespace)
 	}
-	reason := fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", x.user, x.Verb, x.Resource, x.group, where)
+	reason := fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", x.user, x.Verb, x.Resource, x.Group, where)
 	return apierrors.NewForbidden(x.groupResource(), name, errors.New(reason))
 }
 

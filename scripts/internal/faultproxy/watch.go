@@ -9,9 +9,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,13 +69,7 @@ func (p *Proxy) Watches() int {
 func (p *Proxy) open(matches []Match) []*watch {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	var open []*watch
-	for w := range p.watches {
-		if matchesAll(w.Request, matches) {
-			open = append(open, w)
-		}
-	}
-	return open
+	return slices.DeleteFunc(slices.Collect(maps.Keys(p.watches)), func(w *watch) bool { return !matchesAll(w.Request, matches) })
 }
 
 // interrupt ends a watch for that reason. It returns false if the watch has ended, or was interrupted, before.

@@ -3,19 +3,23 @@
 // the fault is printed as it happens.
 //
 // The matrix, `test --only`, `workshop faults` and the tests in scripts/acceptance all take their faults from the list in this file:
-// a new fault is one entry here, and what makes it happen, which is a method of the fault proxy or a function in outside.go.
+// a new fault is one entry here, and what makes it happen, which is a method of the fault proxy or a function below.
 // session.go runs a program and makes a fault; tell.go prints.
 package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
 
 // Fault is something that may go wrong while a controller works.
@@ -161,4 +165,39 @@ func Find(name string) (Fault, error) {
 		What: fmt.Sprintf("there is no fault %q", name),
 		Mend: fmt.Sprintf(`take one of %s; "./scripts/workshop faults" says what each does`, strings.Join(names, ", ")),
 	}
+}
+
+// killAPIServer is F3.
+func killAPIServer(ctx context.Context, s *session) (end func() error, err error) {
+	end = func() error {
+		if _, err := s.Cluster.Up(context.WithoutCancel(ctx), cluster.UpOptions{}); err != nil {
+			return err
+		}
+		s.tell(theFault, "the API server is back")
+		return nil
+	}
+	if err := s.Cluster.Kill(ctx, "kube-apiserver"); err != nil {
+		return nil, errors.Join(err, end()) // it may have been killed all the same
+	}
+	return end, nil
+}
+
+// killProgram is F5.
+func killProgram(ctx context.Context, s *session) (end func() error, err error) {
+	first := s.replicas[0]
+	return s.follow(ctx, first.proxy.AfterWrite(1, func(audit.Request) { first.program.Kill() })), nil
+}
+
+// addReplica is F7. Replicas are known by their numbers; the oldest one is killed.
+func addReplica(_ context.Context, s *session) (end func() error, err error) {
+	if err := s.startReplica(); err != nil {
+		return nil, err
+	}
+	return func() error {
+		oldest := s.replicas[0]
+		s.replicas = s.replicas[1:]
+		s.tell(oldest.source(theProgram), "is killed, and not started again")
+		oldest.close((*process.Program).Destroy)
+		return nil
+	}, nil
 }
