@@ -88,12 +88,7 @@ func (d *Demo) follow(ctx context.Context, deployment string, see func(*appsv1.D
 }
 
 // clock shows the time of a day, to the minute.
-func clock(at time.Duration) string {
-	if at < 0 {
-		at += 24 * time.Hour
-	}
-	return fmt.Sprintf("%02d:%02d", int(at.Hours()), int(at.Minutes())%60)
-}
+func clock(at time.Duration) string { return time.Time{}.Add(24*time.Hour + at).Format("15:04") }
 
 // asked returns the replicas that were asked for, one after the other.
 func asked(samples []sample) []int32 {

@@ -3,6 +3,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type Demo struct {
 
 	namespace string    // of the tour
 	resource  string    // what it is about
+	shows     string    // what is shown after each step
 	started   time.Time // the program, the last time
 	brought   bool      // the CRD: it wasn't there before
 	program   program.Program
@@ -64,7 +66,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	}
 
 	tour := tourOf(d.Chapter.Kind(), d.Chapter.Parts().Sample)
-	d.namespace, d.resource = tour.namespace, tour.resource
+	d.namespace, d.resource, d.shows = tour.namespace, tour.resource, tour.shows
 
 	if err := alone.Check(ctx, d.Root, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
 		return err
@@ -119,13 +121,13 @@ func (d *Demo) relative(text string) string {
 func (d *Demo) give(ctx context.Context, number int, s step) error {
 	d.heading("%d. %s", number, s.title)
 	fmt.Fprintln(d.Out, s.question)
-	for _, args := range s.does {
-		if err := d.show(ctx, args); err != nil {
+	if s.does != nil {
+		if err := d.show(ctx, s.does...); err != nil {
 			return err
 		}
 	}
-	for _, args := range s.holds {
-		if _, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace}, args...)...); err != nil {
+	for _, condition := range s.holds {
+		if _, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace, "wait", "--timeout", "60s"}, condition...)...); err != nil {
 			return err
 		}
 	}
@@ -138,7 +140,7 @@ func (d *Demo) give(ctx context.Context, number int, s step) error {
 	if err != nil {
 		return err
 	}
-	if err := d.show(ctx, s.shows); err != nil {
+	if err := d.show(ctx, "get", cmp.Or(s.shows, d.shows)); err != nil {
 		return err
 	}
 	d.showRequests(requests)
@@ -147,7 +149,7 @@ func (d *Demo) give(ctx context.Context, number int, s step) error {
 }
 
 // show runs a kubectl command and shows it with its output, as in a terminal.
-func (d *Demo) show(ctx context.Context, args []string) error {
+func (d *Demo) show(ctx context.Context, args ...string) error {
 	fmt.Fprintln(d.Out)
 	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", d.relative(strings.Join(args, " ")))
 	output, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace}, args...)...)
@@ -184,27 +186,26 @@ func (d *Demo) requests(ctx context.Context) ([]audit.Request, error) {
 // showRequests shows the writes, each with how often it was sent, and counts the reads.
 func (d *Demo) showRequests(requests []audit.Request) {
 	fmt.Fprintln(d.Out, "\n  The program's requests, from the API server's audit log:")
-	reads, writes := map[string]int{}, map[string]int{}
-	var different []string
+	times := map[string]int{} // of each write, and of each verb that reads
+	var writes, counts []string
 	for _, request := range requests {
-		if !request.IsWrite() {
-			reads[request.Verb]++
-			continue
+		what := request.Verb
+		if request.IsWrite() {
+			what = request.String()
 		}
-		if writes[request.String()]++; writes[request.String()] == 1 {
-			different = append(different, request.String())
+		if times[what]++; times[what] == 1 && request.IsWrite() {
+			writes = append(writes, what)
 		}
 	}
-	for _, write := range different {
-		if count := writes[write]; count > 1 {
-			write += fmt.Sprintf("  (%d times)", count)
+	for _, write := range writes {
+		if times[write] > 1 {
+			write += fmt.Sprintf("  (%d times)", times[write])
 		}
 		fmt.Fprintf(d.Out, "    %s\n", write)
 	}
-	var counts []string
 	for _, verb := range []string{"get", "list", "watch"} {
-		if reads[verb] > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", reads[verb], verb))
+		if times[verb] > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", times[verb], verb))
 		}
 	}
 	if counts != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	eventually "example.com/operators/scripts/internal/await" // a tour has another await
+	"example.com/operators/scripts/internal/await"
 )
 
 func TestTheProgramIsEndedInTime(t *testing.T) {
@@ -37,7 +37,7 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			eventually.That(t, 10*time.Second, "it is up", func() error {
+			await.That(t, 10*time.Second, "it is up", func() error {
 				if !strings.HasPrefix(said(), "up\n") {
 					return fmt.Errorf("it has said %q", said())
 				}

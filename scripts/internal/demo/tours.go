@@ -15,6 +15,7 @@ type tour struct {
 	namespace string
 	ours      bool   // nothing but tours uses the namespace, so nobody waits for its end
 	resource  string // what it is about, as kubectl calls it
+	shows     string // what kubectl gets after each step
 	acts      []act
 }
 
@@ -29,12 +30,12 @@ type step struct {
 	title string
 	// what is said before and after.
 	question, answer string
-	// does are kubectl's arguments, as a reader would type them; then the step waits for what holds says, in kubectl's
-	// words too, or until watches returns, and shows the objects.
-	does    [][]string
+	// does are kubectl's arguments, as a reader would type them; then the step waits for what holds says, in the words of
+	// kubectl wait, or until watches returns, and shows the objects: those that the tour shows, if shows is "".
+	does    []string
 	holds   [][]string
 	watches func(context.Context, *Demo) error
-	shows   []string
+	shows   string
 }
 
 // tourOf returns the tour for a kind, whose sample is in that file.
@@ -45,61 +46,52 @@ func tourOf(kind, sample string) tour {
 	return fooTour(sample)
 }
 
-// await is kubectl wait, with a limit.
-func await(args ...string) []string { return append([]string{"wait", "--timeout", "60s"}, args...) }
-
 // fooTour is what is done to a Foo.
 func fooTour(sample string) tour {
-	show := []string{"get", "foos,deployments,pods"}
-	return tour{namespace: "demo", ours: true, resource: "foos", acts: []act{{steps: []step{
+	return tour{namespace: "demo", ours: true, resource: "foos", shows: "foos,deployments,pods", acts: []act{{steps: []step{
 		{
 			title:    "Create a Foo",
 			question: "A Foo asks for a Deployment. Nobody but our program knows that.",
-			does:     [][]string{{"apply", "-f", sample}},
-			holds:    [][]string{await("--for", "condition=Ready", "foo/example-foo")},
-			shows:    show,
+			does:     []string{"apply", "-f", sample},
+			holds:    [][]string{{"--for", "condition=Ready", "foo/example-foo"}},
 			answer:   "The program made the Deployment; the Pod is the work of Kubernetes' own controllers.",
 		},
 		{
 			title:    "Scale it",
 			question: "The wish changes. Who tells the Deployment?",
-			does:     [][]string{{"scale", "foo/example-foo", "--replicas", "3"}},
-			holds:    [][]string{await("--for", "jsonpath={.status.availableReplicas}=3", "foo/example-foo")},
-			shows:    show,
+			does:     []string{"scale", "foo/example-foo", "--replicas", "3"},
+			holds:    [][]string{{"--for", "jsonpath={.status.availableReplicas}=3", "foo/example-foo"}},
 			answer:   "The program saw the change of the Foo, changed the Deployment, and reported back in the Foo's status.",
 		},
 		{
 			title:    "Interfere: scale the Deployment by hand",
 			question: "The Foo still asks for 3.",
-			does:     [][]string{{"scale", "deployment/example-foo", "--replicas", "5"}},
+			does:     []string{"scale", "deployment/example-foo", "--replicas", "5"},
 			holds: [][]string{
-				await("--for", "jsonpath={.spec.replicas}=3", "deployment/example-foo"),
-				await("--for", "jsonpath={.status.replicas}=3", "deployment/example-foo"),
+				{"--for", "jsonpath={.spec.replicas}=3", "deployment/example-foo"},
+				{"--for", "jsonpath={.status.replicas}=3", "deployment/example-foo"},
 			},
-			shows:  show,
 			answer: "Drift is repaired: what counts is the wish, not who wrote last.",
 		},
 		{
 			title:    "Interfere: delete the Deployment",
 			question: "The Foo is still there.",
-			does:     [][]string{{"delete", "deployment/example-foo"}},
+			does:     []string{"delete", "deployment/example-foo"},
 			holds: [][]string{
-				await("--for", "create", "deployment/example-foo"),
-				await("--for", "condition=Available", "deployment/example-foo"),
-				await("--for", "condition=Ready", "foo/example-foo"),
+				{"--for", "create", "deployment/example-foo"},
+				{"--for", "condition=Available", "deployment/example-foo"},
+				{"--for", "condition=Ready", "foo/example-foo"},
 			},
-			shows:  show,
 			answer: "It was made again.",
 		},
 		{
 			title:    "Delete the Foo",
 			question: "Who deletes the Deployment?",
-			does:     [][]string{{"delete", "foo/example-foo"}},
+			does:     []string{"delete", "foo/example-foo"},
 			holds: [][]string{
-				await("--for", "delete", "deployment/example-foo"),
-				await("--for", "delete", "pod", "--all"),
+				{"--for", "delete", "deployment/example-foo"},
+				{"--for", "delete", "pod", "--all"},
 			},
-			shows:  show,
 			answer: "Not the program: the Deployment names the Foo as its owner, and the garbage collector did the rest.",
 		},
 	}}}}
@@ -116,17 +108,16 @@ const (
 // tdsetTour is what is done to a TDSet: first a day passes, and then the time is the real one.
 func tdsetTour(sample string) tour {
 	const name = "tdset-hello-world"
-	show := []string{"get", "tdsets,deployments,services,pods"}
-	return tour{namespace: "temp", resource: "tdsets", acts: []act{
+	return tour{namespace: "temp", resource: "tdsets", shows: "tdsets,deployments,services,pods", acts: []act{
 		{
 			flags: []string{"--now", clockBegins, "--clock-speed", fmt.Sprint(daySpeed)},
 			steps: []step{{
 				title: "A day in half a minute",
 				question: "The TDSet asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
 					"The program's clock runs fast, from the evening before on. What about the hour from 0 to 1?",
-				does:    [][]string{{"apply", "-f", sample}},
+				does:    []string{"apply", "-f", sample},
 				watches: (&day{deployment: name, want: []int32{2, 3, 2, 3, 5, 3, 2}}).watch,
-				shows:   []string{"get", "tdsets,deployments"},
+				shows:   "tdsets,deployments",
 				answer:  "It is in no window, and gets defaultReplica, 3. Each change is one write to the Deployment: the program sleeps in between.",
 			}},
 		},
@@ -136,38 +127,34 @@ func tdsetTour(sample string) tour {
 					title:    "The time is the real one again",
 					question: "The program was stopped, and is started with the real clock. The Deployment is as the fast one left it.",
 					holds: [][]string{
-						await("--for", "condition=Available", "tdset/"+name),
-						await("--for", "condition=Progressing=False", "tdset/"+name),
+						{"--for", "condition=Available", "tdset/" + name},
+						{"--for", "condition=Progressing=False", "tdset/" + name},
 					},
-					shows:  show,
 					answer: "It looks at what is and at what should be now: it needs no memory of what it missed.",
 				},
 				{
 					title:    "Interfere: scale the Deployment by hand",
 					question: "The schedule owns the number.",
-					does:     [][]string{{"scale", "deployment/" + name, "--replicas", "9"}},
+					does:     []string{"scale", "deployment/" + name, "--replicas", "9"},
 					watches:  untilReplicasAreNot(name, 9),
-					shows:    show,
 					answer:   "Drift is repaired.",
 				},
 				{
 					title:    "Ask for a Service",
 					question: "The TDSet asks for one from now on.",
-					does:     [][]string{{"patch", "tdset/" + name, "--type", "merge", "--patch", `{"spec":{"service":{"port":80}}}`}},
-					holds:    [][]string{await("--for", "create", "service/"+name)},
-					shows:    show,
+					does:     []string{"patch", "tdset/" + name, "--type", "merge", "--patch", `{"spec":{"service":{"port":80}}}`},
+					holds:    [][]string{{"--for", "create", "service/" + name}},
 					answer:   "Port 80 of the Service leads to port 8000 of the Pods.",
 				},
 				{
 					title:    "Delete the TDSet",
 					question: "Its finalizer keeps it until its Pods are gone.",
-					does:     [][]string{{"delete", "tdset/" + name}},
+					does:     []string{"delete", "tdset/" + name},
 					holds: [][]string{
-						await("--for", "delete", "deployment/"+name),
-						await("--for", "delete", "service/"+name),
-						await("--for", "delete", "pod", "--all"),
+						{"--for", "delete", "deployment/" + name},
+						{"--for", "delete", "service/" + name},
+						{"--for", "delete", "pod", "--all"},
 					},
-					shows:  show,
 					answer: "The program scaled the Deployment to zero, waited for the Pods, and let go; then the garbage collector took the rest.",
 				},
 			},

@@ -33,16 +33,11 @@ type Move struct {
 type MoveKind string
 
 const (
-	// MovePassed: the learner has passed it, and it stays as it is.
-	MovePassed MoveKind = "passed: yours stays"
-	// MoveAlready: the solution was in place before.
+	MovePassed  MoveKind = "passed: yours stays"
 	MoveAlready MoveKind = "the solution is in place already"
-	// MoveSolved: the solution is in place now.
-	MoveSolved MoveKind = "the solution is in place"
-	// MoveBack: the learner's own is in place again.
-	MoveBack MoveKind = "restored"
-	// MoveChanged: the learner has changed the solution. It stays, and so does what is kept.
-	MoveChanged MoveKind = "you have changed the solution: it stays"
+	MoveSolved  MoveKind = "the solution is in place"
+	MoveBack    MoveKind = "restored"
+	MoveChanged MoveKind = "you have changed the solution: it stays" // and so does what is kept
 )
 
 // String is the move in words for the learner.
@@ -188,8 +183,5 @@ func setAside(root string, e Exercise, own []byte, now time.Time) (elsewhere str
 	case before != nil:
 		return keep(root, e, own, now)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
-	}
-	return "", replaceFile(path, own, 0o600)
+	return "", errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), replaceFile(path, own, 0o600))
 }

@@ -85,15 +85,13 @@ func Own() []string { return []string{"progress*.json", keptFolder} }
 // keep writes a learner's work to a new file, and returns its path relative to root. update sees to it that nobody else keeps
 // anything meanwhile.
 func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
-	if err := os.MkdirAll(filepath.Join(root, ".workshop", keptFolder), 0o700); err != nil {
-		return "", err
-	}
+	err := os.MkdirAll(filepath.Join(root, ".workshop", keptFolder), 0o700)
 	stem := filepath.Join(".workshop", keptFolder, fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405")))
 	path := stem + ".go"
 	for n := 2; exists(filepath.Join(root, path)); n++ {
 		path = fmt.Sprintf("%s-%d.go", stem, n)
 	}
-	return path, os.WriteFile(filepath.Join(root, path), own, 0o600)
+	return path, errors.Join(err, os.WriteFile(filepath.Join(root, path), own, 0o600))
 }
 
 func exists(path string) bool {
@@ -104,12 +102,9 @@ func exists(path string) bool {
 // replaceFile writes a file so that at every moment either the old or the new one is there, and whole.
 func replaceFile(path string, content []byte, mode os.FileMode) error {
 	next := fmt.Sprintf("%s.%d", path, os.Getpid())
-	err := os.WriteFile(next, content, mode)
-	if err == nil {
-		err = os.Rename(next, path)
+	defer os.Remove(next) // which is there only if something goes wrong
+	if err := os.WriteFile(next, content, mode); err != nil {
+		return err
 	}
-	if err != nil {
-		_ = os.Remove(next)
-	}
-	return err
+	return os.Rename(next, path)
 }

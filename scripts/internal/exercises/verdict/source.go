@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"example.com/operators/scripts/internal/exercises"
 )
@@ -85,14 +84,9 @@ func (s *source) addFunction(decl *ast.FuncDecl, file string) {
 }
 
 // TestName is a sentence as it becomes part of a test's name: go test has no blanks there.
-func TestName(sentence string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return '_'
-		}
-		return r
-	}, sentence)
-}
+func TestName(sentence string) string { return blank.ReplaceAllString(sentence, "_") }
+
+var blank = regexp.MustCompile(`[\s\pZ]`)
 
 // sentence is a test's name as a sentence.
 func (s *source) sentence(name string) string {

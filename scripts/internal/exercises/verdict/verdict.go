@@ -162,16 +162,11 @@ func ownWords(output string) (said, asked string, mentioned int) {
 
 // compilerSays is the compiler's output without its headings, with paths from the repository's root.
 func compilerSays(e exercises.Exercise, output string) string {
-	var lines []string
-	for line := range strings.Lines(output) {
-		if strings.HasPrefix(line, "# ") {
-			continue
-		}
-		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), e.Chapter.Dir+"/", "")
-		if strings.HasPrefix(line, exercises.Folder+"/") {
-			line = e.Chapter.Name + "/" + line
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
+	output = strings.ReplaceAll(heading.ReplaceAllString(output, ""), e.Chapter.Dir+"/", "")
+	return strings.TrimSuffix(fromChapter.ReplaceAllString(output, e.Chapter.Name+"/$0"), "\n")
 }
+
+var (
+	heading     = regexp.MustCompile(`(?m)^# .*\n?`)
+	fromChapter = regexp.MustCompile(`(?m)^` + exercises.Folder + `/`)
+)
