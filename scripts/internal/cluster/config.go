@@ -4,6 +4,7 @@ package cluster
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +16,12 @@ import (
 )
 
 //go:embed kwokctl.yaml
-var kwokctlConfig []byte
+var kwokctlConfig string
 
+// AuditPolicy is what of each request the API server logs: YAML, an audit.k8s.io/v1 Policy.
+//
 //go:embed audit-policy.yaml
-var auditPolicy []byte
+var AuditPolicy []byte
 
 // writeConfig writes what `kwokctl create cluster` reads, and returns the paths of its configuration and audit policy.
 func (c *Cluster) writeConfig() (config, policy string, err error) {
@@ -26,13 +29,10 @@ func (c *Cluster) writeConfig() (config, policy string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	data := os.Expand(string(kwokctlConfig), func(option string) string { return strconv.Itoa(ports[option]) })
+	data := os.Expand(kwokctlConfig, func(option string) string { return strconv.Itoa(ports[option]) })
 	config = filepath.Join(c.dir, "kwokctl.yaml")
 	policy = filepath.Join(c.dir, "audit-policy.yaml")
-	if err := os.WriteFile(config, []byte(data), 0o600); err != nil {
-		return "", "", err
-	}
-	return config, policy, os.WriteFile(policy, auditPolicy, 0o600)
+	return config, policy, errors.Join(os.WriteFile(config, []byte(data), 0o600), os.WriteFile(policy, AuditPolicy, 0o600))
 }
 
 // component is what kwokctl recorded about a program of the cluster.
@@ -83,6 +83,3 @@ func (c *Cluster) ensureKubeconfig() error {
 		CurrentContext: c.name,
 	}, c.Kubeconfig())
 }
-
-// AuditPolicy is what of each request the API server logs: YAML, an audit.k8s.io/v1 Policy.
-func AuditPolicy() []byte { return auditPolicy }

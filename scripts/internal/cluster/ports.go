@@ -19,7 +19,7 @@ import (
 )
 
 // Ports come from below the range that systems give to outgoing connections.
-const firstPort, lastPort = 20000, 29999
+const firstPort, manyPorts = 20000, 10000
 
 // releaseIn is how long a port may take to become free after its process was killed.
 const releaseIn = 2 * time.Second
@@ -29,23 +29,20 @@ const releaseIn = 2 * time.Second
 func freePorts(dir string) (map[string]int, error) {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(dir))
-	next := int(hash.Sum32() % (lastPort - firstPort + 1))
-
+	begin := int(hash.Sum32() % manyPorts)
+	options := []string{"etcdPort", "etcdPeerPort", "kubeApiserverPort", "kubeControllerManagerPort", "kubeSchedulerPort", "kwokControllerPort"}
 	ports := map[string]int{}
-	for _, option := range []string{
-		"etcdPort", "etcdPeerPort", "kubeApiserverPort", "kubeControllerManagerPort", "kubeSchedulerPort", "kwokControllerPort",
-	} {
-		for tries := 0; ports[option] == 0; tries++ {
-			if tries > lastPort-firstPort {
-				return nil, errors.New("no port is free")
-			}
-			if port := firstPort + next; isFree(port) {
-				ports[option] = port
-			}
-			next = (next + 1) % (lastPort - firstPort + 1)
+	for i := range manyPorts {
+		port := firstPort + (begin+i)%manyPorts
+		if !isFree(port) {
+			continue
+		}
+		ports[options[len(ports)]] = port
+		if len(ports) == len(options) {
+			return ports, nil
 		}
 	}
-	return ports, nil
+	return nil, errors.New("no port is free")
 }
 
 // isFree tells whether nobody listens on the port, neither on loopback nor on all addresses.

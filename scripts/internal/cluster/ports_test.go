@@ -15,7 +15,7 @@ func TestPortsDifferAndAreFree(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for option, port := range first {
-		if seen[port] || port < firstPort || port > lastPort {
+		if seen[port] || port < firstPort || port > firstPort+manyPorts-1 {
 			t.Errorf("%s got port %d", option, port)
 		}
 		seen[port] = true

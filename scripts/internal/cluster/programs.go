@@ -92,23 +92,11 @@ func executables(bin string) map[string]bool {
 // writePIDFiles makes kwokctl's pid files agree with what runs: it takes any live process that one names for its own.
 func (c *Cluster) writePIDFiles(running map[string]program) error {
 	dir := filepath.Join(c.kwok(), "pids")
-	files, err := filepath.Glob(filepath.Join(dir, "*.pid"))
-	if err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return err
 	}
-	for _, file := range files {
-		if _, runs := running[strings.TrimSuffix(filepath.Base(file), ".pid")]; !runs {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
-		}
-	}
 	for component, p := range running {
-		file, pid := filepath.Join(dir, component+".pid"), strconv.Itoa(int(p.Pid))
-		if recorded, err := os.ReadFile(file); err == nil && string(recorded) == pid {
-			continue
-		}
-		if err := os.WriteFile(file, []byte(pid), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, component+".pid"), []byte(strconv.Itoa(int(p.Pid))), 0o600); err != nil {
 			return err
 		}
 	}

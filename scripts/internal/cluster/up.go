@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"example.com/operators/scripts/internal/lock"
@@ -97,10 +98,8 @@ func (c *Cluster) bringUp(ctx context.Context, options UpOptions) (Outcome, erro
 
 // isWhole tells whether every component runs, and as the program that is built now.
 func isWhole(running map[string]program, components []component) bool {
-	for _, component := range components {
-		if p, runs := running[component.Name]; !runs || p.replaced {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(components, func(c component) bool {
+		p, runs := running[c.Name]
+		return !runs || p.replaced
+	})
 }

@@ -63,13 +63,8 @@ func (b *Builder) Build(ctx context.Context, progress func(Progress)) error {
 func (b *Builder) build(ctx context.Context, missing []Component, progress func(Progress)) (err error) {
 	// A folder for go's temporary files too: what is finished gets there by renaming, so no half of a program is kept.
 	dir := filepath.Join(b.Bin, ".new")
-	if err := os.RemoveAll(dir); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700), os.MkdirAll(filepath.Dir(b.Log), 0o700)); err != nil {
 		return err
-	}
-	for _, dir := range []string{dir, filepath.Dir(b.Log)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	stamp, err := b.stamp()

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -65,19 +64,14 @@ func goBuildCache(ctx context.Context) (string, error) {
 // FreeDisk is how many bytes may be written below dir, which need not exist yet.
 func FreeDisk(dir string) (uint64, error) {
 	for {
-		_, err := os.Stat(dir)
-		if err == nil {
-			break
-		}
+		usage, err := disk.Usage(dir)
 		parent := filepath.Dir(dir)
-		if parent == dir {
-			return 0, err
+		switch {
+		case err == nil:
+			return usage.Free, nil
+		case parent == dir:
+			return 0, fmt.Errorf("looking for free space in %s: %w", dir, err)
 		}
 		dir = parent
 	}
-	usage, err := disk.Usage(dir)
-	if err != nil {
-		return 0, fmt.Errorf("looking for free space in %s: %w", dir, err)
-	}
-	return usage.Free, nil
 }

@@ -27,10 +27,10 @@ type machine struct {
 	kubectl     string            // what the kubectl in PATH says of its version, in JSON
 	env         func(string) string
 	has         func(program string) bool
-	writable    error // of .workshop
-	built       bool  // the control plane is
-	unpacked    bool  // the repository is, from an archive
-	clusterUp   bool  // all of it runs
+	writable    error  // of .workshop
+	built       bool   // the control plane is
+	unpacked    bool   // the repository is, from an archive
+	clusterUp   bool   // all of it runs
 	disks       error  // that there is too little room on
 	memory      uint64 // available, bytes
 	ports       error

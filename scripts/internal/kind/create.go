@@ -1,17 +1,21 @@
 package kind
 
-// Making the cluster.
+// Making the cluster, and what kind makes it from.
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kind "sigs.k8s.io/kind/pkg/cluster"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
+
+	"example.com/operators/scripts/internal/cluster"
 )
 
 // create makes the cluster. What is left of one that was never finished goes first.
@@ -69,15 +73,12 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 
 // makeFolders makes the cluster's folder, and notes there that it is begun; and an empty one for the logs.
 func (c *Cluster) makeFolders() error {
-	if err := os.RemoveAll(c.logs()); err != nil {
-		return err
-	}
-	for _, dir := range []string{c.logs(), c.dir} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(c.madeFile(), nil, 0o600)
+	return errors.Join(
+		os.RemoveAll(c.logs()),
+		os.MkdirAll(c.logs(), 0o700),
+		os.MkdirAll(c.dir, 0o700),
+		os.WriteFile(c.madeFile(), nil, 0o600),
+	)
 }
 
 // breakOff ends the making of a cluster. kind can't be interrupted, but fails soon after its node is gone. That has to run first: what docker is
@@ -97,4 +98,42 @@ func (c *Cluster) breakOff(created <-chan error) error {
 		case <-again.C:
 		}
 	}
+}
+
+// auditPatch has the API server write an audit log, as kind's documentation on auditing shows.
+//
+//go:embed audit-patch.yaml
+var auditPatch string
+
+// oldCgroups lets the kubelet run on a machine that still has cgroups of version 1.
+const oldCgroups = "kind: KubeletConfiguration\nfailCgroupV1: false\n"
+
+// config is for one node, which runs everything.
+func (c *Cluster) config(docker engine) (*v1alpha4.Cluster, error) {
+	audit := filepath.Dir(c.AuditLog())
+	policy := filepath.Join(c.dir, "audit-policy.yaml")
+	err := errors.Join(
+		os.MkdirAll(audit, 0o700),
+		os.WriteFile(policy, cluster.AuditPolicy, 0o600),
+		// The API server is root, and appends to a file that is there: so the log stays ours to read, even when it moves a full one aside.
+		os.WriteFile(c.AuditLog(), nil, 0o600),
+	)
+	if err != nil {
+		return nil, err
+	}
+	patches := []string{auditPatch}
+	if docker.CgroupVersion == "1" {
+		patches = append(patches, oldCgroups)
+	}
+	return &v1alpha4.Cluster{
+		Nodes: []v1alpha4.Node{{
+			Role:  v1alpha4.ControlPlaneRole,
+			Image: c.image(),
+			ExtraMounts: []v1alpha4.Mount{
+				{HostPath: policy, ContainerPath: "/etc/kubernetes/audit-policy.yaml", Readonly: true},
+				{HostPath: audit, ContainerPath: "/var/log/kubernetes-audit"},
+			},
+		}},
+		KubeadmConfigPatches: patches,
+	}, nil
 }

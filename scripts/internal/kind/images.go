@@ -1,13 +1,15 @@
 package kind
 
-// Bringing images to the node, so that the kubelet needn't pull them.
+// Images: their names, and bringing them to the node, so that the kubelet needn't pull them.
 
 import (
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/distribution/reference"
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
@@ -86,4 +88,22 @@ func BuildStatic(ctx context.Context, dir, pkg, binary string, progress func(gob
 		What: filepath.Base(binary) + " in " + dir,
 		Dir:  dir, Args: []string{"-o", binary, pkg}, Env: []string{"GOOS=linux"}, Progress: progress,
 	}.Run(ctx)
+}
+
+// qualified is an image's name as containerd knows it: nginx is docker.io/library/nginx:latest.
+func qualified(image string) (string, error) {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return "", err
+	}
+	return reference.TagNameOnly(named).String(), nil
+}
+
+// sameImage tells whether two names are one image's. A digest that only one of them has is nothing to go by.
+func sameImage(a, b string) bool {
+	a, _, _ = strings.Cut(a, "@")
+	b, _, _ = strings.Cut(b, "@")
+	first, errFirst := qualified(a)
+	second, errSecond := qualified(b)
+	return errFirst == nil && errSecond == nil && first == second
 }
