@@ -13,15 +13,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/ui"
 )
 
 // write writes the archive: under another name until it is whole.
-func (p *packer) write(ctx context.Context, entries []entry, output string) (Result, error) {
+func (p *packer) write(ctx context.Context, output string) (Result, error) {
+	slices.SortFunc(p.entries, func(a, b entry) int { return strings.Compare(a.Name, b.Name) })
 	result := Result{Path: output}
-	for _, e := range entries {
+	for _, e := range p.entries {
 		result.Unpacked += e.Size
 	}
 	file, err := os.CreateTemp(filepath.Dir(output), ".*.partial")
@@ -31,7 +34,7 @@ func (p *packer) write(ctx context.Context, entries []entry, output string) (Res
 	err = p.step(ctx, "writing "+filepath.Base(output), func(ctx context.Context, step *ui.Step) (string, error) {
 		sum := sha256.New()
 		read := int64(0)
-		err := writeArchive(ctx, io.MultiWriter(file, sum), entries, p.commit.date, func(n int64) {
+		err := writeArchive(ctx, io.MultiWriter(file, sum), p.entries, p.commit.date, func(n int64) {
 			read += n
 			step.Update("%s of %s read", size(read), size(result.Unpacked))
 		})

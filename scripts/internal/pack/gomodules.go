@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/checks"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
@@ -44,8 +43,7 @@ func (p *packer) fetchGo(ctx context.Context, step *ui.Step) (string, error) {
 	if err != nil {
 		return "", cantBeHad(name, err, got.Error)
 	}
-	p.goRoot = got.Dir
-	return p.goIs + " for " + p.Platform.String(), nil
+	return p.goIs + " for " + p.Platform.String(), p.add(".workshop/go", got.Dir)
 }
 
 // fetchModules fetches what go needs in each module of the repository, in the workspace, and where a script goes for a generator.
@@ -79,14 +77,12 @@ func (p *packer) fetchModules(ctx context.Context, step *ui.Step) (string, error
 	if _, err := p.goCommand(ctx, ".", workspace, args...); err != nil {
 		return "", cantBeHad("the modules of go.work", err, "")
 	}
-	p.proxy = filepath.Join(cache, "cache", "download")
-	found, err := proxyFiles(p.proxy)
-	if err != nil {
+	before, zips := len(p.entries), 0
+	if err := p.add(".workshop/proxy", filepath.Join(cache, "cache", "download")); err != nil {
 		return "", err
 	}
-	zips := 0
-	for _, file := range found {
-		if strings.HasSuffix(file, ".zip") {
+	for _, e := range p.entries[before:] {
+		if strings.HasSuffix(e.Name, ".zip") {
 			zips++
 		}
 	}
@@ -163,9 +159,4 @@ func cantBeHad(what string, err error, said string) error {
 	p := &problem.Problem{What: what + " can't be had", Mend: "see what go says", Err: err}
 	p.Explain(problem.OfGo(), err.Error())
 	return p
-}
-
-// buildEnvironment makes go build for the platform, the same on each machine.
-func buildEnvironment(platform controlplane.Platform) []string {
-	return append([]string{"GOWORK=off", "CGO_ENABLED=0"}, platform.Environment()...)
 }

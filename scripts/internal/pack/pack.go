@@ -2,8 +2,8 @@
 // committed, the control plane's programs and the workshop's, Go, and a module proxy made of files.
 //
 // This file says in which order that is gathered. Each part has a file of its own: source.go the repository, gomodules.go Go and the
-// modules, programs.go what is built, plan.go what goes into the archive, and archive.go how it is written. unpacked.go is about the
-// other end.
+// modules, programs.go what is built, entries.go how what they have got is put into the archive, and archive.go how that is written.
+// unpacked.go is about the other end.
 package pack
 
 import (
@@ -62,14 +62,11 @@ type Result struct {
 // packer is one run.
 type packer struct {
 	Options
-	dir    string // for all that is made on the way: .workshop/pack
-	source string // the repository as committed
-	commit commit
-	goIs   string // the version of Go, such as go1.26.8
-	goRoot string // the platform's Go
-	proxy  string // the modules, as a proxy has them
-	bin    string // the control plane's programs
-	tool   string // the workshop's own program
+	dir     string // for all that is made on the way: .workshop/pack
+	source  string // the repository as committed
+	commit  commit
+	goIs    string  // the version of Go, such as go1.26.8
+	entries []entry // of the archive
 }
 
 // Pack makes the archive. What it is broken off at, it does again the next time, but for programs that were built. Nothing stands
@@ -96,16 +93,12 @@ func Pack(ctx context.Context, o Options) (Result, error) {
 	if err := p.gather(ctx); err != nil {
 		return Result{}, err
 	}
-	entries, err := p.plan()
-	if err != nil {
-		return Result{}, err
-	}
-	result, err := p.write(ctx, entries, output)
+	result, err := p.write(ctx, output)
 	result.Elapsed = time.Since(start)
 	return result, errors.Join(err, p.clean())
 }
 
-// gather makes all parts, the ones first that can fail soon.
+// gather makes all parts, and adds them to the archive, the ones first that can fail soon.
 func (p *packer) gather(ctx context.Context) error {
 	return errors.Join(p.clean(), inOrder(
 		func() error { return p.step(ctx, "the repository as committed", p.takeSource) },
@@ -114,6 +107,8 @@ func (p *packer) gather(ctx context.Context) error {
 		func() error { return p.buildControlPlane(ctx) },
 		func() error { return p.step(ctx, "the workshop's program", p.buildTool) },
 		func() error { return p.anonymize(ctx) },
+		func() error { return p.add("", p.source) },
+		p.addMarker,
 	))
 }
 

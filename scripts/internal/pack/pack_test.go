@@ -431,20 +431,21 @@ func TestWhatCantBePacked(t *testing.T) {
 
 func TestAnArchiveThatIsntFinishedHasNotItsName(t *testing.T) {
 	tests := map[string]struct {
-		write func(ctx context.Context, p *packer, entries []entry, output string) error
+		write func(ctx context.Context, p *packer, output string) error
 		want  error
 	}{
 		"broken off by its user": {
-			func(ctx context.Context, p *packer, entries []entry, output string) error {
+			func(ctx context.Context, p *packer, output string) error {
 				ctx, cancel := context.WithCancel(ctx)
 				cancel()
-				_, err := p.write(ctx, entries, output)
+				_, err := p.write(ctx, output)
 				return err
 			}, context.Canceled,
 		},
 		"broken off by a file that has gone": {
-			func(ctx context.Context, p *packer, entries []entry, output string) error {
-				_, err := p.write(ctx, append(entries, entry{tar.Header{Name: "operators/z", Typeflag: tar.TypeReg}, "/not there"}), output)
+			func(ctx context.Context, p *packer, output string) error {
+				p.entries = append(p.entries, entry{tar.Header{Name: "operators/z", Typeflag: tar.TypeReg}, "/not there"})
+				_, err := p.write(ctx, output)
 				return err
 			}, fs.ErrNotExist,
 		},
@@ -461,12 +462,11 @@ func TestAnArchiveThatIsntFinishedHasNotItsName(t *testing.T) {
 			output := filepath.Join(dir, "x.tar.gz")
 			put(t, output, "the one before")
 
-			before, err := file("operators/a", output)
-			if err != nil {
+			if err := p.add("a", output); err != nil {
 				t.Fatal(err)
 			}
 
-			err = test.write(t.Context(), p, []entry{before}, output)
+			err = test.write(t.Context(), p, output)
 
 			if !errors.Is(err, test.want) {
 				t.Errorf("got %v, want %v", err, test.want)
@@ -521,12 +521,12 @@ func TestALinkStaysALink(t *testing.T) {
 	if err := os.Symlink("target", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := tree(dir, "", func(name string) string { return name })
-	if err != nil {
+	p := &packer{}
+	if err := p.add("", dir); err != nil {
 		t.Fatal(err)
 	}
 	var written bytes.Buffer
-	if err := writeArchive(t.Context(), &written, entries, time.Unix(1, 0), func(int64) {}); err != nil {
+	if err := writeArchive(t.Context(), &written, p.entries, time.Unix(1, 0), func(int64) {}); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "x.tar.gz")

@@ -10,9 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -27,17 +27,34 @@ func (p *packer) buildControlPlane(ctx context.Context) error {
 		builder.Bin = p.path(fmt.Sprintf("%s-%s", p.Platform.OS, p.Platform.Arch))
 		builder.Log = filepath.Join(p.dir, "build.log")
 	}
-	p.bin = builder.Bin
-	return p.Build(ctx, builder)
+	if err := p.Build(ctx, builder); err != nil {
+		return err
+	}
+	for _, component := range controlplane.Components() {
+		// The stamp tells `up` that there is nothing to build: it is about the go.mod that is packed.
+		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
+			if err := p.add(".workshop/bin/"+name, filepath.Join(builder.Bin, name)); err != nil {
+				return fmt.Errorf("%s for %s: %w", component.Name, p.Platform, err)
+			}
+		}
+	}
+	return nil
 }
 
 // buildTool builds the workshop's program, with nothing but the modules that are packed.
-func (p *packer) buildTool(ctx context.Context, _ *ui.Step) (string, error) {
-	p.tool = p.path("workshop")
-	env := slices.Concat(buildEnvironment(p.Platform), []string{"GOMODCACHE=" + p.path("modules"), "GOPROXY=off", "GOFLAGS=-modcacherw"})
-	_, err := p.goCommand(ctx, "scripts", env, "build", "-mod=readonly", "-buildvcs=false", "-trimpath", "-ldflags=-s -w",
-		"-o", p.tool, "./cmd/workshop")
-	return "built for " + p.Platform.String(), err
+func (p *packer) buildTool(ctx context.Context, step *ui.Step) (string, error) {
+	tool := p.path("workshop")
+	err := gobuild.Build{
+		What:     "the workshop's program",
+		Dir:      filepath.Join(p.source, "scripts"),
+		Args:     []string{"-trimpath", "-ldflags=-s -w", "-o", tool, "./cmd/workshop"},
+		Env:      append(p.Platform.Environment(), "GOMODCACHE="+p.path("modules"), "GOPROXY=off", "GOFLAGS=-modcacherw"),
+		Progress: func(done gobuild.Progress) { step.Update("%s", done) },
+	}.Run(ctx)
+	if err != nil {
+		return "", err
+	}
+	return "built for " + p.Platform.String(), p.add(".workshop/bin/workshop", tool)
 }
 
 // checkProgram says whether a file is a program that runs on the platform: a stamp is about a go.mod only.

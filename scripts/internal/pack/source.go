@@ -25,13 +25,13 @@ type commit struct {
 }
 
 func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) {
-	top, err := run(ctx, p.Root, "rev-parse", "--show-toplevel")
+	up, err := run(ctx, p.Root, "rev-parse", "--show-cdup") // such as ../
 	if err != nil {
 		return "", err
 	}
-	if !samePath(top, p.Root) {
+	if up != "" {
 		return "", &problem.Problem{
-			What: fmt.Sprintf("%s isn't a git repository of its own, but a part of %s", p.Root, top),
+			What: fmt.Sprintf("%s isn't a git repository of its own, but a part of %s", p.Root, filepath.Join(p.Root, up)),
 			Mend: "clone the course's repository, and pack that",
 		}
 	}
@@ -93,12 +93,6 @@ func run(ctx context.Context, dir string, args ...string) (string, error) {
 		err = &problem.Problem{What: "git can't tell what is committed", Mend: "install git, or take a fresh clone of the course's repository", Err: err}
 	}
 	return strings.TrimRight(string(output), "\n"), err
-}
-
-func samePath(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // shorten is the beginning of a list of lines, indented.

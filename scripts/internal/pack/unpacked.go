@@ -13,8 +13,12 @@ import (
 // marker is a file in .workshop that only an archive has. scripts/workshop reads its line "platform".
 const marker = "packed"
 
-func (p *packer) markerText() string {
-	return fmt.Sprintf("platform %s\ngo %s\ncommit %s\n", p.Platform, p.goIs, p.commit.id)
+func (p *packer) addMarker() error {
+	text := fmt.Sprintf("platform %s\ngo %s\ncommit %s\n", p.Platform, p.goIs, p.commit.id)
+	if err := os.WriteFile(p.path(marker), []byte(text), 0o600); err != nil {
+		return err
+	}
+	return p.add(".workshop/"+marker, p.path(marker))
 }
 
 // Unpacked tells whether the repository at root came from an archive.

@@ -1,0 +1,85 @@
+package pack
+
+// What goes into the archive, and under which name. Names, order, times and owners don't depend on the machine that packs.
+
+import (
+	"archive/tar"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// entry is a folder, file or link of the archive.
+type entry struct {
+	tar.Header
+	from string
+}
+
+// add adds what is at from to the archive, under that name: a file, or all that is in a folder, with the empty folders, without which
+// git doesn't know its .git for a repository. The folders above are tar's to make.
+func (p *packer) add(name, from string) error {
+	return filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && at == from {
+			return err
+		}
+		below, err := filepath.Rel(from, at)
+		if err != nil {
+			return err
+		}
+		name := path.Join(name, filepath.ToSlash(below))
+		if asked, inProxy := strings.CutPrefix(name, ".workshop/proxy/"); inProxy && !served(asked) {
+			return nil
+		}
+		e, err := newEntry(name, at)
+		if err == nil && isProgram(name) && e.Typeflag == tar.TypeReg {
+			err = checkProgram(at, p.Platform)
+		}
+		p.entries = append(p.entries, e)
+		return err
+	})
+}
+
+// newEntry is the entry for what is at from. Everyone may read it; who may write is the unpacking user's umask to say.
+//
+// As a module, Go can't have everything that it has: its go.mod files have another name there, and no file may be run. The go command
+// mends both when it unpacks such a module, and so is it done here.
+func newEntry(name, from string) (entry, error) {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return entry{}, err
+	}
+	target, _ := os.Readlink(from) // "" if it is no link
+	header, err := tar.FileInfoHeader(info, target)
+	if err != nil {
+		return entry{}, err
+	}
+	mode := int64(0o644)
+	goScript, _ := path.Match(".workshop/go/lib/go_?*_?*_exec", name)
+	if info.Mode()&0o111 != 0 || goScript || isProgram(name) {
+		mode = 0o755
+	}
+	if strings.HasPrefix(name, ".workshop/go/") && path.Base(name) == "_go.mod" {
+		name = path.Join(path.Dir(name), "go.mod")
+	}
+	name = path.Join(folder, name)
+	if info.IsDir() {
+		name += "/"
+	}
+	return entry{tar.Header{Name: name, Typeflag: header.Typeflag, Linkname: header.Linkname, Size: header.Size, Mode: mode}, from}, nil
+}
+
+// isProgram reports whether this is the name of a program for the archive's platform: of the control plane, the workshop or Go.
+func isProgram(name string) bool {
+	return strings.HasPrefix(name, ".workshop/bin/") && path.Ext(name) != ".stamp" ||
+		strings.HasPrefix(name, ".workshop/go/bin/") || strings.HasPrefix(name, ".workshop/go/pkg/tool/")
+}
+
+// served reports whether a proxy is asked for this file of a module cache's cache/download: not its locks, nor what it remembers of
+// checksums. A Go that the go command got for itself isn't among them.
+func served(name string) bool {
+	kind := slices.Contains([]string{".info", ".mod", ".zip"}, path.Ext(name)) || path.Base(name) == "list"
+	return kind && path.Base(path.Dir(name)) == "@v" && !strings.HasPrefix(name, goModule+"/")
+}
