@@ -32,11 +32,7 @@ scripts/INSTRUCTOR.md says what to prepare.`,
 			if err != nil {
 				return &problem.Problem{What: fmt.Sprintf("%q is no time of day", start), Mend: "hours and minutes, such as --start 13:30"}
 			}
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			page, err := os.ReadFile(filepath.Join(root, "scripts", "AGENDA.md"))
+			page, err := os.ReadFile(filepath.Join(theRoot(), "scripts", "AGENDA.md"))
 			if err != nil {
 				return err
 			}

@@ -49,16 +49,16 @@ changed stays, unless you name its exercise; then the changed one is kept in its
 }
 
 func catchUp(command *cobra.Command, args []string) error {
-	root, named, err := findExercises(args)
+	named, err := findExercises(args)
 	if err != nil {
 		return err
 	}
-	all, err := exercises.All(root)
+	all, err := exercises.All(theRoot())
 	if err != nil {
 		return err
 	}
 	last := named[len(named)-1]
-	moves, err := exercises.CatchUp(command.Context(), root, exercises.UpTo(all, last), time.Now())
+	moves, err := exercises.CatchUp(command.Context(), theRoot(), exercises.UpTo(all, last), time.Now())
 	out := command.OutOrStdout()
 	printMoves(out, moves)
 	if err != nil {
@@ -68,7 +68,7 @@ func catchUp(command *cobra.Command, args []string) error {
 	if has(moves, exercises.MoveSolved) {
 		fmt.Fprint(out, " What was there before: ./scripts/workshop catch-up --restore\n"+loadAgain)
 	}
-	progress, err := exercises.ReadProgress(root)
+	progress, err := exercises.ReadProgress(theRoot())
 	if err != nil {
 		return err
 	}
@@ -80,12 +80,12 @@ func catchUp(command *cobra.Command, args []string) error {
 }
 
 func putBack(command *cobra.Command, args []string) error {
-	root, named, err := findExercises(args)
+	named, err := findExercises(args)
 	if err != nil {
 		return err
 	}
 	one := len(args) == 1 && len(named) == 1 // it is named, or the only one of a chapter
-	moves, err := exercises.PutBack(command.Context(), root, named, one, time.Now())
+	moves, err := exercises.PutBack(command.Context(), theRoot(), named, one, time.Now())
 	out := command.OutOrStdout()
 	printMoves(out, moves)
 	switch {

@@ -28,12 +28,12 @@ Some tests need a cluster: they are skipped while yours isn't up.`,
   ./scripts/workshop check 01`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, found, err := findExercises(args)
+			found, err := findExercises(args)
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				open, ok, err := firstOpen(root, found)
+				open, ok, err := firstOpen(found)
 				if err != nil {
 					return err
 				}
@@ -43,7 +43,7 @@ Some tests need a cluster: they are skipped while yours isn't up.`,
 				}
 				found = []exercises.Exercise{open}
 			}
-			return checkAll(command, root, found, everything)
+			return checkAll(command, found, everything)
 		},
 	}
 	command.Flags().BoolVar(&everything, "all", false, "show all that each failing test says")
@@ -51,8 +51,8 @@ Some tests need a cluster: they are skipped while yours isn't up.`,
 }
 
 // checkAll checks one exercise after the other and shows the results.
-func checkAll(command *cobra.Command, root string, found []exercises.Exercise, everything bool) error {
-	checker := verdict.Checker{Root: root, Env: clusterForTests}
+func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool) error {
+	checker := verdict.Checker{Root: theRoot(), Env: clusterForTests}
 	show := ui.New(os.Stderr)
 	passed := 0
 	for i, exercise := range found {
@@ -85,11 +85,11 @@ func checkAll(command *cobra.Command, root string, found []exercises.Exercise, e
 }
 
 func advise(command *cobra.Command, v verdict.Verdict) error {
-	root, all, err := findExercises(nil)
+	all, err := exercises.All(theRoot())
 	if err != nil {
 		return err
 	}
-	advice, err := v.Advice(root, all)
+	advice, err := v.Advice(theRoot(), all)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ no tour has made, such as those of run, it doesn't begin.`,
   ./scripts/workshop demo 01`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, chapter, err := oneChapter(args)
+			chapter, err := oneChapter(args)
 			if err != nil {
 				return err
 			}
@@ -37,23 +37,20 @@ no tour has made, such as those of run, it doesn't begin.`,
 			if err != nil {
 				return err
 			}
-			if _, err := buildProgram(command.Context(), root, p); err != nil {
+			if _, err := buildProgram(command.Context(), p); err != nil {
 				return err // the tour builds it as well, with nothing left to do
 			}
-			tour := demo.Demo{Root: root, Bin: controlplane.New(root).Bin, Chapter: chapter, Cluster: c, Out: command.OutOrStdout()}
+			tour := demo.Demo{Root: theRoot(), Bin: controlplane.New(theRoot()).Bin, Chapter: chapter, Cluster: c, Out: command.OutOrStdout()}
 			return tour.Run(command.Context())
 		},
 	}
 }
 
-// oneChapter returns the repository's root, and the chapter that args name, or the first one.
-func oneChapter(args []string) (root string, chapter chapters.Chapter, err error) {
-	if root, err = findRoot(); err != nil {
-		return "", chapter, err
-	}
-	found, err := chapters.Find(root, args...)
+// oneChapter returns the chapter that args name, or the first one.
+func oneChapter(args []string) (chapters.Chapter, error) {
+	found, err := chapters.Find(theRoot(), args...)
 	if err != nil {
-		return "", chapter, err
+		return chapters.Chapter{}, err
 	}
-	return root, found[0], nil
+	return found[0], nil
 }

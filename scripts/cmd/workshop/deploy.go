@@ -4,15 +4,12 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kind"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -32,7 +29,7 @@ objects included.`,
   ./scripts/workshop deploy 07 --helm`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, chapter, err := oneChapter(args)
+			chapter, err := oneChapter(args)
 			if err != nil {
 				return err
 			}
@@ -44,8 +41,8 @@ objects included.`,
 				return err
 			}
 			d := deploy.Deployment{
-				Root: root, Chapter: chapter, Cluster: c, Helm: helm, Out: command.OutOrStdout(), UI: ui.New(os.Stderr),
-				Kubectl: kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()},
+				Root: theRoot(), Chapter: chapter, Cluster: c, Kubectl: kubectlOn(c), Helm: helm,
+				Out: command.OutOrStdout(), UI: ui.New(os.Stderr),
 			}
 			if remove {
 				return d.Remove(command.Context())

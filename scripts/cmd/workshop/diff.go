@@ -35,20 +35,15 @@ On a terminal the pager that git uses shows it.`,
 			return errors.New(`diff needs two chapters, such as "diff 01 02" (or "diff --stat all": the sizes of all)`)
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			root, err := findRoot()
+			if args[0] == "all" {
+				args = nil
+			}
+			found, err := chapters.Find(theRoot(), args...)
 			if err != nil {
 				return err
 			}
-			if len(args) == 1 {
-				all, err := chapters.All(root)
-				if err != nil {
-					return err
-				}
-				return chapterdiff.Budgets(command.OutOrStdout(), all)
-			}
-			found, err := chapters.Find(root, args...)
-			if err != nil {
-				return err
+			if args == nil {
+				return chapterdiff.Budgets(command.OutOrStdout(), found)
 			}
 			diff, err := chapterdiff.Compare(found[0], found[1], everything)
 			if err != nil {

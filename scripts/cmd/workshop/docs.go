@@ -46,15 +46,11 @@ compared with what is shown.`,
 }
 
 func writeDocs(command *cobra.Command) error {
-	root, err := findRoot()
+	files, err := docs.Files(theRoot())
 	if err != nil {
 		return err
 	}
-	files, err := docs.Files(root)
-	if err != nil {
-		return err
-	}
-	changed, err := docs.Repository{Root: root, Tables: overview.Tables()}.Write(files...)
+	changed, err := docs.Repository{Root: theRoot(), Tables: overview.Tables()}.Write(files...)
 	for _, file := range changed {
 		fmt.Fprintf(command.OutOrStdout(), "%s: written\n", file)
 	}

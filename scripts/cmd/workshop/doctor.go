@@ -3,7 +3,6 @@ package main
 // workshop doctor: prints what package doctor found.
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,12 +18,12 @@ func newDoctorCommand() *cobra.Command {
 in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			root, c, err := theWorkspace()
+			c, err := theCluster()
 			if err != nil {
 				return err
 			}
 			bad := 0
-			for _, f := range doctor.Examine(command.Context(), root, simulated(root, c.Name())) {
+			for _, f := range doctor.Examine(command.Context(), theRoot(), simulated(c.Name())) {
 				command.Printf("%s %s\n", f.State.Mark(), f.What)
 				if f.Mend != "" {
 					command.Printf("  %s\n", strings.ReplaceAll(f.Mend, "\n", "\n  "))
@@ -34,7 +33,7 @@ in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 				}
 			}
 			if bad > 0 {
-				fmt.Fprintf(command.OutOrStdout(), "\n%d to mend.\n", bad)
+				command.Printf("\n%d to mend.\n", bad)
 				return errReported
 			}
 			return nil

@@ -40,7 +40,7 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 			return cobra.NoArgs(command, args)
 		},
 		RunE: func(command *cobra.Command, _ []string) error {
-			root, c, err := theWorkspace()
+			c, err := theCluster()
 			if err != nil {
 				return err
 			}
@@ -56,32 +56,23 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 					Mend: `"down" ends one; to be rid of all, leave --on out, and unset ` + nodesVariable,
 				}
 			}
-			if err := runs.Sweep(command.Context(), root); err != nil {
+			if err := runs.Sweep(command.Context(), theRoot()); err != nil {
 				return err
 			}
-			step := ui.New(os.Stderr).Start("ending the cluster")
-			waiting := func(holder string) { step.Update("waiting for %s", holder) }
-			var ended int
-			var kept []string
-			switch {
-			case progress:
-				ended, kept, err = purgeAll(command.Context(), root, pack.Brought(root), waiting)
-			case purge:
-				ended, kept, err = purgeAll(command.Context(), root, append(exercises.Own(), pack.Brought(root)...), waiting)
-			default:
-				ended, err = c.Down(command.Context(), false, waiting)
-			}
-			if err != nil {
-				step.Fail()
+			var did string
+			err = ui.New(os.Stderr).While("ending the cluster", func(step *ui.Step) error {
+				waiting := func(holder string) { step.Update("waiting for %s", holder) }
+				if purge {
+					did, err = purgeAll(command.Context(), progress, waiting)
+				} else {
+					did, err = endOne(command.Context(), c, waiting)
+				}
 				return err
+			})
+			if err == nil {
+				command.Println(did)
 			}
-			step.Drop()
-			if purge {
-				command.Print(purged(ended, kept, pack.Brought(root)))
-			} else {
-				command.Print(endedOne(c, ended))
-			}
-			return nil
+			return err
 		},
 	}
 	command.Flags().BoolVar(&purge, "purge", false, "remove all clusters, their data, and the built programs")
@@ -89,36 +80,40 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 	return command
 }
 
-// purgeAll ends the clusters on all kinds of nodes. What is known of clusters of kind is kept if docker can't end them now.
-func purgeAll(ctx context.Context, root string, keep []string, waiting func(string)) (ended int, kept []string, err error) {
-	containers, kindErr := kind.Purge(ctx, root, waiting)
+// purgeAll ends the clusters on all kinds of nodes, and removes all but what an archive has brought and, unless progress is to go too, what
+// is the learner's. What is known of clusters of kind is kept if docker can't end them now.
+func purgeAll(ctx context.Context, progress bool, waiting func(string)) (did string, err error) {
+	brought := pack.Brought(theRoot())
+	keep := slices.Clone(brought)
+	if !progress {
+		keep = append(keep, exercises.Own()...)
+	}
+	containers, kindErr := kind.Purge(ctx, theRoot(), waiting)
 	if kindErr != nil {
 		keep = append(keep, "kind")
 	}
-	ended, kept, err = cluster.Purge(ctx, root, keep, waiting)
-	return ended + containers, kept, errors.Join(kindErr, err)
-}
-
-// purged says what a purge has left: what is the learner's, and what an archive has brought.
-func purged(ended int, kept, brought []string) string {
+	ended, kept, err := cluster.Purge(ctx, theRoot(), keep, waiting)
 	left := "removed"
 	if len(brought) > 0 {
 		left = "emptied but for what the archive has brought"
 	}
+	did = fmt.Sprintf("%d processes ended, .workshop %s.", ended+containers, left)
 	yours := slices.DeleteFunc(kept, func(name string) bool { return slices.Contains(brought, name) })
-	if len(yours) == 0 {
-		return fmt.Sprintf("%d processes ended, .workshop %s.\n", ended, left)
+	if len(yours) > 0 {
+		did += fmt.Sprintf(" What is yours is left: %s (--progress removes that, too).", strings.Join(yours, ", "))
 	}
-	return fmt.Sprintf("%d processes ended, .workshop %s. What is yours is left: %s (--progress removes that, too).\n",
-		ended, left, strings.Join(yours, ", "))
+	return did, errors.Join(kindErr, err)
 }
 
-func endedOne(c cluster.Backend, ended int) string {
+func endOne(ctx context.Context, c cluster.Backend, waiting func(string)) (did string, err error) {
+	ended, err := c.Down(ctx, false, waiting)
 	switch {
 	case ended == 0:
-		return fmt.Sprintf("Cluster %q was not up.\n", c.Name())
+		did = "was not up."
 	case c.Nodes() == cluster.Containers:
-		return fmt.Sprintf("Cluster %q of kind is deleted.\n", c.Name())
+		did = "of kind is deleted."
+	default:
+		did = fmt.Sprintf("is down (%d processes ended). Its data is kept for the next up.", ended)
 	}
-	return fmt.Sprintf("Cluster %q is down (%d processes ended). Its data is kept for the next up.\n", c.Name(), ended)
+	return fmt.Sprintf("Cluster %q %s", c.Name(), did), err
 }

@@ -3,6 +3,7 @@ package main
 // workshop env: lines for a shell.
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -23,12 +24,8 @@ archive ("pack"), they also put its Go at the front, and point Go to the archive
 		Example: `  eval "$(./scripts/workshop env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			command.Println(strings.Join(pack.Exports(root, os.LookupEnv), "\n"))
-			return nil
+			_, err := fmt.Fprintln(command.OutOrStdout(), strings.Join(pack.Exports(theRoot(), os.LookupEnv), "\n"))
+			return err
 		},
 	}
 }

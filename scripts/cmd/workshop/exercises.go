@@ -11,31 +11,17 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// findExercises returns the repository's root and the exercises that the argument means: all, if there is none.
-func findExercises(args []string) (root string, found []exercises.Exercise, err error) {
-	if root, err = findRoot(); err != nil {
-		return "", nil, err
-	}
+// findExercises returns the exercises that the argument means: all, if there is none.
+func findExercises(args []string) ([]exercises.Exercise, error) {
 	if len(args) == 0 {
-		found, err = exercises.All(root)
-	} else {
-		found, err = exercises.Find(root, args[0])
+		return exercises.All(theRoot())
 	}
-	return root, found, err
-}
-
-// findExercise returns the repository's root and the one exercise that a command is about.
-func findExercise(name string) (root string, found exercises.Exercise, err error) {
-	if root, err = findRoot(); err != nil {
-		return "", exercises.Exercise{}, err
-	}
-	found, err = exercises.FindOne(root, name)
-	return root, found, err
+	return exercises.Find(theRoot(), args[0])
 }
 
 // firstOpen is the first exercise that isn't passed yet, if there is one.
-func firstOpen(root string, all []exercises.Exercise) (exercises.Exercise, bool, error) {
-	progress, err := exercises.ReadProgress(root)
+func firstOpen(all []exercises.Exercise) (exercises.Exercise, bool, error) {
+	progress, err := exercises.ReadProgress(theRoot())
 	if err != nil {
 		return exercises.Exercise{}, false, err
 	}

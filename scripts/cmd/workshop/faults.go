@@ -20,7 +20,6 @@ import (
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/ui"
 )
 
 // withoutTerminal is how long a fault lasts where nobody can press Enter.
@@ -51,7 +50,7 @@ lists the faults. Flags after -- are the program's.`,
 			if len(args) == 0 {
 				return listFaults(command.OutOrStdout())
 			}
-			root, chapter, err := oneChapter(args[:1])
+			chapter, err := oneChapter(args[:1])
 			if err != nil {
 				return err
 			}
@@ -59,7 +58,7 @@ lists the faults. Flags after -- are the program's.`,
 			if err != nil {
 				return err
 			}
-			return tryFault(command, root, chapter, fault, args[2:], lasts)
+			return tryFault(command, chapter, fault, args[2:], lasts)
 		},
 	}
 	command.Flags().DurationVar(&lasts, "for", 0, "begin by itself, and last so long (30s where there is no terminal for Enter)")
@@ -91,17 +90,17 @@ var changes = map[string]string{
 }
 
 // tryFault runs the chapter's program, and the fault as often as it is asked for.
-func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fault faults.Fault, flags []string, lasts time.Duration) error {
+func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fault, flags []string, lasts time.Duration) error {
 	ctx := command.Context()
 	p, err := program.OfChapter(chapter)
 	if err != nil {
 		return err
 	}
-	ready, err := prepare(ctx, root, p)
+	ready, err := prepare(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(ready.kubeconfig)
+	defer os.RemoveAll(ready.dir)
 	if fault.Replicas && contract.WhyNotHeld(chapter, fault.Name) == "" {
 		flags = slices.Concat([]string{"--leader-elect", "--leader-election-lease-duration=5s",
 			"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}, flags)
@@ -130,7 +129,7 @@ func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fau
 		Advice:  how + " Ctrl-C ends all. Meanwhile, try in another terminal:\n./scripts/workshop kubectl " + changes[p.Kind],
 		Turns:   turns,
 		Out:     command.OutOrStdout(),
-		Colours: ui.NewPalette(ui.Coloured(os.Stdout)),
+		Colours: colours(),
 	}.Run(ctx)
 }
 
@@ -138,12 +137,7 @@ func tryFault(command *cobra.Command, root string, chapter chapters.Chapter, fau
 func onEnter(ctx context.Context, in io.Reader) <-chan struct{} {
 	turns := make(chan struct{})
 	go func() {
-		for lines := bufio.NewScanner(in); lines.Scan(); {
-			select {
-			case turns <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
+		for lines := bufio.NewScanner(in); lines.Scan() && send(ctx, turns); {
 		}
 	}()
 	return turns
@@ -153,18 +147,20 @@ func onEnter(ctx context.Context, in io.Reader) <-chan struct{} {
 func timed(ctx context.Context, lasts time.Duration) <-chan struct{} {
 	turns := make(chan struct{})
 	go func() {
-		for _, pause := range []time.Duration{0, lasts} {
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case turns <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
+		if send(ctx, turns) {
+			time.Sleep(lasts)
+			send(ctx, turns)
 		}
 	}()
 	return turns
+}
+
+// send reports whether somebody has received it before ctx ended.
+func send(ctx context.Context, turns chan<- struct{}) bool {
+	select {
+	case turns <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

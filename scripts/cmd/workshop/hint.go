@@ -18,11 +18,11 @@ have seen.`,
 		Example: `  ./scripts/workshop hint 01/1`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, exercise, err := findExercise(args[0])
+			exercise, err := exercises.FindOne(theRoot(), args[0])
 			if err != nil {
 				return err
 			}
-			hint, err := exercises.NextHint(command.Context(), root, exercise, all, colours())
+			hint, err := exercises.NextHint(command.Context(), theRoot(), exercise, all, colours())
 			command.Print(hint)
 			return err
 		},

@@ -6,14 +6,10 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"example.com/operators/scripts/internal/controlplane"
-	"example.com/operators/scripts/internal/kubectl"
 )
 
 func newKubectlCommand() *cobra.Command {
@@ -23,14 +19,14 @@ func newKubectlCommand() *cobra.Command {
 		Example:            `  ./scripts/workshop kubectl get pods --all-namespaces`,
 		DisableFlagParsing: true, // all flags are kubectl's
 		RunE: func(command *cobra.Command, args []string) error {
-			root, c, err := theWorkspace()
+			c, err := theCluster()
 			if err != nil {
 				return err
 			}
 			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
-			k := kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+			k := kubectlOn(c)
 			for _, entry := range k.Environment() {
 				name, value, _ := strings.Cut(entry, "=")
 				if err := os.Setenv(name, value); err != nil {

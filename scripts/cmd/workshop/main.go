@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +45,12 @@ func run(ctx context.Context, args []string) int {
 	on := root.PersistentFlags().String("on", "", "the cluster's nodes: kwok (simulated) or kind (containers); a cluster of kind is preferred, if there is one")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		understood = true
-		if *on == "" {
-			return nil
+		where, err := findRoot()
+		if err != nil {
+			return err
 		}
-		return os.Setenv(nodesVariable, *on) // also for the commands that this one runs
+		// Also for the commands that this one runs.
+		return errors.Join(os.Setenv(rootVariable, where), os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))))
 	}
 
 	command, err := root.ExecuteContextC(ctx)

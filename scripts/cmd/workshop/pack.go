@@ -37,11 +37,7 @@ is kept in .workshop/pack for the next time. "down --purge" removes that, and ar
   ./scripts/workshop pack --os darwin --arch arm64 --output /media/stick`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			var err error
-			if options.Root, err = findRoot(); err != nil {
-				return err
-			}
-			options.UI = ui.New(os.Stderr)
+			options.Root, options.UI = theRoot(), ui.New(os.Stderr)
 			options.Build = func(ctx context.Context, builder *controlplane.Builder) error { return build(ctx, options.UI, builder) }
 			result, err := pack.Pack(command.Context(), options)
 			if err != nil {

@@ -4,7 +4,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -13,7 +13,6 @@ import (
 
 	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
@@ -27,18 +26,18 @@ type prepared struct {
 	config     *rest.Config // the administrator's
 	kubectl    kubectl.Kubectl
 	binary     string
+	dir        string // for what is needed while the program runs; the caller's to remove
 	kubeconfig string // the program's, with no more permissions than its manifests grant
 }
 
-// prepare brings the cluster up, applies the program's manifests and examples, and builds it. The kubeconfig is the
-// caller's to remove.
-func prepare(ctx context.Context, root string, p program.Program) (*prepared, error) {
+// prepare brings the cluster up, applies the program's manifests and examples, and builds it.
+func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	c, err := ensureUp(ctx)
 	if err != nil {
 		return nil, err
 	}
-	k := kubectl.Kubectl{Binary: filepath.Join(controlplane.New(root).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
-	if err := alone.Check(ctx, root, c, k, p.Kind, "", os.Stderr); err != nil {
+	k := kubectlOn(c)
+	if err := alone.Check(ctx, theRoot(), c, k, p.Kind, "", os.Stderr); err != nil {
 		return nil, err
 	}
 	// What a run that was killed has left would refuse the examples.
@@ -53,8 +52,7 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 			return nil, err
 		}
 	}
-	state := filepath.Join(root, ".workshop")
-	binary, err := buildProgram(ctx, root, p)
+	binary, err := buildProgram(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -66,29 +64,23 @@ func prepare(ctx context.Context, root string, p program.Program) (*prepared, er
 	if err != nil {
 		return nil, err
 	}
-	kubeconfig := filepath.Join(state, fmt.Sprintf("run-%s-%d.kubeconfig", p.Name, os.Getpid()))
-	if err := p.WriteKubeconfig(ctx, client, config, kubeconfig); err != nil {
+	dir, err := os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "run-"+p.Name+"-")
+	if err != nil {
 		return nil, err
 	}
-	return &prepared{c, config, k, binary, kubeconfig}, nil
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := p.WriteKubeconfig(ctx, client, config, kubeconfig); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &prepared{c, config, k, binary, dir, kubeconfig}, nil
 }
 
 // buildProgram builds a program, and shows how far that is: the first time may take a minute. It returns the binary's path.
-func buildProgram(ctx context.Context, root string, p program.Program) (binary string, err error) {
-	return withStep("building "+p.Name, func(progress func(gobuild.Progress)) (string, error) {
-		p.Progress = progress
-		return p.Build(ctx, filepath.Join(root, ".workshop", "bin"))
+func buildProgram(ctx context.Context, p program.Program) (binary string, err error) {
+	err = ui.New(os.Stderr).While("building "+p.Name, func(step *ui.Step) error {
+		p.Progress = func(done gobuild.Progress) { step.Update("%s", done) }
+		binary, err = p.Build(ctx, filepath.Join(theRoot(), ".workshop", "bin"))
+		return err
 	})
-}
-
-// withStep shows what is built by build, and how far it is, and returns the file's path.
-func withStep(what string, build func(progress func(gobuild.Progress)) (string, error)) (path string, err error) {
-	step := ui.New(os.Stderr).Start(what)
-	path, err = build(func(p gobuild.Progress) { step.Update("%s", p) })
-	if err != nil {
-		step.Fail()
-		return "", err
-	}
-	step.Drop()
-	return path, nil
+	return binary, err
 }

@@ -19,11 +19,11 @@ func newProgressCommand() *cobra.Command {
 course's solution is in place of your work ("catch-up").`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
-			root, all, err := findExercises(nil)
+			all, err := exercises.All(theRoot())
 			if err != nil {
 				return err
 			}
-			progress, err := exercises.ReadProgress(root)
+			progress, err := exercises.ReadProgress(theRoot())
 			if err != nil {
 				return err
 			}

@@ -19,12 +19,12 @@ passed again.`,
 		Example: `  ./scripts/workshop reset 01/1`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, exercise, err := findExercise(args[0])
+			exercise, err := exercises.FindOne(theRoot(), args[0])
 			if err != nil {
 				return err
 			}
 			file := exercise.Path(exercises.ExerciseFile)
-			changed, kept, err := exercises.Reset(command.Context(), root, exercise, time.Now())
+			changed, kept, err := exercises.Reset(command.Context(), theRoot(), exercise, time.Now())
 			if err != nil {
 				return err
 			}

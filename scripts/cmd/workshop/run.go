@@ -39,7 +39,7 @@ time of day. Its flag --now sets its clock.`,
 			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
 				return fmt.Errorf("one chapter, please; the program's own flags come after --")
 			}
-			root, chapter, err := oneChapter(args[:1])
+			chapter, err := oneChapter(args[:1])
 			if err != nil {
 				return err
 			}
@@ -47,13 +47,13 @@ time of day. Its flag --now sets its clock.`,
 			if tdset {
 				var found bool
 				if p, found, err = program.OfTDSet(chapter); !found {
-					return errors.Join(err, noTDSet(root, chapter))
+					return errors.Join(err, noTDSet(chapter))
 				}
 			}
 			if err != nil {
 				return err
 			}
-			return runProgram(command.Context(), root, p, args[1:])
+			return runProgram(command.Context(), p, args[1:])
 		},
 	}
 	command.Flags().BoolVar(&tdset, "tdset", false, "run the solution of the chapter's last exercise, TDSet")
@@ -61,8 +61,8 @@ time of day. Its flag --now sets its clock.`,
 }
 
 // noTDSet says that a chapter has no exercise TDSet, and which chapters have.
-func noTDSet(root string, chapter chapters.Chapter) error {
-	all, err := chapters.All(root)
+func noTDSet(chapter chapters.Chapter) error {
+	all, err := chapters.All(theRoot())
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,12 @@ func noTDSet(root string, chapter chapters.Chapter) error {
 }
 
 // runProgram runs a program on the cluster until ctx ends.
-func runProgram(ctx context.Context, root string, p program.Program, flags []string) error {
-	ready, err := prepare(ctx, root, p)
+func runProgram(ctx context.Context, p program.Program, flags []string) error {
+	ready, err := prepare(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(ready.kubeconfig)
+	defer os.RemoveAll(ready.dir)
 
 	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", p.Name, ready.cluster.Name(), p.Namespace, p.ServiceAccount)
 	flags = append([]string{"--kubeconfig", ready.kubeconfig}, flags...)
@@ -94,7 +94,7 @@ func runProgram(ctx context.Context, root string, p program.Program, flags []str
 		fmt.Fprintf(os.Stderr, "It runs without its webhooks: an API server in a container can't call this machine's loopback. "+
 			"In the cluster it has them: ./scripts/workshop deploy %.2s\n", p.Name)
 	default:
-		local, stop, err := serveWebhooks(ctx, root, p, ready)
+		local, stop, err := serveWebhooks(ctx, p, ready)
 		if err != nil {
 			return err
 		}

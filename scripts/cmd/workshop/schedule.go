@@ -6,14 +6,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newScheduleCommand() *cobra.Command {
@@ -31,11 +32,7 @@ FILE is YAML. If it is -, standard input is read.`,
   ./scripts/workshop kubectl get tds -A -o yaml | ./scripts/workshop schedule -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, err := findRoot()
-			if err != nil {
-				return err
-			}
-			binary, err := buildSchedule(command.Context(), root)
+			binary, err := buildSchedule(command.Context())
 			if err != nil {
 				return err
 			}
@@ -51,14 +48,15 @@ FILE is YAML. If it is -, standard input is read.`,
 }
 
 // buildSchedule builds chapter 07's program and returns the binary's path.
-func buildSchedule(ctx context.Context, root string) (string, error) {
-	found, err := chapters.Find(root, "07")
+func buildSchedule(ctx context.Context) (binary string, err error) {
+	chapter, err := oneChapter([]string{"07"})
 	if err != nil {
 		return "", err
 	}
-	binary := filepath.Join(root, ".workshop", "bin", found[0].Name+"-schedule")
-	return withStep("building chapter 07's schedule", func(progress func(gobuild.Progress)) (string, error) {
-		return program.Build(ctx, found[0], "./cmd/schedule", binary, progress)
+	binary = filepath.Join(theRoot(), ".workshop", "bin", chapter.Name+"-schedule")
+	return binary, ui.New(os.Stderr).While("building chapter 07's schedule", func(step *ui.Step) error {
+		_, err := program.Build(ctx, chapter, "./cmd/schedule", binary, func(done gobuild.Progress) { step.Update("%s", done) })
+		return err
 	})
 }
 

@@ -73,7 +73,7 @@ func TestSchedule(t *testing.T) {
 
 func TestScheduleThatCantBeBuilt(t *testing.T) {
 	aWorkspaceWith(t, "package main\n\nfunc main() { undefined() }\n")
-	_, err := buildSchedule(t.Context(), os.Getenv("WORKSHOP_ROOT"))
+	_, err := buildSchedule(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "failed") || !strings.Contains(err.Error(), "undefined: undefined") {
 		t.Errorf("the error is %v", err)
 	}

@@ -21,11 +21,11 @@ it yourself, it takes --spoil.`,
 		Example: `  ./scripts/workshop solution 01/1`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, exercise, err := findExercise(args[0])
+			exercise, err := exercises.FindOne(theRoot(), args[0])
 			if err != nil {
 				return err
 			}
-			progress, err := exercises.ReadProgress(root)
+			progress, err := exercises.ReadProgress(theRoot())
 			if err != nil {
 				return err
 			}

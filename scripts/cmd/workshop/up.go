@@ -3,7 +3,6 @@ package main
 // workshop up: make the cluster or start what of it is down, and say how to use it.
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -54,13 +53,13 @@ otherwise by --on kwok.`,
 				return err
 			}
 			result, err := bringUp(command.Context(), c, nodes)
+			if made, ofKind := c.(*kind.Cluster); err == nil && ofKind && standIn {
+				err = ui.New(os.Stderr).While("building the stand-in for nginx", func(*ui.Step) error {
+					return made.LoadStandIn(command.Context(), kind.SampleImages()...)
+				})
+			}
 			if err != nil {
 				return err
-			}
-			if made, ofKind := c.(*kind.Cluster); ofKind && standIn {
-				if err := loadStandIn(command.Context(), made); err != nil {
-					return err
-				}
 			}
 			return summarize(command, c, result)
 		},
@@ -74,7 +73,7 @@ otherwise by --on kwok.`,
 
 // clusterToUp is the cluster that up is about. What is for clusters of kind alone is refused for others.
 func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, error) {
-	root, c, err := theWorkspace()
+	c, err := theCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +81,7 @@ func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, 
 		return nil, &problem.Problem{What: "--kind asks for containers, --on kwok for none", Mend: "leave one out; --on may come from " + nodesVariable}
 	}
 	if containers {
-		c = kind.New(root, c.Name())
+		c = kind.New(theRoot(), c.Name())
 	}
 	made, ofKind := c.(*kind.Cluster)
 	switch {
@@ -94,17 +93,6 @@ func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, 
 		return nil, &problem.Problem{What: "--stand-in is for clusters of kind: on simulated nodes nothing is pulled", Mend: "add --kind, or leave it out"}
 	}
 	return c, nil
-}
-
-// loadStandIn brings the stand-in to the cluster's node.
-func loadStandIn(ctx context.Context, made *kind.Cluster) error {
-	step := ui.New(os.Stderr).Start("building the stand-in for nginx")
-	if err := made.LoadStandIn(ctx, kind.SampleImages()...); err != nil {
-		step.Fail()
-		return err
-	}
-	step.Drop()
-	return nil
 }
 
 // shortImage is an image's name without its digest.

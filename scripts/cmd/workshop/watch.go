@@ -23,7 +23,7 @@ that isn't passed, c checks again, q quits.`,
   ./scripts/workshop watch 01/1`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			root, found, err := findExercises(args)
+			found, err := findExercises(args)
 			if err != nil {
 				return err
 			}
@@ -31,7 +31,7 @@ that isn't passed, c checks again, q quits.`,
 				command.Println(nothingOpen(found))
 				return nil
 			}
-			start, open, err := firstOpen(root, found)
+			start, open, err := firstOpen(found)
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ that isn't passed, c checks again, q quits.`,
 				start = found[0]
 			}
 			if len(found) == 1 { // that one first, and then all others
-				if found, err = exercises.All(root); err != nil {
+				if found, err = exercises.All(theRoot()); err != nil {
 					return err
 				}
 			}
@@ -48,7 +48,7 @@ that isn't passed, c checks again, q quits.`,
 				return err
 			}
 			return watch.Watch{
-				Checker:   verdict.Checker{Root: root, Env: clusterForTests},
+				Checker:   verdict.Checker{Root: theRoot(), Env: clusterForTests},
 				Terminal:  terminal,
 				Exercises: found,
 				Start:     start,

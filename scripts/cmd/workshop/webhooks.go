@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/webhooks"
@@ -14,21 +13,12 @@ import (
 
 // serveWebhooks returns the flags that the program needs to serve its webhooks, and has the cluster call them as soon as it does. stop
 // takes that back.
-func serveWebhooks(ctx context.Context, root string, p program.Program, ready *prepared) (flags []string, stop func(), err error) {
+func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (flags []string, stop func(), err error) {
 	manifests, err := os.ReadFile(p.Webhooks)
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := os.MkdirTemp(filepath.Join(root, ".workshop"), "webhooks-")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(dir)
-		}
-	}()
-	local, err := webhooks.New(dir)
+	local, err := webhooks.New(ready.dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +43,6 @@ func serveWebhooks(ctx context.Context, root string, p program.Program, ready *p
 		if err := webhooks.Delete(context.WithoutCancel(ctx), ready.kubectl); err != nil {
 			fmt.Fprintln(os.Stderr, "workshop: the webhooks are still called, though nobody answers: the next run takes them away:", err)
 		}
-		os.RemoveAll(dir)
 	}
 	return local.Flags(), stop, nil
 }

@@ -12,14 +12,20 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/kind"
+	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// findRoot is the repository's root: scripts/workshop says it in WORKSHOP_ROOT; otherwise it is looked for upwards.
+// rootVariable holds the repository's root. scripts/workshop sets it. Without that script, it is set before a command begins.
+const rootVariable = "WORKSHOP_ROOT"
+
+func theRoot() string { return os.Getenv(rootVariable) }
+
+// findRoot is the repository's root, which is looked for upwards if nobody says it.
 func findRoot() (string, error) {
-	if root := os.Getenv("WORKSHOP_ROOT"); root != "" {
+	if root := theRoot(); root != "" {
 		return root, nil
 	}
 	start, err := os.Getwd()
@@ -33,7 +39,7 @@ func findRoot() (string, error) {
 		if dir == filepath.Dir(dir) {
 			return "", &problem.Problem{
 				What: fmt.Sprintf("%s isn't in the workshop's repository", start),
-				Mend: "go to the repository, or set WORKSHOP_ROOT to where it is",
+				Mend: "go to the repository, or set " + rootVariable + " to where it is",
 			}
 		}
 	}
@@ -48,12 +54,6 @@ func isRoot(dir string) bool {
 	return true
 }
 
-// theCluster is the cluster that commands are about. It need not exist.
-func theCluster() (cluster.Backend, error) {
-	_, c, err := theWorkspace()
-	return c, err
-}
-
 // existingCluster is theCluster, which has to be there, be it up or down.
 func existingCluster() (cluster.Backend, error) {
 	c, err := theCluster()
@@ -63,29 +63,31 @@ func existingCluster() (cluster.Backend, error) {
 	return c, err
 }
 
-// theWorkspace is the repository's root, and the cluster that commands are about.
-func theWorkspace() (root string, c cluster.Backend, err error) {
-	if root, err = findRoot(); err != nil {
-		return "", nil, err
-	}
+// theCluster is the cluster that commands are about. It need not exist.
+func theCluster() (cluster.Backend, error) {
 	name := cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName)
 	if err := cluster.CheckName(name); err != nil {
-		return root, nil, err
+		return nil, err
 	}
 	nodes, err := theNodes()
 	if err != nil {
-		return root, nil, err
+		return nil, err
 	}
-	containers := kind.New(root, name)
+	containers := kind.New(theRoot(), name)
 	if nodes == cluster.Containers || nodes == "" && containers.Begun() {
-		return root, containers, nil
+		return containers, nil
 	}
-	return root, simulated(root, name), nil
+	return simulated(name), nil
 }
 
 // simulated is the cluster of that name whose nodes are simulated.
-func simulated(root, name string) *cluster.Cluster {
-	return cluster.New(root, controlplane.New(root).Bin, name)
+func simulated(name string) *cluster.Cluster {
+	return cluster.New(theRoot(), controlplane.New(theRoot()).Bin, name)
+}
+
+// kubectlOn is the course's kubectl, on c.
+func kubectlOn(c cluster.Backend) kubectl.Kubectl {
+	return kubectl.Kubectl{Binary: filepath.Join(controlplane.New(theRoot()).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
 // nodesVariable holds what --on says; who sets it needn't say so with each command.
@@ -116,11 +118,7 @@ func ensureUp(ctx context.Context) (cluster.Backend, error) {
 
 // bringUp brings this cluster up, with a given number of nodes (0: as they are), and tells what there was to do.
 func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResult, error) {
-	root, err := findRoot()
-	if err != nil {
-		return cluster.UpResult{}, err
-	}
-	if err := runs.Sweep(ctx, root); err != nil { // what is left of tests that were killed
+	if err := runs.Sweep(ctx, theRoot()); err != nil { // what is left of tests that were killed
 		return cluster.UpResult{}, err
 	}
 	show := ui.New(os.Stderr)
@@ -132,11 +130,7 @@ func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResul
 
 // ensureBuilt builds what is missing of the control plane. Where the nodes are containers they bring it, all but kubectl.
 func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
-	root, err := findRoot()
-	if err != nil {
-		return err
-	}
-	builder := controlplane.New(root)
+	builder := controlplane.New(theRoot())
 	if nodes == cluster.Containers {
 		builder.Only = "kubectl"
 	}

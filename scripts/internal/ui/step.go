@@ -42,6 +42,18 @@ func (u *UI) Start(what string) *Step {
 	return s
 }
 
+// While shows a step while work goes on, and of its end only that it has failed.
+func (u *UI) While(what string, work func(*Step) error) error {
+	step := u.Start(what)
+	err := work(step)
+	if err != nil {
+		step.Fail()
+	} else {
+		step.Drop()
+	}
+	return err
+}
+
 // Update says what the step is at now: a counter, a name. It is cheap.
 func (s *Step) Update(format string, args ...any) {
 	s.mu.Lock()
@@ -62,20 +74,18 @@ func (s *Step) Note(format string, args ...any) {
 
 // Done ends the step well: its line is replaced by this one, with a mark and the time that it took.
 func (s *Step) Done(format string, args ...any) {
-	s.end()
+	s.Drop()
 	s.ui.Say("%s %s (%s)", s.ui.palette.Green.Sprint("✓"), fmt.Sprintf(format, args...), s.elapsed())
 }
 
 // Fail ends the step badly. The reason is the caller's to report.
 func (s *Step) Fail() {
-	s.end()
+	s.Drop()
 	s.ui.Say("%s %s (%s)", s.ui.palette.Red.Sprint("✗"), s.what, s.elapsed())
 }
 
 // Drop ends the step without a word: there was nothing to do after all.
-func (s *Step) Drop() { s.end() }
-
-func (s *Step) end() {
+func (s *Step) Drop() {
 	close(s.stop)
 	s.ended.Wait()
 	s.erase()
