@@ -4,12 +4,13 @@ package chapterdiff
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,9 +42,9 @@ type file struct {
 }
 
 var (
-	// moduleFile are files that say nothing of the lesson.
-	moduleFile = regexp.MustCompile(`(^|/)go\.(mod|sum)$`)
-	testFile   = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
+	// leftOut are files that say nothing of the lesson: of modules, and hidden ones.
+	leftOut  = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)`)
+	testFile = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
 	// generatedMark is how Go marks generated code (https://go.dev/s/generatedcode), and what controller-gen puts into
 	// the manifests that it writes.
 	generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$|^\s+controller-gen\.kubebuilder\.io/version:`)
@@ -51,30 +52,15 @@ var (
 
 // readFiles reads all files of a chapter but go.mod and go.sum, hidden ones and those that aren't text.
 func readFiles(chapter chapters.Chapter) ([]file, error) {
+	names, err := chapters.Files(chapter.Dir, func(name string) bool { return !leftOut.MatchString(name) })
 	var files []file
-	fsys := os.DirFS(chapter.Dir)
-	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case name != "." && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case !entry.Type().IsRegular() || moduleFile.MatchString(name):
-			return nil
+	for _, name := range names {
+		content, readErr := os.ReadFile(filepath.Join(chapter.Dir, name))
+		err = errors.Join(err, readErr)
+		if utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 { // it is no program that someone built here, and no picture
+			files = append(files, newFile(name, string(content)))
 		}
-		content, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-			return nil // a program that someone built here, a picture
-		}
-		files = append(files, newFile(name, string(content)))
-		return nil
-	})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the files of %s: %w", chapter.Name, err)
 	}

@@ -3,6 +3,7 @@ package chapters
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -94,6 +95,23 @@ func onlyFile(pattern string) string {
 		return found[0]
 	}
 	return pattern
+}
+
+// Files lists the files below a folder that are wanted, in order: their paths from there, with slashes. It doesn't look into
+// .git and .workshop.
+func Files(dir string, wanted func(name string) bool) (names []string, err error) {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == ".workshop"):
+			return fs.SkipDir
+		case entry.Type().IsRegular() && wanted(name):
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names, err
 }
 
 var folder = regexp.MustCompile(`^[0-9]{2}-[a-z-]+$`)

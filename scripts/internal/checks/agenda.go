@@ -7,13 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/exercises"
 )
 
@@ -24,21 +21,17 @@ var (
 
 // agenda: each timetable's rows follow on from one another and fill the time in its heading. Exercises have their own titles and minutes,
 // and chapters their own ideas. That linked sections exist is checked with all other links.
-func agenda(_ context.Context, root string) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(root, "scripts", "AGENDA.md"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // INSTRUCTOR.md links to it
+func agenda(_ context.Context, r *repository) error {
+	text, err := r.read("scripts", "AGENDA.md")
+	if err != nil || text == "" { // INSTRUCTOR.md links to it
+		return err
 	}
+	named, err := rowsByLink(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	named, err := rowsByLink(root)
-	if err != nil {
-		return nil, err
-	}
-	var problems []string
 	say := func(line int, format string, args ...any) {
-		problems = append(problems, fmt.Sprintf("scripts/AGENDA.md:%d: ", line)+fmt.Sprintf(format, args...))
+		r.say("scripts/AGENDA.md:%d: %s", line, fmt.Sprintf(format, args...))
 	}
 	name, length, minutes := "", "", 0
 	fills := func(line int) {
@@ -46,7 +39,7 @@ func agenda(_ context.Context, root string) ([]string, error) {
 			say(line, "timetable %s takes %s, but its heading says %s", name, sum, length)
 		}
 	}
-	lines := strings.Split(string(text), "\n")
+	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if head := timetable.FindStringSubmatch(line); head != nil {
 			fills(i)
@@ -69,27 +62,23 @@ func agenda(_ context.Context, root string) ([]string, error) {
 	if name == "" {
 		say(1, "it has no timetable, which begins with a heading such as %q", "## 3h (3:00): a watch, a cache")
 	}
-	return problems, nil
+	return nil
 }
 
 // clock is a number of minutes as a timetable shows it: 1:05.
 func clock(minutes int) string { return fmt.Sprintf("%d:%02d", minutes/60, minutes%60) }
 
 // rowsByLink says what stands before the link to each exercise and chapter: its minutes and its title, or its idea.
-func rowsByLink(root string) (map[string]string, error) {
+func rowsByLink(r *repository) (map[string]string, error) {
 	rows := map[string]string{}
-	all, err := chapters.All(root)
-	if err != nil {
-		return nil, err
-	}
-	for _, chapter := range all {
+	for _, chapter := range r.chapters {
 		idea, err := chapter.Idea()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		rows["(../"+chapter.Name+"/README.md)"] = fmt.Sprintf("| | | **Chapter %s**: [%s]", chapter.Number(), idea)
 	}
-	found, err := exercises.All(root)
+	found, err := exercises.All(r.root)
 	for _, e := range found {
 		rows["(../"+e.Path("README.md")+")"] = fmt.Sprintf("| %d | [Exercise %s: %s]", e.Minutes, e.Name(), e.Title)
 	}

@@ -46,7 +46,7 @@ Again: [exercise 1](../01-a/exercises/1-sums/README.md).
 				"01-a/exercises/1-sums/README.md":   "# 1: Sums\n\nMinutes: 15\n",
 				"01-a/exercises/1-sums/exercise.go": "package sums\n",
 			})
-			got, err := agenda(t.Context(), root)
+			got, err := run(t.Context(), root, agenda)
 			if err != nil || !slices.Equal(got, test.want) {
 				t.Errorf("problems %q, want %q; error %v", got, test.want, err)
 			}
@@ -55,7 +55,7 @@ Again: [exercise 1](../01-a/exercises/1-sums/README.md).
 }
 
 func TestTheTimetables(t *testing.T) {
-	problems, err := agenda(t.Context(), "../../..")
+	problems, err := run(t.Context(), "../../..", agenda)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("problems %q, error %v", problems, err)
 	}

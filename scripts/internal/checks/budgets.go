@@ -5,10 +5,8 @@ package checks
 
 import (
 	"context"
-	"fmt"
 
 	"example.com/operators/scripts/internal/chapterdiff"
-	"example.com/operators/scripts/internal/chapters"
 )
 
 // budget is what a chapter may have at most: lines of handwritten Go, as `workshop diff --stat all` counts them.
@@ -27,33 +25,26 @@ var mostLines = map[string]budget{
 	"07": {code: 2010},
 }
 
-func budgets(_ context.Context, root string) ([]string, error) {
-	all, err := chapters.All(root)
-	if err != nil {
-		return nil, err
+func budgets(_ context.Context, r *repository) error {
+	rows, err := chapterdiff.Rows(r.chapters)
+	for _, row := range rows {
+		r.compareWithBudget(row)
 	}
-	rows, err := chapterdiff.Rows(all)
-	if err != nil {
-		return nil, err
-	}
-	return overBudget(rows), nil
+	return err
 }
 
-// overBudget says which rows have more lines than they may.
-func overBudget(rows []chapterdiff.Row) (problems []string) {
-	for _, row := range rows {
-		most, known := mostLines[row.Chapter.Number()]
-		if !known {
-			problems = append(problems, fmt.Sprintf("%s: has no budget: give it one in scripts/internal/checks/budgets.go", row.Chapter.Name))
-			continue
-		}
-		if row.Code > most.code {
-			problems = append(problems, fmt.Sprintf("%s: %d lines of code, and its budget is %d: make it shorter, or say why it needs more", row.Chapter.Name, row.Code, most.code))
-		}
-		if most.toRead > 0 && row.ToRead() > most.toRead {
-			problems = append(problems, fmt.Sprintf("%s: %d lines to read for who comes from the chapter before, and its budget is %d: does the diff show the lesson and nothing else?",
-				row.Chapter.Name, row.ToRead(), most.toRead))
-		}
+func (r *repository) compareWithBudget(row chapterdiff.Row) {
+	name := row.Chapter.Name
+	most, known := mostLines[row.Chapter.Number()]
+	if !known {
+		r.say("%s: has no budget: give it one in scripts/internal/checks/budgets.go", name)
+		return
 	}
-	return problems
+	if row.Code > most.code {
+		r.say("%s: %d lines of code, and its budget is %d: make it shorter, or say why it needs more", name, row.Code, most.code)
+	}
+	if most.toRead > 0 && row.ToRead() > most.toRead {
+		r.say("%s: %d lines to read for who comes from the chapter before, and its budget is %d: does the diff show the lesson and nothing else?",
+			name, row.ToRead(), most.toRead)
+	}
 }

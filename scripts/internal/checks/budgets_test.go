@@ -24,8 +24,9 @@ func TestOverBudget(t *testing.T) {
 		"a chapter that nobody has judged": {row("08-more", 1, 1), "no budget"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			problems := overBudget([]chapterdiff.Row{test.row})
-			if got := strings.Join(problems, "\n"); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			var r repository
+			r.compareWithBudget(test.row)
+			if got := strings.Join(r.problems, "\n"); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 				t.Errorf("problems %q, want %q", got, test.want)
 			}
 		})

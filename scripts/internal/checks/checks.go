@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -21,98 +20,106 @@ import (
 
 // All runs every check on the repository at root and returns what is wrong, a sentence each.
 func All(ctx context.Context, root string) ([]string, error) {
-	var problems []string
-	for _, check := range []func(context.Context, string) ([]string, error){topLevel, formatting, versions, skeleton, names, budgets, practice, agenda} {
-		found, err := check(ctx, root)
-		if err != nil {
-			return nil, err
-		}
-		problems = append(problems, found...)
+	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda)
+}
+
+// repository is what is checked, and what was found wrong with it.
+type repository struct {
+	root     string
+	chapters []chapters.Chapter
+	problems []string
+}
+
+func (r *repository) say(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+// read reads a file of the repository; one that isn't there is empty.
+func (r *repository) read(path ...string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(r.root, filepath.Join(path...)))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	return problems, nil
+	return string(content), err
+}
+
+func run(ctx context.Context, root string, checks ...func(context.Context, *repository) error) ([]string, error) {
+	all, err := chapters.All(root)
+	r := &repository{root: root, chapters: all}
+	for _, check := range checks {
+		if err == nil {
+			err = check(ctx, r)
+		}
+	}
+	return r.problems, err
 }
 
 var allowedAtTop = regexp.MustCompile(`^(\..*|LICENSE|README\.md|go\.work|go\.work\.sum|scripts|0[1-7]-[a-z-]+)$`)
 
 // topLevel: nothing stands at the root but chapters, scripts, go.work, README, LICENSE and dotfiles.
-func topLevel(_ context.Context, root string) ([]string, error) {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return nil, err
-	}
-	var problems []string
+func topLevel(_ context.Context, r *repository) error {
+	entries, err := os.ReadDir(r.root)
 	for _, entry := range entries {
 		if !allowedAtTop.MatchString(entry.Name()) {
-			problems = append(problems, fmt.Sprintf("%s: doesn't belong at the top of the repository", entry.Name()))
+			r.say("%s: doesn't belong at the top of the repository", entry.Name())
 		}
 	}
-	return problems, nil
+	return err
 }
 
 // formatting: gofmt would change nothing. It is given our modules: in .workshop may be a whole Go, whose tests don't all parse.
-func formatting(ctx context.Context, root string) ([]string, error) {
-	modules, err := Modules(root)
-	if err != nil {
-		return nil, err
-	}
-	command := exec.CommandContext(ctx, "gofmt", append([]string{"-l"}, modules...)...)
-	command.Dir = root
+func formatting(ctx context.Context, r *repository) error {
+	command := exec.CommandContext(ctx, "gofmt", append([]string{"-l"}, r.modules()...)...)
+	command.Dir = r.root
 	output, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("gofmt: %w", err)
+		return fmt.Errorf("gofmt: %w", err)
 	}
-	var problems []string
 	for file := range strings.Lines(string(output)) {
-		if strings.Contains(file, "/exercises/") {
-			continue // a learner's own work
+		if !strings.Contains(file, "/exercises/") { // a learner's own work
+			r.say("%s: gofmt would change it", strings.TrimSpace(file))
 		}
-		problems = append(problems, fmt.Sprintf("%s: gofmt would change it", strings.TrimSpace(file)))
 	}
-	return problems, nil
+	return nil
 }
 
 // versions: every module that two of ours need, they need in the same version, in a go.mod or in a Makefile, and all ask for the same Go.
 // Otherwise neighbouring chapters would differ in more than their lesson, and share no build cache.
-func versions(_ context.Context, root string) ([]string, error) {
-	modules, err := Modules(root)
-	if err != nil {
-		return nil, err
-	}
-	var problems []string
+func versions(_ context.Context, r *repository) error {
 	first := map[string]string{} // what → "version in file"
 	compare := func(file, what, version string) {
 		before, seen := first[what]
 		if !seen {
 			first[what] = version + " in " + file
 		} else if !strings.HasPrefix(before, version+" in ") {
-			problems = append(problems, fmt.Sprintf("%s: %s %s, but %s", file, what, version, before))
+			r.say("%s: %s %s, but %s", file, what, version, before)
 		}
 	}
-	for _, module := range modules {
-		path := filepath.Join(root, module, "go.mod")
+	for _, module := range r.modules() {
+		path := filepath.Join(r.root, module, "go.mod")
 		content, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		file, err := modfile.Parse(path, content, nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		compare(module+"/go.mod", "go", file.Go.Version)
 		for _, require := range file.Require {
 			compare(module+"/go.mod", require.Mod.Path, require.Mod.Version)
 		}
 	}
-	for _, module := range modules {
-		content, err := os.ReadFile(filepath.Join(root, module, "Makefile"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+	for _, module := range r.modules() {
+		content, err := r.read(module, "Makefile")
+		if err != nil {
+			return err
 		}
-		for tool, version := range toolVersions(string(content)) {
+		for tool, version := range toolVersions(content) {
 			compare(module+"/Makefile", tool, version)
 		}
 	}
-	return problems, nil
+	return nil
 }
 
 var (
@@ -136,12 +143,12 @@ func toolVersions(makefile string) map[string]string {
 // Modules lists the folders of the modules in go.work, relative to root: the chapters and scripts.
 func Modules(root string) ([]string, error) {
 	all, err := chapters.All(root)
-	if err != nil {
-		return nil, err
-	}
-	var modules []string
-	for _, chapter := range all {
+	return (&repository{chapters: all}).modules(), err
+}
+
+func (r *repository) modules() (modules []string) {
+	for _, chapter := range r.chapters {
 		modules = append(modules, chapter.Name)
 	}
-	return slices.Concat(modules, []string{"scripts"}), nil
+	return append(modules, "scripts")
 }

@@ -104,7 +104,7 @@ func TestAPartThatHasMoved(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := testfiles.Write(t, t.TempDir(), map[string]string{"05-a/desired.go": core, place: test.six})
-			problems, err := skeleton(t.Context(), root)
+			problems, err := run(t.Context(), root, skeleton)
 			if got := slices.Contains(problems, place+": should be the same as in 05-a"); err != nil || got != test.want {
 				t.Errorf("found %q (%v), want %v", problems, err, test.want)
 			}

@@ -5,8 +5,6 @@ package checks
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,56 +21,46 @@ var (
 
 // names: what stands between backticks in the first column is in the code of the chapter that the column's head names, and what
 // does in the second in that of the text's own.
-func names(_ context.Context, root string) ([]string, error) {
-	all, err := chapters.All(root)
-	if err != nil {
-		return nil, err
-	}
-	var problems []string
-	for _, chapter := range all {
-		text, err := read(chapter, "README.md")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the check of the texts says so
-			return nil, err
+func names(_ context.Context, r *repository) error {
+	for _, chapter := range r.chapters {
+		text, err := r.read(chapter.Name, "README.md") // the check of the texts says if there is none
+		if err != nil {
+			return err
 		}
 		for _, table := range tableOfNames.FindAllStringSubmatch(text, -1) {
-			former, err := chapters.Find(root, table[1])
+			former, err := chapters.Find(r.root, table[1])
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for column, in := range []chapters.Chapter{former[0], chapter} {
 				code, err := sourceOf(in.Dir)
 				if err != nil {
-					return nil, err
+					return err
 				}
 				for row := range strings.Lines(table[2]) {
 					cells := strings.Split(row, "|")
 					for _, name := range inBackticks.FindAllStringSubmatch(cells[min(column+1, len(cells)-1)], -1) {
 						if !strings.Contains(code, name[1]) {
-							problems = append(problems, fmt.Sprintf("%s/README.md: the table names %s, which isn't in the code of %s", chapter.Name, name[0], in.Name))
+							r.say("%s/README.md: the table names %s, which isn't in the code of %s", chapter.Name, name[0], in.Name)
 						}
 					}
 				}
 			}
 		}
 	}
-	return problems, nil
+	return nil
 }
 
 // sourceOf returns a chapter's program, its tests and exercises aside.
 func sourceOf(dir string) (string, error) {
-	var source strings.Builder
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == "exercises":
-			return fs.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		content, err := os.ReadFile(path)
-		source.Write(content)
-		return err
+	files, err := chapters.Files(dir, func(name string) bool {
+		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "exercises/")
 	})
+	var source strings.Builder
+	for _, file := range files {
+		content, readErr := os.ReadFile(filepath.Join(dir, file))
+		source.Write(content)
+		err = errors.Join(err, readErr)
+	}
 	return source.String(), err
 }

@@ -2,50 +2,36 @@ package checks
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
-	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/exercises"
 )
 
 // practice: each chapter's text has its exercises in a table, as they call themselves and with the minutes that they take; and an exercise
 // that asks for a prediction answers it.
-func practice(_ context.Context, root string) ([]string, error) {
-	all, err := chapters.All(root)
+func practice(_ context.Context, r *repository) error {
+	found, err := exercises.All(r.root)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var problems []string
-	for _, chapter := range all {
-		found, err := exercises.In(chapter)
+	for _, e := range found {
+		task, err := r.read(e.Path(exercises.ReadmeFile))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		text, err := read(chapter, "README.md")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		text, err := r.read(e.Chapter.Name, "README.md")
+		if err != nil {
+			return err
 		}
-		for _, e := range found {
-			task, err := os.ReadFile(e.File("README.md"))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // that is the proof's to say
-			}
-			if err != nil {
-				return nil, err
-			}
-			if !hasRow(text, e) {
-				problems = append(problems, fmt.Sprintf("%s/README.md: its table has no exercise %d, %q, of %d minutes", chapter.Name, e.Number, e.Title, e.Minutes))
-			}
-			if strings.Contains(string(task), "**Predict") && !strings.Contains(string(task), "<summary>Answer</summary>") {
-				problems = append(problems, e.Path("README.md")+": it has a Predict, and no Answer")
-			}
+		if task != "" && !hasRow(text, e) { // it is the proof that says so if there is none
+			r.say("%s/README.md: its table has no exercise %d, %q, of %d minutes", e.Chapter.Name, e.Number, e.Title, e.Minutes)
+		}
+		if strings.Contains(task, "**Predict") && !strings.Contains(task, "<summary>Answer</summary>") {
+			r.say("%s: it has a Predict, and no Answer", e.Path(exercises.ReadmeFile))
 		}
 	}
-	return problems, nil
+	return nil
 }
 
 // hasRow tells whether a text's table has an exercise: | [K: Title](…) | … | minutes |

@@ -37,7 +37,7 @@ func TestPractice(t *testing.T) {
 				"01-raw-watch/exercises/1-sums/README.md":   test.task,
 				"01-raw-watch/exercises/1-sums/exercise.go": "package sums\n",
 			})
-			got, err := practice(t.Context(), root)
+			got, err := run(t.Context(), root, practice)
 			if err != nil || !slices.Equal(got, test.want) {
 				t.Errorf("problems %q, want %q; error %v", got, test.want, err)
 			}

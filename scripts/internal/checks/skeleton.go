@@ -5,15 +5,8 @@ package checks
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
-
-	"example.com/operators/scripts/internal/chapters"
 )
 
 const (
@@ -77,15 +70,10 @@ var inProject = map[string]string{
 var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t"example\.com/operators/.*")$`)
 
 // skeleton: every part is where it belongs, and the same where it should be.
-func skeleton(_ context.Context, root string) ([]string, error) {
-	all, err := chapters.All(root)
-	if err != nil {
-		return nil, err
-	}
-	var problems []string
+func skeleton(_ context.Context, r *repository) error {
 	for _, part := range parts() {
 		model, modelIn := "", ""
-		for _, chapter := range all {
+		for _, chapter := range r.chapters {
 			if chapter.Number() < part.first || chapter.Number() > part.last {
 				continue
 			}
@@ -93,51 +81,41 @@ func skeleton(_ context.Context, root string) ([]string, error) {
 			if other, moved := inProject[place]; moved && chapter.Number() == "06" {
 				place = other
 			}
-			content, err := read(chapter, place)
-			if errors.Is(err, fs.ErrNotExist) {
-				problems = append(problems, fmt.Sprintf("%s: has no %s, as chapters %s to %s should", chapter.Name, place, part.first, part.last))
-				continue
-			}
+			content, err := r.read(chapter.Name, place)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			content = itsOwn.ReplaceAllString(strings.ReplaceAll(content, chapter.Name, "CHAPTER"), "")
+			same := itsOwn.ReplaceAllString(strings.ReplaceAll(content, chapter.Name, "CHAPTER"), "")
 			switch {
+			case content == "":
+				r.say("%s: has no %s, as chapters %s to %s should", chapter.Name, place, part.first, part.last)
 			case !part.same:
 			case modelIn == "":
-				model, modelIn = content, chapter.Name
-			case content != model:
-				problems = append(problems, fmt.Sprintf("%s/%s: should be the same as in %s", chapter.Name, place, modelIn))
+				model, modelIn = same, chapter.Name
+			case same != model:
+				r.say("%s/%s: should be the same as in %s", chapter.Name, place, modelIn)
 			}
 		}
 	}
-	schedules, err := givenSchedule(all)
-	return append(problems, schedules...), err
-}
-
-func read(chapter chapters.Chapter, path string) (string, error) {
-	content, err := os.ReadFile(filepath.Join(chapter.Dir, filepath.FromSlash(path)))
-	return string(content), err
+	return givenSchedule(r)
 }
 
 // givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's solution has.
-func givenSchedule(all []chapters.Chapter) ([]string, error) {
+func givenSchedule(r *repository) error {
 	const given, solved = tdset + "schedule.go", tdset + "solution.go"
 	contents := map[string]string{}
-	for _, chapter := range all {
-		file := map[string]string{"01": solved, "02": given}[chapter.Number()]
-		if file == "" {
-			continue
+	for _, chapter := range r.chapters {
+		if file := map[string]string{"01": solved, "02": given}[chapter.Number()]; file != "" {
+			content, err := r.read(chapter.Name, file)
+			if err != nil {
+				return err
+			}
+			contents[file] = content
 		}
-		content, err := read(chapter, file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		contents[file] = content
 	}
 	_, declarations, _ := strings.Cut(contents[given], "\n)\n") // after the imports
 	if !strings.Contains(contents[solved], declarations) {
-		return []string{fmt.Sprintf("02's %s: what it declares should be the same as in 01's %s", given, solved)}, nil
+		r.say("02's %s: what it declares should be the same as in 01's %s", given, solved)
 	}
-	return nil, nil
+	return nil
 }

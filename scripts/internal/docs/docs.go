@@ -8,10 +8,11 @@ package docs
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
 	"regexp"
 	"slices"
+
+	"example.com/operators/scripts/internal/chapters"
 )
 
 var (
@@ -35,22 +36,7 @@ func (p Problem) String() string {
 // Files lists the Markdown files that are checked, relative to root and with slashes: README.md, and all under the
 // chapters, scripts and .github.
 func Files(root string) ([]string, error) {
-	var files []string
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == ".workshop"):
-			return fs.SkipDir
-		case !entry.IsDir() && responsible.MatchString(name):
-			files = append(files, name)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for Markdown files: %w", err)
-	}
-	return files, nil
+	return chapters.Files(root, responsible.MatchString)
 }
 
 // Repository is the repository whose texts are meant.
@@ -64,10 +50,6 @@ type Repository struct {
 // means that a file could not be read.
 func (r Repository) CheckText(files ...string) ([]Problem, error) {
 	texts := library{fsys: os.DirFS(r.Root), read: map[string]*document{}}
-	everything, err := Files(r.Root)
-	if err != nil {
-		return nil, err
-	}
 	var all []Problem
 	for _, file := range files {
 		doc, err := texts.document(file)
@@ -80,7 +62,7 @@ func (r Repository) CheckText(files ...string) ([]Problem, error) {
 			checkHeadings(doc),
 			checkConsole(doc),
 			checkGlossary(texts, doc),
-			checkMessages(texts, doc, everything),
+			r.checkMessages(texts, doc),
 			checkMuseum(texts, doc),
 		)
 		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })

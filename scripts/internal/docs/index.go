@@ -4,6 +4,7 @@ package docs
 // that it explains are those that somebody gets to see.
 
 import (
+	"errors"
 	"go/scanner"
 	"go/token"
 	"io/fs"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	extension "github.com/yuin/goldmark/extension/ast"
+
+	"example.com/operators/scripts/internal/chapters"
 )
 
 const (
@@ -90,7 +93,7 @@ func oneLine(text string) string {
 }
 
 // checkMessages checks that each message is in a string of a test, or in what a command of a text prints.
-func checkMessages(texts library, doc *document, files []string) (problems []Problem) {
+func (r Repository) checkMessages(texts library, doc *document) (problems []Problem) {
 	if doc.file != topREADME {
 		return nil
 	}
@@ -98,7 +101,7 @@ func checkMessages(texts library, doc *document, files []string) (problems []Pro
 	if len(rows) == 0 {
 		return nil
 	}
-	seen, err := seenByTests(texts, files)
+	seen, err := r.seenByTests(texts)
 	if err != nil {
 		return []Problem{doc.problem(doc.line(rows[0]), "%v", err)}
 	}
@@ -125,8 +128,12 @@ func hasPieces(text string, pieces []string) bool {
 	return true
 }
 
-// seenByTests are the strings in all tests, and the lines that commands in these texts print.
-func seenByTests(texts library, files []string) (seen []string, err error) {
+// seenByTests are the strings in all tests, and the lines that commands in the texts print.
+func (r Repository) seenByTests(texts library) (seen []string, err error) {
+	files, err := Files(r.Root)
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range files {
 		doc, err := texts.document(file)
 		if err != nil {
@@ -138,19 +145,12 @@ func seenByTests(texts library, files []string) (seen []string, err error) {
 			}
 		}
 	}
-	err = fs.WalkDir(texts.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
-		source, err := fs.ReadFile(texts.fsys, name)
+	tests, err := chapters.Files(r.Root, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	for _, name := range tests {
+		source, readErr := fs.ReadFile(texts.fsys, name)
 		seen = append(seen, stringsIn(source)...)
-		return err
-	})
+		err = errors.Join(err, readErr)
+	}
 	return seen, err
 }
 
