@@ -83,18 +83,10 @@ func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock,
 			return
 		}
 		if err != nil {
-			problems = append(problems, doc.problem(doc.line(n), "%s%v", prefix(html), err))
+			problems = append(problems, doc.problem(doc.line(n), "%s%v", strings.TrimPrefix(html+": ", ": "), err))
 			return
 		}
 		blocks = append(blocks, found)
 	})
 	return blocks, problems
-}
-
-// prefix names a marker before what is wrong with it.
-func prefix(marker string) string {
-	if marker == "" {
-		return ""
-	}
-	return marker + ": "
 }

@@ -31,7 +31,6 @@ const consoleLanguage = "console"
 
 var notRun = regexp.MustCompile(`^<!-- not run: \S.* -->$`)
 
-// block is one console block.
 type block struct {
 	line      int // its fence's
 	terminal  string

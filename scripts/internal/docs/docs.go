@@ -1,8 +1,5 @@
 // Package docs keeps the repository's Markdown true: the code in it is taken from the source, its links and headings
 // hold, and the commands in it are run and give the output that is shown.
-//
-// This file says which files are meant, and puts the checks that need no command run together. What each check is
-// stands in source.go (code), tables.go (what is counted), links.go (links and headings) and console.go (commands); running commands is runner.go's.
 package docs
 
 import (

@@ -31,23 +31,18 @@ func checkHeadings(doc *document) []Problem {
 	if !chapterREADME.MatchString(doc.file) {
 		return nil
 	}
-	seen := 0
-	for _, h := range doc.headings() {
-		if h.level != 2 {
-			continue
+	have := slices.DeleteFunc(doc.headings(), func(h heading) bool { return h.level != 2 })
+	for i, want := range chapterHeadings {
+		if i == len(have) {
+			last := strings.Count(string(doc.source), "\n")
+			return []Problem{doc.problem(max(1, last), "the chapter's second-level heading %q is missing", want)}
 		}
-		if seen == len(chapterHeadings) {
-			return []Problem{doc.problem(h.line, "a chapter has no heading %q after %q", h.text, chapterHeadings[seen-1])}
+		if have[i].text != want {
+			return []Problem{doc.problem(have[i].line, "a chapter's second-level heading %d is %q, not %q", i+1, want, have[i].text)}
 		}
-		if h.text != chapterHeadings[seen] {
-			return []Problem{doc.problem(h.line, "a chapter's second-level heading %d is %q, not %q",
-				seen+1, chapterHeadings[seen], h.text)}
-		}
-		seen++
 	}
-	if seen < len(chapterHeadings) {
-		last := strings.Count(string(doc.source), "\n")
-		return []Problem{doc.problem(max(1, last), "the chapter's second-level heading %q is missing", chapterHeadings[seen])}
+	if more := have[len(chapterHeadings):]; len(more) > 0 {
+		return []Problem{doc.problem(more[0].line, "a chapter has no heading %q after %q", more[0].text, have[len(chapterHeadings)-1].text)}
 	}
 	return nil
 }

@@ -85,9 +85,11 @@ func (p pattern) skip(places []int, i int) []int {
 	return places
 }
 
-// why says where output and text part.
+// why says where output and text part, if they do.
 func (m match) why(shown, lines []string) string {
 	switch {
+	case m.whole:
+		return ""
 	case m.shown == len(shown):
 		return fmt.Sprintf("line %d of the output is too much: %q", m.line+1, lines[m.line])
 	case !m.stuck:

@@ -22,9 +22,8 @@ const excerpt = 15
 
 // Runner runs the console blocks of Markdown files as a reader would. It needs bash.
 type Runner struct {
-	Root    string        // the repository
-	Env     []string      // of the terminals, as os.Environ has it; nil: this process's
-	Dir     string        // where the terminals start; "": Root
+	Root    string        // the repository, in which the terminals start
+	Env     []string      // of the terminals, besides this process's
 	Timeout time.Duration // for a command to end, or for shown output to appear; 0: DefaultTimeout
 	Log     io.Writer     // gets a line for each command that starts; nil: nobody
 }
@@ -43,7 +42,7 @@ func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
 	if len(problems) > 0 {
 		return problems, 0, nil
 	}
-	run := &run{Runner: *r, doc: doc, terminals: map[string]*terminal{}, started: map[*terminal]int{}}
+	run := &run{Runner: *r, doc: doc, terminals: map[string]*terminal{}}
 	run.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
 	defer run.close()
 	for _, b := range blocks {
@@ -65,15 +64,14 @@ type run struct {
 	Runner
 	doc       *document
 	terminals map[string]*terminal
-	started   map[*terminal]int // the line of the last command that doesn't end by itself
 	commands  int
 }
 
 // leftRunning are the commands that nobody has ended. One that has just printed its last line has a moment to end.
 func (r *run) leftRunning(ctx context.Context) (problems []Problem) {
-	for t, line := range r.started {
-		if s, _ := t.await(ctx, grace, func(s state) bool { return s.ended }); !s.ended {
-			problems = append(problems, *r.fail(line, "this still runs at the end of the text: end it there, by ^C"))
+	for _, t := range r.terminals {
+		if s, _ := t.await(ctx, grace, state.hasEnded); !s.ended {
+			problems = append(problems, *r.fail(t.line, "this still runs at the end of the text: end it there, by ^C"))
 		}
 	}
 	return problems
@@ -94,18 +92,15 @@ func (r *run) block(ctx context.Context, b block) *Problem {
 		if i == len(b.steps)-1 {
 			running, exit = b.running, b.exit
 		}
-		var problem *Problem
+		if s.command == "" && t.token == "" {
+			return r.fail(s.line, "output is shown of a terminal in which nothing was run")
+		}
 		if s.command != "" {
-			problem = r.start(ctx, t, s, running)
+			if problem := r.start(ctx, t, s, running); problem != nil {
+				return problem
+			}
 		}
-		switch {
-		case problem != nil:
-		case s.command == "" || running:
-			problem = r.follow(ctx, t, s)
-		default:
-			problem = r.finish(ctx, t, s, exit)
-		}
-		if problem != nil {
+		if problem := r.judge(ctx, t, s, running || s.command == "", exit); problem != nil {
 			return problem
 		}
 	}
@@ -117,11 +112,7 @@ func (r *run) terminal(name string) (*terminal, error) {
 	if t := r.terminals[name]; t != nil {
 		return t, nil
 	}
-	env := r.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	t, err := openTerminal(cmp.Or(r.Dir, r.Root), env)
+	t, err := openTerminal(r.Root, r.Env)
 	if err == nil {
 		r.terminals[name] = t
 	}
@@ -140,54 +131,42 @@ func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Pro
 		return r.fail(s.line, "$ %s\n%v", s.command, err)
 	}
 	r.commands++
-	if running {
-		r.started[t] = s.line
-	}
+	t.line = s.line
 	return nil
 }
 
-// finish waits until the command has ended, and judges all of its output and its exit status.
-func (r *run) finish(ctx context.Context, t *terminal, s step, exit int) *Problem {
-	end, err := t.await(ctx, r.Timeout, state.hasEnded)
-	lines := trimBlank(end.lines)
-	m := compile(s.output).match(lines)
-	t.seen = len(end.lines)
-	switch {
-	case err != nil:
-		return r.differ(s, lines, m, fmt.Sprintf("the command still runs after %v", r.Timeout))
-	case end.status != exit:
-		return r.differ(s, lines, m, fmt.Sprintf("exit status %d, expected %d", end.status, exit))
-	case len(s.output) > 0 && !m.whole:
-		return r.differ(s, lines, m, m.why(s.output, lines))
-	}
-	return nil
-}
-
-// follow waits until what is shown has appeared after what was already seen. More may follow; nothing may stand before
-// or between.
-func (r *run) follow(ctx context.Context, t *terminal, s step) *Problem {
-	if t.token == "" {
-		return r.fail(s.line, "output is shown of a terminal in which nothing was run")
-	}
+// judge waits until a command has ended, and judges all of its output and its exit status. One that doesn't end by itself is followed until
+// what is shown has appeared after what was already seen. More may come then, but nothing before or between.
+func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit int) *Problem {
 	p := compile(s.output)
-	var m match
-	var lines []string
 	now, err := t.await(ctx, r.Timeout, func(now state) bool {
-		lines = now.lines[t.seen:]
-		m = p.match(lines)
-		return m.used >= 0 || m.stuck || now.ended
+		m := p.match(now.lines[t.seen:])
+		return now.ended || follow && (m.used >= 0 || m.stuck)
 	})
+	lines := now.lines[t.seen:]
+	if !follow {
+		lines = trimBlank(lines)
+	}
+	m := p.match(lines)
+	why := m.why(s.output, lines)
 	switch {
-	case m.used >= 0:
+	case follow && m.used >= 0:
 		t.seen += m.used
 		return nil
+	case follow && err != nil:
+		why = fmt.Sprintf("after %v, %s", r.Timeout, why)
+	case follow && now.ended:
+		why = fmt.Sprintf("the command has ended with exit status %d, and %s", now.status, why)
+	case follow: // something else has come
 	case err != nil:
-		return r.differ(s, lines, m, fmt.Sprintf("after %v, ", r.Timeout)+m.why(s.output, lines))
-	case now.ended:
-		ended := fmt.Sprintf("the command has ended with exit status %d, and ", now.status)
-		return r.differ(s, lines, m, ended+m.why(s.output, lines))
+		why = fmt.Sprintf("the command still runs after %v", r.Timeout)
+	case now.status != exit:
+		why = fmt.Sprintf("exit status %d, expected %d", now.status, exit)
+	case len(s.output) == 0 || m.whole:
+		t.seen = len(now.lines)
+		return nil
 	}
-	return r.differ(s, lines, m, m.why(s.output, lines))
+	return r.differ(s, lines, m, why)
 }
 
 func (s state) hasEnded() bool { return s.ended }
@@ -203,15 +182,12 @@ func (r *run) differ(s step, lines []string, m match, why string) *Problem {
 	if s.command != "" {
 		command = "$ " + s.command
 	}
-	expected := "anything"
+	expected, came := "anything", "nothing"
+	from, to := max(0, len(lines)-2*excerpt), len(lines)
 	if len(s.output) > 0 {
 		expected = indent(s.output)
+		from, to = max(0, m.line-excerpt), min(len(lines), m.line+excerpt+1)
 	}
-	from, to := max(0, m.line-excerpt), min(len(lines), m.line+excerpt+1)
-	if len(s.output) == 0 {
-		from, to = max(0, len(lines)-2*excerpt), len(lines)
-	}
-	came := "nothing"
 	if len(lines) > 0 {
 		came = indent(lines[from:to])
 	}

@@ -259,15 +259,15 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 }
 
 func TestTheRunnersFieldsAreHeard(t *testing.T) {
-	root := consoleRepository(t, "'''console", "$ echo $WHO; test -f inside", "me", "'''")
+	root := consoleRepository(t, "'''console", "$ echo $WHO; test -f sub/inside", "me", "'''")
 	var log bytes.Buffer
-	runner := Runner{Root: root, Dir: filepath.Join(root, "sub"), Env: append(os.Environ(), "WHO=me"), Log: &log}
+	runner := Runner{Root: root, Env: []string{"WHO=me"}, Log: &log}
 	problems, _, err := runner.Run(t.Context(), "README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantProblems(t, problems)
-	if want := "README.md:2: $ echo $WHO; test -f inside\n"; log.String() != want {
+	if want := "README.md:2: $ echo $WHO; test -f sub/inside\n"; log.String() != want {
 		t.Errorf("log is %q, want %q", log.String(), want)
 	}
 }

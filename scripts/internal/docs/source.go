@@ -13,6 +13,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"path"
 	"regexp"
@@ -102,18 +103,16 @@ func extract(fsys fs.FS, file, names string) (string, error) {
 		return "", err
 	}
 
-	var found []ast.Decl
 	var texts []string
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(parsed.Decls, func(d ast.Decl) bool { return slices.Contains(declares(d), name) })
 		if i < 0 {
 			return "", fmt.Errorf("%s declares no %q at top level", file, name)
 		}
-		if decl := parsed.Decls[i]; !slices.Contains(found, decl) {
-			found = append(found, decl)
-			from, to := fset.Position(begin(decl)).Offset, fset.Position(decl.End()).Offset
-			rest, _, _ := strings.Cut(string(source[to:]), "\n") // a comment at the end of the line
-			texts = append(texts, string(source[from:to])+rest)
+		from, to := fset.Position(begin(parsed.Decls[i])).Offset, fset.Position(parsed.Decls[i].End()).Offset
+		rest, _, _ := strings.Cut(string(source[to:]), "\n") // a comment at the end of the line
+		if text := string(source[from:to]) + rest; !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
 	}
 	return strings.Join(texts, "\n\n"), nil
@@ -121,17 +120,17 @@ func extract(fsys fs.FS, file, names string) (string, error) {
 
 // begin is where a declaration's doc comment begins, or the declaration itself.
 func begin(decl ast.Decl) token.Pos {
+	var doc *ast.CommentGroup
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
-		if d.Doc != nil {
-			return d.Doc.Pos()
-		}
+		doc = d.Doc
 	case *ast.GenDecl:
-		if d.Doc != nil {
-			return d.Doc.Pos()
-		}
+		doc = d.Doc
 	}
-	return decl.Pos()
+	if doc == nil {
+		return decl.Pos()
+	}
+	return doc.Pos()
 }
 
 // declares are the names that a marker can call a declaration by.
@@ -141,7 +140,9 @@ func declares(decl ast.Decl) (names []string) {
 		if d.Recv == nil {
 			return []string{d.Name.Name}
 		}
-		return []string{receiver(d.Recv.List[0].Type) + "." + d.Name.Name}
+		// The receiver without its pointer and type parameters.
+		receiver, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*"), "[")
+		return []string{receiver + "." + d.Name.Name}
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			switch s := spec.(type) {
@@ -155,17 +156,6 @@ func declares(decl ast.Decl) (names []string) {
 		}
 	}
 	return names
-}
-
-// receiver is the name of a receiver's type, without its pointer and type parameters: the first name in it.
-func receiver(expr ast.Expr) (name string) {
-	ast.Inspect(expr, func(n ast.Node) bool {
-		if identifier, ok := n.(*ast.Ident); ok && name == "" {
-			name = identifier.Name
-		}
-		return name == ""
-	})
-	return name
 }
 
 func splitLines(text []byte) []string {

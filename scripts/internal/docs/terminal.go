@@ -47,6 +47,7 @@ type terminal struct {
 
 	token string // the end of the present command's output; "" before the first command
 	seen  int    // lines of the present command that were already compared
+	line  int    // of the text, that has the present command
 }
 
 // state is what a look at a terminal shows of the present command.
@@ -59,7 +60,7 @@ type state struct {
 func openTerminal(dir string, env []string) (*terminal, error) {
 	t := &terminal{bash: exec.Command("bash", "--noprofile", "--norc"), gone: make(chan struct{})}
 	t.bash.Dir = dir
-	t.bash.Env = append(slices.Clip(env), "BASH_ENV=") // which a bash fed by a pipe would read
+	t.bash.Env = slices.Concat(os.Environ(), env, []string{"BASH_ENV="}) // which a bash fed by a pipe would read
 	t.bash.Stdout, t.bash.Stderr = &t.output, &t.output
 	t.bash.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	t.bash.WaitDelay = time.Second // a job may hold the output open after bash has exited
@@ -92,12 +93,11 @@ func (t *terminal) start(command string, running bool) error {
 	// eval, so that an unclosed quote can't swallow the next line; no stdin, so that a program can't either; and $? is
 	// the last command's, as the reader would see it.
 	quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
-	input := fmt.Sprintf("(exit %d); eval %s </dev/null\nprintf '%%s %%d\\n' %s $?\n", status, quoted, t.token)
+	typed := fmt.Sprintf("(exit %d); eval %s </dev/null", status, quoted)
 	if running {
-		input = fmt.Sprintf("set -m\n(set +m; (exit %d); eval %s </dev/null)\nprintf '%%s %%d\\n' %s $?\nset +m\n",
-			status, quoted, t.token)
+		typed = "set -m\n(set +m; " + typed + ")"
 	}
-	if _, err := io.WriteString(t.stdin, input); err != nil {
+	if _, err := fmt.Fprintf(t.stdin, "%s\nprintf '%%s %%d\\n' %s $?\nset +m\n", typed, t.token); err != nil {
 		return errors.New("the terminal's bash has ended")
 	}
 	return nil
