@@ -5,6 +5,7 @@ package audit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,17 +52,8 @@ func (r Request) Client() string {
 
 // Method is the HTTP method behind the verb.
 func (r Request) Method() string {
-	switch r.Verb {
-	case "create":
-		return "POST"
-	case "update":
-		return "PUT"
-	case "patch":
-		return "PATCH"
-	case "delete", "deletecollection":
-		return "DELETE"
-	}
-	return "GET"
+	methods := map[string]string{"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE", "deletecollection": "DELETE"}
+	return cmp.Or(methods[r.Verb], "GET")
 }
 
 // String shows the request as a line.
@@ -111,18 +103,10 @@ func (l *Log) open(path string) (*os.File, error) {
 
 // Requests returns the requests by user that the log has gained since the last call; user "" means everybody.
 func (l *Log) Requests(user string) (requests []Request, err error) {
-	err = l.lines(func(line []byte) error {
-		if !bytes.Contains(line, []byte(user)) {
-			return nil // most of a log is about others: reading that takes long
-		}
-		var event auditv1.Event
-		if err := json.Unmarshal(line, &event); err != nil {
-			return err
-		}
-		if request, ok := requestOf(&event); ok && (user == "" || event.User.Username == user) {
+	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
+		if counts && (user == "" || event.User.Username == user) {
 			requests = append(requests, request)
 		}
-		return nil
 	})
 	return requests, err
 }
@@ -131,23 +115,30 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 // must not have been read before.
 func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 	open := map[types.UID]Request{}
-	err := l.lines(func(line []byte) error {
-		if !bytes.Contains(line, []byte(`"`+resource+`"`)) {
-			return nil
-		}
-		var event auditv1.Event
-		if err := json.Unmarshal(line, &event); err != nil {
-			return err
-		}
-		request, ok := requestOf(&event)
-		if ok && request.Verb == "watch" && request.Code < 400 && request.Resource == resource && event.StageTimestamp.After(after) {
+	err := l.events(`"`+resource+`"`, func(event auditv1.Event, request Request, counts bool) {
+		if counts && request.Verb == "watch" && request.Code < 400 && request.Resource == resource && event.StageTimestamp.After(after) {
 			open[event.AuditID] = request
 		} else {
 			delete(open, event.AuditID)
 		}
-		return nil
 	})
 	return slices.Collect(maps.Values(open)), err
+}
+
+// events calls do for each new event whose line has that text. Most of a log is about others: reading that takes long.
+func (l *Log) events(text string, do func(event auditv1.Event, request Request, counts bool)) error {
+	return l.lines(func(line []byte) error {
+		var event auditv1.Event
+		if !bytes.Contains(line, []byte(text)) {
+			return nil
+		}
+		if err := json.Unmarshal(line, &event); err != nil {
+			return err
+		}
+		request, counts := requestOf(&event)
+		do(event, request, counts)
+		return nil
+	})
 }
 
 // Mentions tells whether the log has gained a line with that text since the last call.
@@ -184,11 +175,8 @@ func (l *Log) renamed() ([]string, error) {
 	}
 	extension := filepath.Ext(l.Path)
 	paths, err := filepath.Glob(strings.TrimSuffix(l.Path, extension) + "-*" + extension) // in the order of their names: of time
-	if err != nil {
-		return nil, fmt.Errorf("audit log: %w", err)
-	}
-	if l.file == nil {
-		return paths, nil
+	if err != nil || l.file == nil {
+		return paths, err
 	}
 	for i, path := range paths {
 		if info, err := os.Stat(path); err == nil && os.SameFile(l.file, info) {
