@@ -1,8 +1,4 @@
 // Package chapterdiff shows what changes from one chapter to another, so that the diff is the lesson and nothing else.
-//
-// This file puts it together: the two chapters' files in pairs, each pair compared, all in reading order. What a chapter's
-// files are is files.go's; which are pairs and what is read first, order.go's; the lines that differ, hunks.go's. What is
-// made of it stands in print.go (to read), stat.go (to count) and budget.go (for all chapters).
 package chapterdiff
 
 import (

@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,8 +41,9 @@ type file struct {
 
 var (
 	// leftOut are files that say nothing of the lesson: of modules, and hidden ones.
-	leftOut  = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)`)
-	testFile = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
+	leftOut     = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)`)
+	testFile    = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
+	packageMain = regexp.MustCompile(`(?m)^package main\b`)
 	// generatedMark is how Go marks generated code (https://go.dev/s/generatedcode), and what controller-gen puts into
 	// the manifests that it writes.
 	generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$|^\s+controller-gen\.kubebuilder\.io/version:`)
@@ -88,18 +87,8 @@ func kindOf(name, content string) kind {
 		return kindText
 	case path.Ext(name) != ".go":
 		return kindManifest
-	case isProgram(name, content):
+	case packageMain.MatchString(content) && path.Dir(name) != "." && path.Dir(name) != "cmd": // where the chapters' programs are
 		return kindProgram
 	}
 	return kindCode
-}
-
-// isProgram tells whether a Go file belongs to a program of its own: package main in another folder than those where
-// the chapters' programs are.
-func isProgram(name, content string) bool {
-	if dir := path.Dir(name); dir == "." || dir == "cmd" {
-		return false
-	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), name, content, parser.PackageClauseOnly)
-	return err == nil && parsed.Name.Name == "main"
 }

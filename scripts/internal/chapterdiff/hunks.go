@@ -3,6 +3,7 @@ package chapterdiff
 // This file finds the lines in which two files differ.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,12 +32,7 @@ type line struct {
 // unique in both files, and doesn't take the closing brace of one function for that of another. The price is that it isn't
 // always the shortest.
 func compare(a, b *file, chapterA, chapterB string) []hunk {
-	if a == nil {
-		a = &file{}
-	}
-	if b == nil {
-		b = &file{}
-	}
+	a, b = cmp.Or(a, &file{}), cmp.Or(b, &file{})
 	ownersA, ownersB := owners(a), owners(b)
 	renamed := strings.ReplaceAll(a.text, chapterA, chapterB)
 	unified := diff.Diff("a", []byte(renamed), "b", []byte(b.text))

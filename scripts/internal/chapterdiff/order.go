@@ -4,35 +4,28 @@ package chapterdiff
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
-// skeleton is the order in which the files that all chapters have are read, when the lesson has been.
-func skeleton() []string {
-	return []string{
-		"events.go", "queue.go", "leader.go", "read.go", "write.go", "reconcile.go", "desired.go", "main.go",
-		"pkg/apis/samplecontroller/v1alpha1/types.go",
-	}
-}
-
-// neverTheLesson are files in which much changes and little is learned: flags, wiring, fields.
-func neverTheLesson() []string {
-	return []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"}
-}
+var (
+	// lessons are the files of which one is the lesson, in the order in which the others are read after it.
+	lessons = []string{"events.go", "queue.go", "leader.go", "read.go", "write.go", "reconcile.go", "desired.go"}
+	// skeleton adds files in which much changes and little is learned: flags, wiring, fields.
+	skeleton = slices.Concat(lessons, []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"})
+)
 
 // counterparts are the names that files of the earlier chapters have in kubebuilder's layout, from chapter 06 on.
-func counterparts() map[string]string {
-	return map[string]string{
-		"api/v1alpha1/foo_types.go":             "pkg/apis/samplecontroller/v1alpha1/types.go",
-		"api/v1alpha1/groupversion_info.go":     "pkg/apis/samplecontroller/v1alpha1/register.go",
-		"cmd/main.go":                           "main.go",
-		"cmd/manager.go":                        "manager.go",
-		"cmd/silence.go":                        "silence.go",
-		"internal/controller/desired.go":        "desired.go",
-		"internal/controller/foo_controller.go": "reconcile.go",
-		"internal/controller/read.go":           "read.go",
-		"internal/controller/write.go":          "write.go",
-	}
+var counterparts = map[string]string{
+	"api/v1alpha1/foo_types.go":             "pkg/apis/samplecontroller/v1alpha1/types.go",
+	"api/v1alpha1/groupversion_info.go":     "pkg/apis/samplecontroller/v1alpha1/register.go",
+	"cmd/main.go":                           "main.go",
+	"cmd/manager.go":                        "manager.go",
+	"cmd/silence.go":                        "silence.go",
+	"internal/controller/desired.go":        "desired.go",
+	"internal/controller/foo_controller.go": "reconcile.go",
+	"internal/controller/read.go":           "read.go",
+	"internal/controller/write.go":          "write.go",
 }
 
 // state is what became of a file, in the order in which files are shown.
@@ -76,22 +69,12 @@ func (p pair) kind() kind {
 
 // pairUp pairs files of the same name. A generated one is as good as not there, unless the other is generated too.
 func pairUp(filesA, filesB []file) []pair {
-	byName := map[string]*pair{}
-	pairOf := func(name string) *pair {
-		if byName[name] == nil {
-			byName[name] = &pair{name: name}
-		}
-		return byName[name]
-	}
-	for name, f := range byCommonName(filesA) {
-		pairOf(name).a = f
-	}
-	for name, f := range byCommonName(filesB) {
-		pairOf(name).b = f
-	}
-
+	a, b := byCommonName(filesA), byCommonName(filesB)
+	names := maps.Clone(a)
+	maps.Copy(names, b)
 	var pairs []pair
-	for _, p := range byName {
+	for name := range names {
+		p := pair{name: name, a: a[name], b: b[name]}
 		if p.a != nil && p.b != nil && p.a.kind != p.b.kind {
 			switch kindGenerated {
 			case p.a.kind:
@@ -100,7 +83,7 @@ func pairUp(filesA, filesB []file) []pair {
 				p.b, p.nowGenerated = nil, true
 			}
 		}
-		pairs = append(pairs, *p)
+		pairs = append(pairs, p)
 	}
 	return pairs
 }
@@ -111,7 +94,7 @@ func byCommonName(files []file) map[string]*file {
 	for i := range files {
 		named[files[i].path] = &files[i]
 	}
-	for theirs, common := range counterparts() {
+	for theirs, common := range counterparts {
 		if f := named[theirs]; f != nil && named[common] == nil {
 			delete(named, theirs)
 			named[common] = f
@@ -126,13 +109,13 @@ func inReadingOrder(pairs []pair) {
 		lesson.lesson = true
 	}
 	rank := func(p pair) int {
-		switch i := slices.Index(skeleton(), p.name); {
+		switch i := slices.Index(skeleton, p.name); {
 		case p.lesson:
 			return -1
 		case i >= 0:
 			return i
 		}
-		return len(skeleton())
+		return len(skeleton)
 	}
 	slices.SortFunc(pairs, func(p, q pair) int {
 		return cmp.Or(
@@ -144,18 +127,16 @@ func inReadingOrder(pairs []pair) {
 	})
 }
 
-// findLesson finds the file of the skeleton that both chapters have and whose code changed most, comments apart; nil if
+// findLesson finds the one of these files that both chapters have and whose code changed most, comments apart; nil if
 // there is none.
 func findLesson(pairs []pair) *pair {
 	var lesson *pair
 	most := 0
-	for _, name := range skeleton() {
-		i := slices.IndexFunc(pairs, func(p pair) bool { return p.name == name && p.state() == stateChanged })
-		if i < 0 || slices.Contains(neverTheLesson(), name) {
-			continue
-		}
-		if lines := pairs[i].added.code + pairs[i].removed.code; lines > most {
-			lesson, most = &pairs[i], lines
+	for _, name := range lessons {
+		for i, p := range pairs {
+			if lines := p.added.code + p.removed.code; p.name == name && p.state() == stateChanged && lines > most {
+				lesson, most = &pairs[i], lines
+			}
 		}
 	}
 	return lesson

@@ -94,27 +94,25 @@ func (d Diff) sameFiles() []string {
 
 // hidden says what differs and isn't shown, and the flag that shows it.
 func (d Diff) hidden() (hidden []string) {
-	var practice, written, folded int
+	const folded, practice, written = " only named above (--all)", " of tests and exercises (--all)", " that a generator wrote"
+	files := map[string]int{}
 	for _, p := range d.pairs {
 		if p.kind() == kindGenerated || p.nowGenerated {
-			written++
+			files[written]++
 		}
 		switch {
 		case p.state() == stateSame:
 		case (p.kind() == kindTest || p.kind() == kindExercise) && !d.all:
-			practice++
+			files[practice]++
 		case d.shows(p.kind()) && d.folds(p):
-			folded++
+			files[folded]++
 		}
 	}
-	add := func(n int, what string) {
-		if n > 0 {
-			hidden = append(hidden, ui.Plural(n, "file")+what)
+	for _, what := range []string{folded, practice, written} {
+		if files[what] > 0 {
+			hidden = append(hidden, ui.Plural(files[what], "file")+what)
 		}
 	}
-	add(folded, " only named above (--all)")
-	add(practice, " of tests and exercises (--all)")
-	add(written, " that a generator wrote")
 	return hidden
 }
 

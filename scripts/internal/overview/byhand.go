@@ -109,7 +109,7 @@ func survived(chapter chapters.Chapter) (n int) {
 
 func cell(n int) string {
 	if n == 0 {
-		return dash
+		return "–"
 	}
 	return fmt.Sprint(n)
 }

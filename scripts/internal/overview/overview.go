@@ -44,9 +44,6 @@ func Chapters(root string) (string, error) {
 	return markdown(table), nil
 }
 
-// dash is an empty cell.
-const dash = "–"
-
 // markdown writes a table whose first line is its head.
 func markdown(table [][]string) string {
 	table = slices.Insert(table, 1, slices.Repeat([]string{"---"}, len(table[0])))
