@@ -1,9 +1,7 @@
 package main
 
-// workshop audit: who sent which request, from the API server's audit log.
-
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,18 +30,15 @@ its audit log, made short.`,
 			if err != nil {
 				return err
 			}
-			matching := 0
-			for _, request := range requests {
-				if !strings.HasPrefix(request.Client(), client) || !strings.Contains(request.URI, about) || writes && !request.IsWrite() {
-					continue
-				}
-				matching++
-				if !count {
-					fmt.Fprintf(command.OutOrStdout(), "%-24s  %s\n", request.Client(), request)
-				}
-			}
+			requests = slices.DeleteFunc(requests, func(r audit.Request) bool {
+				return !strings.HasPrefix(r.Client(), client) || !strings.Contains(r.URI, about) || writes && !r.IsWrite()
+			})
 			if count {
-				fmt.Fprintln(command.OutOrStdout(), matching)
+				command.Println(len(requests))
+				return nil
+			}
+			for _, request := range requests {
+				command.Printf("%-24s  %s\n", request.Client(), request)
 			}
 			return nil
 		},

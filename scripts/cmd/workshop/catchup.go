@@ -102,7 +102,6 @@ func putBack(command *cobra.Command, args []string) error {
 	return nil
 }
 
-// printMoves says what was done with each exercise.
 func printMoves(w io.Writer, moves []exercises.Move) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, move := range moves {

@@ -1,7 +1,5 @@
 package main
 
-// workshop check: the tests of exercises, run once.
-
 import (
 	"os"
 
@@ -50,7 +48,6 @@ Some tests need a cluster: they are skipped while yours isn't up.`,
 	return command
 }
 
-// checkAll checks one exercise after the other and shows the results.
 func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool) error {
 	checker := verdict.Checker{Root: theRoot(), Env: clusterForTests}
 	show := ui.New(os.Stderr)

@@ -1,7 +1,5 @@
 package main
 
-// workshop demo: the guided tour, which is package demo's.
-
 import (
 	"github.com/spf13/cobra"
 

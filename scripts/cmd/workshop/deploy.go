@@ -1,7 +1,5 @@
 package main
 
-// workshop deploy: a chapter's program as Pods of a cluster of kind.
-
 import (
 	"os"
 

@@ -1,7 +1,5 @@
 package main
 
-// workshop diff: what one chapter changes in another, which package chapterdiff finds out.
-
 import (
 	"errors"
 	"io"

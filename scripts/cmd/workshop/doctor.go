@@ -1,7 +1,5 @@
 package main
 
-// workshop doctor: prints what package doctor found.
-
 import (
 	"strings"
 

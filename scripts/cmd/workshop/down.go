@@ -1,7 +1,5 @@
 package main
 
-// workshop down: end the cluster, or with --purge all that the workshop has made.
-
 import (
 	"context"
 	"errors"
@@ -60,14 +58,14 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 				return err
 			}
 			var did string
-			err = ui.New(os.Stderr).While("ending the cluster", func(step *ui.Step) error {
+			err = ui.New(os.Stderr).While("ending the cluster", func(step *ui.Step) (string, error) {
 				waiting := func(holder string) { step.Update("waiting for %s", holder) }
 				if purge {
 					did, err = purgeAll(command.Context(), progress, waiting)
 				} else {
 					did, err = endOne(command.Context(), c, waiting)
 				}
-				return err
+				return "", err
 			})
 			if err == nil {
 				command.Println(did)

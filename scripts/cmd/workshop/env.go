@@ -1,7 +1,5 @@
 package main
 
-// workshop env: lines for a shell.
-
 import (
 	"fmt"
 	"os"

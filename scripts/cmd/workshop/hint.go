@@ -1,7 +1,5 @@
 package main
 
-// workshop hint: the next hint of an exercise.
-
 import (
 	"github.com/spf13/cobra"
 

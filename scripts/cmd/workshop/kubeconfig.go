@@ -1,7 +1,5 @@
 package main
 
-// workshop kubeconfig: a path to export, for any other program.
-
 import (
 	"fmt"
 

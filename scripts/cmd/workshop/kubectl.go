@@ -1,7 +1,5 @@
 package main
 
-// workshop kubectl: the pinned kubectl, on the workshop's cluster alone.
-
 import (
 	"cmp"
 	"fmt"

@@ -1,7 +1,5 @@
 package main
 
-// workshop pack: all that the course needs in one archive, which is package pack's.
-
 import (
 	"context"
 	"fmt"

@@ -77,10 +77,10 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 
 // buildProgram builds a program, and shows how far that is: the first time may take a minute. It returns the binary's path.
 func buildProgram(ctx context.Context, p program.Program) (binary string, err error) {
-	err = ui.New(os.Stderr).While("building "+p.Name, func(step *ui.Step) error {
+	err = ui.New(os.Stderr).While("building "+p.Name, func(step *ui.Step) (string, error) {
 		p.Progress = func(done gobuild.Progress) { step.Update("%s", done) }
 		binary, err = p.Build(ctx, filepath.Join(theRoot(), ".workshop", "bin"))
-		return err
+		return "", err
 	})
 	return binary, err
 }

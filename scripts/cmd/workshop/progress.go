@@ -1,7 +1,5 @@
 package main
 
-// workshop progress: which exercises are passed.
-
 import (
 	"encoding/json"
 

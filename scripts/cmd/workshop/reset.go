@@ -1,7 +1,5 @@
 package main
 
-// workshop reset: an exercise restored as it was given.
-
 import (
 	"time"
 

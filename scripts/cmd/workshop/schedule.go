@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +39,18 @@ FILE is YAML. If it is -, standard input is read.`,
 			if from != "" {
 				args = append([]string{"-from", from}, args...)
 			}
-			return runSchedule(command.Context(), binary, args, command.InOrStdin(), command.OutOrStdout(), command.ErrOrStderr())
+			// It runs where the user is: a file is named from there.
+			schedule := exec.CommandContext(command.Context(), binary, args...)
+			schedule.Stdin, schedule.Stdout, schedule.Stderr = command.InOrStdin(), command.OutOrStdout(), command.ErrOrStderr()
+			err = schedule.Run()
+			var exit *exec.ExitError
+			switch {
+			case command.Context().Err() != nil:
+				return command.Context().Err()
+			case errors.As(err, &exit) && exit.Exited():
+				return errReported
+			}
+			return err
 		},
 	}
 	command.Flags().StringVar(&from, "from", "", "the week's first day, such as 2026-03-26 (default: today, in each TDSet's zone)")
@@ -54,23 +64,8 @@ func buildSchedule(ctx context.Context) (binary string, err error) {
 		return "", err
 	}
 	binary = filepath.Join(theRoot(), ".workshop", "bin", chapter.Name+"-schedule")
-	return binary, ui.New(os.Stderr).While("building chapter 07's schedule", func(step *ui.Step) error {
+	return binary, ui.New(os.Stderr).While("building chapter 07's schedule", func(step *ui.Step) (string, error) {
 		_, err := program.Build(ctx, chapter, "./cmd/schedule", binary, func(done gobuild.Progress) { step.Update("%s", done) })
-		return err
+		return "", err
 	})
-}
-
-// runSchedule runs it where the user is: a file is named from there.
-func runSchedule(ctx context.Context, binary string, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	schedule := exec.CommandContext(ctx, binary, args...)
-	schedule.Stdin, schedule.Stdout, schedule.Stderr = stdin, stdout, stderr
-	err := schedule.Run()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &exit) && exit.Exited():
-		return errReported
-	}
-	return err
 }

@@ -1,7 +1,5 @@
 package main
 
-// workshop solution: the solution of an exercise.
-
 import (
 	"fmt"
 

@@ -1,7 +1,5 @@
 package main
 
-// workshop status: the cluster's programs, memory and nodes, as a table.
-
 import (
 	"fmt"
 	"text/tabwriter"

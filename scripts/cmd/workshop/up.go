@@ -1,7 +1,5 @@
 package main
 
-// workshop up: make the cluster or start what of it is down, and say how to use it.
-
 import (
 	"fmt"
 	"os"
@@ -39,14 +37,13 @@ otherwise by --on kwok.`,
   ./scripts/workshop up --kind --image kindest/node:v1.35.0`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if command.Flags().Changed("nodes") && (nodes < 1 || nodes > maxNodes) {
+			if !command.Flags().Changed("nodes") {
+				nodes = 0 // as it is
+			} else if nodes < 1 || nodes > maxNodes {
 				return &problem.Problem{
 					What: fmt.Sprintf("--nodes %d: a cluster has 1 to %d nodes", nodes, maxNodes),
 					Mend: "20 are plenty for most; each holds 110 Pods",
 				}
-			}
-			if !command.Flags().Changed("nodes") {
-				nodes = 0 // as it is
 			}
 			c, err := clusterToUp(containers, image, standIn)
 			if err != nil {
@@ -54,8 +51,8 @@ otherwise by --on kwok.`,
 			}
 			result, err := bringUp(command.Context(), c, nodes)
 			if made, ofKind := c.(*kind.Cluster); err == nil && ofKind && standIn {
-				err = ui.New(os.Stderr).While("building the stand-in for nginx", func(*ui.Step) error {
-					return made.LoadStandIn(command.Context(), kind.SampleImages()...)
+				err = ui.New(os.Stderr).While("building the stand-in for nginx", func(*ui.Step) (string, error) {
+					return "", made.LoadStandIn(command.Context(), kind.SampleImages()...)
 				})
 			}
 			if err != nil {
@@ -64,8 +61,9 @@ otherwise by --on kwok.`,
 			return summarize(command, c, result)
 		},
 	}
+	defaultImage, _, _ := strings.Cut(kind.DefaultImage, "@") // without its digest
 	command.Flags().BoolVar(&containers, "kind", false, "a cluster of kind, whose Pods are containers, as does --on kind")
-	command.Flags().StringVar(&image, "image", "", "of kind: the node image of a new cluster (default "+shortImage(kind.DefaultImage)+")")
+	command.Flags().StringVar(&image, "image", "", "of kind: the node image of a new cluster (default "+defaultImage+")")
 	command.Flags().BoolVar(&standIn, "stand-in", false, "of kind: a small HTTP server takes the place of nginx, and nothing has to be pulled")
 	command.Flags().IntVar(&nodes, "nodes", cluster.DefaultNodes, "number of simulated nodes; a cluster that exists keeps its number unless you say one")
 	return command
@@ -93,12 +91,6 @@ func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, 
 		return nil, &problem.Problem{What: "--stand-in is for clusters of kind: on simulated nodes nothing is pulled", Mend: "add --kind, or leave it out"}
 	}
 	return c, nil
-}
-
-// shortImage is an image's name without its digest.
-func shortImage(image string) string {
-	name, _, _ := strings.Cut(image, "@")
-	return name
 }
 
 func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResult) error {

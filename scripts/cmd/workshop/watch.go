@@ -1,7 +1,5 @@
 package main
 
-// workshop watch: an exercise, checked whenever it is saved.
-
 import (
 	"os"
 

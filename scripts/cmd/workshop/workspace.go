@@ -33,7 +33,7 @@ func findRoot() (string, error) {
 		return "", err
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if isRoot(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "scripts", "controlplane", "go.mod")); err == nil {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
@@ -43,15 +43,6 @@ func findRoot() (string, error) {
 			}
 		}
 	}
-}
-
-func isRoot(dir string) bool {
-	for _, landmark := range []string{"go.work", "scripts/controlplane/go.mod"} {
-		if _, err := os.Stat(filepath.Join(dir, landmark)); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // existingCluster is theCluster, which has to be there, be it up or down.
@@ -85,7 +76,6 @@ func simulated(name string) *cluster.Cluster {
 	return cluster.New(theRoot(), controlplane.New(theRoot()).Bin, name)
 }
 
-// kubectlOn is the course's kubectl, on c.
 func kubectlOn(c cluster.Backend) kubectl.Kubectl {
 	return kubectl.Kubectl{Binary: filepath.Join(controlplane.New(theRoot()).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
@@ -157,19 +147,14 @@ func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) erro
 	if len(missing) == 1 {
 		what = missing[0].Name
 	}
-	step := show.Start("building " + what)
 	told := len(missing) < len(controlplane.Components())
-	err = builder.Build(ctx, func(p controlplane.Progress) {
-		if !told && p.Packages > severalPackages {
-			step.Note(whileBuilding)
-			told = true
-		}
-		step.Update("%s", p)
+	return show.While("building "+what, func(step *ui.Step) (string, error) {
+		return what + " built", builder.Build(ctx, func(p controlplane.Progress) {
+			if !told && p.Packages > severalPackages {
+				step.Note(whileBuilding)
+				told = true
+			}
+			step.Update("%s", p)
+		})
 	})
-	if err != nil {
-		step.Fail()
-		return err
-	}
-	step.Done("%s built", what)
-	return nil
 }

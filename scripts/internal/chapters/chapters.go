@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -140,23 +141,23 @@ func Find(root string, names ...string) ([]Chapter, error) {
 	}
 	var found []Chapter
 	for _, name := range names {
-		chapter, err := find(all, name)
-		if err != nil {
-			return nil, err
+		wanted := strings.TrimSuffix(name, "/")
+		i := slices.IndexFunc(all, func(c Chapter) bool { return wanted == c.Name || wanted == c.Number() || "0"+wanted == c.Number() })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no chapter %q; there are %s", name, strings.Join(Names(all), ", "))
 		}
-		found = append(found, chapter)
+		found = append(found, all[i])
 	}
 	return found, nil
 }
 
-func find(all []Chapter, name string) (Chapter, error) {
-	wanted := strings.TrimSuffix(name, "/")
-	var names []string
+// Modules are the folders of the modules in go.work: the chapters, if these are all, and scripts.
+func Modules(all []Chapter) []string { return append(Names(all), "scripts") }
+
+// Names are the names of chapters.
+func Names(all []Chapter) (names []string) {
 	for _, chapter := range all {
-		if wanted == chapter.Name || wanted == chapter.Number() || "0"+wanted == chapter.Number() {
-			return chapter, nil
-		}
 		names = append(names, chapter.Name)
 	}
-	return Chapter{}, fmt.Errorf("there is no chapter %q; there are %s", name, strings.Join(names, ", "))
+	return names
 }

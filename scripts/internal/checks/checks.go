@@ -27,6 +27,7 @@ func All(ctx context.Context, root string) ([]string, error) {
 type repository struct {
 	root     string
 	chapters []chapters.Chapter
+	modules  []string
 	problems []string
 }
 
@@ -45,7 +46,7 @@ func (r *repository) read(path ...string) (string, error) {
 
 func run(ctx context.Context, root string, checks ...func(context.Context, *repository) error) ([]string, error) {
 	all, err := chapters.All(root)
-	r := &repository{root: root, chapters: all}
+	r := &repository{root: root, chapters: all, modules: chapters.Modules(all)}
 	for _, check := range checks {
 		if err == nil {
 			err = check(ctx, r)
@@ -69,7 +70,7 @@ func topLevel(_ context.Context, r *repository) error {
 
 // formatting: gofmt would change nothing. It is given our modules: in .workshop may be a whole Go, whose tests don't all parse.
 func formatting(ctx context.Context, r *repository) error {
-	command := exec.CommandContext(ctx, "gofmt", append([]string{"-l"}, r.modules()...)...)
+	command := exec.CommandContext(ctx, "gofmt", append([]string{"-l"}, r.modules...)...)
 	command.Dir = r.root
 	output, err := command.Output()
 	if err != nil {
@@ -95,7 +96,7 @@ func versions(_ context.Context, r *repository) error {
 			r.say("%s: %s %s, but %s", file, what, version, before)
 		}
 	}
-	for _, module := range r.modules() {
+	for _, module := range r.modules {
 		path := filepath.Join(r.root, module, "go.mod")
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -110,7 +111,7 @@ func versions(_ context.Context, r *repository) error {
 			compare(module+"/go.mod", require.Mod.Path, require.Mod.Version)
 		}
 	}
-	for _, module := range r.modules() {
+	for _, module := range r.modules {
 		content, err := r.read(module, "Makefile")
 		if err != nil {
 			return err
@@ -138,17 +139,4 @@ func toolVersions(makefile string) map[string]string {
 		tools[match[1]] = named[match[2]]
 	}
 	return tools
-}
-
-// Modules lists the folders of the modules in go.work, relative to root: the chapters and scripts.
-func Modules(root string) ([]string, error) {
-	all, err := chapters.All(root)
-	return (&repository{chapters: all}).modules(), err
-}
-
-func (r *repository) modules() (modules []string) {
-	for _, chapter := range r.chapters {
-		modules = append(modules, chapter.Name)
-	}
-	return append(modules, "scripts")
 }

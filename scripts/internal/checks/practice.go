@@ -3,6 +3,7 @@ package checks
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"example.com/operators/scripts/internal/exercises"
@@ -36,11 +37,6 @@ func practice(_ context.Context, r *repository) error {
 
 // hasRow tells whether a text's table has an exercise: | [K: Title](…) | … | minutes |
 func hasRow(text string, e exercises.Exercise) bool {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, fmt.Sprintf("| [%d: %s](", e.Number, e.Title)) && strings.HasSuffix(line, fmt.Sprintf("| %d |", e.Minutes)) {
-			return true
-		}
-	}
-	return false
+	row := fmt.Sprintf(`(?m)^\s*\| \[%d: %s\]\(.*\| %d \|\s*$`, e.Number, regexp.QuoteMeta(e.Title), e.Minutes)
+	return regexp.MustCompile(row).MatchString(text)
 }

@@ -21,7 +21,6 @@ type part struct {
 	same        bool   // it is the same file in all of them, but for the chapter's own name
 }
 
-// parts is the skeleton.
 func parts() []part {
 	return []part{
 		{"main.go", "01", "05", false},

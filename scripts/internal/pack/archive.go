@@ -34,7 +34,7 @@ func (p *packer) write(ctx context.Context, output string) (Result, error) {
 	err = p.step(ctx, "writing "+filepath.Base(output), func(ctx context.Context, step *ui.Step) (string, error) {
 		sum := sha256.New()
 		read := int64(0)
-		err := writeArchive(ctx, io.MultiWriter(file, sum), p.entries, p.commit.date, func(n int64) {
+		err := writeArchive(ctx, io.MultiWriter(file, sum), p.entries, p.date.UTC(), func(n int64) {
 			read += n
 			step.Update("%s of %s read", size(read), size(result.Unpacked))
 		})

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/operators/scripts/internal/checks"
+	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
@@ -48,10 +48,11 @@ func (p *packer) fetchGo(ctx context.Context, step *ui.Step) (string, error) {
 
 // fetchModules fetches what go needs in each module of the repository, in the workspace, and where a script goes for a generator.
 func (p *packer) fetchModules(ctx context.Context, step *ui.Step) (string, error) {
-	modules, err := checks.Modules(p.source)
+	all, err := chapters.All(p.source)
 	if err != nil {
 		return "", err
 	}
+	modules := chapters.Modules(all)
 	cache := p.path("modules")
 	env := p.fetching(ctx, cache)
 	alone := append(slices.Clone(env), "GOWORK=off")
@@ -101,7 +102,7 @@ func (p *packer) fetchGenerators(ctx context.Context, module string, env []strin
 	if err != nil {
 		return cantBeHad(codeGenerator, err, "")
 	}
-	_, err = p.goIn(ctx, strings.TrimSpace(dir), env, "list", "-deps", "./cmd/...", "k8s.io/kube-openapi/cmd/openapi-gen")
+	_, err = p.goCommand(ctx, strings.TrimSpace(dir), env, "list", "-deps", "./cmd/...", "k8s.io/kube-openapi/cmd/openapi-gen")
 	if err != nil {
 		return cantBeHad("the modules of "+codeGenerator, err, "")
 	}
@@ -125,14 +126,12 @@ func fileProxy(dir string) string {
 	return strings.ReplaceAll((&url.URL{Scheme: "file", Path: dir}).String(), ",", "%2C")
 }
 
-// goCommand runs go in a folder of what is packed, and returns what it printed.
+// goCommand runs go in a folder of what is packed, or elsewhere if the folder's path is absolute, and returns what it printed.
 func (p *packer) goCommand(ctx context.Context, folder string, env []string, args ...string) (string, error) {
-	return p.goIn(ctx, filepath.Join(p.source, folder), env, args...)
-}
-
-func (p *packer) goIn(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	command := process.NewCommand(ctx, 5*time.Second, "go", args...)
-	command.Dir = dir
+	if command.Dir = folder; !filepath.IsAbs(folder) {
+		command.Dir = filepath.Join(p.source, folder)
+	}
 	command.Env = slices.Concat(os.Environ(), env)
 	var stdout strings.Builder
 	var said []string

@@ -1,9 +1,5 @@
 // Package pack makes one archive of all that the course needs, for a machine that has a shell and no network: the repository as
 // committed, the control plane's programs and the workshop's, Go, and a module proxy made of files.
-//
-// This file says in which order that is gathered. Each part has a file of its own: source.go the repository, gomodules.go Go and the
-// modules, programs.go what is built, entries.go how what they have got is put into the archive, and archive.go how that is written.
-// unpacked.go is about the other end.
 package pack
 
 import (
@@ -33,11 +29,9 @@ const (
 	neededToArchive = 3 << 29
 )
 
-// Platforms are those that archives can be made for.
-func Platforms() []controlplane.Platform {
-	return []controlplane.Platform{
-		{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
-	}
+// platforms are those that archives can be made for.
+var platforms = []controlplane.Platform{
+	{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
 }
 
 // Options say what is to be made.
@@ -64,9 +58,10 @@ type packer struct {
 	Options
 	dir     string // for all that is made on the way: .workshop/pack
 	source  string // the repository as committed
-	commit  commit
-	goIs    string  // the version of Go, such as go1.26.8
-	entries []entry // of the archive
+	commit  string
+	date    time.Time // of the commit
+	goIs    string    // the version of Go, such as go1.26.8
+	entries []entry   // of the archive
 }
 
 // Pack makes the archive. What it is broken off at, it does again the next time, but for programs that were built. Nothing stands
@@ -100,7 +95,8 @@ func Pack(ctx context.Context, o Options) (Result, error) {
 
 // gather makes all parts, and adds them to the archive, the ones first that can fail soon.
 func (p *packer) gather(ctx context.Context) error {
-	return errors.Join(p.clean(), inOrder(
+	for _, part := range []func() error{
+		p.clean,
 		func() error { return p.step(ctx, "the repository as committed", p.takeSource) },
 		func() error { return p.step(ctx, "Go", p.fetchGo) },
 		func() error { return p.step(ctx, "modules", p.fetchModules) },
@@ -109,12 +105,7 @@ func (p *packer) gather(ctx context.Context) error {
 		func() error { return p.anonymize(ctx) },
 		func() error { return p.add("", p.source) },
 		p.addMarker,
-	))
-}
-
-// inOrder does one thing after the other until one fails.
-func inOrder(parts ...func() error) error {
-	for _, part := range parts {
+	} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -124,17 +115,14 @@ func inOrder(parts ...func() error) error {
 
 // step does one part, and shows it. A part returns a word on what it got.
 func (p *packer) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) error {
-	step := p.UI.Start(what)
-	summary, err := part(ctx, step)
-	if err != nil {
-		step.Fail()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return err
+	err := p.UI.While(what, func(step *ui.Step) (string, error) {
+		summary, err := part(ctx, step)
+		return what + ": " + summary, err
+	})
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
 	}
-	step.Done("%s: %s", what, summary)
-	return nil
+	return err
 }
 
 // clean removes what can be had again in a moment. Go and the built programs stay for the next archive.
@@ -144,12 +132,10 @@ func (p *packer) clean() error {
 
 func (p *packer) path(name string) string { return filepath.Join(p.dir, name) }
 
-// native tells whether the archive is for this machine's platform.
 func (p *packer) native() bool {
 	return p.Platform == controlplane.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}
 }
 
-// output is the archive's path.
 func (p *packer) output() (string, error) {
 	name := fmt.Sprintf("%s-%s-%s.tar.gz", folder, p.Platform.OS, p.Platform.Arch)
 	if p.Output == "" {
@@ -172,11 +158,11 @@ func (p *packer) output() (string, error) {
 }
 
 func checkPlatform(platform controlplane.Platform) error {
-	if slices.Contains(Platforms(), platform) {
+	if slices.Contains(platforms, platform) {
 		return nil
 	}
 	var known []string
-	for _, k := range Platforms() {
+	for _, k := range platforms {
 		known = append(known, fmt.Sprintf("--os %s --arch %s", k.OS, k.Arch))
 	}
 	p := &problem.Problem{

@@ -325,7 +325,7 @@ func TestAProgramIsForItsPlatformOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, platform := range Platforms() {
+	for _, platform := range platforms {
 		err := checkProgram(self, platform)
 		if here := platform == (controlplane.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}); here != (err == nil) {
 			t.Errorf("%s: %v", platform, err)

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,12 +16,6 @@ import (
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
-
-// commit is what is packed.
-type commit struct {
-	id   string
-	date time.Time
-}
 
 func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) {
 	up, err := run(ctx, p.Root, "rev-parse", "--show-cdup") // such as ../
@@ -35,8 +28,14 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 			Mend: "clone the course's repository, and pack that",
 		}
 	}
-	if p.commit, err = lastCommit(ctx, p.Root); err != nil {
+	said, err := run(ctx, p.Root, "log", "-1", "--format=%H %cI")
+	if err != nil {
 		return "", err
+	}
+	id, date, _ := strings.Cut(said, " ")
+	p.commit = id
+	if p.date, err = time.Parse(time.RFC3339, date); err != nil {
+		return "", fmt.Errorf("git log: odd answer %q", said)
 	}
 	changes, err := run(ctx, p.Root, "status", "--porcelain", "--untracked-files=normal")
 	if err != nil {
@@ -52,7 +51,7 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 		"clone", "--quiet", "--depth=1", "--no-tags", "--template=", "--origin=origin", from, p.source); err != nil {
 		return "", err
 	}
-	return "commit " + p.commit.id[:12], nil
+	return fmt.Sprintf("commit %.12s", p.commit), nil
 }
 
 // anonymize takes away what tells of this machine: what go has noted in go.work.sum, where the clone came from, and the index's notes
@@ -71,19 +70,6 @@ func (p *packer) anonymize(ctx context.Context) error {
 	}
 	_, err := run(ctx, p.source, "read-tree", "HEAD")
 	return err
-}
-
-func lastCommit(ctx context.Context, root string) (commit, error) {
-	said, err := run(ctx, root, "log", "-1", "--format=%H %ct")
-	if err != nil {
-		return commit{}, err
-	}
-	id, seconds, _ := strings.Cut(said, " ")
-	unix, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil || len(id) < 12 {
-		return commit{}, fmt.Errorf("git log: odd answer %q", said)
-	}
-	return commit{id, time.Unix(unix, 0).UTC()}, nil
 }
 
 // run runs git in dir, and returns what it printed, without the last line's end.

@@ -14,7 +14,7 @@ import (
 const marker = "packed"
 
 func (p *packer) addMarker() error {
-	text := fmt.Sprintf("platform %s\ngo %s\ncommit %s\n", p.Platform, p.goIs, p.commit.id)
+	text := fmt.Sprintf("platform %s\ngo %s\ncommit %s\n", p.Platform, p.goIs, p.commit)
 	if err := os.WriteFile(p.path(marker), []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -22,10 +22,7 @@ func (p *packer) addMarker() error {
 }
 
 // Unpacked tells whether the repository at root came from an archive.
-func Unpacked(root string) bool {
-	_, err := os.Stat(filepath.Join(root, ".workshop", marker))
-	return err == nil
-}
+func Unpacked(root string) bool { return isThere(filepath.Join(root, ".workshop", marker)) }
 
 // Brought are the names of what an archive brings in .workshop, and what can't be made again without a network. There are none in a
 // repository that was cloned.

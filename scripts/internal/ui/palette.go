@@ -10,7 +10,6 @@ import (
 	"golang.org/x/term"
 )
 
-// Palette holds the colours in use.
 type Palette struct {
 	Green, Red, Cyan, Grey, Bold *color.Color
 }

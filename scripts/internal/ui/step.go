@@ -42,14 +42,17 @@ func (u *UI) Start(what string) *Step {
 	return s
 }
 
-// While shows a step while work goes on, and of its end only that it has failed.
-func (u *UI) While(what string, work func(*Step) error) error {
+// While shows a step while work goes on, and in the end what was done: nothing if that is "".
+func (u *UI) While(what string, work func(*Step) (done string, err error)) error {
 	step := u.Start(what)
-	err := work(step)
-	if err != nil {
+	done, err := work(step)
+	switch {
+	case err != nil:
 		step.Fail()
-	} else {
+	case done == "":
 		step.Drop()
+	default:
+		step.Done("%s", done)
 	}
 	return err
 }
@@ -108,7 +111,6 @@ func (s *Step) show(first, interval time.Duration, display func()) {
 	}
 }
 
-// draw rewrites the terminal's current line.
 func (s *Step) draw() {
 	spinner := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	line := []rune(string(spinner[s.frames%len(spinner)]) + " " + s.text())
