@@ -78,8 +78,9 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 	return command
 }
 
-// purgeAll ends the clusters on all kinds of nodes, and removes all but what an archive has brought and, unless progress is to go too, what
-// is the learner's. What is known of clusters of kind is kept if docker can't end them now.
+// purgeAll ends the clusters on all kinds of nodes, and removes all but what an archive has brought
+// and, unless progress is to go too, what is the learner's. What is known of clusters of kind is
+// kept if docker can't end them now.
 func purgeAll(ctx context.Context, progress bool, waiting func(string)) (did string, err error) {
 	brought := pack.Brought(theRoot())
 	keep := slices.Clone(brought)

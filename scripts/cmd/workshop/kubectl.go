@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"strings"
+	"os/exec"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,14 +25,10 @@ func newKubectlCommand() *cobra.Command {
 				return cmp.Or(err, notUp(c))
 			}
 			k := kubectlOn(c)
-			for _, entry := range k.Environment() {
-				name, value, _ := strings.Cut(entry, "=")
-				if err := os.Setenv(name, value); err != nil {
-					return err
-				}
-			}
+			kubectl := exec.Command(k.Binary, args...)
+			kubectl.Env = append(os.Environ(), k.Environment()...)
 			// kubectl takes this process's place, so that terminals, pipes and signals are its own.
-			err = syscall.Exec(k.Binary, append([]string{"kubectl"}, args...), os.Environ())
+			err = syscall.Exec(k.Binary, append([]string{"kubectl"}, args...), kubectl.Environ())
 			return fmt.Errorf("running %s: %w", k.Binary, err)
 		},
 	}

@@ -115,8 +115,8 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 	return err
 }
 
-// serveWebhooks returns the flags that the program needs to serve its webhooks, and has the cluster call them as soon as it does. stop
-// takes that back.
+// serveWebhooks returns the flags that the program needs to serve its webhooks, and has the cluster
+// call them as soon as it does. stop takes that back.
 func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (flags []string, stop func(), err error) {
 	manifests, err := os.ReadFile(p.Webhooks)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// rootVariable holds the repository's root. scripts/workshop sets it. Without that script, it is set before a command begins.
+// rootVariable holds the repository's root. scripts/workshop sets it. Without that script, it is
+// set before a command begins.
 const rootVariable = "WORKSHOP_ROOT"
 
 func theRoot() string { return os.Getenv(rootVariable) }

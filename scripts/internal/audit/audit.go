@@ -116,7 +116,8 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 	open := map[types.UID]Request{}
 	err := l.events(`"`+resource+`"`, func(event auditv1.Event, request Request, counts bool) {
-		if counts && request.Verb == "watch" && request.Code < 400 && request.Resource == resource && event.StageTimestamp.After(after) {
+		begun := counts && request.Verb == "watch" && request.Code < 400
+		if begun && request.Resource == resource && event.StageTimestamp.After(after) {
 			open[event.AuditID] = request
 		} else {
 			delete(open, event.AuditID)
@@ -125,7 +126,8 @@ func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 	return slices.Collect(maps.Values(open)), err
 }
 
-// events calls do for each new event whose line has that text. Most of a log is about others: reading that takes long.
+// events calls do for each new event whose line has that text. Most of a log is about others:
+// reading that takes long.
 func (l *Log) events(text string, do func(event auditv1.Event, request Request, counts bool)) error {
 	return l.lines(func(line []byte) error {
 		var event auditv1.Event

@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	// lessons are the files of which one is the lesson, in the order in which the others are read after it.
+	// lessons are the files of which one is the lesson, in the order in which the others are read
+	// after it.
 	lessons = []string{"events.go", "queue.go", "leader.go", "read.go", "write.go", "reconcile.go", "desired.go"}
 	// skeleton adds files in which much changes and little is learned: flags, wiring, fields.
 	skeleton = slices.Concat(lessons, []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"})
@@ -127,8 +128,8 @@ func inReadingOrder(pairs []pair) {
 	})
 }
 
-// findLesson finds the one of these files that both chapters have and whose code changed most, comments apart; nil if
-// there is none.
+// findLesson finds the file among lessons that both chapters have and whose code changed most,
+// comments apart; nil if there is none.
 func findLesson(pairs []pair) *pair {
 	var lesson *pair
 	most := 0

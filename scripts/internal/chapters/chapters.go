@@ -98,8 +98,8 @@ func onlyFile(pattern string) string {
 	return pattern
 }
 
-// Files lists the files below a folder that are wanted, in order: their paths from there, with slashes. It doesn't look into
-// .git and .workshop.
+// Files lists the files below a folder that are wanted, in order: their paths from there, with
+// slashes. It doesn't look into .git and .workshop.
 func Files(dir string, wanted func(name string) bool) (names []string, err error) {
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {

@@ -112,31 +112,23 @@ func versions(_ context.Context, r *repository) error {
 		}
 	}
 	for _, module := range r.modules {
-		content, err := r.read(module, "Makefile")
+		makefile, err := r.read(module, "Makefile")
 		if err != nil {
 			return err
 		}
-		for tool, version := range toolVersions(content) {
-			compare(module+"/Makefile", tool, version)
+		named := map[string]string{}
+		for _, match := range versionInMakefile.FindAllStringSubmatch(makefile, -1) {
+			named[match[1]] = match[2]
+		}
+		for _, match := range toolInMakefile.FindAllStringSubmatch(makefile, -1) {
+			compare(module+"/Makefile", match[1], named[match[2]])
 		}
 	}
 	return nil
 }
 
+// A Makefile runs `go run TOOL@$(NAME)`, in the version that it has in a line `NAME ?= VERSION`.
 var (
 	toolInMakefile    = regexp.MustCompile(`go run (\S+)@\$\((\w+)\)`)
 	versionInMakefile = regexp.MustCompile(`(?m)^(\w+_VERSION) \?= (\S+)$`)
 )
-
-// toolVersions returns what a Makefile runs by `go run TOOL@$(NAME)`, in the version that it has in a line `NAME ?= VERSION`.
-func toolVersions(makefile string) map[string]string {
-	named := map[string]string{}
-	for _, match := range versionInMakefile.FindAllStringSubmatch(makefile, -1) {
-		named[match[1]] = match[2]
-	}
-	tools := map[string]string{}
-	for _, match := range toolInMakefile.FindAllStringSubmatch(makefile, -1) {
-		tools[match[1]] = named[match[2]]
-	}
-	return tools
-}

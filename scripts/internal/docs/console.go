@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,8 @@ func Commands(root, file string) (int, error) {
 	blocks, _ := consoleBlocks(doc)
 	commands := 0
 	for _, b := range blocks {
-		for _, s := range b.steps {
-			if !b.norun && s.command != "" {
-				commands++
-			}
+		if !b.norun {
+			commands += len(slices.DeleteFunc(b.steps, func(s step) bool { return s.command == "" }))
 		}
 	}
 	return commands, nil
@@ -128,7 +127,10 @@ func (b *block) readLines(text string) error {
 		case line == "^C":
 			return fmt.Errorf("^C can only be a block's first line: begin a new block")
 		case last != nil && last.goesOn(line):
-			last.command += "\n" + unprompted(line)
+			if line == ">" { // an empty line, without its prompt's blank
+				line = ""
+			}
+			last.command += "\n" + strings.TrimPrefix(line, "> ")
 		case typed:
 			b.steps = append(b.steps, step{line: b.line + 1 + i, command: command})
 		case last != nil:
@@ -153,12 +155,4 @@ func (b *block) readLines(text string) error {
 func (s *step) goesOn(line string) bool {
 	return s.command != "" && s.output == nil &&
 		(strings.HasSuffix(s.command, `\`) || line == ">" || strings.HasPrefix(line, "> "))
-}
-
-// unprompted is a continued line without the prompt that it may have.
-func unprompted(line string) string {
-	if line == ">" {
-		return ""
-	}
-	return strings.TrimPrefix(line, "> ")
 }

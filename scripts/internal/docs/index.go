@@ -79,11 +79,9 @@ func (d *document) section(anchored string) (text string, found bool) {
 		return "", false
 	}
 	end := len(lines)
-	for _, h := range headings[i+1:] {
-		if h.level <= headings[i].level {
-			end = h.line - 1
-			break
-		}
+	after := headings[i+1:]
+	if next := slices.IndexFunc(after, func(h heading) bool { return h.level <= headings[i].level }); next >= 0 {
+		end = after[next].line - 1
 	}
 	return oneLine(strings.Join(lines[headings[i].line-1:end], "\n")), true
 }

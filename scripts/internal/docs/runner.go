@@ -135,8 +135,9 @@ func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Pro
 	return nil
 }
 
-// judge waits until a command has ended, and judges all of its output and its exit status. One that doesn't end by itself is followed until
-// what is shown has appeared after what was already seen. More may come then, but nothing before or between.
+// judge waits until a command has ended, and judges all of its output and its exit status. One that
+// doesn't end by itself is followed until what is shown has appeared after what was already seen.
+// More may come then, but nothing before or between.
 func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit int) *Problem {
 	p := compile(s.output)
 	now, err := t.await(ctx, r.Timeout, func(now state) bool {

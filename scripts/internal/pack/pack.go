@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -131,10 +130,6 @@ func (p *packer) clean() error {
 }
 
 func (p *packer) path(name string) string { return filepath.Join(p.dir, name) }
-
-func (p *packer) native() bool {
-	return p.Platform == controlplane.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}
-}
 
 func (p *packer) output() (string, error) {
 	name := fmt.Sprintf("%s-%s-%s.tar.gz", folder, p.Platform.OS, p.Platform.Arch)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/gobuild"
@@ -22,7 +23,7 @@ import (
 func (p *packer) buildControlPlane(ctx context.Context) error {
 	builder := controlplane.New(p.Root)
 	builder.Module = filepath.Join(p.source, "scripts", "controlplane") // as committed
-	if !p.native() {
+	if p.Platform != (controlplane.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}) {
 		builder.Platform = p.Platform
 		builder.Bin = p.path(fmt.Sprintf("%s-%s", p.Platform.OS, p.Platform.Arch))
 		builder.Log = filepath.Join(p.dir, "build.log")

@@ -17,11 +17,10 @@ import (
 
 // Paged calls print with a writer that leads to the pager that git uses, if out is a terminal, and to out otherwise.
 func Paged(out *os.File, print func(io.Writer) error) error {
-	if !moves(out) {
-		return print(out)
-	}
-	if pager := gitPager(); pager != "" {
-		return through(pager, out, print)
+	if moves(out) {
+		if pager := gitPager(); pager != "" {
+			return through(pager, out, print)
+		}
 	}
 	return print(out)
 }

@@ -4,7 +4,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 )
@@ -37,7 +36,7 @@ func (u *UI) Start(what string) *Step {
 	case u.width != nil:
 		s.ended.Go(func() { s.show(frame, frame, s.draw) })
 	default:
-		s.ended.Go(func() { s.show(patient, report, s.line) })
+		s.ended.Go(func() { s.show(patient, report, func() { s.ui.Say("%s", s.text()) }) })
 	}
 	return s
 }
@@ -122,8 +121,6 @@ func (s *Step) draw() {
 	fmt.Fprint(s.ui.out, string(line))
 }
 
-func (s *Step) line() { s.ui.Say("%s", s.text()) }
-
 func (s *Step) erase() {
 	if s.ui.width != nil {
 		fmt.Fprint(s.ui.out, "\r\033[K")
@@ -131,11 +128,11 @@ func (s *Step) erase() {
 }
 
 func (s *Step) text() string {
-	parts := []string{s.what}
+	text := s.what
 	if s.detail != "" {
-		parts = append(parts, s.detail)
+		text += ": " + s.detail
 	}
-	return fmt.Sprintf("%s (%s)", strings.Join(parts, ": "), s.elapsed())
+	return fmt.Sprintf("%s (%s)", text, s.elapsed())
 }
 
 func (s *Step) elapsed() string {
