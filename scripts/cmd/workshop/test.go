@@ -123,11 +123,7 @@ func testOnly(command *cobra.Command, args, names []string) error {
 
 // printMatrix prints what is declared for some chapters, or all.
 func printMatrix(command *cobra.Command, args []string) error {
-	root, err := findRoot()
-	if err != nil {
-		return err
-	}
-	found, err := chapters.Find(root, args...)
+	found, err := chapters.Find(theRoot(), args...)
 	if err != nil {
 		return err
 	}
@@ -137,10 +133,7 @@ func printMatrix(command *cobra.Command, args []string) error {
 
 // newSuite is a suite of the chapters that args name, or of everything, with what is built that it takes on such nodes.
 func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suite.Suite, error) {
-	root, err := findRoot()
-	if err != nil {
-		return nil, err
-	}
+	root := theRoot()
 	found, err := chapters.Find(root, args...)
 	if err != nil {
 		return nil, err

@@ -109,28 +109,14 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 // readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
 func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
 
-// copyRepository copies the repository at root to copied, and links the control plane's programs in bin. What git and the workshop keep there
-// isn't copied.
+// copyRepository copies the repository at root to copied, without what git and the workshop keep there, and links the control
+// plane's programs in bin.
 func copyRepository(root, copied, bin string) error {
-	if err := os.RemoveAll(copied); err != nil {
+	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, onlySources{os.DirFS(root)})); err != nil {
 		return err
-	}
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if slices.Contains([]string{".git", ".workshop"}, entry.Name()) {
-			continue
-		}
-		if err := copyEntry(root, copied, entry); err != nil {
-			return err
-		}
 	}
 	to := filepath.Join(copied, ".workshop", "bin")
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
+	err := os.MkdirAll(to, 0o700)
 	for _, component := range controlplane.Components() {
 		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
 			err = errors.Join(err, os.Symlink(filepath.Join(bin, name), filepath.Join(to, name)))
@@ -139,21 +125,12 @@ func copyRepository(root, copied, bin string) error {
 	return err
 }
 
-// copyEntry copies a folder or a file.
-func copyEntry(from, to string, entry fs.DirEntry) error {
-	if entry.IsDir() {
-		return os.CopyFS(filepath.Join(to, entry.Name()), os.DirFS(filepath.Join(from, entry.Name())))
-	}
-	info, err := entry.Info()
-	if err != nil {
-		return err
-	}
-	content, err := os.ReadFile(filepath.Join(from, entry.Name()))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(to, entry.Name()), content, info.Mode().Perm())
+// onlySources is a repository's files without those of git and of the workshop.
+type onlySources struct{ fs.FS }
+
+func (o onlySources) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(o.FS, name)
+	return slices.DeleteFunc(entries, func(entry fs.DirEntry) bool {
+		return name == "." && slices.Contains([]string{".git", ".workshop"}, entry.Name())
+	}), err
 }

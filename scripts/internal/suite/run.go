@@ -65,17 +65,13 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 // to judge on it. Go's cache serves tests that passed before with the same environment, so what they need to use a cluster
 // has a path of its own in each run.
 func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
-	var names []string
-	for _, chapter := range judged {
-		names = append(names, chapter.Name)
-	}
 	programs := s.this.Unique(s.Bin)
 	return []string{
 		"GOWORK=off",
 		"TEST_KUBECONFIG=" + s.this.Unique(c.Kubeconfig()),
 		"TEST_AUDIT_LOG=" + c.AuditLog(),
 		"TEST_KUBECTL=" + s.kubectl(c).Binary,
-		"TEST_CHAPTERS=" + strings.Join(names, ","),
+		"TEST_CHAPTERS=" + strings.Join(chapters.Names(judged), ","),
 		"TEST_CLUSTER=" + c.Name(),
 		"WORKSHOP_TEST_BIN=" + programs,
 		"KUBEBUILDER_ASSETS=" + programs, // for envtest
