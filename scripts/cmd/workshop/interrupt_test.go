@@ -61,7 +61,7 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 				t.Errorf("process %d is left: %s", pid, name)
 			}
 		}
-		for _, pattern := range []string{"run", "reader", "clusters/test", "prove/0*"} {
+		for _, pattern := range []string{"run", "reader", "clusters/test", "clusters/units", "prove/0*"} {
 			if left, _ := filepath.Glob(filepath.Join(root, ".workshop", pattern)); left != nil {
 				t.Errorf("folders are left: %s", left)
 			}

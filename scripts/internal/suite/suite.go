@@ -65,7 +65,6 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	// Judging and reading are waiting for the most part, and the rest is compiling.
 	joinContract := s.beside("the behaviour contract", func(lane *Suite) { lane.judge(ctx) })
 	joinTexts := s.beside("the commands in the texts", func(lane *Suite) { lane.readAsReader(ctx, files) })
-	s.step(ctx, "vet and staticcheck", s.lint)
 	s.tests(ctx)
 	joinTexts()
 	joinContract()
