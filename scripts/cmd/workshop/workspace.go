@@ -129,7 +129,7 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 }
 
 // whileBuilding is shown once, when a build has to compile everything: what to do with the minutes that it takes.
-const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 5 to 6 minutes on two cores. Ctrl-C loses
+const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. Ctrl-C loses
 nothing: the next command goes on from there. Meanwhile, in an editor or on the web:
    3 minutes   README.md: the chapters, and how to read one
   10 minutes   01-raw-watch/README.md, "What you'll build": guess the answers now, type the commands later

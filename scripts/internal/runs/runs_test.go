@@ -185,3 +185,32 @@ func TestTemporaryFilesAreTheRuns(t *testing.T) {
 }
 
 func (r *Run) path(path string) string { return filepath.Join(r.state, path) }
+
+func TestAPathThatNoOtherRunHasUsed(t *testing.T) {
+	root := t.TempDir()
+	var paths []string
+	for range 2 {
+		r := begin(t, root)
+		file := filepath.Join(r.state, "kubeconfig")
+		if err := os.WriteFile(file, []byte("the file"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		path := r.Unique(file)
+		if content, err := os.ReadFile(path); err != nil || string(content) != "the file" {
+			t.Errorf("%s has %q, error %v", path, content, err)
+		}
+		if elsewhere := r.Unique("/elsewhere"); elsewhere != "/elsewhere" {
+			t.Errorf("a file outside is called %s", elsewhere)
+		}
+		paths = append(paths, path)
+		if err := r.End(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("the run's end has removed the file itself: %v", err)
+		}
+	}
+	if paths[0] == paths[1] {
+		t.Errorf("both runs have %s", paths[0])
+	}
+}

@@ -14,11 +14,13 @@ func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 	var said output.Buffer
 	doing := make(chan string, 1)
 	follow := func(text string) {
-		select { // the latest counts
-		case <-doing:
-		default:
+		for {
+			select {
+			case doing <- text:
+				return
+			case <-doing: // the latest counts
+			}
 		}
-		doing <- text
 	}
 	lane := &Suite{
 		Root: s.Root, Bin: s.Bin, Chapters: s.Chapters, Everything: s.Everything,
