@@ -67,10 +67,10 @@ func complainOfPanics(t testing.TB, said string) {
 func TestWhatAnOperatorMustNeverSay(t *testing.T) {
 	for said, want := range map[string]string{
 		"I0101 \"Starting\"\npanic: runtime error\n\ngoroutine 1": "panic: runtime error",
-		"fatal error: concurrent map writes":                       "fatal error: concurrent map writes",
-		"==================\nWARNING: DATA RACE\nRead at 0x00c0":   "WARNING: DATA RACE",
-		`E0101 "Observed a panic" panic="nil map"`:                 `E0101 "Observed a panic" panic="nil map"`,
-		`E0101 "Reconciler error" err="don't panic: conflict"`:     "",
+		"fatal error: concurrent map writes":                      "fatal error: concurrent map writes",
+		"==================\nWARNING: DATA RACE\nRead at 0x00c0":  "WARNING: DATA RACE",
+		`E0101 "Observed a panic" panic="nil map"`:                `E0101 "Observed a panic" panic="nil map"`,
+		`E0101 "Reconciler error" err="don't panic: conflict"`:    "",
 	} {
 		if got := panics.FindString(said); got != want {
 			t.Errorf("of %q it complains about %q, want %q", said, got, want)
