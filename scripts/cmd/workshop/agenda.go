@@ -30,7 +30,7 @@ scripts/INSTRUCTOR.md says what to prepare.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			begin, err := time.Parse("15:04", start)
 			if err != nil {
-				return &problem.Problem{What: fmt.Sprintf("%q is no time of day", start), Mend: "hours and minutes, such as --start 13:30"}
+				return problem.New("%q is no time of day", start).ToDo("hours and minutes, such as --start 13:30")
 			}
 			page, err := os.ReadFile(filepath.Join(theRoot(), "scripts", "AGENDA.md"))
 			if err != nil {
@@ -40,7 +40,8 @@ scripts/INSTRUCTOR.md says what to prepare.`,
 			if len(args) == 1 {
 				_, after, found := strings.Cut(text, "\n## "+args[0]+" (")
 				if !found {
-					return &problem.Problem{What: fmt.Sprintf("there is no timetable %q", args[0]), Mend: "choose 90m, 3h or 1day, the headings of scripts/AGENDA.md"}
+					return problem.New("there is no timetable %q", args[0]).
+						ToDo("choose 90m, 3h or 1day, the headings of scripts/AGENDA.md")
 				}
 				timetable, _, _ := strings.Cut(after, "\n## ")
 				text = "## " + args[0] + " (" + timetable

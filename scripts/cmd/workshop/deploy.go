@@ -61,7 +61,7 @@ func ofKind() (*kind.Cluster, error) {
 	}
 	made, yes := c.(*kind.Cluster)
 	if !yes || !c.Exists() {
-		p := &problem.Problem{What: "there is no cluster of kind: simulated nodes run no containers", Mend: "./scripts/workshop up --kind"}
+		p := problem.New("there is no cluster of kind: simulated nodes run no containers").ToDo("./scripts/workshop up --kind")
 		if nodes, _ := theNodes(); nodes == cluster.Simulated {
 			p.What, p.Mend = "--on kwok asks for simulated nodes, which run no containers", "leave it out; it may come from "+nodesVariable
 		}

@@ -43,16 +43,12 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 				return err
 			}
 			if name := os.Getenv("WORKSHOP_CLUSTER"); purge && name != "" {
-				return &problem.Problem{
-					What: fmt.Sprintf("--purge ends all clusters, and WORKSHOP_CLUSTER names one, %q", name),
-					Mend: `"down" ends that one; to be rid of all, unset WORKSHOP_CLUSTER first`,
-				}
+				return problem.New("--purge ends all clusters, and WORKSHOP_CLUSTER names one, %q", name).
+					ToDo(`"down" ends that one; to be rid of all, unset WORKSHOP_CLUSTER first`)
 			}
 			if on := os.Getenv(nodesVariable); purge && on != "" {
-				return &problem.Problem{
-					What: fmt.Sprintf("--purge ends all clusters, and --on %s is about some", on),
-					Mend: `"down" ends one; to be rid of all, leave --on out, and unset ` + nodesVariable,
-				}
+				return problem.New("--purge ends all clusters, and --on %s is about some", on).
+					ToDo(`"down" ends one; to be rid of all, leave --on out, and unset %s`, nodesVariable)
 			}
 			if err := runs.Sweep(command.Context(), theRoot()); err != nil {
 				return err

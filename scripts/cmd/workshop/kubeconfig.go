@@ -28,7 +28,7 @@ func newKubeconfigCommand() *cobra.Command {
 }
 
 func notUp(c cluster.Backend) error {
-	return &problem.Problem{What: fmt.Sprintf("cluster %q isn't up", c.Name()), Mend: toUp(c)}
+	return problem.New("cluster %q isn't up", c.Name()).ToDo("%s", toUp(c))
 }
 
 // toUp is the command that brings c up.

@@ -73,10 +73,8 @@ func noTDSet(chapter chapters.Chapter) error {
 			others = append(others, other.Number())
 		}
 	}
-	return &problem.Problem{
-		What: fmt.Sprintf("chapter %s has no exercise TDSet", chapter.Name),
-		Mend: "take one that has: " + strings.Join(others, ", "),
-	}
+	return problem.New("chapter %s has no exercise TDSet", chapter.Name).
+		ToDo("take one that has: %s", strings.Join(others, ", "))
 }
 
 // runProgram runs a program on the cluster until ctx ends.

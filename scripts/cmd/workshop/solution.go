@@ -28,10 +28,8 @@ it yourself, it takes --spoil.`,
 				return err
 			}
 			if progress.Of(exercise).Passed == nil && !spoil {
-				return &problem.Problem{
-					What: fmt.Sprintf("you haven't passed %s yet", exercise.Name()),
-					Mend: fmt.Sprintf("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution all the same", exercise.Name()),
-				}
+				return problem.New("you haven't passed %s yet", exercise.Name()).
+					ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution all the same", exercise.Name())
 			}
 			solution, err := exercises.Solution(exercise)
 			if err != nil {

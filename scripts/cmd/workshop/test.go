@@ -88,9 +88,9 @@ the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That 
 func testableOn(nodes cluster.Nodes, only bool, image string) error {
 	switch {
 	case nodes == cluster.Containers && only:
-		return &problem.Problem{What: "--only is for simulated nodes", Mend: "leave out --on kind (or say --on kwok), or --only"}
+		return problem.New("--only is for simulated nodes").ToDo("leave out --on kind (or say --on kwok), or --only")
 	case nodes != cluster.Containers && image != "":
-		return &problem.Problem{What: "--image is for clusters of kind", Mend: "add --on kind"}
+		return problem.New("--image is for clusters of kind").ToDo("add --on kind")
 	}
 	return nil
 }

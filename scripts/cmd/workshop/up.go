@@ -40,10 +40,8 @@ otherwise by --on kwok.`,
 			if !command.Flags().Changed("nodes") {
 				nodes = 0 // as it is
 			} else if nodes < 1 || nodes > maxNodes {
-				return &problem.Problem{
-					What: fmt.Sprintf("--nodes %d: a cluster has 1 to %d nodes", nodes, maxNodes),
-					Mend: "20 are plenty for most; each holds 110 Pods",
-				}
+				return problem.New("--nodes %d: a cluster has 1 to %d nodes", nodes, maxNodes).
+					ToDo("20 are plenty for most; each holds 110 Pods")
 			}
 			c, err := clusterToUp(containers, image, standIn)
 			if err != nil {
@@ -76,7 +74,8 @@ func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, 
 		return nil, err
 	}
 	if nodes, _ := theNodes(); containers && nodes == cluster.Simulated {
-		return nil, &problem.Problem{What: "--kind asks for containers, --on kwok for none", Mend: "leave one out; --on may come from " + nodesVariable}
+		return nil, problem.New("--kind asks for containers, --on kwok for none").
+			ToDo("leave one out; --on may come from %s", nodesVariable)
 	}
 	if containers {
 		c = kind.New(theRoot(), c.Name())
@@ -86,9 +85,10 @@ func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, 
 	case ofKind:
 		made.Image = image
 	case image != "":
-		return nil, &problem.Problem{What: "--image is for clusters of kind", Mend: "add --kind"}
+		return nil, problem.New("--image is for clusters of kind").ToDo("add --kind")
 	case standIn:
-		return nil, &problem.Problem{What: "--stand-in is for clusters of kind: on simulated nodes nothing is pulled", Mend: "add --kind, or leave it out"}
+		return nil, problem.New("--stand-in is for clusters of kind: on simulated nodes nothing is pulled").
+			ToDo("add --kind, or leave it out")
 	}
 	return c, nil
 }

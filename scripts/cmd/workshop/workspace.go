@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -38,10 +37,8 @@ func findRoot() (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", &problem.Problem{
-				What: fmt.Sprintf("%s isn't in the workshop's repository", start),
-				Mend: "go to the repository, or set " + rootVariable + " to where it is",
-			}
+			return "", problem.New("%s isn't in the workshop's repository", start).
+				ToDo("go to the repository, or set %s to where it is", rootVariable)
 		}
 	}
 }
@@ -90,10 +87,8 @@ func theNodes() (cluster.Nodes, error) {
 	case "", cluster.Simulated, cluster.Containers:
 		return nodes, nil
 	default:
-		return "", &problem.Problem{
-			What: fmt.Sprintf("there are no clusters on %q", nodes),
-			Mend: "--on kwok (simulated nodes) or --on kind (containers); it may come from " + nodesVariable,
-		}
+		return "", problem.New("there are no clusters on %q", nodes).
+			ToDo("--on kwok (simulated nodes) or --on kind (containers); it may come from %s", nodesVariable)
 	}
 }
 

@@ -2,8 +2,6 @@
 package chapterdiff
 
 import (
-	"fmt"
-
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
 )
@@ -19,10 +17,8 @@ type Diff struct {
 // programs that only one of the chapters has.
 func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	if a.Name == b.Name {
-		return Diff{}, &problem.Problem{
-			What: fmt.Sprintf("%s compared with itself: there is nothing to see", a.Name),
-			Mend: "name two chapters, such as 01 and 02",
-		}
+		return Diff{}, problem.New("%s compared with itself: there is nothing to see", a.Name).
+			ToDo("name two chapters, such as 01 and 02")
 	}
 	filesA, err := readFiles(a)
 	if err != nil {

@@ -4,7 +4,6 @@
 package cluster
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,10 +78,8 @@ func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
 // CheckName says whether a cluster can have that name. It becomes the name of a folder, among others.
 func CheckName(name string) error {
 	if len(validation.IsDNS1123Label(name)) > 0 {
-		return &problem.Problem{
-			What: fmt.Sprintf("a cluster can't have the name %q", name),
-			Mend: "choose one of lower-case letters, digits and \"-\"; it may come from WORKSHOP_CLUSTER",
-		}
+		return problem.New("a cluster can't have the name %q", name).
+			ToDo("choose one of lower-case letters, digits and \"-\"; it may come from WORKSHOP_CLUSTER")
 	}
 	return nil
 }
@@ -92,10 +89,8 @@ func CheckName(name string) error {
 func CheckPath(path string) error {
 	const awkward = "#%,:\"\t\n"
 	if i := strings.IndexAny(path, awkward); i >= 0 {
-		return &problem.Problem{
-			What: fmt.Sprintf("the path %s has a %q in it, which the cluster's tools can't cope with", path, path[i]),
-			Mend: "move the repository to a folder without it; blanks and letters of any language are fine",
-		}
+		return problem.New("the path %s has a %q in it, which the cluster's tools can't cope with", path, path[i]).
+			ToDo("move the repository to a folder without it; blanks and letters of any language are fine")
 	}
 	return nil
 }

@@ -54,10 +54,8 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 func Purge(ctx context.Context, root string, keep []string, waiting func(holder string)) (ended int, kept []string, err error) {
 	state := filepath.Join(resolve(root), ".workshop")
 	if target, err := os.Readlink(state); err == nil {
-		return 0, nil, &problem.Problem{
-			What: fmt.Sprintf("%s is a link to %s, which may be another repository's", state, target),
-			Mend: "remove the link by hand, and the folder too if nothing else uses it",
-		}
+		return 0, nil, problem.New("%s is a link to %s, which may be another repository's", state, target).
+			ToDo("remove the link by hand, and the folder too if nothing else uses it")
 	}
 	release, err := lock.Acquire(ctx, state, waiting)
 	if err != nil {

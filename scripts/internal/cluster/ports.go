@@ -90,10 +90,9 @@ func (c *Cluster) checkPorts(ctx context.Context, components []component, runnin
 }
 
 func (c *Cluster) portProblem(ctx context.Context, component string, port int) error {
-	return &problem.Problem{
-		What: fmt.Sprintf("port %d, which %s of cluster %q needs, is taken by %s", port, component, c.name, portHolder(ctx, port)),
-		Mend: "end that program and run this again; or \"./scripts/workshop down --purge\", and the next \"./scripts/workshop up\" makes a new cluster on ports that are free",
-	}
+	return problem.New("port %d, which %s of cluster %q needs, is taken by %s", port, component, c.name, portHolder(ctx, port)).
+		ToDo("end that program and run this again; or \"./scripts/workshop down --purge\", " +
+			"and the next \"./scripts/workshop up\" makes a new cluster on ports that are free")
 }
 
 // portHolder names the process that listens on a port, as far as the system tells.

@@ -30,10 +30,8 @@ func Find(wanted ...string) ([]Named, error) {
 			}
 		}
 		if len(found) == before {
-			return nil, &problem.Problem{
-				What: fmt.Sprintf("there is no promise or fault %q", name),
-				Mend: "name some of " + strings.Join(names(Everything()), ", ") + `; "./scripts/workshop test --matrix" says what they are`,
-			}
+			return nil, problem.New("there is no promise or fault %q", name).
+				ToDo(`name some of %s; "./scripts/workshop test --matrix" says what they are`, strings.Join(names(Everything()), ", "))
 		}
 	}
 	return found, nil

@@ -46,10 +46,8 @@ func CheckFree(dir string, needed uint64, purpose string) error {
 	if err != nil || free >= needed {
 		return err
 	}
-	return &problem.Problem{
-		What: fmt.Sprintf("the disk of %s has %.1f GiB left, %d GiB are needed %s", dir, float64(free)/gib, needed/gib, purpose),
-		Mend: "free some space, or set GOCACHE to a folder on a disk that has more, or copy the repository to one",
-	}
+	return problem.New("the disk of %s has %.1f GiB left, %d GiB are needed %s", dir, float64(free)/gib, needed/gib, purpose).
+		ToDo("free some space, or set GOCACHE to a folder on a disk that has more, or copy the repository to one")
 }
 
 // goBuildCache is where go keeps what it has compiled.

@@ -76,11 +76,11 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 		return err
 	}
 	number := d.Chapter.Number()
-	return &problem.Problem{
-		What: fmt.Sprintf("the tour takes place in namespace %s, and would delete what no tour has made there: %s", d.namespace, strings.Join(objects, ", ")),
-		Mend: fmt.Sprintf("keep it, and have the tour on a cluster of its own: WORKSHOP_CLUSTER=tour ./scripts/workshop demo %s; "+
-			"or delete it, while \"./scripts/workshop run %s\" runs: ./scripts/workshop kubectl delete %s --all --namespace %s", number, number, d.resource, d.namespace),
-	}
+	return problem.New("the tour takes place in namespace %s, and would delete what no tour has made there: %s",
+		d.namespace, strings.Join(objects, ", ")).
+		ToDo("keep it, and have the tour on a cluster of its own: WORKSHOP_CLUSTER=tour ./scripts/workshop demo %s; "+
+			"or delete it, while \"./scripts/workshop run %s\" runs: ./scripts/workshop kubectl delete %s --all --namespace %s",
+			number, number, d.resource, d.namespace)
 }
 
 func (d *Demo) cleanUp(ctx context.Context, wait bool) error {

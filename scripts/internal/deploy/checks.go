@@ -4,7 +4,6 @@ package deploy
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,13 +21,11 @@ func (d Deployment) possible() bool {
 // checkChapter refuses a chapter that lacks what it takes.
 func (d Deployment) checkChapter() error {
 	if !d.possible() {
-		return &problem.Problem{
-			What: fmt.Sprintf("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name),
-			Mend: "chapters from 03 on have; ./scripts/workshop run " + d.Chapter.Number() + " runs it here",
-		}
+		return problem.New("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name).
+			ToDo("chapters from 03 on have; ./scripts/workshop run %s runs it here", d.Chapter.Number())
 	}
 	if d.Helm && !d.hasChart() {
-		return &problem.Problem{What: fmt.Sprintf("chapter %s has no Helm chart", d.Chapter.Name), Mend: "leave --helm out; chapter 07 has one"}
+		return problem.New("chapter %s has no Helm chart", d.Chapter.Name).ToDo("leave --helm out; chapter 07 has one")
 	}
 	return nil
 }
@@ -53,10 +50,8 @@ func (d Deployment) checkWay(ctx context.Context) error {
 		by, way = " --helm", "with --helm"
 	}
 	if d.Helm != (there.manager == "Helm") {
-		return &problem.Problem{
-			What: fmt.Sprintf("chapter %s was installed %s", d.Chapter.Name, way),
-			Mend: fmt.Sprintf("take it away in the same way: ./scripts/workshop deploy %s%s --remove", d.Chapter.Number(), by),
-		}
+		return problem.New("chapter %s was installed %s", d.Chapter.Name, way).
+			ToDo("take it away in the same way: ./scripts/workshop deploy %s%s --remove", d.Chapter.Number(), by)
 	}
 	return nil
 }
@@ -80,10 +75,9 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, but s
 			if there.manager == "Helm" {
 				remove += " --helm"
 			}
-			return &problem.Problem{
-				What: fmt.Sprintf("another controller acts on %ss already: deployment %s in namespace %s", kind, other.target().deployment, other.target().namespace),
-				Mend: "take it away first: " + remove,
-			}
+			return problem.New("another controller acts on %ss already: deployment %s in namespace %s",
+				kind, other.target().deployment, other.target().namespace).
+				ToDo("take it away first: %s", remove)
 		}
 	}
 	return nil

@@ -235,11 +235,9 @@ func (d Deployment) whyNot(ctx context.Context, err error) error {
 	pods, _ := d.Kubectl.Run(ctx, "get", "pods", "--namespace", d.target().namespace, "--output", "wide")
 	events, _ := d.Kubectl.Run(ctx, "get", "events", "--namespace", d.target().namespace, "--sort-by=.lastTimestamp")
 	logs, _ := d.Kubectl.Run(ctx, "logs", "--namespace", d.target().namespace, "deployment/"+d.target().deployment, "--tail=20")
-	return &problem.Problem{
-		What: fmt.Sprintf("chapter %s's program doesn't become ready in the cluster", d.Chapter.Name),
-		Mend: fmt.Sprintf("look what its Pods say: ./scripts/workshop kubectl describe pods --namespace %s", d.target().namespace),
-		Err:  fmt.Errorf("%w\n%s%s%s", err, pods, events, logs),
-	}
+	return problem.New("chapter %s's program doesn't become ready in the cluster", d.Chapter.Name).
+		ToDo("look what its Pods say: ./scripts/workshop kubectl describe pods --namespace %s", d.target().namespace).
+		Because(fmt.Errorf("%w\n%s%s%s", err, pods, events, logs))
 }
 
 // say shows a command as a reader in the repository's root would type it.

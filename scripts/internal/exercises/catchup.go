@@ -145,10 +145,8 @@ func solutionInPlace(e Exercise) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case content == nil:
-		return nil, &problem.Problem{
-			What: e.Path(SolutionFile) + " is missing",
-			Mend: "git checkout -- " + e.Path(SolutionFile) + ", or take it from where you got this folder",
-		}
+		return nil, problem.New("%s is missing", e.Path(SolutionFile)).
+			ToDo("git checkout -- %s, or take it from where you got this folder", e.Path(SolutionFile))
 	}
 	const tag = "//go:build " + TagSolution
 	rest, tagged := strings.CutPrefix(string(content), tag)

@@ -3,7 +3,6 @@ package exercises
 // Which exercise a user means.
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -55,10 +54,8 @@ func FindOne(root, name string) (Exercise, error) {
 }
 
 func notFound(format string, args ...any) error {
-	return &problem.Problem{
-		What: fmt.Sprintf(format, args...),
-		Mend: `name an exercise by chapter and number, such as 01/2; "./scripts/workshop progress" lists all`,
-	}
+	return problem.New(format, args...).
+		ToDo(`name an exercise by chapter and number, such as 01/2; "./scripts/workshop progress" lists all`)
 }
 
 // partsOf splits a name into the chapter's and, if there is one, the exercise's.

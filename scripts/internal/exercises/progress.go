@@ -60,16 +60,12 @@ func ReadProgress(root string) (Progress, error) {
 	err = json.Unmarshal(content, &progress)
 	switch {
 	case progress.Version > progressVersion:
-		return Progress{}, &problem.Problem{
-			What: fmt.Sprintf("%s was written by a newer workshop (version %d; this one knows %d)", path, progress.Version, progressVersion),
-			Mend: "use the newer one, or move the file to start over: mv .workshop/progress.json .workshop/progress-newer.json",
-		}
+		return Progress{}, problem.New("%s was written by a newer workshop (version %d; this one knows %d)", path, progress.Version, progressVersion).
+			ToDo("use the newer one, or move the file to start over: mv .workshop/progress.json .workshop/progress-newer.json")
 	case err != nil || progress.Version != progressVersion:
-		return Progress{}, &problem.Problem{
-			What: fmt.Sprintf("%s, the file with your progress, is damaged", path),
-			Mend: "fix it, or move it to start over: mv .workshop/progress.json .workshop/progress-damaged.json",
-			Err:  err,
-		}
+		return Progress{}, problem.New("%s, the file with your progress, is damaged", path).
+			ToDo("fix it, or move it to start over: mv .workshop/progress.json .workshop/progress-damaged.json").
+			Because(err)
 	case progress.Exercises == nil:
 		progress.Exercises = map[string]Record{}
 	}

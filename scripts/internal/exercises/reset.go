@@ -44,9 +44,11 @@ func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed
 	object, err := Committed(ctx, root, path)
 	switch {
 	case errors.Is(err, ErrNoGit):
-		return false, "", &problem.Problem{What: "can't restore " + path, Mend: "take the file from where you got this folder; a git clone has all that reset needs", Err: err}
+		return false, "", problem.New("can't restore %s", path).
+			ToDo("take the file from where you got this folder; a git clone has all that reset needs").
+			Because(err)
 	case errors.Is(err, ErrNotCommitted):
-		return false, "", &problem.Problem{What: "can't restore " + path, Mend: "commit it first, if you are its author", Err: err}
+		return false, "", problem.New("can't restore %s", path).ToDo("commit it first, if you are its author").Because(err)
 	case err != nil:
 		return false, "", err
 	}

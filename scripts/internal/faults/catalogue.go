@@ -10,7 +10,6 @@ package faults
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -156,15 +155,11 @@ func Find(name string) (Fault, error) {
 		}
 	}
 	if len(several) > 0 {
-		return Fault{}, &problem.Problem{
-			What: name + " is several faults",
-			Mend: "take one of " + strings.Join(several, ", "),
-		}
+		return Fault{}, problem.New("%s is several faults", name).
+			ToDo("take one of %s", strings.Join(several, ", "))
 	}
-	return Fault{}, &problem.Problem{
-		What: fmt.Sprintf("there is no fault %q", name),
-		Mend: fmt.Sprintf(`take one of %s; "./scripts/workshop faults" says what each does`, strings.Join(names, ", ")),
-	}
+	return Fault{}, problem.New("there is no fault %q", name).
+		ToDo(`take one of %s; "./scripts/workshop faults" says what each does`, strings.Join(names, ", "))
 }
 
 // killAPIServer is F3.

@@ -114,11 +114,9 @@ func (s *session) settle(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		return &problem.Problem{
-			What: fmt.Sprintf("the program doesn't come to rest within %v", settledIn),
-			Mend: "see above what it does",
-			Err:  err,
-		}
+		return problem.New("the program doesn't come to rest within %v", settledIn).
+			ToDo("see above what it does").
+			Because(err)
 	}
 	s.heading("It has settled")
 	s.note(s.Advice)

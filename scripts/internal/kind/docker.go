@@ -28,10 +28,8 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &problem.Problem{
-			What: "there is no docker command, which kind needs",
-			Mend: "install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop --on kwok up",
-		}
+		return "", problem.New("there is no docker command, which kind needs").
+			ToDo("install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop --on kwok up")
 	}
 	err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(said+"\n"+warnings.String()))
 	return said, explain(err, "docker failed", "")
@@ -100,9 +98,7 @@ func pull(ctx context.Context, image string) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &problem.Problem{
-		What: fmt.Sprintf("the node image %s can't be pulled", image),
-		Mend: "check the network and the image's name, or name one that docker has: --image NAME (docker image ls shows them)",
-		Err:  err,
-	}
+	return problem.New("the node image %s can't be pulled", image).
+		ToDo("check the network and the image's name, or name one that docker has: --image NAME (docker image ls shows them)").
+		Because(err)
 }

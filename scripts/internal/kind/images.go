@@ -71,7 +71,7 @@ func (c *Cluster) node() (nodes.Node, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, &problem.Problem{What: fmt.Sprintf("cluster %q has no node", c.name), Mend: "./scripts/workshop up --kind"}
+		return nil, problem.New("cluster %q has no node", c.name).ToDo("./scripts/workshop up --kind")
 	}
 	return all[0], nil
 }

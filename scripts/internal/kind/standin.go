@@ -89,10 +89,8 @@ func (c *Cluster) dontPull(ctx context.Context) error {
 			Resource(resource).Name("images-on-the-node-are-not-pulled").Param("fieldManager", "workshop").
 			Body(content).Do(ctx).Error()
 		if apierrors.IsNotFound(err) {
-			return &problem.Problem{
-				What: "the stand-in needs MutatingAdmissionPolicies, which Kubernetes has from 1.36 on, and this cluster is older",
-				Mend: "leave --stand-in out, or make the cluster of a newer node image (down, then up --kind --image NAME)",
-			}
+			return problem.New("the stand-in needs MutatingAdmissionPolicies, which Kubernetes has from 1.36 on, and this cluster is older").
+				ToDo("leave --stand-in out, or make the cluster of a newer node image (down, then up --kind --image NAME)")
 		}
 		if err != nil {
 			return fmt.Errorf("apply the policy by which the stand-in isn't pulled: %w", err)

@@ -30,7 +30,7 @@ func (c *Cluster) Up(ctx context.Context, options cluster.UpOptions) (cluster.Up
 		options.Progress = func(string) {}
 	}
 	if options.Nodes > 1 {
-		return cluster.UpResult{}, &problem.Problem{What: "a cluster of kind has one node here", Mend: "leave --nodes out"}
+		return cluster.UpResult{}, problem.New("a cluster of kind has one node here").ToDo("leave --nodes out")
 	}
 	if err := errors.Join(cluster.CheckName(c.name), cluster.CheckPath(c.dir)); err != nil {
 		return cluster.UpResult{}, err
@@ -59,15 +59,11 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 	}
 	switch {
 	case node.ID != "" && !ours:
-		return "", &problem.Problem{
-			What: fmt.Sprintf("there is a cluster of kind named %q, which wasn't made in this folder", c.KindName()),
-			Mend: fmt.Sprintf("choose another name (WORKSHOP_CLUSTER=mine), or delete that cluster: docker rm -f -v %s", c.Node()),
-		}
+		return "", problem.New("there is a cluster of kind named %q, which wasn't made in this folder", c.KindName()).
+			ToDo("choose another name (WORKSHOP_CLUSTER=mine), or delete that cluster: docker rm -f -v %s", c.Node())
 	case ours && c.Exists() && c.Image != "" && !sameImage(node.Config.Image, c.Image):
-		return "", &problem.Problem{
-			What: fmt.Sprintf("cluster %q was made of the node image %s", c.name, node.Config.Image),
-			Mend: "leave --image out, or make it anew: ./scripts/workshop down, then the same command",
-		}
+		return "", problem.New("cluster %q was made of the node image %s", c.name, node.Config.Image).
+			ToDo("leave --image out, or make it anew: ./scripts/workshop down, then the same command")
 	case node.ID == "" || !c.Exists():
 		return cluster.Created, c.create(ctx, found, progress)
 	case !node.State.Running: // after a reboot, for example
@@ -97,11 +93,9 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 		return last == nil, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		return &problem.Problem{
-			What: fmt.Sprintf("the node of cluster %q runs, but it isn't ready after %s", c.name, readyIn),
-			Mend: `"./scripts/workshop down" and "up --kind" make it anew; "docker logs ` + c.Node() + `" says more`,
-			Err:  last,
-		}
+		return problem.New("the node of cluster %q runs, but it isn't ready after %s", c.name, readyIn).
+			ToDo(`"./scripts/workshop down" and "up --kind" make it anew; "docker logs %s" says more`, c.Node()).
+			Because(last)
 	}
 	return err
 }

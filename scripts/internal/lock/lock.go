@@ -26,11 +26,9 @@ func Acquire(ctx context.Context, dir string, waiting func(holder string)) (rele
 	said := false
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return false, &problem.Problem{
-				What: fmt.Sprintf("can't write to %s", filepath.Dir(dir)),
-				Mend: "copy the repository to a folder that you can write to",
-				Err:  err,
-			}
+			return false, problem.New("can't write to %s", filepath.Dir(dir)).
+				ToDo("copy the repository to a folder that you can write to").
+				Because(err)
 		}
 		f := flock.New(path)
 		locked, err := f.TryLock()

@@ -156,7 +156,7 @@ func cantBeHad(what string, err error, said string) error {
 	if said != "" {
 		err = errors.New(said)
 	}
-	p := &problem.Problem{What: what + " can't be had", Mend: "see what go says", Err: err}
+	p := problem.New("%s can't be had", what).ToDo("see what go says").Because(err)
 	p.Explain(problem.OfGo(), err.Error())
 	return p
 }

@@ -144,10 +144,8 @@ func (p *packer) output() (string, error) {
 		path = filepath.Join(path, name)
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return "", &problem.Problem{
-			What: fmt.Sprintf("--output %s: there is no folder %s", p.Output, filepath.Dir(path)),
-			Mend: "make it first, or choose another",
-		}
+		return "", problem.New("--output %s: there is no folder %s", p.Output, filepath.Dir(path)).
+			ToDo("make it first, or choose another")
 	}
 	return path, nil
 }
@@ -160,10 +158,8 @@ func checkPlatform(platform controlplane.Platform) error {
 	for _, k := range platforms {
 		known = append(known, fmt.Sprintf("--os %s --arch %s", k.OS, k.Arch))
 	}
-	p := &problem.Problem{
-		What: fmt.Sprintf("no archive can be made for %s", platform),
-		Mend: "choose one of: " + strings.Join(known, ", "),
-	}
+	p := problem.New("no archive can be made for %s", platform).
+		ToDo("choose one of: %s", strings.Join(known, ", "))
 	if platform.OS == "windows" {
 		p.Mend = "for WSL2 take --os linux; " + p.Mend
 	}
@@ -176,10 +172,8 @@ func checkDisk(dir string, needed int64, what string) error {
 	if err != nil || free >= uint64(needed) {
 		return err
 	}
-	return &problem.Problem{
-		What: fmt.Sprintf("%s needs %s on the disk of %s, which has %s left", what, size(needed), dir, size(int64(free))),
-		Mend: "free some space, or choose another disk (--output for the archive)",
-	}
+	return problem.New("%s needs %s on the disk of %s, which has %s left", what, size(needed), dir, size(int64(free))).
+		ToDo("free some space, or choose another disk (--output for the archive)")
 }
 
 // size is a number of bytes as people say it.

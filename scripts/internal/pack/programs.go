@@ -79,9 +79,7 @@ func checkProgram(path string, platform controlplane.Platform) error {
 	if err == nil && is {
 		return nil
 	}
-	return &problem.Problem{
-		What: fmt.Sprintf("%s isn't a program for %s", path, platform),
-		Mend: "remove it, and pack again",
-		Err:  cmp.Or(err, errors.New("it is for another processor")),
-	}
+	return problem.New("%s isn't a program for %s", path, platform).
+		ToDo("remove it, and pack again").
+		Because(cmp.Or(err, errors.New("it is for another processor")))
 }

@@ -23,10 +23,8 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 		return "", err
 	}
 	if up != "" {
-		return "", &problem.Problem{
-			What: fmt.Sprintf("%s isn't a git repository of its own, but a part of %s", p.Root, filepath.Join(p.Root, up)),
-			Mend: "clone the course's repository, and pack that",
-		}
+		return "", problem.New("%s isn't a git repository of its own, but a part of %s", p.Root, filepath.Join(p.Root, up)).
+			ToDo("clone the course's repository, and pack that")
 	}
 	said, err := run(ctx, p.Root, "log", "-1", "--format=%H %cI")
 	if err != nil {
@@ -76,7 +74,9 @@ func (p *packer) anonymize(ctx context.Context) error {
 func run(ctx context.Context, dir string, args ...string) (string, error) {
 	output, err := git.Run(ctx, dir, args...)
 	if err != nil && ctx.Err() == nil {
-		err = &problem.Problem{What: "git can't tell what is committed", Mend: "install git, or take a fresh clone of the course's repository", Err: err}
+		err = problem.New("git can't tell what is committed").
+			ToDo("install git, or take a fresh clone of the course's repository").
+			Because(err)
 	}
 	return strings.TrimRight(string(output), "\n"), err
 }

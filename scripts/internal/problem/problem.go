@@ -18,6 +18,21 @@ type Problem struct {
 	Err  error  // what lies beneath; may be nil
 }
 
+// New says what went wrong. ToDo says the mend, and Because what lies beneath.
+func New(what string, args ...any) *Problem { return &Problem{What: fmt.Sprintf(what, args...)} }
+
+// ToDo is what the user does about it.
+func (p *Problem) ToDo(mend string, args ...any) *Problem {
+	p.Mend = fmt.Sprintf(mend, args...)
+	return p
+}
+
+// Because is what lies beneath; it may be nil.
+func (p *Problem) Because(err error) *Problem {
+	p.Err = err
+	return p
+}
+
 func (p *Problem) Error() string {
 	if p.Err == nil {
 		return p.What

@@ -59,10 +59,8 @@ func through(pager string, out *os.File, print func(io.Writer) error) error {
 	input.Close()
 	var exit *exec.ExitError
 	if errors.As(command.Wait(), &exit) && exit.ExitCode() == notFound { // how else it ended is its user's business
-		return &problem.Problem{
-			What: fmt.Sprintf("the pager %q can't be run", pager),
-			Mend: "install it, or name another in PAGER; --no-pager goes without",
-		}
+		return problem.New("the pager %q can't be run", pager).
+			ToDo("install it, or name another in PAGER; --no-pager goes without")
 	}
 	return printed
 }

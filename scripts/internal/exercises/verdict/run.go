@@ -6,7 +6,6 @@ package verdict
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -71,10 +70,8 @@ type Checker struct {
 // Check runs an exercise's tests and remembers whether they passed. The error says that they couldn't be run.
 func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, error) {
 	if _, err := os.Stat(e.File(exercises.ExerciseFile)); err != nil {
-		return Verdict{}, &problem.Problem{
-			What: fmt.Sprintf("%s is missing", e.Path(exercises.ExerciseFile)),
-			Mend: fmt.Sprintf("./scripts/workshop reset %s", e.Name()),
-		}
+		return Verdict{}, problem.New("%s is missing", e.Path(exercises.ExerciseFile)).
+			ToDo("./scripts/workshop reset %s", e.Name())
 	}
 	run := Run{Tag: exercises.TagCheck, Args: []string{"-count=1"}, Limit: cmp.Or(c.Limit, DefaultLimit)}
 	if c.Env != nil {

@@ -27,11 +27,9 @@ type saves struct {
 func newSaves() (*saves, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, &problem.Problem{
-			What: "this system doesn't report when a file is saved",
-			Mend: `end other programs that watch files, or run "./scripts/workshop check" after each save`,
-			Err:  err,
-		}
+		return nil, problem.New("this system doesn't report when a file is saved").
+			ToDo(`end other programs that watch files, or run "./scripts/workshop check" after each save`).
+			Because(err)
 	}
 	quiet := time.NewTimer(time.Hour)
 	quiet.Stop()
