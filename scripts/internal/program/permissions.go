@@ -47,9 +47,9 @@ func (p Program) permissions() (permissions, error) {
 
 // parsePermissions reads YAML of any objects.
 func parsePermissions(content []byte) (found permissions, err error) {
+	var clusterRoles []rbacv1.ClusterRole
 	var bindings []rbacv1.ClusterRoleBinding
 	var roleBindings []rbacv1.RoleBinding
-	rulesOf := map[string][]rbacv1.PolicyRule{} // by ClusterRole
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
 		document, err := documents.Read()
@@ -64,52 +64,40 @@ func parsePermissions(content []byte) (found permissions, err error) {
 			return found, err
 		}
 		switch object.Kind {
+		case "Namespace":
 		case "ServiceAccount":
 			found.namespace, found.serviceAccount = object.Namespace, object.Name
-		case "ClusterRoleBinding":
-			var binding rbacv1.ClusterRoleBinding
-			if err := yaml.Unmarshal(document, &binding); err != nil {
-				return found, err
-			}
-			bindings = append(bindings, binding)
 		case "ClusterRole":
-			var role rbacv1.ClusterRole
-			if err := yaml.Unmarshal(document, &role); err != nil {
-				return found, err
-			}
-			rulesOf[role.Name] = role.Rules
+			err = decode(document, &clusterRoles)
+		case "ClusterRoleBinding":
+			err = decode(document, &bindings)
 		case "Role":
-			var role rbacv1.Role
-			if err := yaml.Unmarshal(document, &role); err != nil {
-				return found, err
-			}
-			found.roles = append(found.roles, role)
-			found.rules = append(found.rules, role.Rules...)
+			err = decode(document, &found.roles)
 		case "RoleBinding":
-			var binding rbacv1.RoleBinding
-			if err := yaml.Unmarshal(document, &binding); err != nil {
-				return found, err
-			}
-			roleBindings = append(roleBindings, binding)
-		case "Namespace":
+			err = decode(document, &roleBindings)
 		default:
 			continue
+		}
+		if err != nil {
+			return found, err
 		}
 		found.objects = append(append(found.objects, "---\n"...), document...)
 	}
 	if found.serviceAccount == "" {
 		return found, errors.New("there is no ServiceAccount")
 	}
+	for _, role := range found.roles {
+		found.rules = append(found.rules, role.Rules...)
+	}
 	isOurs := func(subject rbacv1.Subject) bool { return subject.Name == found.serviceAccount }
 	for _, binding := range bindings {
 		if slices.ContainsFunc(binding.Subjects, isOurs) {
-			rules, here := rulesOf[binding.RoleRef.Name]
-			if !here {
+			i := slices.IndexFunc(clusterRoles, func(role rbacv1.ClusterRole) bool { return role.Name == binding.RoleRef.Name })
+			if i < 0 {
 				return found, unknownRole(binding.RoleRef)
 			}
-			role := rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: binding.RoleRef.Name}, Rules: rules}
-			found.clusterRoles = append(found.clusterRoles, role)
-			found.rules = append(found.rules, role.Rules...)
+			found.clusterRoles = append(found.clusterRoles, clusterRoles[i])
+			found.rules = append(found.rules, clusterRoles[i].Rules...)
 		}
 	}
 	for _, binding := range roleBindings {
@@ -121,6 +109,14 @@ func parsePermissions(content []byte) (found permissions, err error) {
 		}
 	}
 	return found, nil
+}
+
+// decode adds the object that a document describes.
+func decode[T any](document []byte, all *[]T) error {
+	var object T
+	err := yaml.Unmarshal(document, &object)
+	*all = append(*all, object)
+	return err
 }
 
 // unknownRole is an error, since nobody could say what the program may do.

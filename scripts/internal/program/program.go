@@ -5,6 +5,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -48,42 +49,38 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 	if err != nil {
 		return err
 	}
-	serviceAccount := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount}}
-	if _, err := client.CoreV1().ServiceAccounts(namespace).Create(ctx, serviceAccount, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create ServiceAccount: %w", err)
-	}
-	account := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: ServiceAccount}
+	rbac := client.RbacV1()
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: ServiceAccount}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount}}
+	errs := []error{create(ctx, client.CoreV1().ServiceAccounts(namespace).Create, account)}
 	for _, role := range permissions.roles {
-		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: role.Name}, Rules: role.Rules}
-		if _, err := client.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create Role: %w", err)
-		}
-		binding := &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-			Subjects:   []rbacv1.Subject{account},
-		}
-		if _, err := client.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create RoleBinding: %w", err)
-		}
+		about := metav1.ObjectMeta{Name: role.Name}
+		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
+		errs = append(errs,
+			create(ctx, rbac.Roles(namespace).Create, &rbacv1.Role{ObjectMeta: about, Rules: role.Rules}),
+			create(ctx, rbac.RoleBindings(namespace).Create, &rbacv1.RoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
 	}
 	for _, role := range permissions.clusterRoles {
 		// A copy: the roles of all programs have the same name.
 		about := metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace}}
-		copied := &rbacv1.ClusterRole{ObjectMeta: about, Rules: role.Rules}
-		if _, err := client.RbacV1().ClusterRoles().Create(ctx, copied, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create ClusterRole: %w", err)
-		}
-		binding := &rbacv1.ClusterRoleBinding{
-			ObjectMeta: about,
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: copied.Name},
-			Subjects:   []rbacv1.Subject{account},
-		}
-		if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create ClusterRoleBinding: %w", err)
-		}
+		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}
+		errs = append(errs,
+			create(ctx, rbac.ClusterRoles().Create, &rbacv1.ClusterRole{ObjectMeta: about, Rules: role.Rules}),
+			create(ctx, rbac.ClusterRoleBindings().Create, &rbacv1.ClusterRoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("grant the permissions of %s in namespace %s: %w", p.Name, namespace, err)
 	}
 	return waitGranted(ctx, client, namespace, permissions.rules)
+}
+
+// create makes an object, unless it is there.
+func create[T any](ctx context.Context, create func(context.Context, T, metav1.CreateOptions) (T, error), object T) error {
+	_, err := create(ctx, object, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // waitGranted waits until the API server knows of rules that were just granted: its authorizer reads from a cache.
@@ -117,25 +114,11 @@ func waitGranted(ctx context.Context, client kubernetes.Interface, namespace str
 // Revoke takes back the permissions that Grant gave in the whole cluster. The rest goes with its namespace.
 func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	ours := metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace}
-	bindings, err := client.RbacV1().ClusterRoleBindings().List(ctx, ours)
+	err := errors.Join(
+		client.RbacV1().ClusterRoleBindings().DeleteCollection(ctx, metav1.DeleteOptions{}, ours),
+		client.RbacV1().ClusterRoles().DeleteCollection(ctx, metav1.DeleteOptions{}, ours))
 	if err != nil {
-		return fmt.Errorf("list ClusterRoleBindings: %w", err)
-	}
-	for _, binding := range bindings.Items {
-		err := client.RbacV1().ClusterRoleBindings().Delete(ctx, binding.Name, metav1.DeleteOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("delete ClusterRoleBinding: %w", err)
-		}
-	}
-	roles, err := client.RbacV1().ClusterRoles().List(ctx, ours)
-	if err != nil {
-		return fmt.Errorf("list ClusterRoles: %w", err)
-	}
-	for _, role := range roles.Items {
-		err := client.RbacV1().ClusterRoles().Delete(ctx, role.Name, metav1.DeleteOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("delete ClusterRole: %w", err)
-		}
+		return fmt.Errorf("take back the permissions in namespace %s: %w", namespace, err)
 	}
 	return nil
 }

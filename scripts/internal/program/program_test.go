@@ -10,7 +10,10 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
@@ -60,6 +63,7 @@ func TestBuildWhereGitRefuses(t *testing.T) {
 func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 	client := fake.NewClientset()
 	asked := knowsGrantsLate(client)
+	deletesCollections(client)
 	file := filepath.Join(t.TempDir(), "rbac.yaml")
 	if err := os.WriteFile(file, []byte(manyObjects), 0o600); err != nil {
 		t.Fatal(err)
@@ -94,6 +98,25 @@ func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 	if roles, err := client.RbacV1().ClusterRoles().List(t.Context(), metav1.ListOptions{}); err != nil || len(roles.Items) > 0 {
 		t.Errorf("left are %v, error %v", roles, err)
 	}
+}
+
+// deletesCollections has the client delete all that it is asked for by a label, which it else doesn't know how to do.
+func deletesCollections(client *fake.Clientset) {
+	client.PrependReactor("delete-collection", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		kind := map[string]string{"clusterroles": "ClusterRole", "clusterrolebindings": "ClusterRoleBinding"}[action.GetResource().Resource]
+		all, err := client.Tracker().List(action.GetResource(), rbacv1.SchemeGroupVersion.WithKind(kind), "")
+		if err != nil {
+			return true, nil, err
+		}
+		selector := action.(clienttesting.DeleteCollectionAction).GetListRestrictions().Labels
+		return true, nil, meta.EachListItem(all, func(object runtime.Object) error {
+			found, err := meta.Accessor(object)
+			if err != nil || !selector.Matches(labels.Set(found.GetLabels())) {
+				return err
+			}
+			return client.Tracker().Delete(action.GetResource(), "", found.GetName())
+		})
+	})
 }
 
 // knowsGrantsLate has the server say no to every other question whether somebody may do something, and returns what it was asked.
