@@ -55,14 +55,10 @@ objects included.`,
 
 // ofKind is the cluster that commands are about, which has to be one of kind.
 func ofKind() (*kind.Cluster, error) {
-	c, err := theCluster()
-	if err != nil {
-		return nil, err
-	}
-	made, yes := c.(*kind.Cluster)
-	if !yes || !c.Exists() {
+	made, yes := theCluster().(*kind.Cluster)
+	if !yes || !made.Exists() {
 		p := problem.New("there is no cluster of kind: simulated nodes run no containers").ToDo("./scripts/workshop up --kind")
-		if nodes, _ := theNodes(); nodes == cluster.Simulated {
+		if theNodes() == cluster.Simulated {
 			p.What, p.Mend = "--on kwok asks for simulated nodes, which run no containers", "leave it out; it may come from "+nodesVariable
 		}
 		return nil, p

@@ -16,12 +16,8 @@ func newDoctorCommand() *cobra.Command {
 in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := theCluster()
-			if err != nil {
-				return err
-			}
 			bad := 0
-			for _, f := range doctor.Examine(command.Context(), theRoot(), simulated(c.Name())) {
+			for _, f := range doctor.Examine(command.Context(), theRoot(), simulated()) {
 				command.Printf("%s %s\n", f.State.Mark(), f.What)
 				if f.Mend != "" {
 					command.Printf("  %s\n", strings.ReplaceAll(f.Mend, "\n", "\n  "))

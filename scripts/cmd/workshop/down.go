@@ -38,10 +38,6 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 			return cobra.NoArgs(command, args)
 		},
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := theCluster()
-			if err != nil {
-				return err
-			}
 			if name := os.Getenv("WORKSHOP_CLUSTER"); purge && name != "" {
 				return problem.New("--purge ends all clusters, and WORKSHOP_CLUSTER names one, %q", name).
 					ToDo(`"down" ends that one; to be rid of all, unset WORKSHOP_CLUSTER first`)
@@ -54,12 +50,12 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 				return err
 			}
 			var did string
-			err = ui.New(os.Stderr).While("ending the cluster", func(step *ui.Step) (string, error) {
+			err := ui.New(os.Stderr).While("ending the cluster", func(step *ui.Step) (_ string, err error) {
 				waiting := func(holder string) { step.Update("waiting for %s", holder) }
 				if purge {
 					did, err = purgeAll(command.Context(), progress, waiting)
 				} else {
-					did, err = endOne(command.Context(), c, waiting)
+					did, err = endOne(command.Context(), theCluster(), waiting)
 				}
 				return "", err
 			})

@@ -40,10 +40,10 @@ func colours() ui.Palette { return ui.NewPalette(ui.Coloured(os.Stdout)) }
 
 // clusterForTests tells tests where the workshop's cluster is, if it is up. If the user has chosen another, it is that.
 func clusterForTests(ctx context.Context) []string {
-	c, err := theCluster()
-	if err != nil || os.Getenv("TEST_KUBECONFIG") != "" {
+	if os.Getenv("TEST_KUBECONFIG") != "" {
 		return nil
 	}
+	c := theCluster()
 	if up, err := c.Serves(ctx); err != nil || !up {
 		return nil
 	}

@@ -111,9 +111,9 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 	var turns <-chan struct{}
 	how := "Enter begins the fault, and Enter ends it."
 	if lasts > 0 {
-		turns, how = timed(ctx, lasts), fmt.Sprintf("The fault begins now, and lasts %v.", lasts)
+		turns, how = timed(lasts), fmt.Sprintf("The fault begins now, and lasts %v.", lasts)
 	} else {
-		turns = onEnter(ctx, os.Stdin)
+		turns = onEnter(os.Stdin)
 	}
 	return faults.Session{
 		Fault:      fault,
@@ -133,34 +133,24 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 	}.Run(ctx)
 }
 
-// onEnter sends whenever a line comes in.
-func onEnter(ctx context.Context, in io.Reader) <-chan struct{} {
+// onEnter sends whenever a line comes in. What nobody receives any more ends with the command, as in timed.
+func onEnter(in io.Reader) <-chan struct{} {
 	turns := make(chan struct{})
 	go func() {
-		for lines := bufio.NewScanner(in); lines.Scan() && send(ctx, turns); {
+		for lines := bufio.NewScanner(in); lines.Scan(); {
+			turns <- struct{}{}
 		}
 	}()
 	return turns
 }
 
 // timed sends twice, the second time so long after the first was received.
-func timed(ctx context.Context, lasts time.Duration) <-chan struct{} {
+func timed(lasts time.Duration) <-chan struct{} {
 	turns := make(chan struct{})
 	go func() {
-		if send(ctx, turns) {
-			time.Sleep(lasts)
-			send(ctx, turns)
-		}
+		turns <- struct{}{}
+		time.Sleep(lasts)
+		turns <- struct{}{}
 	}()
 	return turns
-}
-
-// send reports whether somebody has received it before ctx ended.
-func send(ctx context.Context, turns chan<- struct{}) bool {
-	select {
-	case turns <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

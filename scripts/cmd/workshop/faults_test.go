@@ -38,7 +38,7 @@ func TestFaultsAndPromisesByName(t *testing.T) {
 
 func TestAFaultThatIsTimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns, start := timed(t.Context(), time.Minute), time.Now()
+		turns, start := timed(time.Minute), time.Now()
 		var at []time.Duration
 		for range 2 {
 			<-turns
@@ -56,7 +56,7 @@ func TestAFaultThatIsTimed(t *testing.T) {
 }
 
 func TestAFaultOnEnter(t *testing.T) {
-	turns := onEnter(t.Context(), strings.NewReader("\nand more\n"))
+	turns := onEnter(strings.NewReader("\nand more\n"))
 	for range 2 {
 		<-turns
 	}

@@ -17,10 +17,7 @@ func newKubectlCommand() *cobra.Command {
 		Example:            `  ./scripts/workshop kubectl get pods --all-namespaces`,
 		DisableFlagParsing: true, // all flags are kubectl's
 		RunE: func(command *cobra.Command, args []string) error {
-			c, err := theCluster()
-			if err != nil {
-				return err
-			}
+			c := theCluster()
 			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
@@ -28,7 +25,7 @@ func newKubectlCommand() *cobra.Command {
 			kubectl := exec.Command(k.Binary, args...)
 			kubectl.Env = append(os.Environ(), k.Environment()...)
 			// kubectl takes this process's place, so that terminals, pipes and signals are its own.
-			err = syscall.Exec(k.Binary, append([]string{"kubectl"}, args...), kubectl.Environ())
+			err := syscall.Exec(k.Binary, append([]string{"kubectl"}, args...), kubectl.Environ())
 			return fmt.Errorf("running %s: %w", k.Binary, err)
 		},
 	}

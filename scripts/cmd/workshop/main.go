@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) int {
 			return err
 		}
 		// Also for the commands that this one runs.
-		return errors.Join(os.Setenv(rootVariable, where), os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))))
+		return errors.Join(os.Setenv(rootVariable, where), os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))), checkSettings())
 	}
 
 	command, err := root.ExecuteContextC(ctx)

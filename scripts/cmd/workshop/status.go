@@ -16,10 +16,7 @@ func newStatusCommand() *cobra.Command {
 		Long:  `Status shows the cluster's programs, memory and nodes. Its exit code is 0 if the cluster is ready, 1 if it isn't.`,
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := theCluster()
-			if err != nil {
-				return err
-			}
+			c := theCluster()
 			status, err := c.Status(command.Context())
 			if err != nil {
 				return err

@@ -50,10 +50,7 @@ the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That 
 			if matrix {
 				return printMatrix(command, args)
 			}
-			nodes, err := theNodes()
-			if err != nil {
-				return err
-			}
+			nodes := theNodes()
 			if err := testableOn(nodes, command.Flags().Changed("only"), image); err != nil {
 				return err
 			}
@@ -133,8 +130,7 @@ func printMatrix(command *cobra.Command, args []string) error {
 
 // newSuite is a suite of the chapters that args name, or of everything, with what is built that it takes on such nodes.
 func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suite.Suite, error) {
-	root := theRoot()
-	found, err := chapters.Find(root, args...)
+	found, err := chapters.Find(theRoot(), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -142,5 +138,6 @@ func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suit
 	if err := ensureBuilt(command.Context(), show, nodes); err != nil {
 		return nil, err
 	}
-	return &suite.Suite{Root: root, Bin: controlplane.New(root).Bin, UI: show, Chapters: found, Everything: len(args) == 0}, nil
+	bin := controlplane.New(theRoot()).Bin
+	return &suite.Suite{Root: theRoot(), Bin: bin, UI: show, Chapters: found, Everything: len(args) == 0}, nil
 }

@@ -69,16 +69,13 @@ otherwise by --on kwok.`,
 
 // clusterToUp is the cluster that up is about. What is for clusters of kind alone is refused for others.
 func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, error) {
-	c, err := theCluster()
-	if err != nil {
-		return nil, err
-	}
-	if nodes, _ := theNodes(); containers && nodes == cluster.Simulated {
+	c := theCluster()
+	if containers && theNodes() == cluster.Simulated {
 		return nil, problem.New("--kind asks for containers, --on kwok for none").
 			ToDo("leave one out; --on may come from %s", nodesVariable)
 	}
 	if containers {
-		c = kind.New(theRoot(), c.Name())
+		c = kind.New(theRoot(), theName())
 	}
 	made, ofKind := c.(*kind.Cluster)
 	switch {

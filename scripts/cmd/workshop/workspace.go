@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
@@ -43,62 +44,55 @@ func findRoot() (string, error) {
 	}
 }
 
+// nodesVariable holds what --on says; who sets it needn't say so with each command.
+const nodesVariable = "WORKSHOP_ON"
+
+// theNodes are those that the user asks for; "": a cluster of kind, if there is one.
+func theNodes() cluster.Nodes { return cluster.Nodes(os.Getenv(nodesVariable)) }
+
+// theName is that of the cluster that is meant.
+func theName() string { return cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName) }
+
+// checkSettings refuses nodes and a name that no cluster can have, before any command begins.
+func checkSettings() error {
+	if !slices.Contains([]cluster.Nodes{"", cluster.Simulated, cluster.Containers}, theNodes()) {
+		return problem.New("there are no clusters on %q", theNodes()).
+			ToDo("--on kwok (simulated nodes) or --on kind (containers); it may come from %s", nodesVariable)
+	}
+	return cluster.CheckName(theName())
+}
+
 // existingCluster is theCluster, which has to be there, be it up or down.
 func existingCluster() (cluster.Backend, error) {
-	c, err := theCluster()
-	if err == nil && !c.Exists() {
-		err = notUp(c)
+	c := theCluster()
+	if !c.Exists() {
+		return nil, notUp(c)
 	}
-	return c, err
+	return c, nil
 }
 
 // theCluster is the cluster that commands are about. It need not exist.
-func theCluster() (cluster.Backend, error) {
-	name := cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName)
-	if err := cluster.CheckName(name); err != nil {
-		return nil, err
+func theCluster() cluster.Backend {
+	containers := kind.New(theRoot(), theName())
+	if theNodes() == cluster.Containers || theNodes() == "" && containers.Begun() {
+		return containers
 	}
-	nodes, err := theNodes()
-	if err != nil {
-		return nil, err
-	}
-	containers := kind.New(theRoot(), name)
-	if nodes == cluster.Containers || nodes == "" && containers.Begun() {
-		return containers, nil
-	}
-	return simulated(name), nil
+	return simulated()
 }
 
-// simulated is the cluster of that name whose nodes are simulated.
-func simulated(name string) *cluster.Cluster {
-	return cluster.New(theRoot(), controlplane.New(theRoot()).Bin, name)
+// simulated is the cluster whose nodes are simulated, of the name that is meant.
+func simulated() *cluster.Cluster {
+	return cluster.New(theRoot(), controlplane.New(theRoot()).Bin, theName())
 }
 
 func kubectlOn(c cluster.Backend) kubectl.Kubectl {
 	return kubectl.Kubectl{Binary: filepath.Join(controlplane.New(theRoot()).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
-// nodesVariable holds what --on says; who sets it needn't say so with each command.
-const nodesVariable = "WORKSHOP_ON"
-
-// theNodes are those that the user asks for; "": a cluster of kind, if there is one.
-func theNodes() (cluster.Nodes, error) {
-	switch nodes := cluster.Nodes(os.Getenv(nodesVariable)); nodes {
-	case "", cluster.Simulated, cluster.Containers:
-		return nodes, nil
-	default:
-		return "", problem.New("there are no clusters on %q", nodes).
-			ToDo("--on kwok (simulated nodes) or --on kind (containers); it may come from %s", nodesVariable)
-	}
-}
-
 // ensureUp returns the cluster, up and ready. What is missing is built, made or started, and progress shown meanwhile.
 func ensureUp(ctx context.Context) (cluster.Backend, error) {
-	c, err := theCluster()
-	if err != nil {
-		return nil, err
-	}
-	_, err = bringUp(ctx, c, 0)
+	c := theCluster()
+	_, err := bringUp(ctx, c, 0)
 	return c, err
 }
 

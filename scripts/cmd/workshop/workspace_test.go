@@ -33,15 +33,14 @@ func TestTheCluster(t *testing.T) {
 			t.Setenv("WORKSHOP_ROOT", root)
 			t.Setenv("WORKSHOP_CLUSTER", "mine")
 			t.Setenv(nodesVariable, test.on)
-			c, err := theCluster()
-			if test.want == "" {
-				if err == nil {
-					t.Errorf("got %v, want an error", c)
+			if err := checkSettings(); test.want == "" || err != nil {
+				if (err == nil) == (test.want == "") {
+					t.Errorf("error %v, want one on %q", err, test.want)
 				}
 				return
 			}
-			if err != nil || c.Nodes() != test.want || c.Name() != "mine" {
-				t.Errorf("got %v, error %v, want one on %s", c, err, test.want)
+			if c := theCluster(); c.Nodes() != test.want || c.Name() != "mine" {
+				t.Errorf("got %v, want one on %s", c, test.want)
 			}
 		})
 	}
