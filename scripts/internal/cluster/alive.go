@@ -19,11 +19,11 @@ import (
 
 // endedError says that a component ended which should run.
 type endedError struct {
-	problem.Problem
+	*problem.Problem
 	component string
 }
 
-func (e *endedError) Unwrap() error { return &e.Problem }
+func (e *endedError) Unwrap() error { return e.Problem }
 
 // whileAlive does work, and breaks it off when a component that was started has ended: nothing would come of waiting.
 func (c *Cluster) whileAlive(ctx context.Context, work func(context.Context) error) error {
@@ -57,14 +57,12 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 			continue
 		}
 		said := lastComplaint(c.ComponentLog(component))
-		ended := &endedError{component: component, Problem: problem.Problem{
-			What: fmt.Sprintf("%s of cluster %q ended while the cluster started", component, c.name),
-			Mend: "look at the log; \"./scripts/workshop up\" tries again, \"./scripts/workshop down --purge\" starts afresh",
-			Log:  c.ComponentLog(component),
-			Err:  fmt.Errorf("it said: %s", said),
-		}}
-		ended.Explain(problem.OnMachine(), said)
-		return ended
+		p := problem.New("%s of cluster %q ended while the cluster started", component, c.name).
+			ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts afresh`).
+			SeeLog(c.ComponentLog(component)).
+			Because(fmt.Errorf("it said: %s", said))
+		p.Explain(problem.OnMachine(), said)
+		return &endedError{p, component}
 	}
 	return nil
 }

@@ -52,12 +52,10 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 		return last == nil, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		return &problem.Problem{
-			What: fmt.Sprintf("cluster %q runs, but isn't ready after %s", c.name, readyIn),
-			Mend: "\"./scripts/workshop down\" and \"./scripts/workshop up\" start it anew, with its data",
-			Log:  c.ComponentLog("kube-apiserver"),
-			Err:  last,
-		}
+		return problem.New("cluster %q runs, but isn't ready after %s", c.name, readyIn).
+			ToDo(`"./scripts/workshop down" and "./scripts/workshop up" start it anew, with its data`).
+			SeeLog(c.ComponentLog("kube-apiserver")).
+			Because(last)
 	}
 	return err
 }
@@ -91,11 +89,9 @@ func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, err
 		return err == nil && nodes == want && ready == want, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		return 0, &problem.Problem{
-			What: fmt.Sprintf("of the %d nodes wanted, cluster %q has %d, %d of them Ready, after %s", want, c.name, nodes, ready, readyIn),
-			Mend: "delete nodes that you made by hand, or start anew with \"./scripts/workshop down --purge\"",
-			Log:  c.ComponentLog("kwok-controller"),
-		}
+		return 0, problem.New("of the %d nodes wanted, cluster %q has %d, %d of them Ready, after %s", want, c.name, nodes, ready, readyIn).
+			ToDo(`delete nodes that you made by hand, or start anew with "./scripts/workshop down --purge"`).
+			SeeLog(c.ComponentLog("kwok-controller"))
 	}
 	return want, err
 }

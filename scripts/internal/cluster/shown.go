@@ -8,19 +8,14 @@ import (
 )
 
 // UpShown brings a cluster up, with a given number of nodes (0: as they are), and shows what is done.
-func UpShown(ctx context.Context, show *ui.UI, c Backend, nodes int) (UpResult, error) {
-	step := show.Start(fmt.Sprintf("cluster %q", c.Name()))
-	result, err := c.Up(ctx, UpOptions{
-		Nodes:    nodes,
-		Progress: func(doing string) { step.Update("%s", doing) },
+func UpShown(ctx context.Context, show *ui.UI, c Backend, nodes int) (result UpResult, err error) {
+	what := fmt.Sprintf("cluster %q", c.Name())
+	err = show.While(what, func(step *ui.Step) (done string, err error) {
+		result, err = c.Up(ctx, UpOptions{Nodes: nodes, Progress: func(doing string) { step.Update("%s", doing) }})
+		if result.Outcome != AlreadyUp {
+			done = fmt.Sprintf("%s %s", what, result.Outcome)
+		}
+		return done, err
 	})
-	switch {
-	case err != nil:
-		step.Fail()
-	case result.Outcome == AlreadyUp:
-		step.Drop()
-	default:
-		step.Done("cluster %q %s", c.Name(), result.Outcome)
-	}
 	return result, err
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -133,15 +132,13 @@ func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
 }
 
 func (c *Cluster) kwokctlProblem(args []string, said string, err error) error {
-	p := &problem.Problem{
-		What: fmt.Sprintf("kwokctl couldn't %s %s %q", args[0], args[1], c.name),
-		Mend: "look at the log; \"./scripts/workshop down --purge\" starts afresh",
-		Log:  c.kwokLog(),
-		Err:  err,
-	}
 	if last := lastError(said); last != "" {
-		p.Err = errors.New(last)
+		err = errors.New(last)
 	}
+	p := problem.New("kwokctl couldn't %s %s %q", args[0], args[1], c.name).
+		ToDo(`look at the log; "./scripts/workshop down --purge" starts afresh`).
+		SeeLog(c.kwokLog()).
+		Because(err)
 	p.Explain(problem.OnMachine(), said)
 	return p
 }

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"example.com/operators/scripts/internal/chapters"
 )
@@ -115,15 +115,9 @@ func (c Contract) writePromises(text *strings.Builder) {
 
 // writeTable writes rows with their columns aligned.
 func writeTable(text *strings.Builder, rows [][]string) {
+	table := tabwriter.NewWriter(text, 0, 0, 1, ' ', 0)
 	for _, row := range rows {
-		text.WriteString("|")
-		for i, cell := range row {
-			width := 0
-			for _, other := range rows {
-				width = max(width, utf8.RuneCountInString(other[i]))
-			}
-			fmt.Fprintf(text, " %-*s |", width, cell)
-		}
-		text.WriteString("\n")
+		fmt.Fprintf(table, "| %s\t|\n", strings.Join(row, "\t| "))
 	}
+	_ = table.Flush() // to memory
 }

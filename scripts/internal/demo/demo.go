@@ -15,6 +15,7 @@ import (
 
 	"github.com/fatih/color"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/audit"
@@ -38,36 +39,30 @@ type Demo struct {
 	Cluster cluster.Backend
 	Out     io.Writer // gets the narration
 
-	namespace string    // of the tour
-	resource  string    // what it is about
-	shows     string    // what is shown after each step
-	started   time.Time // the program, the last time
-	brought   bool      // the CRD: it wasn't there before
-	program   program.Program
-	kubectl   kubectl.Kubectl
-	client    kubernetes.Interface
-	log       audit.Log
+	tour
+	started time.Time // the program, the last time
+	brought bool      // the CRD: it wasn't there before
+	program program.Program
+	kubectl kubectl.Kubectl
+	config  *rest.Config
+	client  kubernetes.Interface
+	log     audit.Log
 }
 
 // Run gives the tour. It returns an error if any step didn't hold.
 func (d *Demo) Run(ctx context.Context) (err error) {
 	d.kubectl = kubectl.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
-	config, err := cluster.RESTConfig(d.Cluster)
-	if err != nil {
+	d.tour = tourOf(d.Chapter.Kind(), d.Chapter.Parts().Sample)
+	if d.config, err = cluster.RESTConfig(d.Cluster); err != nil {
 		return err
 	}
-	if d.client, err = kubernetes.NewForConfig(config); err != nil {
+	if d.client, err = kubernetes.NewForConfig(d.config); err != nil {
 		return err
 	}
-
 	if d.program, err = program.OfChapter(d.Chapter); err != nil {
 		return err
 	}
-
-	tour := tourOf(d.Chapter.Kind(), d.Chapter.Parts().Sample)
-	d.namespace, d.resource, d.shows = tour.namespace, tour.resource, tour.shows
-
 	if err := alone.Check(ctx, d.Root, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
 		return err
 	}
@@ -75,13 +70,13 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.cleanUp(context.WithoutCancel(ctx), !tour.ours)) }()
+	defer func() { err = errors.Join(err, d.cleanUp(context.WithoutCancel(ctx))) }()
 
 	if err := d.log.SkipToEnd(); err != nil {
 		return err
 	}
 	steps := 0
-	for _, act := range tour.acts {
+	for _, act := range d.acts {
 		if err := d.giveAct(ctx, steps+1, act); err != nil {
 			return err
 		}
@@ -101,12 +96,10 @@ func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
 	defer stop()
 	for i, step := range act.steps {
 		if err := d.give(ctx, first+i, step); err != nil {
-			return &problem.Problem{
-				What: fmt.Sprintf("step %d (%s) didn't hold", first+i, step.title),
-				Mend: "the program's log says what it did",
-				Log:  programLog,
-				Err:  err,
-			}
+			return problem.New("step %d (%s) didn't hold", first+i, step.title).
+				ToDo("the program's log says what it did").
+				SeeLog(programLog).
+				Because(err)
 		}
 	}
 	return nil

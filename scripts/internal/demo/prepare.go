@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
@@ -83,10 +82,10 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 			number, number, d.resource, d.namespace)
 }
 
-func (d *Demo) cleanUp(ctx context.Context, wait bool) error {
+func (d *Demo) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanup)
 	defer cancel()
-	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", wait)))
+	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.ours)))
 	if d.brought { // who reads on finds the cluster as it was
 		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
 		err = errors.Join(err, crdErr)
@@ -127,11 +126,7 @@ func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), l
 		return nil, "", err
 	}
 	kubeconfig := filepath.Join(state, "demo.kubeconfig")
-	config, err := cluster.RESTConfig(d.Cluster)
-	if err != nil {
-		return nil, "", err
-	}
-	if err := program.WriteKubeconfig(ctx, d.client, config, d.namespace, kubeconfig); err != nil {
+	if err := program.WriteKubeconfig(ctx, d.client, d.config, d.namespace, kubeconfig); err != nil {
 		return nil, "", err
 	}
 	logFile = filepath.Join(state, "logs", "demo-"+d.Chapter.Name+".log")

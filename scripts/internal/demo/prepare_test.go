@@ -46,7 +46,7 @@ esac
 		t.Fatal(err)
 	}
 	d = &Demo{
-		Root: dir, Chapter: chapter, Out: io.Discard, namespace: "demo", resource: "foos",
+		Root: dir, Chapter: chapter, Out: io.Discard, tour: tour{namespace: "demo", resource: "foos"},
 		program: p, kubectl: kubectl.Kubectl{Binary: binary}, client: fake.NewClientset(objects...),
 	}
 	return d, func() []string {

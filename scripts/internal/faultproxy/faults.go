@@ -157,7 +157,8 @@ func (p *Proxy) FailWrites(n, code int, matches ...Match) *Fault {
 // open stays so, and a subresource is a resource of its own. Hits: answers.
 func (p *Proxy) Forbid(matches ...Match) *Fault {
 	fault := newFault("Forbid")
-	return p.enforce(fault, &rule{at: asked, matches: but(spared, matches), left: forever, act: forbidden})
+	notSpared := func(r audit.Request) bool { return !spared(r) }
+	return p.enforce(fault, &rule{at: asked, matches: slices.Concat(matches, []Match{notSpared}), left: forever, act: forbidden})
 }
 
 // AfterWrite calls do once, after the k-th write from now that matches: the server has done it, and the client learns of it
@@ -173,8 +174,3 @@ func (p *Proxy) AfterWrite(k int, do func(audit.Request), matches ...Match) *Fau
 
 // writes narrows a fault down to writes.
 func writes(matches []Match) []Match { return slices.Concat(matches, []Match{isWrite}) }
-
-// but narrows a fault down to what isn't so.
-func but(so Match, matches []Match) []Match {
-	return slices.Concat(matches, []Match{func(r audit.Request) bool { return !so(r) }})
-}

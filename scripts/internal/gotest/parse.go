@@ -79,21 +79,16 @@ func (p *Package) test(name string) *Test {
 	return t
 }
 
+// ends are the actions that end a test.
+var ends = map[string]State{"pass": Passed, "fail": Failed, "skip": Skipped}
+
 func (t *Test) take(e event) {
-	switch e.Action {
-	case "output":
+	if e.Action == "output" {
 		t.output.add(e.Output)
-		return
-	case "pass":
-		t.State = Passed
-	case "fail":
-		t.State = Failed
-	case "skip":
-		t.State = Skipped
-	default:
-		return
 	}
-	t.Took = time.Duration(e.Elapsed * float64(time.Second))
+	if state, ended := ends[e.Action]; ended {
+		t.State, t.Took = state, time.Duration(e.Elapsed*float64(time.Second))
+	}
 }
 
 // clipped is how much is kept of the beginning and of the end of an output: a loop that prints may print gigabytes.

@@ -63,7 +63,7 @@ func Run(ctx context.Context, r Request) (Results, error) {
 
 // refused explains why go test failed when no test and no package did: a broken go.mod, a wrong GOFLAGS.
 func refused(err error, said string) error {
-	p := &problem.Problem{What: "go test can't run", Err: errors.New(strings.TrimSpace(said + "\n" + err.Error()))}
+	p := problem.New("go test can't run").Because(errors.New(strings.TrimSpace(said + "\n" + err.Error())))
 	p.Explain(problem.OfGo(), said)
 	return p
 }

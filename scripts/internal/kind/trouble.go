@@ -40,7 +40,7 @@ func troubles() []problem.Cause {
 
 // explain gives an error the mend that is known for it; otherwise it says what, and where the log is.
 func explain(err error, what, log string) error {
-	p := &problem.Problem{What: what, Log: log, Err: err}
+	p := problem.New("%s", what).SeeLog(log).Because(err)
 	if log != "" {
 		p.Mend = "the log says more"
 	}

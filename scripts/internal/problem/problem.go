@@ -33,6 +33,12 @@ func (p *Problem) Because(err error) *Problem {
 	return p
 }
 
+// SeeLog is the log that tells more.
+func (p *Problem) SeeLog(path string) *Problem {
+	p.Log = path
+	return p
+}
+
 func (p *Problem) Error() string {
 	if p.Err == nil {
 		return p.What
