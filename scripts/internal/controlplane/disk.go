@@ -35,19 +35,23 @@ func (b *Builder) checkDisk(ctx context.Context, missing int) error {
 		needed = NeededForBinary // components share most packages: the bulk is compiled
 	}
 	return errors.Join(
-		CheckFree(cache, needed, "to build the control plane"),
-		CheckFree(b.Bin, NeededForBinary, "for the control plane"),
+		CheckFree(cache, needed, "to build the control plane", Elsewhere),
+		CheckFree(b.Bin, NeededForBinary, "for the control plane", Elsewhere),
 	)
 }
 
-// CheckFree refuses a disk that has less room below dir than is needed, in bytes, for that purpose.
-func CheckFree(dir string, needed uint64, purpose string) error {
-	free, err := FreeDisk(dir)
+// Elsewhere is how a build gets to another disk.
+const Elsewhere = "set GOCACHE to a folder on a disk that has more, or copy the repository to one"
+
+// CheckFree refuses a disk that has less room below dir than is needed, in bytes, for that purpose. Elsewhere is what
+// the user may do instead of making room.
+func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
+	free, err := freeDisk(dir)
 	if err != nil || free >= needed {
 		return err
 	}
-	return problem.New("the disk of %s has %.1f GiB left, %d GiB are needed %s", dir, float64(free)/gib, needed/gib, purpose).
-		ToDo("free some space, or set GOCACHE to a folder on a disk that has more, or copy the repository to one")
+	return problem.New("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, float64(free)/gib, float64(needed)/gib, purpose).
+		ToDo("free some space, or %s", elsewhere)
 }
 
 // goBuildCache is where go keeps what it has compiled.
@@ -59,8 +63,8 @@ func goBuildCache(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// FreeDisk is how many bytes may be written below dir, which need not exist yet.
-func FreeDisk(dir string) (uint64, error) {
+// freeDisk is how many bytes may be written below dir, which need not exist yet.
+func freeDisk(dir string) (uint64, error) {
 	for {
 		usage, err := disk.Usage(dir)
 		parent := filepath.Dir(dir)

@@ -10,11 +10,11 @@ import (
 
 func TestADiskThatIsTooFull(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there yet")
-	if err := CheckFree(dir, 1, "for a byte"); err != nil {
+	if err := CheckFree(dir, 1, "for a byte", Elsewhere); err != nil {
 		t.Error(err)
 	}
-	err := CheckFree(dir, 1<<60, "for everything")
-	if err == nil || !strings.Contains(err.Error(), "GiB left, 1073741824 GiB are needed for everything") || !strings.Contains(problem.Format(err), "GOCACHE") {
+	err := CheckFree(dir, 1<<60, "for everything", Elsewhere)
+	if err == nil || !strings.Contains(err.Error(), "GiB left, 1073741824.0 GiB are needed for everything") || !strings.Contains(problem.Format(err), "GOCACHE") {
 		t.Errorf("error %v, want what is needed and what to do", err)
 	}
 }

@@ -98,8 +98,8 @@ func TestChecks(t *testing.T) {
 			checkPath, Bad, "':'",
 		},
 		"a disk that is nearly full": {
-			func(m *machine) { m.disks = controlplane.CheckFree(m.root, 1<<62, "to build") },
-			checkDisk, Bad, "GiB left, 4294967296 GiB are needed to build",
+			func(m *machine) { m.disks = controlplane.CheckFree(m.root, 1<<62, "to build", controlplane.Elsewhere) },
+			checkDisk, Bad, "GiB left, 4294967296.0 GiB are needed to build",
 		},
 		"little memory": {
 			func(m *machine) { m.memory = 3 * gib / 2 },

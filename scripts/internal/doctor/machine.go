@@ -54,9 +54,9 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	missing, err := controlplane.New(root).Missing()
 	m.built = err == nil && len(missing) == 0
 	m.unpacked = pack.Unpacked(root)
-	m.disks = controlplane.CheckFree(root, controlplane.NeededForBinary, "for the control plane and the cluster's data")
+	m.disks = controlplane.CheckFree(root, controlplane.NeededForBinary, "for the control plane and the cluster's data", controlplane.Elsewhere)
 	if m.disks == nil && !m.built {
-		m.disks = controlplane.CheckFree(m.goEnv["GOCACHE"], controlplane.NeededForCache, "to build the control plane")
+		m.disks = controlplane.CheckFree(m.goEnv["GOCACHE"], controlplane.NeededForCache, "to build the control plane", controlplane.Elsewhere)
 	}
 	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		m.memory = memory.Available

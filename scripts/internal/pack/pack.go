@@ -80,8 +80,9 @@ func Pack(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer release()
-	if err := errors.Join(checkDisk(p.dir, neededToGather, "gathering what goes into the archive"),
-		checkDisk(filepath.Dir(output), neededToArchive, "the archive")); err != nil {
+	const elsewhere = "choose another disk (--output for the archive)"
+	if err := errors.Join(controlplane.CheckFree(p.dir, neededToGather, "to gather what goes into the archive", elsewhere),
+		controlplane.CheckFree(filepath.Dir(output), neededToArchive, "for the archive", elsewhere)); err != nil {
 		return Result{}, err
 	}
 	if err := p.gather(ctx); err != nil {
@@ -164,16 +165,6 @@ func checkPlatform(platform controlplane.Platform) error {
 		p.Mend = "for WSL2 take --os linux; " + p.Mend
 	}
 	return p
-}
-
-// checkDisk looks whether so many bytes can be written below dir.
-func checkDisk(dir string, needed int64, what string) error {
-	free, err := controlplane.FreeDisk(dir)
-	if err != nil || free >= uint64(needed) {
-		return err
-	}
-	return problem.New("%s needs %s on the disk of %s, which has %s left", what, size(needed), dir, size(int64(free))).
-		ToDo("free some space, or choose another disk (--output for the archive)")
 }
 
 // size is a number of bytes as people say it.

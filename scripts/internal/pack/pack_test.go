@@ -506,14 +506,6 @@ func TestAFullDiskIsSaid(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("got %v", err)
 	}
-	const petabytes = 1 << 60
-	dir := t.TempDir()
-	said := problem.Format(checkDisk(dir, petabytes, "the archive"))
-	for _, want := range []string{"the archive needs 1073741824.0 GiB on the disk of " + dir, "left", "free some space"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q isn't in %q", want, said)
-		}
-	}
 }
 
 func TestALinkStaysALink(t *testing.T) {
