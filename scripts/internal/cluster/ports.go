@@ -82,17 +82,13 @@ func (c *Cluster) checkPorts(ctx context.Context, components []component, runnin
 				return isFree(p.Port), nil
 			})
 			if err != nil && ctx.Err() == nil {
-				return c.portProblem(ctx, component.Name, p.Port)
+				return problem.New("port %d, which %s of cluster %q needs, is taken by %s", p.Port, component.Name, c.name, portHolder(ctx, p.Port)).
+					ToDo("end that program and run this again; or \"./scripts/workshop down --purge\", " +
+						"and the next \"./scripts/workshop up\" makes a new cluster on ports that are free")
 			}
 		}
 	}
 	return ctx.Err()
-}
-
-func (c *Cluster) portProblem(ctx context.Context, component string, port int) error {
-	return problem.New("port %d, which %s of cluster %q needs, is taken by %s", port, component, c.name, portHolder(ctx, port)).
-		ToDo("end that program and run this again; or \"./scripts/workshop down --purge\", " +
-			"and the next \"./scripts/workshop up\" makes a new cluster on ports that are free")
 }
 
 // portHolder names the process that listens on a port, as far as the system tells.

@@ -44,7 +44,7 @@ func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
 	if options.Progress == nil {
 		options.Progress = func(string) {}
 	}
-	if err := c.check(); err != nil {
+	if err := errors.Join(CheckName(c.name), CheckPath(c.dir), CheckPath(c.bin)); err != nil {
 		return UpResult{}, err
 	}
 	release, err := lock.Acquire(ctx, c.state, func(holder string) { options.Progress("waiting for " + holder) })
@@ -67,11 +67,6 @@ func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
 		}
 	}
 	return UpResult{Outcome: outcome, Nodes: nodes, Elapsed: time.Since(start)}, nil
-}
-
-// check refuses what can't work.
-func (c *Cluster) check() error {
-	return errors.Join(CheckName(c.name), CheckPath(c.dir), CheckPath(c.bin))
 }
 
 // bringUp gets all components to run and the API server to answer.

@@ -53,7 +53,7 @@ type Demo struct {
 func (d *Demo) Run(ctx context.Context) (err error) {
 	d.kubectl = kubectl.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
-	d.tour = tourOf(d.Chapter.Kind(), d.Chapter.Parts().Sample)
+	d.tour = tours[d.Chapter.Kind()](d.Chapter.Parts().Sample)
 	if d.config, err = cluster.RESTConfig(d.Cluster); err != nil {
 		return err
 	}

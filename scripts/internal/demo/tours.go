@@ -38,13 +38,8 @@ type step struct {
 	shows   string
 }
 
-// tourOf returns the tour for a kind, whose sample is in that file.
-func tourOf(kind, sample string) tour {
-	if kind == chapters.TDSet {
-		return tdsetTour(sample)
-	}
-	return fooTour(sample)
-}
+// tours are made for a kind, whose sample is in that file.
+var tours = map[string]func(sample string) tour{chapters.Foo: fooTour, chapters.TDSet: tdsetTour}
 
 // fooTour is what is done to a Foo.
 func fooTour(sample string) tour {

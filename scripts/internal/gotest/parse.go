@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -95,27 +95,13 @@ func (t *Test) take(e event) {
 const clipped = 64 << 10
 
 // clip is an output whose middle may have been lost.
-type clip struct {
-	head, tail strings.Builder
-	lost       bool
-}
+type clip struct{ text []byte }
 
 func (c *clip) add(s string) {
-	if c.tail.Len() == 0 && c.head.Len()+len(s) <= clipped {
-		c.head.WriteString(s)
-		return
-	}
-	c.tail.WriteString(s)
-	if end := c.tail.String(); len(end) > 4*clipped {
-		c.tail.Reset()
-		c.tail.WriteString(end[len(end)-clipped:])
-		c.lost = true
+	c.text = append(c.text, s...)
+	if len(c.text) > 4*clipped {
+		c.text = slices.Concat(c.text[:clipped], []byte("\n… (much more)\n"), c.text[len(c.text)-clipped:])
 	}
 }
 
-func (c *clip) String() string {
-	if c.lost {
-		return c.head.String() + "\n… (much more)\n" + c.tail.String()
-	}
-	return c.head.String() + c.tail.String()
-}
+func (c *clip) String() string { return string(c.text) }
