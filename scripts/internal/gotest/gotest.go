@@ -65,23 +65,16 @@ func (r Results) Failed() bool {
 
 // Counts counts the tests.
 func (r Results) Counts() Counts {
-	var counts Counts
+	tests := map[State]int{}
 	for _, p := range r {
 		for _, t := range p.Tests {
-			switch t.State {
-			case Passed:
-				counts.Passed++
-			case Failed:
-				counts.Failed++
-			case Skipped:
-				counts.Skipped++
-			}
+			tests[t.State]++
 		}
 		if p.failedByItself() {
-			counts.Failed++
+			tests[Failed]++
 		}
 	}
-	return counts
+	return Counts{Passed: tests[Passed], Failed: tests[Failed], Skipped: tests[Skipped]}
 }
 
 // Timed is how long a test took.

@@ -23,7 +23,13 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 	if _, err := c.remove(ctx); err != nil {
 		return err
 	}
-	if err := c.makeFolders(); err != nil {
+	err := errors.Join(
+		os.RemoveAll(c.logs()),
+		os.MkdirAll(c.logs(), 0o700),
+		os.MkdirAll(c.dir, 0o700),
+		os.WriteFile(c.madeFile(), nil, 0o600), // it is begun
+	)
+	if err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(c.logs(), "kind.log"))
@@ -69,16 +75,6 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 		return err
 	}
 	return os.WriteFile(c.madeFile(), []byte(node.ID), 0o600)
-}
-
-// makeFolders makes the cluster's folder, and notes there that it is begun; and an empty one for the logs.
-func (c *Cluster) makeFolders() error {
-	return errors.Join(
-		os.RemoveAll(c.logs()),
-		os.MkdirAll(c.logs(), 0o700),
-		os.MkdirAll(c.dir, 0o700),
-		os.WriteFile(c.madeFile(), nil, 0o600),
-	)
 }
 
 // breakOff ends the making of a cluster. kind can't be interrupted, but fails soon after its node is gone. That has to run first: what docker is
