@@ -61,12 +61,7 @@ func (p pair) state() state {
 	return stateSame
 }
 
-func (p pair) kind() kind {
-	if p.b != nil {
-		return p.b.kind
-	}
-	return p.a.kind
-}
+func (p pair) kind() kind { return cmp.Or(p.b, p.a).kind }
 
 // pairUp pairs files of the same name. A generated one is as good as not there, unless the other is generated too.
 func pairUp(filesA, filesB []file) []pair {
