@@ -45,13 +45,12 @@ that isn't passed, c checks again, q quits.`,
 			if err != nil {
 				return err
 			}
-			watch.Watch{
+			return watch.Watch{
 				Checker:   verdict.Checker{Root: theRoot(), Env: clusterForTests},
 				Terminal:  terminal,
 				Exercises: found,
 				Start:     start,
 			}.Run(command.Context())
-			return nil
 		},
 	}
 }

@@ -1,55 +1,64 @@
 package watch
 
-// Noticing that a learner has saved: by looking again and again, since not every system tells of saves (WSL2 doesn't of those in
-// Windows' folders).
+// Noticing that a learner has saved.
 
 import (
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/problem"
 )
 
-// lookEvery is also how long the files must rest before they count as saved: editors write, rename and delete for a while.
-const lookEvery = 100 * time.Millisecond
+// debounce is how long the files must rest before they count as saved: editors write, rename and delete for a while.
+const debounce = 100 * time.Millisecond
 
 // saves watches one exercise at a time.
 type saves struct {
-	exercise exercises.Exercise
-	seen     string // at the last look
-	changed  bool   // and not saved yet
+	watcher *fsnotify.Watcher
+	dir     string
+	quiet   *time.Timer // fires when the files have changed and then rested
 }
 
-// follow watches an exercise from now on, and no other.
-func (s *saves) follow(e exercises.Exercise) { *s = saves{exercise: e, seen: look(e)} }
-
-// saved looks again, and reports whether the files have changed and then rested. While there is no exercise.go, the save goes on.
-func (s *saves) saved() bool {
-	before := s.seen
-	s.seen = look(s.exercise)
-	if s.seen != before {
-		s.changed = true
-		return false
+func newSaves() (*saves, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, problem.New("this system doesn't report when a file is saved").
+			ToDo(`end other programs that watch files, or run "./scripts/workshop check" after each save`).
+			Because(err)
 	}
-	_, err := os.Stat(s.exercise.File(exercises.ExerciseFile))
-	saved := s.changed && err == nil
-	s.changed = s.changed && !saved
-	return saved
+	quiet := time.NewTimer(time.Hour)
+	quiet.Stop()
+	return &saves{watcher: watcher, quiet: quiet}, nil
 }
 
-// look says of what size and time the files are that go test looks at. Among them is nothing that editors leave beside them
-// (.exercise.go.swp, exercise.go~, #exercise.go#, .#exercise.go, 4913).
-func look(e exercises.Exercise) string {
-	var seen strings.Builder
-	entries, _ := os.ReadDir(e.Dir()) // there is none while the folder is replaced
-	for _, entry := range entries {
-		name := entry.Name()
-		info, err := entry.Info()
-		if err == nil && strings.HasSuffix(name, ".go") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_") {
-			fmt.Fprintln(&seen, name, info.Size(), info.ModTime())
-		}
+// follow watches an exercise from now on, and no other. It watches the folder, because many editors save by replacing the
+// file. Following the same exercise again repairs the watch after its folder was replaced.
+func (s *saves) follow(e exercises.Exercise) error {
+	if s.dir != "" && s.dir != e.Dir() {
+		_ = s.watcher.Remove(s.dir) // it may be gone
 	}
-	return seen.String()
+	s.dir = e.Dir()
+	if err := s.watcher.Add(s.dir); err != nil {
+		return fmt.Errorf("watch %s: %w", e.Path(""), err)
+	}
+	return nil
+}
+
+// take looks at one event, and waits for quiet if it may be part of a save.
+func (s *saves) take(e fsnotify.Event) {
+	if isSource(e.Name) && e.Op != fsnotify.Chmod {
+		s.quiet.Reset(debounce)
+	}
+}
+
+// isSource reports whether go test would look at a file, which it doesn't at what editors leave beside it (.exercise.go.swp,
+// exercise.go~, #exercise.go#, .#exercise.go, 4913).
+func isSource(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, ".go") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")
 }

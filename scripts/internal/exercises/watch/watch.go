@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -29,7 +30,7 @@ type Watch struct {
 // session is one run of a Watch.
 type session struct {
 	Watch
-	saves   saves
+	saves   *saves
 	current exercises.Exercise
 
 	cancel  context.CancelFunc // ends the check under way; nil: there is none
@@ -45,33 +46,44 @@ type result struct {
 }
 
 // Run goes on until the user quits or ctx ends, and restores the terminal in any case.
-func (w Watch) Run(ctx context.Context) {
+func (w Watch) Run(ctx context.Context) error {
 	defer w.Terminal.Close()
+	files, err := newSaves()
+	if err != nil {
+		return err
+	}
+	defer files.watcher.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{Watch: w}
+	s := &session{Watch: w, saves: files}
 	defer s.cancelCheck()
-	s.open(ctx, w.Start)
-	s.loop(ctx, readKeys(ctx, w.Terminal.Keys))
+	if err := s.open(ctx, w.Start); err != nil {
+		return err
+	}
+	return s.loop(ctx, readKeys(ctx, w.Terminal.Keys))
 }
 
-func (s *session) loop(ctx context.Context, keys <-chan byte) {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 	report := time.NewTicker(reportPeriod)
 	defer report.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return // without keys, Ctrl-C ends it
+			return nil // without keys, Ctrl-C ends it
 		case key, open := <-keys:
 			if !open || key == 'q' || key == ctrlC || key == ctrlD {
 				s.say("")
-				return
+				return nil
 			}
-			s.press(ctx, key)
-		case <-look.C:
-			if s.saves.saved() {
+			if err := s.press(ctx, key); err != nil {
+				return err
+			}
+		case event := <-s.saves.watcher.Events:
+			s.saves.take(event)
+		case err := <-s.saves.watcher.Errors:
+			s.sayError(fmt.Errorf("a save may have gone unnoticed (c checks again): %w", err))
+		case <-s.saves.quiet.C:
+			if _, err := os.Stat(s.current.File(exercises.ExerciseFile)); err == nil { // else the save goes on
 				s.check(ctx)
 			}
 		case r := <-s.results:
@@ -85,12 +97,12 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) {
 }
 
 // press does what a key asks for. Other keys mean nothing; some, like the arrows, send several bytes.
-func (s *session) press(ctx context.Context, key byte) {
+func (s *session) press(ctx context.Context, key byte) error {
 	progress, err := exercises.ReadProgress(s.Checker.Root)
 	next, found := exercises.NextOpen(s.Exercises, s.current, progress)
 	switch {
 	case key == 'c':
-		s.check(ctx)
+		return s.open(ctx, s.current)
 	case key == 'h':
 		s.hint(ctx)
 	case key != 'l' && key != 'n':
@@ -101,8 +113,9 @@ func (s *session) press(ctx context.Context, key byte) {
 	case !found:
 		s.say("\nNo other exercise is left to do.")
 	default:
-		s.open(ctx, next)
+		return s.open(ctx, next)
 	}
+	return nil
 }
 
 func (s *session) hint(ctx context.Context) {
@@ -115,10 +128,13 @@ func (s *session) hint(ctx context.Context) {
 }
 
 // open makes an exercise the current one and checks it.
-func (s *session) open(ctx context.Context, e exercises.Exercise) {
+func (s *session) open(ctx context.Context, e exercises.Exercise) error {
 	s.current = e
-	s.saves.follow(e)
+	if err := s.saves.follow(e); err != nil {
+		return err
+	}
 	s.check(ctx)
+	return nil
 }
 
 // check begins a check, in place of the one under way if there is one.

@@ -7,11 +7,12 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/exercisetest"
@@ -116,8 +117,7 @@ func watch(t *testing.T, root string, checker verdict.Checker, withKeys bool) *w
 				w.ended <- errPanicked
 			}
 		}()
-		Watch{Checker: checker, Terminal: terminal, Exercises: all, Start: all[0]}.Run(ctx)
-		w.ended <- nil
+		w.ended <- Watch{Checker: checker, Terminal: terminal, Exercises: all, Start: all[0]}.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -270,58 +270,33 @@ func TestProgressThatCantBeReadDoesntEndTheWatch(t *testing.T) {
 }
 
 func TestWhatIsASave(t *testing.T) {
-	write := func(name string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { testfiles.Write(t, dir, map[string]string{name: "anything"}) }
-	}
 	for sentence, test := range map[string]struct {
-		change func(t *testing.T, dir string)
-		want   bool
+		event fsnotify.Event
+		want  bool
 	}{
-		"a write":                     {write("exercise.go"), true},
-		"a file beside it":            {write("helpers.go"), true},
-		"other permissions":           {func(_ *testing.T, dir string) { _ = os.Chmod(filepath.Join(dir, "exercise.go"), 0o600) }, false},
-		"no exercise.go: it goes on":  {func(_ *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "exercise.go")) }, false},
-		"nothing":                     {func(*testing.T, string) {}, false},
-		"vim's swap file":             {write(".exercise.go.swp"), false},
-		"vim's trial file":            {write("4913"), false},
-		"a backup":                    {write("exercise.go~"), false},
-		"emacs' lock":                 {write(".#exercise.go"), false},
-		"emacs' recovery":             {write("#exercise.go#"), false},
-		"an IDE's temporary file":     {write("exercise.go___jb_tmp___"), false},
-		"a text that is read, not go": {write("README.md"), false},
+		"a write":                     {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Write}, true},
+		"a file put in its place":     {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Create}, true},
+		"a file beside it":            {fsnotify.Event{Name: "/a/helpers.go", Op: fsnotify.Create}, true},
+		"other permissions":           {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Chmod}, false},
+		"vim's swap file":             {fsnotify.Event{Name: "/a/.exercise.go.swp", Op: fsnotify.Write}, false},
+		"vim's trial file":            {fsnotify.Event{Name: "/a/4913", Op: fsnotify.Create}, false},
+		"a backup":                    {fsnotify.Event{Name: "/a/exercise.go~", Op: fsnotify.Create}, false},
+		"emacs' lock":                 {fsnotify.Event{Name: "/a/.#exercise.go", Op: fsnotify.Create}, false},
+		"emacs' recovery":             {fsnotify.Event{Name: "/a/#exercise.go#", Op: fsnotify.Write}, false},
+		"an IDE's temporary file":     {fsnotify.Event{Name: "/a/exercise.go___jb_tmp___", Op: fsnotify.Write}, false},
+		"a text that is read, not go": {fsnotify.Event{Name: "/a/README.md", Op: fsnotify.Write}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			e := writeSum(t, t.TempDir(), "01-a", "1-one", nil)
-			var s saves
-			s.follow(e)
-			test.change(t, e.Dir())
-			if s.saved() {
-				t.Error("it counts before the files have rested")
+			s, err := newSaves()
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := s.saved(); got != test.want {
+			defer s.watcher.Close()
+			s.take(test.event)
+			if got := s.quiet.Stop(); got != test.want {
 				t.Errorf("counts: %v, want %v", got, test.want)
 			}
-			if s.saved() {
-				t.Error("it counts twice")
-			}
 		})
-	}
-}
-
-// A file that is put in the place of another is a save once it is there.
-func TestASaveThatGoesOn(t *testing.T) {
-	e := writeSum(t, t.TempDir(), "01-a", "1-one", nil)
-	var s saves
-	s.follow(e)
-	if err := os.Remove(e.File("exercise.go")); err != nil {
-		t.Fatal(err)
-	}
-	if s.saved() || s.saved() {
-		t.Error("it counts without an exercise.go")
-	}
-	save(t, e, exercisetest.SolvedInPlace)
-	if s.saved() || !s.saved() {
-		t.Error("it doesn't count once it is there and has rested")
 	}
 }
 
