@@ -33,10 +33,8 @@ const logFile = ".workshop/logs/only.log"
 // It writes to out which held and which didn't. The error says that they couldn't be run, or that there are none.
 func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
 	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Asked(chapter, wanted)) > 0 }) {
-		return counts, &problem.Problem{
-			What: "none of that is asked of the chapter's programs",
-			Mend: `"./scripts/workshop test --matrix" says what is`,
-		}
+		return counts, problem.New("none of that is asked of the chapter's programs").
+			ToDo(`"./scripts/workshop test --matrix" says what is`)
 	}
 	end, err := s.begin(ctx, clusters+contractCluster)
 	if err != nil {

@@ -90,10 +90,8 @@ func (s *Suite) findRace(ctx context.Context) error {
 		return nil
 	}
 	if os.Getenv("CI") == "true" {
-		return &problem.Problem{
-			What: fmt.Sprintf("there is no C compiler (CC is %s), which the race detector needs", compiler),
-			Mend: "install one, such as Debian's gcc; it is left out only where CI isn't set",
-		}
+		return problem.New("there is no C compiler (CC is %s), which the race detector needs", compiler).
+			ToDo("install one, such as Debian's gcc; it is left out only where CI isn't set")
 	}
 	s.UI.Say("! there is no C compiler (CC is %s): the tests run without the race detector", compiler)
 	return nil
