@@ -124,7 +124,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 // Ask fills in what only the API server knows, and reports whether that is ready. If it doesn't answer, that is the answer.
 func (s *Status) Ask(ctx context.Context, b Backend) (ready bool) {
 	client, err := Client(b)
-	if err != nil || isReady(ctx, client) != nil {
+	if err != nil || IsReady(ctx, client) != nil {
 		return false
 	}
 	if version, err := client.Discovery().ServerVersion(); err == nil {

@@ -45,7 +45,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	}
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, pollEvery, readyIn, true, func(ctx context.Context) (bool, error) {
-		if last = isReady(ctx, client); last != nil {
+		if last = IsReady(ctx, client); last != nil {
 			return false, nil
 		}
 		_, last = client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
@@ -60,7 +60,8 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	return err
 }
 
-func isReady(ctx context.Context, client kubernetes.Interface) error {
+// IsReady returns nil if the API server says that it is ready.
+func IsReady(ctx context.Context, client kubernetes.Interface) error {
 	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 

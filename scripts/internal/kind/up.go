@@ -83,7 +83,8 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	}
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, readyIn, true, func(ctx context.Context) (bool, error) {
-		if _, last = client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{}); last != nil {
+		_, noAccount := client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
+		if last = errors.Join(cluster.IsReady(ctx, client), noAccount); last != nil {
 			return false, nil
 		}
 		var ready, all int

@@ -78,7 +78,6 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []contract.Named) (gotest.Results, error) {
 	step := s.UI.Start(chapter.Name)
 	defer step.Drop()
-	programs := filepath.Join(s.Root, ".workshop", "bin")
 	for _, c := range contract.All() {
 		if !c.Asks(chapter, wanted...) {
 			continue
@@ -89,7 +88,7 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []c
 		}
 		if found {
 			step.Update("building %s", p.Name)
-			if _, err := p.Build(ctx, programs); err != nil {
+			if _, err := p.Build(ctx, filepath.Join(s.Root, ".workshop", "bin")); err != nil {
 				return nil, err
 			}
 		}
