@@ -1,6 +1,7 @@
-// The generated code is what the generators make of the types, and who forgets to run them is told. These tests run the
-// scripts here, which takes a minute or two: -short leaves them out. They are a package of their own, so that Go's cache has
-// their result until a file of the chapter changes.
+// These tests fail if the generated code isn't what the generators make of the types, for example
+// because you forgot to run them. They run the scripts in this folder, which takes a minute or two;
+// -short skips them. They have a package of their own, so that Go caches their result until a file
+// of the chapter changes.
 
 package hack
 
@@ -84,8 +85,8 @@ func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	}
 }
 
-// runScript runs a script in the folder hack of a chapter, or of a copy of it, and returns what it says. What it needs on its way, its tools
-// too, it must take away again.
+// runScript runs a script in the hack folder of a chapter, or of a copy of it, and returns its
+// output. The script must remove everything that it creates on the way, its tools included.
 func runScript(t *testing.T, dir, script string) (output string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil || testing.Short() {

@@ -219,9 +219,10 @@ func recreate(s *scenario) {
 	s.madeAgain("a")
 }
 
-// madeAgain deletes a Deployment and waits until there is another. It doesn't wait for Pods: the new ReplicaSet has the name of
-// the former one and may be refused while that isn't gone. Then the Deployment controller tries again after a delay,
-// which takes minutes when it has had much to try again.
+// madeAgain deletes a Deployment and waits until there is another. It doesn't wait for Pods: the
+// new ReplicaSet has the same name as the old one, so the API server may refuse it until the old
+// one is gone. The Deployment controller then retries with backoff, which can take minutes after
+// many retries.
 func (s *scenario) madeAgain(name string) {
 	s.Helper()
 	former := s.getDeployment(name)

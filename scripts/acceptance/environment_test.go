@@ -42,11 +42,11 @@ type environment struct {
 	auditLog string
 	all      []judged
 	programs string            // the folder with the programs, by their names
-	raced    string            // the same, with the race detector if TEST_RACE is set
+	raced    string            // the same, built with the race detector if TEST_RACE is set
 	applied  map[string]string // by kind, the program whose CRD and permissions were applied last
 	patience time.Duration     // bounds every wait
-	// disposable clusters are removed after the tests, so their namespaces need not be: that takes almost a
-	// hundred requests for each.
+	// disposable clusters are deleted after the tests, so the tests don't delete their namespaces:
+	// each deletion takes almost a hundred requests.
 	disposable bool
 }
 
@@ -156,7 +156,8 @@ func newEnvironment() (*environment, error) {
 	return env, err
 }
 
-// build builds the programs where tours and readers have them, too: those that are up to date stay as they are.
+// build builds the programs in the folder that tours and readers use, too. It doesn't rebuild those
+// that are up to date.
 func (e *environment) build(folder string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()

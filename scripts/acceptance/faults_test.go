@@ -95,7 +95,7 @@ func judgements() []judgement {
 		{"B3 status", func(s *scenario) { s.becomesReady("scaled") }},
 		{"B4 drift", func(s *scenario) {
 			s.hasReplicas("drifted", 1)
-			s.hasReplicas("lost", 1) // its Pods may take long: see madeAgain
+			s.hasReplicas("lost", 1) // not its Pods, which can take minutes: see madeAgain
 		}},
 		{"B5 rename", func(s *scenario) {
 			s.disappears("renamed")
@@ -254,7 +254,7 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 			t.Parallel()
 			f := newFaulty(t, env, j)
 			switch fault.Name {
-			case "F1", "F5": // and F7: then a program has to start again, or connect again, while it works
+			case "F1", "F5": // and F7: the operator restarts or reconnects while it works
 				f.detectRaces()
 			case "F6b":
 				f.flags = []string{"--silence", "3s"} // the default is 90

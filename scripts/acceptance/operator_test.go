@@ -53,14 +53,16 @@ func startProcess(t testing.TB, binary string, env []string, args ...string) ope
 	return &localProgram{program, said, started}
 }
 
-// panics is what Go's runtime says of a panic, what libraries say that have caught one, and what the race detector says.
+// panics matches what Go's runtime prints for a panic, what libraries print when they recover from
+// one, and what the race detector prints.
 var panics = regexp.MustCompile(`(?m)^(panic|fatal error): .*|^WARNING: DATA RACE|.*(Observed a panic|panic: .*\[recovered\]).*`)
 
-// complainOfPanics fails the test if the operator has panicked or has a data race, however often it was started again after that.
+// complainOfPanics fails the test if the operator has panicked or has a data race, even if it was
+// restarted since.
 func complainOfPanics(t testing.TB, said string) {
 	t.Helper()
 	if found := panics.FindString(said); found != "" {
-		t.Errorf("what the operator must never say: %s", found)
+		t.Errorf("the operator must never print this: %s", found)
 	}
 }
 
@@ -73,7 +75,7 @@ func TestWhatAnOperatorMustNeverSay(t *testing.T) {
 		`E0101 "Reconciler error" err="don't panic: conflict"`:    "",
 	} {
 		if got := panics.FindString(said); got != want {
-			t.Errorf("of %q it complains about %q, want %q", said, got, want)
+			t.Errorf("in %q it finds %q, want %q", said, got, want)
 		}
 	}
 }

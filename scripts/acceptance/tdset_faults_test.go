@@ -97,7 +97,7 @@ func judgementsOfTDSets(j judged) []judgement {
 			}
 		}},
 		{"T7 drift", func(s *scenario) {
-			s.hasReplicas("lost", 1) // its Pods may take long: see madeAgain
+			s.hasReplicas("lost", 1) // not its Pods, which can take minutes: see madeAgain
 			s.becomesScheduled("drifted", 1)
 			if team := s.getDeployment("drifted").Annotations["team"]; team != "blue" {
 				s.Errorf("an annotation of somebody's is lost: %q", team)

@@ -44,7 +44,7 @@ no tour has made, such as those of run, it doesn't begin.`,
 	}
 }
 
-// oneChapter returns the chapter that args name, or the first one.
+// oneChapter returns the chapter that args name, or the first one if args is empty.
 func oneChapter(args []string) (chapters.Chapter, error) {
 	found, err := chapters.Find(theRoot(), args...)
 	if err != nil {

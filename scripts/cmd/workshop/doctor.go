@@ -27,7 +27,7 @@ in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 				}
 			}
 			if bad > 0 {
-				command.Printf("\n%d to mend.\n", bad)
+				command.Printf("\n%d to fix.\n", bad)
 				return errReported
 			}
 			return nil

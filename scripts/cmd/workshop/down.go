@@ -40,11 +40,11 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 		RunE: func(command *cobra.Command, _ []string) error {
 			if name := os.Getenv("WORKSHOP_CLUSTER"); purge && name != "" {
 				return problem.New("--purge ends all clusters, and WORKSHOP_CLUSTER names one, %q", name).
-					ToDo(`"down" ends that one; to be rid of all, unset WORKSHOP_CLUSTER first`)
+					ToDo(`"down" ends that one; to delete all, unset WORKSHOP_CLUSTER first`)
 			}
 			if on := os.Getenv(nodesVariable); purge && on != "" {
 				return problem.New("--purge ends all clusters, and --on %s is about some", on).
-					ToDo(`"down" ends one; to be rid of all, leave --on out, and unset %s`, nodesVariable)
+					ToDo(`"down" ends one; to delete all, leave --on out, and unset %s`, nodesVariable)
 			}
 			if err := runs.Sweep(command.Context(), theRoot()); err != nil {
 				return err
@@ -70,9 +70,9 @@ was given for clusters of kind ("docker image ls" shows them). In a folder that 
 	return command
 }
 
-// purgeAll ends the clusters on all kinds of nodes, and removes all but what an archive has brought
-// and, unless progress is to go too, what is the learner's. What is known of clusters of kind is
-// kept if docker can't end them now.
+// purgeAll deletes the clusters on all kinds of nodes, and removes everything except what came from
+// an archive and, unless progress is set, the learner's own files. If docker can't delete the kind
+// clusters now, it keeps their records.
 func purgeAll(ctx context.Context, progress bool, waiting func(string)) (did string, err error) {
 	brought := pack.Brought(theRoot())
 	keep := slices.Clone(brought)

@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// findExercises returns the exercises that the argument means: all, if there is none.
+// findExercises returns the exercises that the argument names, or all without an argument.
 func findExercises(args []string) ([]exercises.Exercise, error) {
 	if len(args) == 0 {
 		return exercises.All(theRoot())

@@ -133,7 +133,7 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 	}.Run(ctx)
 }
 
-// onEnter sends whenever a line comes in. What nobody receives any more ends with the command, as in timed.
+// onEnter sends on each line of input. If nobody receives, it ends with the command, as in timed.
 func onEnter(in io.Reader) <-chan struct{} {
 	turns := make(chan struct{})
 	go func() {

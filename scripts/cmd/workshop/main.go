@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string) int {
 		if err != nil {
 			return err
 		}
-		// Also for the commands that this one runs.
+		// The environment passes the settings on to the commands that this one runs.
 		return errors.Join(os.Setenv(rootVariable, where), os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))), checkSettings())
 	}
 

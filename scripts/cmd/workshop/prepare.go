@@ -26,11 +26,11 @@ type prepared struct {
 	config     *rest.Config // the administrator's
 	kubectl    kubectl.Kubectl
 	binary     string
-	dir        string // for what is needed while the program runs; the caller's to remove
+	dir        string // for temporary files while the program runs; the caller removes it
 	kubeconfig string // the program's, with no more permissions than its manifests grant
 }
 
-// prepare brings the cluster up, applies the program's manifests and examples, and builds it.
+// prepare starts the cluster, applies the program's manifests and examples, and builds the program.
 func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	c, err := ensureUp(ctx)
 	if err != nil {

@@ -114,7 +114,7 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 }
 
 // serveWebhooks returns the flags that the program needs to serve its webhooks, and has the cluster
-// call them as soon as it does. stop takes that back.
+// call them once it does. stop undoes that.
 func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (flags []string, stop func(), err error) {
 	manifests, err := os.ReadFile(p.Webhooks)
 	if err != nil {

@@ -39,7 +39,7 @@ FILE is YAML. If it is -, standard input is read.`,
 			if from != "" {
 				args = append([]string{"-from", from}, args...)
 			}
-			// It runs where the user is: a file is named from there.
+			// It runs in the user's working directory, so that relative file names work.
 			schedule := exec.CommandContext(command.Context(), binary, args...)
 			schedule.Stdin, schedule.Stdout, schedule.Stderr = command.InOrStdin(), command.OutOrStdout(), command.ErrOrStderr()
 			err = schedule.Run()

@@ -18,13 +18,13 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// rootVariable holds the repository's root. scripts/workshop sets it. Without that script, it is
-// set before a command begins.
+// rootVariable holds the repository's root. scripts/workshop sets it. If you don't use that script,
+// the tool sets it before a command begins.
 const rootVariable = "WORKSHOP_ROOT"
 
 func theRoot() string { return os.Getenv(rootVariable) }
 
-// findRoot is the repository's root, which is looked for upwards if nobody says it.
+// findRoot returns rootVariable's value, or else the repository found in the parent folders.
 func findRoot() (string, error) {
 	if root := theRoot(); root != "" {
 		return root, nil
@@ -50,10 +50,10 @@ const nodesVariable = "WORKSHOP_ON"
 // theNodes are those that the user asks for; "": a cluster of kind, if there is one.
 func theNodes() cluster.Nodes { return cluster.Nodes(os.Getenv(nodesVariable)) }
 
-// theName is that of the cluster that is meant.
+// theName returns the name of the cluster that commands use.
 func theName() string { return cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName) }
 
-// checkSettings refuses nodes and a name that no cluster can have, before any command begins.
+// checkSettings rejects unknown kinds of nodes and invalid cluster names before a command begins.
 func checkSettings() error {
 	if !slices.Contains([]cluster.Nodes{"", cluster.Simulated, cluster.Containers}, theNodes()) {
 		return problem.New("there are no clusters on %q", theNodes()).
@@ -80,7 +80,7 @@ func theCluster() cluster.Backend {
 	return simulated()
 }
 
-// simulated is the cluster whose nodes are simulated, of the name that is meant.
+// simulated returns the cluster with simulated nodes that has the selected name.
 func simulated() *cluster.Cluster {
 	return cluster.New(theRoot(), controlplane.New(theRoot()).Bin, theName())
 }
@@ -98,7 +98,7 @@ func ensureUp(ctx context.Context) (cluster.Backend, error) {
 
 // bringUp brings this cluster up, with a given number of nodes (0: as they are), and tells what there was to do.
 func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResult, error) {
-	if err := runs.Sweep(ctx, theRoot()); err != nil { // what is left of tests that were killed
+	if err := runs.Sweep(ctx, theRoot()); err != nil { // what killed tests have left behind
 		return cluster.UpResult{}, err
 	}
 	show := ui.New(os.Stderr)

@@ -126,8 +126,8 @@ func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 	return slices.Collect(maps.Values(open)), err
 }
 
-// events calls do for each new event whose line has that text. Most of a log is about others:
-// reading that takes long.
+// events calls do for each new event whose line contains that text. It doesn't decode the other
+// lines, because decoding is slow and most of a log is about something else.
 func (l *Log) events(text string, do func(event auditv1.Event, request Request, counts bool)) error {
 	return l.lines(func(line []byte) error {
 		var event auditv1.Event

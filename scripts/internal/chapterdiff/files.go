@@ -40,7 +40,7 @@ type file struct {
 }
 
 var (
-	// leftOut are files that say nothing of the lesson: of modules, and hidden ones.
+	// leftOut matches files that don't matter to the lesson: go.mod, go.sum and hidden files.
 	leftOut     = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)`)
 	testFile    = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
 	packageMain = regexp.MustCompile(`(?m)^package main\b`)
@@ -56,7 +56,7 @@ func readFiles(chapter chapters.Chapter) ([]file, error) {
 	for _, name := range names {
 		content, readErr := os.ReadFile(filepath.Join(chapter.Dir, name))
 		err = errors.Join(err, readErr)
-		if utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 { // it is no program that someone built here, and no picture
+		if utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 { // no binary and no picture
 			files = append(files, newFile(name, string(content)))
 		}
 	}
@@ -87,7 +87,7 @@ func kindOf(name, content string) kind {
 		return kindText
 	case path.Ext(name) != ".go":
 		return kindManifest
-	case packageMain.MatchString(content) && path.Dir(name) != "." && path.Dir(name) != "cmd": // where the chapters' programs are
+	case packageMain.MatchString(content) && path.Dir(name) != "." && path.Dir(name) != "cmd": // a program
 		return kindProgram
 	}
 	return kindCode

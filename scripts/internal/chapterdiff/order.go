@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	// lessons are the files of which one is the lesson, in the order in which the others are read
-	// after it.
+	// lessons are the candidates for the file that holds the lesson. The others are read after it,
+	// in this order.
 	lessons = []string{"events.go", "queue.go", "leader.go", "read.go", "write.go", "reconcile.go", "desired.go"}
-	// skeleton adds files in which much changes and little is learned: flags, wiring, fields.
+	// skeleton adds files that change a lot but teach little: flags, wiring, fields.
 	skeleton = slices.Concat(lessons, []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"})
 )
 
@@ -123,8 +123,8 @@ func inReadingOrder(pairs []pair) {
 	})
 }
 
-// findLesson finds the file among lessons that both chapters have and whose code changed most,
-// comments apart; nil if there is none.
+// findLesson returns the pair from lessons whose code changed most, not counting comments. Both
+// chapters must have the file. It returns nil if there is no such pair.
 func findLesson(pairs []pair) *pair {
 	var lesson *pair
 	most := 0

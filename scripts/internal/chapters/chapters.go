@@ -98,8 +98,8 @@ func onlyFile(pattern string) string {
 	return pattern
 }
 
-// Files lists the files below a folder that are wanted, in order: their paths from there, with
-// slashes. It doesn't look into .git and .workshop.
+// Files returns the sorted paths of the files below dir that wanted accepts, relative to dir and
+// with slashes. It skips .git and .workshop.
 func Files(dir string, wanted func(name string) bool) (names []string, err error) {
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -151,10 +151,10 @@ func Find(root string, names ...string) ([]Chapter, error) {
 	return found, nil
 }
 
-// Modules are the folders of the modules in go.work: the chapters, if these are all, and scripts.
+// Modules returns the folders of the modules in go.work, if all holds every chapter.
 func Modules(all []Chapter) []string { return append(Names(all), "scripts") }
 
-// Names are the names of chapters.
+// Names returns the names of the chapters.
 func Names(all []Chapter) (names []string) {
 	for _, chapter := range all {
 		names = append(names, chapter.Name)

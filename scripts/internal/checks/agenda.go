@@ -23,7 +23,7 @@ var (
 // and chapters their own ideas. That linked sections exist is checked with all other links.
 func agenda(_ context.Context, r *repository) error {
 	text, err := r.read("scripts", "AGENDA.md")
-	if err != nil || text == "" { // INSTRUCTOR.md links to it
+	if err != nil || text == "" { // the link in INSTRUCTOR.md fails then
 		return err
 	}
 	named, err := rowsByLink(r)

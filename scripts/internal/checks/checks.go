@@ -23,7 +23,7 @@ func All(ctx context.Context, root string) ([]string, error) {
 	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda)
 }
 
-// repository is what is checked, and what was found wrong with it.
+// repository is the repository under check, with the problems found so far.
 type repository struct {
 	root     string
 	chapters []chapters.Chapter
@@ -35,7 +35,7 @@ func (r *repository) say(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// read reads a file of the repository; one that isn't there is empty.
+// read returns the content of a file in the repository, or "" if the file doesn't exist.
 func (r *repository) read(path ...string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(r.root, filepath.Join(path...)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +127,7 @@ func versions(_ context.Context, r *repository) error {
 	return nil
 }
 
-// A Makefile runs `go run TOOL@$(NAME)`, in the version that it has in a line `NAME ?= VERSION`.
+// A Makefile runs `go run TOOL@$(NAME)`, and sets the version in a line `NAME ?= VERSION`.
 var (
 	toolInMakefile    = regexp.MustCompile(`go run (\S+)@\$\((\w+)\)`)
 	versionInMakefile = regexp.MustCompile(`(?m)^(\w+_VERSION) \?= (\S+)$`)

@@ -23,7 +23,7 @@ var (
 // does in the second in that of the text's own.
 func names(_ context.Context, r *repository) error {
 	for _, chapter := range r.chapters {
-		text, err := r.read(chapter.Name, "README.md") // the check of the texts says if there is none
+		text, err := r.read(chapter.Name, "README.md") // the texts' check reports a missing one
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func practice(_ context.Context, r *repository) error {
 		if err != nil {
 			return err
 		}
-		if task != "" && !hasRow(text, e) { // it is the proof that says so if there is none
+		if task != "" && !hasRow(text, e) { // the proof reports a missing one
 			r.say("%s/README.md: its table has no exercise %d, %q, of %d minutes", e.Chapter.Name, e.Number, e.Title, e.Minutes)
 		}
 		if strings.Contains(task, "**Predict") && !strings.Contains(task, "<summary>Answer</summary>") {

@@ -44,7 +44,7 @@ func (c *Cluster) whileAlive(ctx context.Context, work func(context.Context) err
 	return err
 }
 
-// findEnded looks for a component whose pid file was written, which is after its start, and which doesn't run.
+// findEnded looks for a component that has started (it has a pid file) and exited since.
 func (c *Cluster) findEnded(ctx context.Context) error {
 	files, _ := filepath.Glob(filepath.Join(c.kwok(), "pids", "*.pid"))
 	running, err := c.running(ctx)
@@ -58,7 +58,7 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 		}
 		said := lastComplaint(c.ComponentLog(component))
 		p := problem.New("%s of cluster %q ended while the cluster started", component, c.name).
-			ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts afresh`).
+			ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts over`).
 			SeeLog(c.ComponentLog(component)).
 			Because(fmt.Errorf("it said: %s", said))
 		p.Explain(problem.OnMachine(), said)

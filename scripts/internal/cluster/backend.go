@@ -1,6 +1,6 @@
 package cluster
 
-// What commands and tests need of a cluster, whatever it is made of, and what a look at it shows.
+// The interface that commands and tests use for any kind of cluster, and the cluster's status.
 
 import (
 	"context"
@@ -38,7 +38,7 @@ const (
 	Containers Nodes = "kind" // by kind, Kubernetes in Docker
 )
 
-// RESTConfig is for a cluster's administrator, without a limit on the client's side: the caller may set one.
+// RESTConfig returns an administrator's config without client-side rate limit; callers may set one.
 func RESTConfig(b Backend) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", b.Kubeconfig())
 	if err != nil {

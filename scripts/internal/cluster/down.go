@@ -1,6 +1,6 @@
 package cluster
 
-// Ending clusters, with or without their data, and their processes.
+// Stopping clusters and their processes, and deleting their data on request.
 
 import (
 	"context"

@@ -53,14 +53,14 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	})
 	if err != nil && ctx.Err() == nil {
 		return problem.New("cluster %q runs, but isn't ready after %s", c.name, readyIn).
-			ToDo(`"./scripts/workshop down" and "./scripts/workshop up" start it anew, with its data`).
+			ToDo(`"./scripts/workshop down" and "./scripts/workshop up" restart it, with its data`).
 			SeeLog(c.ComponentLog("kube-apiserver")).
 			Because(last)
 	}
 	return err
 }
 
-// IsReady returns nil if the API server says that it is ready.
+// IsReady returns nil if the API server reports that it is ready.
 func IsReady(ctx context.Context, client kubernetes.Interface) error {
 	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
@@ -91,7 +91,7 @@ func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, err
 	})
 	if err != nil && ctx.Err() == nil {
 		return 0, problem.New("of the %d nodes wanted, cluster %q has %d, %d of them Ready, after %s", want, c.name, nodes, ready, readyIn).
-			ToDo(`delete nodes that you made by hand, or start anew with "./scripts/workshop down --purge"`).
+			ToDo(`delete nodes that you made by hand, or start over with "./scripts/workshop down --purge"`).
 			SeeLog(c.ComponentLog("kwok-controller"))
 	}
 	return want, err

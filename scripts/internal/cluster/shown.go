@@ -7,7 +7,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// UpShown brings a cluster up, with a given number of nodes (0: as they are), and shows what is done.
+// UpShown starts a cluster with that many nodes (0: no change), and shows the progress.
 func UpShown(ctx context.Context, show *ui.UI, c Backend, nodes int) (result UpResult, err error) {
 	what := fmt.Sprintf("cluster %q", c.Name())
 	err = show.While(what, func(step *ui.Step) (done string, err error) {

@@ -1,8 +1,8 @@
 package cluster
 
-// How the components come to run: made, started again, or joined when somebody else has started them; and kwokctl, which
-// starts them. It is run with an environment of its own: HOME is the cluster's folder, so that all state lies there and
-// nobody's ~/.kwok or ~/.kube is touched; PATH has our kubectl, which it would download otherwise.
+// Starting the components: creating, restarting, or joining those that another process started.
+// kwokctl runs in its own environment: HOME is the cluster's folder, so ~/.kwok and ~/.kube stay
+// untouched, and PATH has our kubectl, because kwokctl would download one otherwise.
 
 import (
 	"cmp"
@@ -60,7 +60,7 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 // start starts the components that are down.
 func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
 	isReplaced := func(p program) bool { return p.replaced }
-	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) { // all go together, as the versions should
+	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) { // restart all
 		if err := end(ctx, maps.Values(running)); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (c *Cluster) kwokctlProblem(args []string, said string, err error) error {
 		err = errors.New(last)
 	}
 	p := problem.New("kwokctl couldn't %s %s %q", args[0], args[1], c.name).
-		ToDo(`look at the log; "./scripts/workshop down --purge" starts afresh`).
+		ToDo(`look at the log; "./scripts/workshop down --purge" starts over`).
 		SeeLog(c.kwokLog()).
 		Because(err)
 	p.Explain(problem.OnMachine(), said)

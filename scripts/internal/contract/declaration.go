@@ -1,8 +1,8 @@
 // Package contract declares what the tests in scripts/acceptance judge: the promises about Foos and about TDSets, the faults, and
 // which chapter doesn't keep a promise or doesn't hold through a fault.
 //
-// The declaration is in this file. matrix.go shows it to readers, selection.go finds the tests of one promise or fault, and
-// containers.go says what differs on a cluster where containers are real.
+// This file has the declaration. matrix.go shows it to readers, selection.go finds the tests of one
+// promise or fault, and containers.go declares what differs on a cluster with real containers.
 package contract
 
 import (

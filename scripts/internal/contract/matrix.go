@@ -119,5 +119,5 @@ func writeTable(text *strings.Builder, rows [][]string) {
 	for _, row := range rows {
 		fmt.Fprintf(table, "| %s\t|\n", strings.Join(row, "\t| "))
 	}
-	_ = table.Flush() // to memory
+	_ = table.Flush() // writes to memory, so it can't fail
 }

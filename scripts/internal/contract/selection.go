@@ -13,11 +13,11 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Find returns the promises and faults that are wanted. A name is one of theirs, in any case, or what several begin with:
-// F4 is F4a, F4b and F4c. A part of a fault, which `workshop faults` makes alone, means the whole: F2a is F2.
+// Find returns the named promises and faults, ignoring case. F4 stands for F4a, F4b and F4c. A part
+// of a fault, which `workshop faults` injects alone, stands for the whole: F2a is F2.
 func Find(wanted ...string) ([]Named, error) {
 	if len(wanted) == 0 {
-		wanted = []string{""} // which is none
+		wanted = []string{""} // matches nothing
 	}
 	var found []Named
 	for _, name := range wanted {

@@ -88,8 +88,8 @@ func (b *Builder) Missing() ([]Component, error) {
 	}), nil
 }
 
-// stamp is what the stamp beside each binary should say now: with which go.mod and flags it was built. A stamp is written last,
-// so an interrupted build leaves either a finished component or one that is built again.
+// stamp returns what the stamp beside each binary should contain: its go.mod and build flags. A
+// build writes the stamp last, so the next build repeats a component that was interrupted.
 func (b *Builder) stamp() (string, error) {
 	data, err := os.ReadFile(filepath.Join(b.Module, "go.mod"))
 	if err != nil {

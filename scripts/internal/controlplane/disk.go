@@ -40,11 +40,11 @@ func (b *Builder) checkDisk(ctx context.Context, missing int) error {
 	)
 }
 
-// Elsewhere is how a build gets to another disk.
+// Elsewhere is the advice to move a build to another disk.
 const Elsewhere = "set GOCACHE to a folder on a disk that has more, or copy the repository to one"
 
-// CheckFree refuses a disk that has less room below dir than is needed, in bytes, for that purpose. Elsewhere is what
-// the user may do instead of making room.
+// CheckFree returns an error if the disk of dir has less than needed bytes left for that purpose.
+// elsewhere is what the user can do instead of freeing space.
 func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
 	free, err := freeDisk(dir)
 	if err != nil || free >= needed {
@@ -54,7 +54,7 @@ func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
 		ToDo("free some space, or %s", elsewhere)
 }
 
-// goBuildCache is where go keeps what it has compiled.
+// goBuildCache returns the folder of Go's build cache.
 func goBuildCache(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -63,7 +63,7 @@ func goBuildCache(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// freeDisk is how many bytes may be written below dir, which need not exist yet.
+// freeDisk returns how many bytes are free below dir, which need not exist yet.
 func freeDisk(dir string) (uint64, error) {
 	for {
 		usage, err := disk.Usage(dir)

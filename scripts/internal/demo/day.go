@@ -72,7 +72,7 @@ func untilReplicasAreNot(deployment string, replicas int32) func(context.Context
 	}
 }
 
-// follow calls see with a Deployment as it is and with each change of it, until that was enough or ctx ends.
+// follow calls see with a Deployment now and on each change, until see returns true or ctx ends.
 func (d *Demo) follow(ctx context.Context, deployment string, see func(*appsv1.Deployment) (enough bool)) error {
 	watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: deployment}))
 	if err != nil {

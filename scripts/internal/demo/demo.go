@@ -40,8 +40,8 @@ type Demo struct {
 	Out     io.Writer // gets the narration
 
 	tour
-	started time.Time // the program, the last time
-	brought bool      // the CRD: it wasn't there before
+	started time.Time // when the program last started
+	brought bool      // the CRD didn't exist before the tour
 	program program.Program
 	kubectl kubectl.Kubectl
 	config  *rest.Config
@@ -105,7 +105,7 @@ func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
 	return nil
 }
 
-// relative is a text with paths as a reader in the repository's root would type them.
+// relative returns text with paths as you would type them in the repository's root.
 func (d *Demo) relative(text string) string {
 	return strings.ReplaceAll(text, d.Root+string(filepath.Separator), "")
 }

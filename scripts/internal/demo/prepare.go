@@ -1,7 +1,7 @@
 package demo
 
-// What comes before a tour, and after it: the CRD, the program's permissions, the namespace, which is the tour's alone, and
-// the program, started and ended.
+// Setup and cleanup of a tour: the CRD, the program's permissions, the tour's own namespace, and
+// starting and stopping the program.
 
 import (
 	"context"

@@ -15,7 +15,7 @@ type tour struct {
 	namespace string
 	ours      bool   // nothing but tours uses the namespace, so nobody waits for its end
 	resource  string // what it is about, as kubectl calls it
-	shows     string // what kubectl gets after each step
+	shows     string // the arguments of kubectl get after each step
 	acts      []act
 }
 
@@ -30,15 +30,15 @@ type step struct {
 	title string
 	// what is said before and after.
 	question, answer string
-	// does are kubectl's arguments, as a reader would type them; then the step waits for what holds says, in the words of
-	// kubectl wait, or until watches returns, and shows the objects: those that the tour shows, if shows is "".
+	// does are kubectl's arguments. The step then waits for holds, a condition of kubectl wait, or
+	// until watches returns, and shows the objects in shows ("": the tour's).
 	does    []string
 	holds   [][]string
 	watches func(context.Context, *Demo) error
 	shows   string
 }
 
-// tours are made for a kind, whose sample is in that file.
+// tours has a function for each kind, which takes the path of the kind's sample.
 var tours = map[string]func(sample string) tour{chapters.Foo: fooTour, chapters.TDSet: tdsetTour}
 
 // fooTour is what is done to a Foo.

@@ -51,7 +51,7 @@ func (d Deployment) checkWay(ctx context.Context) error {
 	}
 	if d.Helm != (there.manager == "Helm") {
 		return problem.New("chapter %s was installed %s", d.Chapter.Name, way).
-			ToDo("take it away in the same way: ./scripts/workshop deploy %s%s --remove", d.Chapter.Number(), by)
+			ToDo("remove it in the same way: ./scripts/workshop deploy %s%s --remove", d.Chapter.Number(), by)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, but s
 			}
 			return problem.New("another controller acts on %ss already: deployment %s in namespace %s",
 				kind, other.target().deployment, other.target().namespace).
-				ToDo("take it away first: %s", remove)
+				ToDo("remove it first: %s", remove)
 		}
 	}
 	return nil

@@ -236,11 +236,11 @@ func (d Deployment) whyNot(ctx context.Context, err error) error {
 	events, _ := d.Kubectl.Run(ctx, "get", "events", "--namespace", d.target().namespace, "--sort-by=.lastTimestamp")
 	logs, _ := d.Kubectl.Run(ctx, "logs", "--namespace", d.target().namespace, "deployment/"+d.target().deployment, "--tail=20")
 	return problem.New("chapter %s's program doesn't become ready in the cluster", d.Chapter.Name).
-		ToDo("look what its Pods say: ./scripts/workshop kubectl describe pods --namespace %s", d.target().namespace).
+		ToDo("look at its Pods: ./scripts/workshop kubectl describe pods --namespace %s", d.target().namespace).
 		Because(fmt.Errorf("%w\n%s%s%s", err, pods, events, logs))
 }
 
-// say shows a command as a reader in the repository's root would type it.
+// say prints a command as you would type it in the repository's root.
 func (d Deployment) say(format string, args ...any) {
 	command := fmt.Sprintf(format, args...)
 	fmt.Fprintf(d.Out, "$ %s\n", strings.ReplaceAll(command, d.Root+string(filepath.Separator), ""))

@@ -127,7 +127,7 @@ func (b *block) readLines(text string) error {
 		case line == "^C":
 			return fmt.Errorf("^C can only be a block's first line: begin a new block")
 		case last != nil && last.goesOn(line):
-			if line == ">" { // an empty line, without its prompt's blank
+			if line == ">" { // an empty line, whose prompt has lost its space
 				line = ""
 			}
 			last.command += "\n" + strings.TrimPrefix(line, "> ")

@@ -126,7 +126,7 @@ func hasPieces(text string, pieces []string) bool {
 	return true
 }
 
-// seenByTests are the strings in all tests, and the lines that commands in the texts print.
+// seenByTests returns the strings in all tests, and the output lines that the texts show.
 func (r Repository) seenByTests(texts library) (seen []string, err error) {
 	files, err := Files(r.Root)
 	if err != nil {

@@ -85,7 +85,7 @@ func (p pattern) skip(places []int, i int) []int {
 	return places
 }
 
-// why says where output and text part, if they do.
+// why explains where the output differs from the text, if it does.
 func (m match) why(shown, lines []string) string {
 	switch {
 	case m.whole:

@@ -135,9 +135,9 @@ func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Pro
 	return nil
 }
 
-// judge waits until a command has ended, and judges all of its output and its exit status. One that
-// doesn't end by itself is followed until what is shown has appeared after what was already seen.
-// More may come then, but nothing before or between.
+// judge waits until a command has exited, then compares all of its output and its exit status. If
+// the command keeps running, judge waits until the lines in the text appear after the output so
+// far. More output may follow them, but none may come before or between them.
 func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit int) *Problem {
 	p := compile(s.output)
 	now, err := t.await(ctx, r.Timeout, func(now state) bool {
@@ -158,7 +158,7 @@ func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit 
 		why = fmt.Sprintf("after %v, %s", r.Timeout, why)
 	case follow && now.ended:
 		why = fmt.Sprintf("the command has ended with exit status %d, and %s", now.status, why)
-	case follow: // something else has come
+	case follow: // the output differs already
 	case err != nil:
 		why = fmt.Sprintf("the command still runs after %v", r.Timeout)
 	case now.status != exit:

@@ -47,7 +47,7 @@ type terminal struct {
 
 	token string // the end of the present command's output; "" before the first command
 	seen  int    // lines of the present command that were already compared
-	line  int    // of the text, that has the present command
+	line  int    // of the text, with the current command
 }
 
 // state is what a look at a terminal shows of the present command.

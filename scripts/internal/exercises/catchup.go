@@ -37,7 +37,7 @@ const (
 	MoveAlready MoveKind = "the solution is in place already"
 	MoveSolved  MoveKind = "the solution is in place"
 	MoveBack    MoveKind = "restored"
-	MoveChanged MoveKind = "you have changed the solution: it stays" // and so does what is kept
+	MoveChanged MoveKind = "you have changed the solution: it stays" // and so does the kept work
 )
 
 // String is the move in words for the learner.
@@ -105,7 +105,7 @@ func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged
 	})
 }
 
-// moveAll does something with one exercise after the other, and with what is known about it.
+// moveAll calls do for each exercise and its record.
 func moveAll(ctx context.Context, root string, exercises []Exercise, do func(Exercise, *Record) (Move, error)) (moves []Move, err error) {
 	err = update(ctx, root, func(progress Progress) error {
 		for _, e := range exercises {
@@ -156,7 +156,7 @@ func solutionInPlace(e Exercise) ([]byte, error) {
 	return []byte("//go:build !" + TagSolution + rest), nil
 }
 
-// readIfExists reads a file. The content is nil if there is none.
+// readIfExists returns the content of a file, or nil if the file doesn't exist.
 func readIfExists(path string) ([]byte, error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,8 +10,8 @@
 //	exercise_test.go  //go:build check || solution judges both; it says what fails as given (proof/judge.go)
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
 //
-// progress.go keeps what was passed, and table.go shows it. reset.go and catchup.go replace exercise.go, and keep the
-// learner's own.
+// progress.go records what was passed, and table.go shows it. reset.go and catchup.go replace
+// exercise.go, and keep the learner's version.
 package exercises
 
 import (

@@ -89,8 +89,8 @@ func (p Progress) change(e Exercise, change func(*Record)) {
 	}
 }
 
-// update has work done that changes the progress, while no other command changes that or a learner's files. What has changed
-// before an error is written too.
+// update calls work, and saves the progress even if work fails. A lock keeps other commands from
+// changing the progress or a learner's files meanwhile.
 func update(ctx context.Context, root string, work func(Progress) error) error {
 	if err := os.MkdirAll(filepath.Join(root, ".workshop"), 0o700); err != nil {
 		return fmt.Errorf("write your progress: %w", err)
@@ -109,7 +109,7 @@ func update(ctx context.Context, root string, work func(Progress) error) error {
 	if maps.Equal(before, progress.Exercises) {
 		return err
 	}
-	content, _ := json.MarshalIndent(progress, "", "  ") // all of it can be written as JSON
+	content, _ := json.MarshalIndent(progress, "", "  ") // all fields can be encoded
 	if writeErr := replaceFile(progressPath(root), append(content, '\n'), 0o600); writeErr != nil {
 		return errors.Join(err, fmt.Errorf("write your progress: %w", writeErr))
 	}

@@ -1,6 +1,6 @@
 package exercises
 
-// Restoring an exercise as it was given: as git has it, whatever the learner has made of it since. That is kept.
+// Resetting an exercise to git's version. The learner's own version is kept in a separate file.
 
 import (
 	"bytes"
@@ -84,8 +84,8 @@ const keptFolder = "kept"
 // work that reset and catch-up have kept.
 func Own() []string { return []string{"progress*.json", keptFolder} }
 
-// keep writes a learner's work to a new file, and returns its path relative to root. update sees to it that nobody else keeps
-// anything meanwhile.
+// keep writes a learner's work to a new file, and returns its path relative to root. The caller
+// holds update's lock, so no other command does so meanwhile.
 func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
 	err := os.MkdirAll(filepath.Join(root, ".workshop", keptFolder), 0o700)
 	stem := filepath.Join(".workshop", keptFolder, fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405")))
@@ -104,7 +104,7 @@ func exists(path string) bool {
 // replaceFile writes a file so that at every moment either the old or the new one is there, and whole.
 func replaceFile(path string, content []byte, mode os.FileMode) error {
 	next := fmt.Sprintf("%s.%d", path, os.Getpid())
-	defer os.Remove(next) // which is there only if something goes wrong
+	defer os.Remove(next) // exists only after an error
 	if err := os.WriteFile(next, content, mode); err != nil {
 		return err
 	}

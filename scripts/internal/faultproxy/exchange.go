@@ -14,7 +14,7 @@ import (
 // exchange is one request and what becomes of it.
 type exchange struct {
 	audit.Request
-	user string // who sent it, as far as a token tells
+	user string // the sender, if a token names one
 
 	connection *connection
 	client     context.Context // ends when the client leaves

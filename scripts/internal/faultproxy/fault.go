@@ -1,5 +1,5 @@
-// What a fault is: for those who ask for it, something that counts its hits and can be stopped; for the proxy, rules that say
-// what happens to which requests to come.
+// A fault. Its caller can count its hits and stop it. To the proxy, it is a set of rules: what
+// happens to which of the coming requests.
 
 package faultproxy
 

@@ -1,6 +1,6 @@
-// The faults. Those of connections take everything with them that goes over the connection: with HTTP/2 that is all of a
-// client's requests, writes in flight included. Those of watches leave the connection alone, and whatever else goes over it.
-// Those of single requests spare Leases and Events.
+// The faults. A connection fault hits everything on the connection: with HTTP/2, all of a client's
+// requests, writes in flight included. A watch fault leaves the connection and its other requests
+// alone. A single-request fault spares Leases and Events.
 
 package faultproxy
 

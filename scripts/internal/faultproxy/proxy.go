@@ -2,10 +2,10 @@
 // the two in a real cluster: watches that are cut, 410 Gone, writes that fail, connections that freeze. It is the instrument
 // that shows what a controller survives.
 //
-// The program gets a kubeconfig that points here. The way of one request is in exchange.go, of a watch in
-// watch.go, of bytes in connections.go. Every fault is a method of Proxy (faults.go): on connections, on watches, and on single
-// requests. All of them may be called at any time, by anybody, and return a Fault, which counts its hits and can be stopped.
-// Package faults lists them by name.
+// The program gets a kubeconfig that points here. exchange.go handles requests, watch.go watches,
+// connections.go bytes. Each fault is a method of Proxy (faults.go) for connections, watches, or
+// single requests. All are safe for concurrent use, and return a Fault, which counts its hits and
+// can be stopped. Package faults lists them by name.
 //
 // Leases and Events are spared where a single request is meant, so that a leader isn't deposed by a fault that was meant
 // for its work; a connection that is cut or frozen takes all with it.

@@ -2,9 +2,9 @@
 // chapter's program runs against a real API server, through the fault proxy, and each request, each line of its log and each hit of
 // the fault is printed as it happens.
 //
-// The matrix, `test --only`, `workshop faults` and the tests in scripts/acceptance all take their faults from the list in this file:
-// a new fault is one entry here, and what makes it happen, which is a method of the fault proxy or a function below.
-// session.go runs a program and makes a fault; tell.go prints.
+// The matrix, `test --only`, `workshop faults` and scripts/acceptance all use the list in this
+// file. To add a fault, add an entry here and its code: a method of the fault proxy, or a function
+// below. session.go runs a program and injects a fault; tell.go prints.
 package faults
 
 import (

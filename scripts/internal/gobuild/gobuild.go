@@ -22,8 +22,8 @@ import (
 // scripts/workshop exports the same CGO_ENABLED for the go commands of Makefiles and tests.
 func Environment() []string { return append(Memory(), "GOWORK=off", "CGO_ENABLED=0") }
 
-// Memory lets Go's compiler and linker use more memory before they collect their garbage, which saves a
-// fifth of their time; scripts/workshop does the same. What the user has set stays as it is.
+// Memory lets Go's compiler and linker use more memory before garbage collection, which saves a
+// fifth of their time. scripts/workshop does the same. The user's own settings win.
 func Memory() []string {
 	return []string{
 		"GOGC=" + cmp.Or(os.Getenv("GOGC"), "300"),

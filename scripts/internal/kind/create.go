@@ -1,6 +1,6 @@
 package kind
 
-// Making the cluster, and what kind makes it from.
+// Creating the cluster, and the configuration that kind creates it from.
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 		os.RemoveAll(c.logs()),
 		os.MkdirAll(c.logs(), 0o700),
 		os.MkdirAll(c.dir, 0o700),
-		os.WriteFile(c.madeFile(), nil, 0o600), // it is begun
+		os.WriteFile(c.madeFile(), nil, 0o600), // marks it as begun
 	)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	return said, explain(err, "docker failed", "")
 }
 
-// query runs docker and reads its answer, which is JSON.
+// query runs docker and decodes its JSON output into answer.
 func query(ctx context.Context, answer any, args ...string) error {
 	said, err := docker(ctx, append(args, "--format", "{{json .}}")...)
 	if err != nil {
@@ -47,7 +47,7 @@ func query(ctx context.Context, answer any, args ...string) error {
 	return nil
 }
 
-// engine is docker itself.
+// engine is what docker reports about itself.
 type engine struct {
 	CgroupVersion string // "1" or "2"
 	ServerErrors  []string
@@ -56,7 +56,7 @@ type engine struct {
 // findEngine asks docker whether it runs.
 func findEngine(ctx context.Context) (found engine, err error) {
 	err = query(ctx, &found, "info")
-	if err == nil && len(found.ServerErrors) > 0 { // some versions say so with exit code 0
+	if err == nil && len(found.ServerErrors) > 0 { // some versions still exit with 0
 		err = explain(errors.New(strings.Join(found.ServerErrors, "; ")), "docker can't be used", "")
 	}
 	return found, err
@@ -64,9 +64,9 @@ func findEngine(ctx context.Context) (found engine, err error) {
 
 // container is one of docker's.
 type container struct {
-	ID         string // "": there is none
+	ID         string // "": no container
 	State      struct{ Running bool }
-	Config     struct{ Image string }   // as it was named when it was made
+	Config     struct{ Image string }   // the name it was created with
 	HostConfig struct{ Binds []string } // what is mounted into it: "folder:folder in the container", and options
 }
 

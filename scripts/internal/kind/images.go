@@ -1,6 +1,6 @@
 package kind
 
-// Images: their names, and bringing them to the node, so that the kubelet needn't pull them.
+// Image names, and loading images into the node, so that the kubelet doesn't have to pull them.
 
 import (
 	"context"

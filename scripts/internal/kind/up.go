@@ -63,7 +63,7 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 			ToDo("choose another name (WORKSHOP_CLUSTER=mine), or delete that cluster: docker rm -f -v %s", c.Node())
 	case ours && c.Exists() && c.Image != "" && !sameImage(node.Config.Image, c.Image):
 		return "", problem.New("cluster %q was made of the node image %s", c.name, node.Config.Image).
-			ToDo("leave --image out, or make it anew: ./scripts/workshop down, then the same command")
+			ToDo("leave --image out, or create it again: ./scripts/workshop down, then the same command")
 	case node.ID == "" || !c.Exists():
 		return cluster.Created, c.create(ctx, found, progress)
 	case !node.State.Running: // after a reboot, for example
@@ -95,7 +95,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	})
 	if err != nil && ctx.Err() == nil {
 		return problem.New("the node of cluster %q runs, but it isn't ready after %s", c.name, readyIn).
-			ToDo(`"./scripts/workshop down" and "up --kind" make it anew; "docker logs %s" says more`, c.Node()).
+			ToDo(`"./scripts/workshop down" and "up --kind" create it again; "docker logs %s" shows more`, c.Node()).
 			Because(last)
 	}
 	return err

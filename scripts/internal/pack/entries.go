@@ -1,7 +1,7 @@
 package pack
 
-// What goes into the archive, and under which name. Names, order, times and owners don't depend on
-// the machine that packs.
+// The archive's files and their names. Names, order, times and owners don't depend on the machine
+// that packs.
 
 import (
 	"archive/tar"
@@ -19,9 +19,8 @@ type entry struct {
 	from string
 }
 
-// add adds what is at from to the archive, under that name: a file, or all that is in a folder,
-// with the empty folders, without which git doesn't know its .git for a repository. The folders
-// above are tar's to make.
+// add adds a file or a whole folder to the archive, under that name. It includes empty folders,
+// because git doesn't recognize a repository whose .git lacks them. tar creates the parent folders.
 func (p *packer) add(name, from string) error {
 	return filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && at == from {
@@ -44,12 +43,12 @@ func (p *packer) add(name, from string) error {
 	})
 }
 
-// newEntry is the entry for what is at from. Everyone may read it; who may write is the unpacking
-// user's umask to say.
+// newEntry returns the entry for the file or folder at from. Everyone may read it. Who may write is
+// up to the umask of the user who unpacks it.
 //
-// As a module, Go can't have everything that it has: its go.mod files have another name there, and
-// no file may be run. The go command mends both when it unpacks such a module, and so is it done
-// here.
+// Go can't publish itself as a module as it is: its go.mod files have another name there, and no
+// file is executable. The go command fixes both when it unpacks such a module, and so does
+// newEntry.
 func newEntry(name, from string) (entry, error) {
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -75,16 +74,16 @@ func newEntry(name, from string) (entry, error) {
 	return entry{tar.Header{Name: name, Typeflag: header.Typeflag, Linkname: header.Linkname, Size: header.Size, Mode: mode}, from}, nil
 }
 
-// isProgram reports whether this is the name of a program for the archive's platform: of the
-// control plane, the workshop or Go.
+// isProgram reports whether name is a program of the control plane, the workshop or Go, built for
+// the archive's platform.
 func isProgram(name string) bool {
 	return strings.HasPrefix(name, ".workshop/bin/") && path.Ext(name) != ".stamp" ||
 		strings.HasPrefix(name, ".workshop/go/bin/") || strings.HasPrefix(name, ".workshop/go/pkg/tool/")
 }
 
-// served reports whether a proxy is asked for this file of a module cache's cache/download: not its
-// locks, nor what it remembers of checksums. A Go that the go command got for itself isn't among
-// them.
+// served reports whether the go command asks a proxy for this file of a module cache's
+// cache/download. It doesn't ask for locks and recorded checksums, nor for Go toolchains that it
+// downloaded for itself.
 func served(name string) bool {
 	kind := slices.Contains([]string{".info", ".mod", ".zip"}, path.Ext(name)) || path.Base(name) == "list"
 	return kind && path.Base(path.Dir(name)) == "@v" && !strings.HasPrefix(name, goModule+"/")

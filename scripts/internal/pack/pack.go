@@ -28,7 +28,7 @@ const (
 	neededToArchive = 3 << 29
 )
 
-// platforms are those that archives can be made for.
+// platforms are the platforms that an archive can be for.
 var platforms = []controlplane.Platform{
 	{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
 }
@@ -55,7 +55,7 @@ type Result struct {
 // packer is one run.
 type packer struct {
 	Options
-	dir     string // for all that is made on the way: .workshop/pack
+	dir     string // for temporary files: .workshop/pack
 	source  string // the repository as committed
 	commit  string
 	date    time.Time // of the commit
@@ -93,7 +93,7 @@ func Pack(ctx context.Context, o Options) (Result, error) {
 	return result, errors.Join(err, p.clean())
 }
 
-// gather makes all parts, and adds them to the archive, the ones first that can fail soon.
+// gather creates all parts and adds them to the archive. The ones that can fail early come first.
 func (p *packer) gather(ctx context.Context) error {
 	for _, part := range []func() error{
 		p.clean,

@@ -32,7 +32,7 @@ func (p *packer) buildControlPlane(ctx context.Context) error {
 		return err
 	}
 	for _, component := range controlplane.Components() {
-		// The stamp tells `up` that there is nothing to build: it is about the go.mod that is packed.
+		// With its stamp, which matches the packed go.mod, `up` knows that it has nothing to build.
 		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
 			if err := p.add(".workshop/bin/"+name, filepath.Join(builder.Bin, name)); err != nil {
 				return fmt.Errorf("%s for %s: %w", component.Name, p.Platform, err)

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Cause is why things go wrong: known by any of its phrases in what a program printed.
+// Cause is a known cause of failure, recognized by any of its phrases in a program's output.
 type Cause struct {
 	Phrases    []string
 	What, Mend string
 	onlyGo     bool // the phrases mean this only where go says them
 }
 
-// Find returns the first of the causes that what was printed has a phrase of. What nobody knows is left to the log.
+// Find returns the first cause with a phrase in the output. Unknown causes are left to the log.
 func Find(causes []Cause, printed string) (cause Cause, known bool) {
 	i := slices.IndexFunc(causes, func(c Cause) bool {
 		return slices.ContainsFunc(c.Phrases, func(phrase string) bool { return strings.Contains(printed, phrase) })
@@ -25,21 +25,21 @@ func Find(causes []Cause, printed string) (cause Cause, known bool) {
 	return causes[i], true
 }
 
-// Explain adds the cause, and what to do about it, if one is known by what was printed.
+// Explain adds the cause and its fix, if the output matches a known cause.
 func (p *Problem) Explain(causes []Cause, printed string) {
 	if cause, known := Find(causes, printed); known {
 		p.What, p.Mend = p.What+", since "+cause.What, cause.Mend
 	}
 }
 
-// OnMachine are causes in any program's words. They have phrases of the operating system alone: a refused connection in a
-// scheduler's log isn't a module that couldn't be fetched.
+// OnMachine returns causes that any program can report. Their phrases are the operating system's: a
+// refused connection in a scheduler's log doesn't mean that Go couldn't fetch a module.
 func OnMachine() []Cause {
 	return slices.DeleteFunc(OfGo(), func(c Cause) bool { return c.onlyGo })
 }
 
-// OfGo are causes in the words of the go command, in the order in which to try them. A full disk comes first, since it makes
-// other things fail as well.
+// OfGo returns causes that the go command reports, in the order in which to try them. A full disk
+// comes first, because it makes other things fail as well.
 func OfGo() []Cause {
 	return []Cause{{
 		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},

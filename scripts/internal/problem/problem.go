@@ -18,22 +18,22 @@ type Problem struct {
 	Err  error  // what lies beneath; may be nil
 }
 
-// New says what went wrong. ToDo says the mend, and Because what lies beneath.
+// New returns a Problem that says what went wrong. ToDo adds the fix, and Because the cause.
 func New(what string, args ...any) *Problem { return &Problem{What: fmt.Sprintf(what, args...)} }
 
-// ToDo is what the user does about it.
+// ToDo sets what the user can do about it.
 func (p *Problem) ToDo(mend string, args ...any) *Problem {
 	p.Mend = fmt.Sprintf(mend, args...)
 	return p
 }
 
-// Because is what lies beneath; it may be nil.
+// Because sets the underlying error, which may be nil.
 func (p *Problem) Because(err error) *Problem {
 	p.Err = err
 	return p
 }
 
-// SeeLog is the log that tells more.
+// SeeLog sets the path of the log with the details.
 func (p *Problem) SeeLog(path string) *Problem {
 	p.Log = path
 	return p

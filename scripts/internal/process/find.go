@@ -24,7 +24,7 @@ const (
 // Finder returns the running processes that are meant.
 type Finder func(context.Context) ([]*process.Process, error)
 
-// Find returns what identify makes of the running processes that it knows.
+// Find returns identify's results for the running processes that it recognizes.
 func Find[T any](ctx context.Context, identify func(*process.Process) (one T, known bool)) (found []T, err error) {
 	pids, err := process.PidsWithContext(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func Find[T any](ctx context.Context, identify func(*process.Process) (one T, kn
 		if _, known := identify(&process.Process{Pid: pid}); !known {
 			continue
 		}
-		// NewProcess remembers when it started. Only then is it sure that what was identified is what runs.
+		// NewProcess records the start time, which guards against a reused process ID.
 		p, err := process.NewProcessWithContext(ctx, pid)
 		if err != nil {
 			continue

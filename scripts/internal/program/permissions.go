@@ -111,7 +111,7 @@ func parsePermissions(content []byte) (found permissions, err error) {
 	return found, nil
 }
 
-// decode adds the object that a document describes.
+// decode decodes a document and appends the object to all.
 func decode[T any](document []byte, all *[]T) error {
 	var object T
 	err := yaml.Unmarshal(document, &object)

@@ -74,7 +74,7 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 	return waitGranted(ctx, client, namespace, permissions.rules)
 }
 
-// create makes an object, unless it is there.
+// create creates an object unless it already exists.
 func create[T any](ctx context.Context, create func(context.Context, T, metav1.CreateOptions) (T, error), object T) error {
 	_, err := create(ctx, object, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {

@@ -100,7 +100,8 @@ func TestGrantAndRevokeMayBeRepeated(t *testing.T) {
 	}
 }
 
-// deletesCollections has the client delete all that it is asked for by a label, which it else doesn't know how to do.
+// deletesCollections makes the fake client delete collections by label, which it doesn't support by
+// itself.
 func deletesCollections(client *fake.Clientset) {
 	client.PrependReactor("delete-collection", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		kind := map[string]string{"clusterroles": "ClusterRole", "clusterrolebindings": "ClusterRoleBinding"}[action.GetResource().Resource]

@@ -125,7 +125,7 @@ func (p Program) Build(ctx context.Context, dir string) (string, error) {
 	return Build(ctx, p.chapter, p.pkg, filepath.Join(dir, p.Name), p.Progress, p.buildArgs...)
 }
 
-// WithRaceDetector is the same program, built with Go's race detector. That needs a C compiler.
+// WithRaceDetector returns p, to be built with Go's race detector, which needs a C compiler.
 func (p Program) WithRaceDetector() Program {
 	p.buildArgs = append(slices.Clone(p.buildArgs), "-race")
 	return p

@@ -110,8 +110,8 @@ func (r *Run) Own(folders ...string) error {
 	return errors.Join(os.WriteFile(written, []byte(strings.Join(r.folders, "\n")), 0o600), os.Rename(written, r.record()))
 }
 
-// Unique returns a path to a file of .workshop that no other run has used. A test that reads it from
-// its environment isn't served from Go's cache, which knows the values of variables and no file outside the test's module.
+// Unique returns a path to a file of .workshop that no other run uses. Go's test cache compares
+// environment variables, so a test that gets its path from one isn't cached across runs.
 func (r *Run) Unique(path string) string {
 	within, err := filepath.Rel(r.state, path)
 	if err != nil || !filepath.IsLocal(within) {

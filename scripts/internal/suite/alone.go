@@ -30,7 +30,7 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 	return end, nil
 }
 
-// What runs make in .workshop: clusters, and the reader's copy of the repository with its clusters.
+// Runs create these in .workshop: clusters, and the reader's repository with its clusters.
 const (
 	clusters    = "clusters/"
 	readersRoot = "reader"

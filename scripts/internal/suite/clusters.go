@@ -17,8 +17,8 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// onCluster runs tests on a new cluster of that name, which has the kinds that they are about. If all
-// were green, it removes the cluster; otherwise it leaves it, to look at.
+// onCluster runs tests on a new cluster of that name, which has the CRDs that they need. If all
+// pass, it deletes the cluster. Otherwise it keeps it for you to look at.
 func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster) (green bool)) {
 	c := s.cluster(name)
 	if !s.freshCluster(ctx, c) {
@@ -59,7 +59,7 @@ func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {
 	}
 }
 
-// kubectl is the pinned kubectl, on that cluster.
+// kubectl returns the pinned kubectl for that cluster.
 func (s *Suite) kubectl(c cluster.Backend) kubectl.Kubectl {
 	return kubectl.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }

@@ -141,7 +141,7 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=60m", "./acceptance")
 }
 
-// deleteCRDs takes away what applyCRDs has brought.
+// deleteCRDs deletes the CRDs that applyCRDs has created.
 func (k *onKind) deleteCRDs(ctx context.Context) error {
 	programs, err := k.onePerKind()
 	for _, p := range programs {

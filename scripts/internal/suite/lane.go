@@ -1,6 +1,6 @@
 package suite
 
-// Lanes: parts of a run that go on side by side, since some mostly wait and others mostly compile.
+// Lanes: parts of a run that run in parallel, because some mostly wait and others mostly compile.
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	"example.com/operators/scripts/internal/output"
 )
 
-// beside starts a part of the run in a lane of its own. join waits until it has ended, and then shows
-// and counts what it has found.
+// beside starts a part of the run in a lane of its own. join waits until the lane is done, then
+// shows and counts its results.
 func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 	var said output.Buffer
 	doing := make(chan string, 1)
@@ -18,7 +18,7 @@ func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 			select {
 			case doing <- text:
 				return
-			case <-doing: // the latest counts
+			case <-doing: // only the latest is shown
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func TestALaneIsShownAndCountedOnceItIsJoined(t *testing.T) {
 			t.Errorf("the lane is another suite: %+v", lane)
 		}
 		lane.step(t.Context(), "good work", func(_ context.Context, step *ui.Step) (string, error) {
-			for range 3 { // nobody is looking yet
+			for range 3 { // nobody reads them yet
 				step.Update("still at it")
 			}
 			return "done", nil

@@ -29,8 +29,8 @@ const readersPatience = "45s"
 // logFile is where all that the tests printed is kept, relative to the repository's root.
 const logFile = ".workshop/logs/only.log"
 
-// Only runs the tests of these promises and faults for each chapter, on the contract's cluster, which it brings up and leaves up.
-// It writes to out which held and which didn't. The error says that they couldn't be run, or that there are none.
+// Only runs the tests of these promises and faults for each chapter on the contract's cluster, and
+// leaves it up. It writes the results to out. The error means that no test could run.
 func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
 	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Asked(chapter, wanted)) > 0 }) {
 		return counts, problem.New("none of that is asked of the chapter's programs").
@@ -41,7 +41,7 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 		return counts, err
 	}
 	defer end(&err)
-	defer s.this.Keep(clusters + contractCluster) // for the next time; what was interrupted has left its Foos there
+	defer s.this.Keep(clusters + contractCluster) // interrupted tests leave Foos there
 	result, err := cluster.UpShown(ctx, s.UI, s.Cluster(), 0)
 	if err != nil {
 		return counts, err

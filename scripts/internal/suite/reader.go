@@ -1,6 +1,6 @@
 package suite
 
-// The commands in the texts. A reader changes files and clusters, so they run in a copy of the repository, on a cluster of its own.
+// The texts' commands. They change files and clusters, so they run in a copy on its own cluster.
 
 import (
 	"context"
@@ -109,8 +109,8 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 // readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
 func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
 
-// copyRepository copies the repository at root to copied, without what git and the workshop keep there, and links the control
-// plane's programs in bin.
+// copyRepository copies the repository at root to copied, without .git and .workshop, and links the
+// control plane's programs in bin.
 func copyRepository(root, copied, bin string) error {
 	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, onlySources{os.DirFS(root)})); err != nil {
 		return err
@@ -125,7 +125,7 @@ func copyRepository(root, copied, bin string) error {
 	return err
 }
 
-// onlySources is a repository's files without those of git and of the workshop.
+// onlySources is a repository's file system without .git and .workshop.
 type onlySources struct{ fs.FS }
 
 func (o onlySources) ReadDir(name string) ([]fs.DirEntry, error) {

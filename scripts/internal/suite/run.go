@@ -1,6 +1,6 @@
 package suite
 
-// Commands, go test among them, and what they find in their environment.
+// Running commands, such as go test, and setting up their environment.
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 	results, err := gotest.Run(ctx, gotest.Request{
 		Dir:  filepath.Join(s.Root, module),
 		Env:  env,
-		Args: append([]string{"-timeout=20m", "-vet=off"}, args...), // lint has vetted
+		Args: append([]string{"-timeout=20m", "-vet=off"}, args...), // lint runs vet already
 		Progress: func(test string) {
 			started++
 			step.Update("%d: %s", started, test)
@@ -61,9 +61,9 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 	return fmt.Sprintf("%d passed", counts.Passed), err
 }
 
-// testEnvironment is what tests find in their environment: the cluster, what it takes to use and to break it, and the chapters
-// to judge on it. Go's cache serves tests that passed before with the same environment, so what they need to use a cluster
-// has a path of its own in each run.
+// testEnvironment returns the environment of the tests: how to use and break the cluster, and the
+// chapters to judge on it. Go caches a passed test until its environment changes, so each run has
+// its own path to what a test needs to use a cluster.
 func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
 	programs := s.this.Unique(s.Bin)
 	return []string{

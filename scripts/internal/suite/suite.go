@@ -1,6 +1,6 @@
-// Package suite is what `workshop test` runs, and CI with it: checks, vet and staticcheck, every test of every module, the
-// behaviour contract, and the texts. It decides what is run, what runs beside what, and what counts as green; each check
-// itself lives elsewhere.
+// Package suite is what `workshop test` and CI run: checks, vet and staticcheck, all modules'
+// tests, the behaviour contract, and the texts. It decides what to run, what runs in parallel, and
+// what counts as passed. The checks themselves are in other packages.
 package suite
 
 import (
@@ -32,21 +32,21 @@ type Suite struct {
 	race   []string // arguments to go test
 }
 
-// The clusters that tests change as they like, beside the user's own. The contract has one to itself,
-// because it kills the API server and deletes CRDs.
+// The tests' clusters, separate from the user's own. The contract has one to itself, because it
+// kills the API server and deletes CRDs.
 const (
 	contractCluster = "test"
 	unitCluster     = "units"
 	readersCluster  = "docs" // in the copy of the repository that the texts' commands run in
 )
 
-// Cluster is the one that the contract is judged on. Run makes a new one; Only takes it as it is.
+// Cluster is the cluster for the contract. Run creates a new one, Only uses the existing one.
 func (s *Suite) Cluster() *cluster.Cluster { return s.cluster(contractCluster) }
 
 func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Root, s.Bin, name) }
 
-// Run runs all of it, also after a failure, and returns the number of tests. The error reports that
-// not all was green; the reasons have been printed.
+// Run runs everything, even after a failure, and returns the number of tests. If something failed,
+// it has printed why and returns an error.
 func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	folders := []string{clusters + contractCluster, clusters + unitCluster, readersRoot}
 	for _, name := range chapters.Names(s.Chapters) {
@@ -62,7 +62,7 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	}
 	s.step(ctx, "layout, formatting, versions", s.checkFiles)
 	files := s.checkTexts(ctx)
-	// Judging and reading are waiting for the most part, and the rest is compiling.
+	// These two lanes mostly wait, while everything else mostly compiles.
 	joinContract := s.beside("the behaviour contract", func(lane *Suite) { lane.judge(ctx) })
 	joinTexts := s.beside("the commands in the texts", func(lane *Suite) { lane.readAsReader(ctx, files) })
 	s.tests(ctx)

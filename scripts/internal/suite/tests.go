@@ -1,6 +1,6 @@
 package suite
 
-// What is run on the tests' clusters.
+// The tests that run on the suite's clusters.
 
 import (
 	"context"
@@ -20,10 +20,10 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// tests runs vet and staticcheck and all tests but the contract: of the modules and the exercises, and the tours.
+// tests runs vet, staticcheck, the tours, and all tests of modules and exercises but the contract.
 func (s *Suite) tests(ctx context.Context) {
 	s.onCluster(ctx, unitCluster, func(c *cluster.Cluster) bool {
-		// The cluster came first: its garbage collector looks for new kinds every 30 seconds, and tests wait for what it does.
+		// Vet gives the garbage collector time to find new kinds, which it looks for every 30s.
 		green := s.step(ctx, "vet and staticcheck", s.lint)
 		for _, chapter := range s.Chapters {
 			green = s.step(ctx, chapter.Name+": unit and integration tests", func(ctx context.Context, step *ui.Step) (string, error) {
@@ -37,7 +37,7 @@ func (s *Suite) tests(ctx context.Context) {
 		}
 		if s.Everything {
 			green = s.step(ctx, "scripts: unit and integration tests", func(ctx context.Context, step *ui.Step) (string, error) {
-				// Go looks at no file outside a module when it asks its cache, and these tests read the chapters.
+				// -count=1: Go's test cache ignores the chapters, which these tests read.
 				args := slices.Concat([]string{"-count=1"}, s.race, []string{"./cmd/...", "./internal/..."})
 				return s.goTest(ctx, step, "scripts", s.testEnvironment(c, s.Chapters...), args...)
 			}) && green
@@ -87,7 +87,7 @@ func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, ch
 	return fmt.Sprintf("%d exercises", proof.Exercises), err
 }
 
-// judge holds the chapters' programs to the behaviour contract.
+// judge runs the behaviour contract against the chapters' programs.
 func (s *Suite) judge(ctx context.Context) {
 	s.onCluster(ctx, contractCluster, func(c *cluster.Cluster) bool {
 		return s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
@@ -101,7 +101,7 @@ func (s *Suite) judge(ctx context.Context) {
 	})
 }
 
-// givesTour reports whether the chapter's text gives the tour: then readAsReader gives it, too.
+// givesTour reports whether the chapter's text runs the tour, so that readAsReader runs it too.
 func givesTour(chapter chapters.Chapter) bool {
 	text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
 	return err == nil && strings.Contains(string(text), "\n$ ./scripts/workshop demo "+chapter.Number()+"\n")

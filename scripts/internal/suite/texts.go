@@ -1,6 +1,6 @@
 package suite
 
-// The texts, and what can be checked by reading them; reader.go runs the commands in them.
+// Static checks of the texts; reader.go runs the commands in them.
 
 import (
 	"context"

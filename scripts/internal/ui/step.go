@@ -41,7 +41,7 @@ func (u *UI) Start(what string) *Step {
 	return s
 }
 
-// While shows a step while work goes on, and in the end what was done: nothing if that is "".
+// While shows a step while work runs, and then the result, or nothing if that is "".
 func (u *UI) While(what string, work func(*Step) (done string, err error)) error {
 	step := u.Start(what)
 	done, err := work(step)

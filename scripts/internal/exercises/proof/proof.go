@@ -122,7 +122,7 @@ func changedFiles(ctx context.Context, o Options) ([]string, error) {
 	return all, nil
 }
 
-// export writes a tree of git's to a folder, in place of what an interrupted run has left there.
+// export writes a git tree to a folder, and replaces what an interrupted run has left there.
 func export(ctx context.Context, root, tree, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

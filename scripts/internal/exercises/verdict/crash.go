@@ -32,7 +32,7 @@ var (
 	waiting = regexp.MustCompile(`(?m)^goroutine \d+ .*?\[([a-z][^,\]]*).*\]:$`)
 )
 
-// findCrash finds a crash in a test's output, and what was printed until then. The crash is nil if there is none.
+// findCrash returns the crash in a test's output, or nil, and the output before it.
 func findCrash(output string) (before string, c *crash) {
 	match := crashed.FindStringSubmatch(output)
 	if match == nil {

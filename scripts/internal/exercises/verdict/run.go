@@ -1,6 +1,6 @@
-// Package verdict runs the tests of exercises (run.go), and explains the result to the learner: verdict.go makes sentences of
-// what go test printed, with crash.go (how a run broke off) and source.go (which test says what, and where the learner works).
-// print.go is the page that the learner sees.
+// Package verdict runs the tests of exercises (run.go), and explains the result to the learner.
+// verdict.go turns the output of go test into sentences, with crash.go (how a run crashed) and
+// source.go (what each test checks, and where the learner works). print.go prints the result.
 package verdict
 
 import (
