@@ -60,7 +60,7 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 // start starts the components that are down.
 func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
 	isReplaced := func(p program) bool { return p.replaced }
-	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) { // restart all
+	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) { // restart all: their versions match
 		if err := end(ctx, maps.Values(running)); err != nil {
 			return err
 		}

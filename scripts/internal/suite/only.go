@@ -41,7 +41,7 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 		return counts, err
 	}
 	defer end(&err)
-	defer s.this.Keep(clusters + contractCluster) // interrupted tests leave Foos there
+	defer s.this.Keep(clusters + contractCluster) // for the next time; interrupted tests leave Foos on it
 	result, err := cluster.UpShown(ctx, s.UI, s.Cluster(), 0)
 	if err != nil {
 		return counts, err
