@@ -223,13 +223,28 @@ func (s *scenario) crowdBecomes(sentence string, check func(*unstructured.Unstru
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), s.patience)
 	defer cancel()
-	watch, err := s.objects().Watch(ctx, metav1.ListOptions{})
-	s.must(err)
-	defer watch.Stop()
 	wrong := map[string]error{}
 	for i := range crowd {
 		wrong[crowdName(i)] = errors.New("it isn't there")
 	}
+	// The API server ends a watch whose client can't keep up. The next one begins with all objects.
+	for len(wrong) > 0 && ctx.Err() == nil {
+		s.watchCrowd(ctx, wrong, check)
+	}
+	for name, err := range wrong {
+		s.Fatalf("%s: still not so after %v for %d of them, such as %s: %v", sentence, s.patience, len(wrong), name, err)
+	}
+}
+
+// watchCrowd keeps in wrong what check says of each object of the crowd, until that is empty or the watch ends.
+func (s *scenario) watchCrowd(ctx context.Context, wrong map[string]error, check func(*unstructured.Unstructured) error) {
+	s.Helper()
+	watch, err := s.objects().Watch(ctx, metav1.ListOptions{})
+	if ctx.Err() != nil {
+		return
+	}
+	s.must(err)
+	defer watch.Stop()
 	for event := range watch.ResultChan() {
 		object, isObject := event.Object.(*unstructured.Unstructured)
 		if !isObject || !strings.HasPrefix(object.GetName(), crowdPrefix) {
@@ -243,8 +258,5 @@ func (s *scenario) crowdBecomes(sentence string, check func(*unstructured.Unstru
 		if len(wrong) == 0 {
 			return
 		}
-	}
-	for name, err := range wrong {
-		s.Fatalf("%s: still not so after %v for %d of them, such as %s: %v", sentence, s.patience, len(wrong), name, err)
 	}
 }
