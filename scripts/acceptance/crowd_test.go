@@ -236,7 +236,8 @@ func (s *scenario) crowdBecomes(sentence string, check func(*unstructured.Unstru
 	}
 }
 
-// watchCrowd keeps in wrong what check says of each object of the crowd, until that is empty or the watch ends.
+// watchCrowd updates wrong with what check says of each object, until wrong is empty or the watch
+// ends.
 func (s *scenario) watchCrowd(ctx context.Context, wrong map[string]error, check func(*unstructured.Unstructured) error) {
 	s.Helper()
 	watch, err := s.objects().Watch(ctx, metav1.ListOptions{})

@@ -121,7 +121,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return status, nil
 }
 
-// Ask fills in what only the API server knows, and reports whether that is ready. If it doesn't answer, that is the answer.
+// Ask fills in what only the API server knows, and reports whether it answers and is ready.
 func (s *Status) Ask(ctx context.Context, b Backend) (ready bool) {
 	client, err := Client(b)
 	if err != nil || IsReady(ctx, client) != nil {

@@ -20,7 +20,7 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// grace is how long a process has to end by itself. etcd takes milliseconds, an API server whose etcd is gone minutes.
+// grace is how long a process has to end by itself. An API server without its etcd takes minutes.
 const grace = 5 * time.Second
 
 // Down ends the cluster's processes, and no others, and returns how many there were. The data stays for the next Up, unless
@@ -98,7 +98,7 @@ func removeAllBut(dir string, patterns []string) (kept []string, err error) {
 	return kept, nil
 }
 
-// end ends processes, clients before their servers, so that nothing is lost. It returns when all are gone.
+// end ends clients before their servers, so that nothing is lost, and returns when all are gone.
 func end(ctx context.Context, programs iter.Seq[program]) error {
 	stages := make([][]*gopsutil.Process, 3)
 	stageOf := map[string]int{"kube-apiserver": 1, "etcd": 2}

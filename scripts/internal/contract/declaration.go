@@ -1,5 +1,5 @@
-// Package contract declares what the tests in scripts/acceptance judge: the promises about Foos and about TDSets, the faults, and
-// which chapter doesn't keep a promise or doesn't hold through a fault.
+// Package contract declares what scripts/acceptance tests: the promises about Foos and TDSets, the
+// faults, and which chapter doesn't keep a promise, or not while a fault lasts.
 //
 // This file has the declaration. matrix.go shows it to readers, selection.go finds the tests of one
 // promise or fault, and containers.go declares what differs on a cluster with real containers.

@@ -152,8 +152,8 @@ func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), l
 	}, logFile, nil
 }
 
-// launch starts a program that prints to output. It is told to end when ctx ends, or by end, which returns when it is gone: it is killed if
-// it takes longer than grace. (process.Supervise would start it again when it crashes, and the tour would go on as if nothing had been.)
+// launch starts a program that prints to output, and stops it when ctx ends or end is called; after
+// grace it is killed. Unlike process.Supervise, it doesn't restart a crash, which a tour must notice.
 func launch(ctx context.Context, output *os.File, grace time.Duration, binary string, args ...string) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	command := process.NewCommand(ctx, grace, binary, args...)

@@ -139,8 +139,8 @@ func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
 	return fault
 }
 
-// take returns the rule that is to act on a request at this moment, and counts it off; nil if there is none. The rule that
-// was made first goes first.
+// take returns the oldest rule that applies to a request at this moment, and counts its use; nil if
+// there is none.
 func (p *Proxy) take(at moment, x *exchange) *rule {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -159,7 +159,7 @@ func (p *Proxy) take(at moment, x *exchange) *rule {
 	return nil
 }
 
-// doom is what awaits a watch: it is cut in place of the event that comes after so many others; at once, if that is 0.
+// doom cuts a watch in place of the event that follows after others; 0 cuts it at once.
 type doom struct {
 	*Fault
 	after int

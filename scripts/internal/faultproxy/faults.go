@@ -109,7 +109,7 @@ func asksForHistory(of string, told bool) Match {
 		switch {
 		case path(r) != of:
 			return false
-		case r.Verb == "list", r.Verb == "watch" && beginsAnew(r):
+		case r.Verb == "list", r.Verb == "watch" && startsWithObjects(r):
 			listed = listed || told
 			return false
 		case r.Verb != "watch" || listed:
@@ -120,8 +120,8 @@ func asksForHistory(of string, told bool) Match {
 	}
 }
 
-// beginsAnew tells whether a watch asks for the objects as they are now, before what happens to them: then it needs no history.
-func beginsAnew(r audit.Request) bool {
+// startsWithObjects reports whether a watch first asks for all objects: then it needs no history.
+func startsWithObjects(r audit.Request) bool {
 	return resourceVersion(r) == "" || query(r).Get("sendInitialEvents") == "true"
 }
 

@@ -99,7 +99,7 @@ func qualified(image string) (string, error) {
 	return reference.TagNameOnly(named).String(), nil
 }
 
-// sameImage tells whether two names are one image's. A digest that only one of them has is nothing to go by.
+// sameImage reports whether two names mean one image. It ignores digests: only one may have one.
 func sameImage(a, b string) bool {
 	a, _, _ = strings.Cut(a, "@")
 	b, _, _ = strings.Cut(b, "@")

@@ -60,14 +60,14 @@ func (r Run) Test(ctx context.Context, list ...exercises.Exercise) ([]Verdict, e
 // Checker checks exercises of the repository at Root.
 type Checker struct {
 	Root string
-	// Env is what the tests find in their environment beyond this process's own: where the cluster is, if it is up. It is
-	// called before each check; nil: nothing.
+	// Env returns further environment variables for the tests, such as the cluster's kubeconfig. It
+	// is called before each check; nil: there are none.
 	Env func(context.Context) []string
 	// Limit is how long an exercise's tests may take; 0: DefaultLimit.
 	Limit time.Duration
 }
 
-// Check runs an exercise's tests and remembers whether they passed. The error says that they couldn't be run.
+// Check runs an exercise's tests and records whether they passed. An error means they couldn't run.
 func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, error) {
 	if _, err := os.Stat(e.File(exercises.ExerciseFile)); err != nil {
 		return Verdict{}, problem.New("%s is missing", e.Path(exercises.ExerciseFile)).
