@@ -143,6 +143,9 @@ func TestWarnings(t *testing.T) {
 		{"a label", `{"metadata":{"labels":{"team":"blue"}}}`, nil},
 		{"a finalizer", `{"metadata":{"finalizers":["example.com/held"]}}`, nil},
 	} {
+		// The API server applies a patch to the object in its watch cache first. If that is too old, it patches the one in etcd,
+		// and the webhook warns of both attempts. A list waits until the cache has caught up.
+		must(t, api.List(t.Context(), &v1.TDSetList{}, client.InNamespace(namespace)))
 		must(t, merge(t, api, tdset, test.patch))
 		if difference := cmp.Diff(test.want, warned.since(), cmpopts.EquateEmpty()); difference != "" {
 			t.Errorf("warnings of %s (-want, +got):\n%s", test.sentence, difference)
