@@ -41,7 +41,7 @@ func newCluster(t *testing.T, objects ...metav1.Object) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{api, newController(client, "", time.Minute), t}
+	c := &cluster{api, newController(client, ""), t}
 	c.put(objects...)
 	return c
 }

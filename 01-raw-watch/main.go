@@ -1,6 +1,6 @@
-// Command 01-raw-watch is a controller for Foos over plain HTTP. Read it in the order in which data flows: events.go (how
-// events arrive), reconcile.go (what is done about a Foo), desired.go (what a Foo wants), read.go and write.go (the
-// requests). main.go only reads the flags and starts it.
+// Command 01-raw-watch is a controller for Foos over plain HTTP. Read it in the order in which data
+// flows: events.go (how events arrive), reconcile.go (what is done about a Foo), desired.go (what a
+// Foo wants), read.go and write.go (the requests). main.go only reads the flags and starts it.
 package main
 
 import (
@@ -10,12 +10,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
 	"example.com/operators/01-raw-watch/wire"
@@ -25,7 +22,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.DurationVar(&o.silence, "silence", 90*time.Second, "give up a watch that has said nothing for so long; a live one sends a bookmark every minute")
+	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	flag.BoolVar(&o.trace, "trace", false, "print each request and each event to standard output")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
@@ -44,17 +41,17 @@ func main() {
 // options are what the flags say.
 type options struct {
 	kubeconfig, namespace string
-	silence               time.Duration
+	watchIdleTimeout      time.Duration
 	trace                 bool
 }
 
 // run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
-	if o.silence <= 0 {
-		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
-	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
+		return err
+	}
+	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
 	var traceTo io.Writer
@@ -65,26 +62,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	controller := newController(client, o.namespace, o.silence)
+	controller := newController(client, o.namespace)
 
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
 	defer klog.InfoS("Stopped")
 	controller.run(ctx)
 	return nil
-}
-
-// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
-// ~/.kube/config), else in the Pod that this program runs in.
-func loadConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
-	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)
-	}
-	return config, nil
 }

@@ -1,5 +1,5 @@
-// The reads. Each asks the API server, each time: that is simple, always fresh, and dear. Chapter 02 has the same reads, and
-// asks a cache.
+// The reads. Each one asks the API server. That is simple and always fresh, but every read costs a
+// request. Chapter 02 has the same functions, and they read from a cache.
 
 package main
 
@@ -14,30 +14,13 @@ import (
 	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// foosPath is the path of the Foos in namespace; "" means in all namespaces. One Foo's path is this and its name.
-func foosPath(namespace string) string {
-	return collectionPath("/apis/samplecontroller.k8s.io/v1alpha1", namespace, "foos")
-}
-
-// deploymentsPath is the same for Deployments.
-func deploymentsPath(namespace string) string {
-	return collectionPath("/apis/apps/v1", namespace, "deployments")
-}
-
-func collectionPath(groupVersion, namespace, resource string) string {
-	if namespace == "" {
-		return groupVersion + "/" + resource
-	}
-	return groupVersion + "/namespaces/" + namespace + "/" + resource
-}
-
 func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
 	foo := &v1alpha1.Foo{}
 	return foo, c.client.Do(ctx, http.MethodGet, foosPath(key.Namespace)+"/"+key.Name, nil, nil, foo)
 }
 
-// listFoos returns the Foos that ask for a Deployment of that name. The CRD makes the field selectable, so the server
-// filters.
+// listFoos returns the Foos that ask for a Deployment of that name. The CRD declares the field as
+// selectable, so the API server does the filtering.
 func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
 	query := url.Values{"fieldSelector": {"spec.deploymentName=" + deploymentName}}
 	var list struct{ Items []*v1alpha1.Foo }
@@ -50,8 +33,8 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 	return deployment, c.client.Do(ctx, http.MethodGet, deploymentsPath(namespace)+"/"+name, nil, nil, deployment)
 }
 
-// listDeployments returns the Deployments in foo's namespace. All of them: anyone can set foo's label, and take it away, so the
-// caller asks the owner reference whose they are.
+// listDeployments returns all Deployments in foo's namespace. The caller looks at their owner
+// references, because anyone can add a label to a Deployment or remove it.
 func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	var list struct{ Items []*appsv1.Deployment }
 	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), nil, nil, &list)

@@ -60,7 +60,7 @@ func newRealCluster(t *testing.T) *realCluster {
 			t.Error(err)
 		}
 	})
-	return &realCluster{newController(client, namespace.Name, time.Minute), t, namespace.Name}
+	return &realCluster{newController(client, namespace.Name), t, namespace.Name}
 }
 
 // start runs the controller until the test ends.

@@ -1,5 +1,6 @@
-// How writes leave: POST, PUT and DELETE. Each carries what it assumes (a resourceVersion or a
-// UID), so that the API server refuses it with 409 Conflict if that is no longer true: whoever made it untrue wins.
+// The writes: POST, PUT and DELETE. Each one says what it assumes, with a resourceVersion or a UID.
+// If that is no longer true, the API server refuses the write with 409 Conflict, so a change that
+// someone else made in the meantime is never lost.
 
 package main
 
@@ -14,49 +15,22 @@ import (
 	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// createDeployment assumes that there is none of that name: otherwise the server answers 409, reason AlreadyExists.
+// createDeployment assumes that there is no Deployment of that name. If there is one, the API
+// server answers 409 with the reason AlreadyExists.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
 	return c.client.Do(ctx, http.MethodPost, deploymentsPath(desired.Namespace), nil, desired, nil)
 }
 
-// updateDeployment sends all of observed, with what desired sets put over it. The resourceVersion in it is the
-// assumption: had someone else written meanwhile, this PUT would undo their change, so the server refuses it.
+// updateDeployment sends the whole of observed, with the values that desired sets. It assumes
+// observed's resourceVersion: if someone else has written since, this PUT would undo their change,
+// so the API server refuses it.
 func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) error {
 	merged := merge(observed, desired)
 	return c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, nil)
 }
 
-// merge returns observed with what desired sets put over it, and all else left as it is.
-func merge(observed, desired *appsv1.Deployment) *appsv1.Deployment {
-	merged := observed.DeepCopy()
-	merged.Labels = withLabels(merged.Labels, desired.Labels)
-	merged.Spec.Replicas = desired.Spec.Replicas
-	template := &merged.Spec.Template
-	template.Labels = withLabels(template.Labels, desired.Spec.Template.Labels)
-	want := desired.Spec.Template.Spec.Containers[0]
-	for i := range template.Spec.Containers {
-		if container := &template.Spec.Containers[i]; container.Name == want.Name {
-			container.Image, container.ImagePullPolicy = want.Image, want.ImagePullPolicy
-			return merged
-		}
-	}
-	template.Spec.Containers = append(template.Spec.Containers, want)
-	return merged
-}
-
-// withLabels returns labels with those in want set.
-func withLabels(labels, want map[string]string) map[string]string {
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	for key, value := range want {
-		labels[key] = value
-	}
-	return labels
-}
-
-// deleteDeployment assumes the UID: it deletes this Deployment, not another that has taken its name. One that is gone
-// already is what we wanted.
+// deleteDeployment assumes the UID: it never deletes another Deployment that has taken the name. If
+// the Deployment is gone already, there is nothing to do.
 func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.Deployment) error {
 	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(deployment.UID))}
 	err := c.client.Do(ctx, http.MethodDelete, deploymentsPath(deployment.Namespace)+"/"+deployment.Name, nil, options, nil)
@@ -66,8 +40,9 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 	return err
 }
 
-// updateFooStatus sends foo with that status to the status subresource, which ignores all but the status. The
-// resourceVersion is foo's: a status made from a spec that has changed since is refused.
+// updateFooStatus sends foo with that status to the status subresource, which ignores everything
+// but the status. It assumes foo's resourceVersion: a status that was computed from an old spec is
+// refused.
 func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
 	updated := *foo
 	updated.Status = status

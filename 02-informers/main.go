@@ -1,6 +1,7 @@
-// Command 02-informers is the controller for Foos on client-go's informers. Read it in the order in which data flows:
-// events.go (how events arrive), reconcile.go (what is done about a Foo), desired.go (what a Foo wants), read.go and
-// write.go (the requests). main.go only reads the flags and starts it.
+// Command 02-informers is the controller for Foos on client-go's informers. Read it in the order in
+// which data flows: events.go (how events arrive), reconcile.go (what is done about a Foo),
+// desired.go (what a Foo wants), read.go and write.go (the requests). main.go only reads the flags
+// and starts it.
 package main
 
 import (
@@ -9,13 +10,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
 	"example.com/operators/02-informers/pkg/client"
@@ -25,6 +23,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
+	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: never)")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
@@ -43,16 +42,20 @@ func main() {
 // options are what the flags say.
 type options struct {
 	kubeconfig, namespace string
+	watchIdleTimeout      time.Duration
 	resync                time.Duration
 }
 
 // run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
 	if o.resync < 0 {
-		return fmt.Errorf("--resync %v: it must not be less than nothing; 0 is never", o.resync)
+		return fmt.Errorf("--resync %v: must not be negative; 0 means never", o.resync)
 	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
+		return err
+	}
+	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
 	foos, err := client.NewForConfig(config)
@@ -72,22 +75,4 @@ func run(ctx context.Context, o options) error {
 	defer klog.InfoS("Stopped")
 	controller.run(ctx)
 	return nil
-}
-
-// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
-// ~/.kube/config), else in the Pod that this program runs in.
-func loadConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
-	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)
-	}
-	config.UserAgent = rest.DefaultKubernetesUserAgent()
-	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
-	return config, nil
 }

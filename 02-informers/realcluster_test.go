@@ -51,7 +51,7 @@ func newRealCluster(t *testing.T) *realCluster {
 	must(t, err)
 	foos, err := client.NewForConfig(config)
 	must(t, err)
-	if _, err := foos.List(t.Context(), "", metav1.ListOptions{}); apierrors.IsNotFound(err) {
+	if _, err := foos.Foos("").List(t.Context(), metav1.ListOptions{}); apierrors.IsNotFound(err) {
 		t.Fatal("the cluster has no Foos: kubectl apply -f manifests/crd.yaml")
 	} else if err != nil {
 		t.Fatal(err)
@@ -102,13 +102,13 @@ func (c *realCluster) change(spec string) {
 // changeByHand changes a Deployment.
 func (c *realCluster) changeByHand(deployment, patch string) {
 	c.t.Helper()
-	_, err := c.client.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := c.kube.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	must(c.t, err)
 }
 
 // foo returns the Foo named example.
 func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
-	list, err := c.foos.List(ctx, c.namespace, metav1.ListOptions{})
+	list, err := c.foos.Foos(c.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
 }
 
 func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
-	return c.client.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	return c.kube.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
 // isReady says whether the Foo is, with so many replicas.

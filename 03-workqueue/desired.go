@@ -1,6 +1,7 @@
-// The pure core: what a Foo wants, whether a Deployment is so, and what the Foo's status should say. Nothing here reads a
-// cluster, a clock or a flag, so it can be tested with plain values. Chapters 01 to 03 have the same one, and 04 to 06 say the
-// same with an apply configuration; what changes from chapter to chapter is how events arrive and how writes leave.
+// The pure core: the Deployment that a Foo asks for, whether a Deployment matches it, and what the
+// Foo's status should be. Nothing here reads from a cluster, a clock or a flag, so plain values are
+// enough to test it. This file is the same in chapters 01 to 03. Chapters 04 to 06 share another
+// version, which builds an apply configuration.
 
 package main
 
@@ -17,7 +18,8 @@ import (
 	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Reasons of the condition Ready. ErrResourceExists is also the reason of the event that chapters 03 on record.
+// The reasons of the condition Ready. From chapter 03 on, ErrResourceExists is also the reason of
+// an Event.
 const (
 	conditionReady    = "Ready"
 	reasonAvailable   = "Available"
@@ -32,8 +34,8 @@ const (
 	controllerLabel = "controller" // its value is the Foo's name
 )
 
-// desiredDeployment returns the Deployment that foo wants, with those fields only that the controller sets: whatever is
-// empty here is left to the API server's defaults and to others.
+// desiredDeployment returns the Deployment that foo asks for. Only the fields that the controller
+// owns are set. The rest is up to the API server's defaults and to others.
 func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 	labels := map[string]string{"app": "nginx", controllerLabel: foo.Name}
 	return &appsv1.Deployment{
@@ -42,8 +44,9 @@ func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 			Name:      foo.Spec.DeploymentName,
 			Namespace: foo.Namespace,
 			Labels:    labels,
-			// The owner reference does two jobs: the garbage collector deletes the Deployment after its Foo, and the
-			// UID in it tells whose Deployment this is. A name can be used again; a UID can't.
+			// The owner reference does two jobs. It makes the garbage collector delete the
+			// Deployment after its Foo, and its UID says whose Deployment this is: names are
+			// reused, UIDs aren't.
 			OwnerReferences: []metav1.OwnerReference{
 				*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo")),
 			},
@@ -65,8 +68,8 @@ func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 	}
 }
 
-// upToDate tells whether observed has what desired sets. Fields that desired doesn't set are someone else's: an
-// annotation of kubectl's, a sidecar that an admission webhook added, a default.
+// upToDate reports whether observed has the values that desired sets. The other fields belong to
+// someone else: an annotation of kubectl's, a sidecar that an admission webhook added, a default.
 func upToDate(observed, desired *appsv1.Deployment) bool {
 	return hasLabels(observed.Labels, desired.Labels) &&
 		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
@@ -74,7 +77,7 @@ func upToDate(observed, desired *appsv1.Deployment) bool {
 		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
 }
 
-// hasLabels tells whether every label in want stands in labels.
+// hasLabels reports whether labels has every label in want.
 func hasLabels(labels, want map[string]string) bool {
 	for key, value := range want {
 		if labels[key] != value {
@@ -84,7 +87,7 @@ func hasLabels(labels, want map[string]string) bool {
 	return true
 }
 
-// hasContainer tells whether a container of want's name is there and has want's image and pull policy.
+// hasContainer reports whether one of containers has want's name, image and pull policy.
 func hasContainer(containers []corev1.Container, want corev1.Container) bool {
 	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
 		return container.Name == want.Name &&
@@ -93,18 +96,20 @@ func hasContainer(containers []corev1.Container, want corev1.Container) bool {
 	})
 }
 
-// replicasOf reads spec.replicas, for which nil means 1.
+// replicasOf returns spec.replicas, in which nil means 1.
 func replicasOf(deployment *appsv1.Deployment) int32 {
 	return ptr.Deref(deployment.Spec.Replicas, 1)
 }
 
-// controls tells whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
+// controls reports whether foo may change deployment: it is the controller in the owner reference,
+// by UID, and the Deployment isn't being deleted.
 func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns what foo's status should say of the Deployment of its name, at the time now. Where it would say
-// what it says already, the result equals foo.Status, times included: then there is nothing to write.
+// desiredStatus returns the status that foo should have, given the Deployment of the name that it
+// asks for. If nothing has changed, the result equals foo.Status, times included, and needn't be
+// written.
 func desiredStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) v1alpha1.FooStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,
@@ -137,7 +142,8 @@ func desiredStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, now metav1.
 	return status
 }
 
-// rolledOut tells whether the Deployment controller has seen the latest spec and all that it asks for is there.
+// rolledOut reports whether the Deployment controller has seen the latest spec and has finished the
+// rollout.
 func rolledOut(deployment *appsv1.Deployment) bool {
 	want, status := replicasOf(deployment), deployment.Status
 	return status.ObservedGeneration >= deployment.Generation &&

@@ -77,7 +77,7 @@ func TestHandleObject(t *testing.T) {
 			c := newCluster(t, test.given...)
 
 			c.informed()
-			c.handleObject(test.event)
+			c.handleObject(t.Context(), test.event)
 
 			if diff := cmp.Diff(test.want, c.queued()); diff != "" {
 				t.Errorf("keys in the queue (-want +got):\n%s", diff)

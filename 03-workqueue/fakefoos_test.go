@@ -10,9 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/gentype"
 	clienttesting "k8s.io/client-go/testing"
 
 	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/03-workqueue/pkg/client"
 )
 
 var (
@@ -38,16 +40,29 @@ func newFakeFoos() *fakeFoos {
 	return f
 }
 
-func (f *fakeFoos) List(_ context.Context, namespace string, options metav1.ListOptions) (*v1alpha1.FooList, error) {
-	list, err := f.Invokes(clienttesting.NewListActionWithOptions(foosResource, fooKind, namespace, options), nil)
-	if err != nil {
-		return nil, err
-	}
-	return list.(*v1alpha1.FooList), nil
+// Foos returns client-go's fake of the client that pkg/client returns.
+func (f *fakeFoos) Foos(namespace string) client.FooInterface {
+	return fakeFooInterface{gentype.NewFakeClientWithList(&f.Fake, namespace, foosResource, fooKind,
+		func() *v1alpha1.Foo { return &v1alpha1.Foo{} },
+		func() *v1alpha1.FooList { return &v1alpha1.FooList{} },
+		func(to, from *v1alpha1.FooList) { to.ListMeta = from.ListMeta },
+		func(list *v1alpha1.FooList) []*v1alpha1.Foo { return gentype.ToPointerSlice(list.Items) },
+		func(list *v1alpha1.FooList, items []*v1alpha1.Foo) { list.Items = gentype.FromPointerSlice(items) },
+	), f}
 }
 
-func (f *fakeFoos) Watch(_ context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error) {
-	return f.InvokesWatch(clienttesting.NewWatchActionWithOptions(foosResource, namespace, options))
+type fakeFooInterface struct {
+	client.FooInterface
+	fake *fakeFoos
+}
+
+func (f fakeFooInterface) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, options metav1.UpdateOptions) (*v1alpha1.Foo, error) {
+	if f.fake.onUpdate != nil {
+		if err := f.fake.onUpdate(ctx, foo); err != nil {
+			return nil, err
+		}
+	}
+	return f.FooInterface.UpdateStatus(ctx, foo, options)
 }
 
 // watch answers as an API server does to sendInitialEvents=true, which is how an informer asks: first all that is there, then
@@ -61,17 +76,4 @@ func (f *fakeFoos) watch(action clienttesting.Action) (handled bool, stream watc
 	thatWasAll.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	stream.(*watch.RaceFreeFakeWatcher).Action(watch.Bookmark, thatWasAll)
 	return true, stream, nil
-}
-
-func (f *fakeFoos) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo) (*v1alpha1.Foo, error) {
-	if f.onUpdate != nil {
-		if err := f.onUpdate(ctx, foo); err != nil {
-			return nil, err
-		}
-	}
-	updated, err := f.Invokes(clienttesting.NewUpdateSubresourceAction(foosResource, "status", foo.Namespace, foo), nil)
-	if err != nil {
-		return nil, err
-	}
-	return updated.(*v1alpha1.Foo), nil
 }

@@ -63,7 +63,7 @@ func TestIntegrationTheOtherCopyTakesOver(t *testing.T) {
 	c.create(example)
 	c.eventually("the Foo becomes ready", c.isReady(2))
 	c.eventually("its users are told, once", func(ctx context.Context) bool {
-		events, err := c.client.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,reason=Synced"})
+		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,reason=Synced"})
 		return err == nil && len(events.Items) == 1 && events.Items[0].Count == 1
 	})
 	if got := c.leader(t.Context()); got != first {

@@ -1,5 +1,6 @@
-// Leader election: of several copies of this program one works, and the others wait to take over. The copies agree by a
-// Lease, an object that the leader has to renew. One call in main.go; read it last.
+// Leader election: of several replicas of this program one works, and the others wait to take over.
+// They agree by means of a Lease, an object that the leader has to renew. It is here for
+// production, and one call in main.go starts it: read it last.
 
 package main
 
@@ -13,62 +14,77 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 )
 
 const leaseName = "foo-controller"
 
-var errLostLease = errors.New("the lease is lost, and another copy may be at work: start this one again (in a cluster, that happens by itself)")
+var errLostLease = errors.New("lost the lease: another replica may be working, so this one has to restart")
 
-// leaderElection says how to elect.
+// leaderElection has the settings, of which retryPeriod + 1.5 × renewDeadline must be less than
+// leaseDuration. That is how long a leader may go on after its last renewal: it waits for the next
+// one, retries it until the deadline, and then tries to release the lease, for half as long.
 type leaderElection struct {
 	namespace     string        // of the Lease
-	leaseDuration time.Duration // how long the others wait for a leader that is silent
-	renewDeadline time.Duration // how long a leader tries to renew before it gives up; shorter
-	retryPeriod   time.Duration // how often a leader renews; shorter still. Others ask a little less often
+	leaseDuration time.Duration // how long the other replicas wait after the last renewal
+	renewDeadline time.Duration // how long the leader retries a renewal before it gives up
+	retryPeriod   time.Duration // how long the leader waits between two renewals
 }
 
-// lead waits until this copy leads, then runs work. Of its two contexts ctx ends when the program is told to stop: then what is
-// under way is finished. leading ends when the lease is lost: then nothing may be written any more, since another copy may be
-// at work. lead returns when work has, with errLostLease if that was the reason: the program should exit and start anew,
-// since nothing that it believes is sure any longer.
-func (l leaderElection) lead(ctx context.Context, client kubernetes.Interface, work func(ctx, leading context.Context)) error {
+// newClient returns the client for the Lease. Each of its requests may take half of renewDeadline.
+func (l leaderElection) newClient(config *rest.Config) (kubernetes.Interface, error) {
+	if l.retryPeriod+l.renewDeadline*3/2 >= l.leaseDuration {
+		return nil, fmt.Errorf("--leader-election-lease-duration %v: must be more than the retry period (%v) and 1.5 times the renew deadline (%v)",
+			l.leaseDuration, l.retryPeriod, l.renewDeadline)
+	}
+	config = rest.CopyConfig(config)
+	config.Timeout = l.renewDeadline / 2
+	return kubernetes.NewForConfig(config)
+}
+
+// lead waits until this replica leads, then runs work, and returns after it. At a shutdown ctx
+// ends: work may finish what it is doing, and the lease is renewed until then. If the lease is
+// lost, leading ends as well: work must stop at once, and lead returns errLostLease.
+func (l leaderElection) lead(ctx context.Context, kube kubernetes.Interface, work func(ctx, leading context.Context)) error {
 	hostname, err := os.Hostname()
 	if err != nil {
-		return fmt.Errorf("a name for this copy: %w", err)
+		return fmt.Errorf("identity of this replica: %w", err)
 	}
-	lock := &resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: l.namespace, Name: leaseName},
-		Client:     client.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
-	}
-	// The lease outlives ctx: it is held, and renewed, until the work is done.
-	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
-	defer letGo()
-	stopWaiting := context.AfterFunc(ctx, letGo) // told to stop before it ever led
+	holding, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	stopWaiting := context.AfterFunc(ctx, release) // for a shutdown before this replica leads
+	leading, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
 	worked := make(chan struct{})
 
+	lock := releasedLast{&resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: l.namespace, Name: leaseName},
+		Client:     kube.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
+	}, func() { stopWork(); <-worked }}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Name:          leaseName,
-		Lock:          lock,
-		LeaseDuration: l.leaseDuration,
-		RenewDeadline: l.renewDeadline,
-		RetryPeriod:   l.retryPeriod,
+		Name:            leaseName,
+		Lock:            lock,
+		LeaseDuration:   l.leaseDuration,
+		RenewDeadline:   l.renewDeadline,
+		RetryPeriod:     l.retryPeriod,
+		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(leading context.Context) {
+			OnStartedLeading: func(holding context.Context) {
 				defer close(worked)
 				if !stopWaiting() {
 					return
 				}
 				working, stop := context.WithCancel(ctx)
 				defer stop()
+				context.AfterFunc(holding, stopWork)
 				context.AfterFunc(leading, stop)
 				work(working, leading)
-				if leading.Err() == nil { // a lost lease isn't ours to let go
-					letGo()
+				if leading.Err() == nil {
+					release()
 				}
 			},
 			OnStoppedLeading: func() {},
@@ -78,34 +94,24 @@ func (l leaderElection) lead(ctx context.Context, client kubernetes.Interface, w
 	if err != nil {
 		return fmt.Errorf("leader election: %w", err)
 	}
-	klog.InfoS("Waiting to lead", "lease", klog.KRef(l.namespace, leaseName))
 	elector.Run(holding)
 	if holding.Err() == nil {
 		<-worked
 		return errLostLease
 	}
-	if elector.IsLeader() {
-		l.release(context.WithoutCancel(ctx), lock)
-	}
 	return nil
 }
 
-// release gives the lease back, so that the next copy needn't wait until it runs out. client-go does that too (ReleaseOnCancel), but
-// also when the lease couldn't be renewed, and before it says so: by the time that it had given up on a dead connection for the
-// second time, the lease had run out and two copies were at work.
-func (l leaderElection) release(ctx context.Context, lock resourcelock.Interface) {
-	ctx, cancel := context.WithTimeout(ctx, l.renewDeadline)
-	defer cancel()
-	// The last renewal may still be on its way: then this one is in conflict with it.
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		record, _, err := lock.Get(ctx)
-		if err != nil || record.HolderIdentity != lock.Identity() {
-			return err
-		}
-		record.HolderIdentity = ""
-		return lock.Update(ctx, *record)
-	})
-	if err != nil {
-		klog.InfoS("The lease can't be given back: it will run out", "err", err)
+// releasedLast is a lock that is released only after the work has ended. client-go also releases a
+// lock when it couldn't renew it in time, and it does that before it cancels the work.
+type releasedLast struct {
+	resourcelock.Interface
+	endWork func()
+}
+
+func (l releasedLast) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity == "" {
+		l.endWork()
 	}
+	return l.Interface.Update(ctx, record)
 }

@@ -1,5 +1,6 @@
-// The queue between events and work. What waits in it are keys, not events: a key stands in it once, however many events
-// it stands for, and no key is worked on by two workers at a time. A key whose work failed comes back, later each time.
+// The queue between events and work. It holds keys, not events. A key is in it only once, however
+// many events there were, and no two workers ever process the same key. A key that fails is retried
+// after a pause, which grows with each failure.
 
 package main
 
@@ -15,21 +16,23 @@ import (
 )
 
 const (
-	shortestBackoff = 5 * time.Millisecond // after the first failure; doubled by each further one
+	shortestBackoff = 5 * time.Millisecond // after the first failure; each further failure doubles it
 	longestBackoff  = time.Minute
-	shutdownTimeout = 20 * time.Second // how long work that is under way may take once the program is told to stop
+	shutdownTimeout = 20 * time.Second // how long a shutdown waits for unfinished work
 )
 
-// newQueue returns the queue. Its limiter slows down failing keys, each by itself. client-go's default has a limit for all of them
-// together besides (10 a second); here there is none, since the API server protects itself.
+// newQueue returns the queue. Its rate limiter slows down each failing key separately. client-go's
+// default also limits all keys together, to 10 retries a second. This controller doesn't need that,
+// because the API server protects itself.
 func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](shortestBackoff, longestBackoff),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "foos"})
 }
 
-// runWorkers runs so many workers until ctx ends, then lets them finish what is in the queue, within bounds. When leading ends
-// (and ctx with it: lead sees to that), they stop at once: another copy may be at work already.
+// runWorkers runs this number of workers until ctx ends, and then lets them finish what is in the
+// queue, for as long as shutdownTimeout. If the lease is lost, leading ends, and ctx with it. Then
+// the workers stop at once, because another replica may be working already.
 func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 	work, stop := context.WithCancel(leading)
 	defer stop()
@@ -44,31 +47,32 @@ func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 	running.Wait()
 }
 
-// runWorker works on one key after the other until the queue is shut down and empty, or ctx ends.
+// runWorker processes keys until the queue is shut down and empty, or ctx ends.
 func (c *controller) runWorker(ctx context.Context) {
 	for ctx.Err() == nil && c.processNextWorkItem(ctx) {
 	}
 }
 
-// processNextWorkItem waits for a key, works on it, and says whether there may be more.
+// processNextWorkItem waits for a key, processes it, and reports whether there may be another one.
 func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
 		return false
 	}
-	// Until Done, the same key may be added but isn't given to another worker.
+	// Until Done, the same key can be added, but no other worker gets it.
 	defer c.queue.Done(key)
 
-	err := c.syncHandler(ctx, key)
+	logger := klog.FromContext(ctx).WithValues("foo", key)
+	err := c.syncHandler(klog.NewContext(ctx, logger), key)
 	switch {
 	case err == nil:
-		// Forget the failures that there were, so that the next one begins with the shortest backoff.
+		// Forget earlier failures, so that the next one starts with the shortest backoff again.
 		c.queue.Forget(key)
 		return true
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		klog.V(2).InfoS("Someone else wrote first, trying again", "foo", key, "err", err)
+		logger.V(2).Info("Someone else wrote first, retrying", "err", err)
 	case ctx.Err() == nil:
-		klog.ErrorS(err, "Trying again", "foo", key, "failures", c.queue.NumRequeues(key)+1)
+		logger.Error(err, "Retrying", "failures", c.queue.NumRequeues(key)+1)
 	}
 	c.queue.AddRateLimited(key)
 	return true

@@ -28,7 +28,7 @@ func TestAKeyStandsInTheQueueOnce(t *testing.T) {
 	c := newCluster(t)
 
 	for range 3 {
-		c.enqueueFoo(aFoo("example", "web", 3))
+		c.handleFoo(t.Context(), aFoo("example", "web", 3))
 	}
 
 	if diff := cmp.Diff([]string{"default/example"}, c.queued()); diff != "" {
@@ -53,7 +53,7 @@ func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
 		}
 		<-begun
 		<-begun
-		c.enqueueFoo(aFoo("0", "", 1))
+		c.handleFoo(t.Context(), aFoo("0", "", 1))
 		synctest.Wait()
 		if len(begun) != 0 {
 			t.Errorf("%s is worked on twice at once", <-begun)
@@ -80,7 +80,7 @@ func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
 		})
 		stop, _ := c.startWorkers(2)
 		time.Sleep(time.Hour)
-		c.enqueueFoo(aFoo("0", "", 1)) // it has succeeded by then; now it fails again
+		c.handleFoo(t.Context(), aFoo("0", "", 1)) // it has succeeded by then; now it fails again
 		time.Sleep(time.Hour)
 		stop()
 
@@ -222,7 +222,7 @@ func newWork(t *testing.T, foos int, work func(ctx context.Context, foo *v1alpha
 	c.fakeFoos.onUpdate = work
 	for _, object := range objects {
 		if foo, isFoo := object.(*v1alpha1.Foo); isFoo {
-			c.enqueueFoo(foo)
+			c.handleFoo(t.Context(), foo)
 		}
 	}
 	return c

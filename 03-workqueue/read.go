@@ -1,5 +1,5 @@
-// The reads. None asks the API server: the informers' caches know already. What they return is shared with everybody who
-// reads the cache: look, don't touch; copy before you change anything.
+// The reads. None of them asks the API server, because the informers' caches have the answer. A
+// cached object is shared by everyone who reads it, so never change one: change a copy.
 
 package main
 
@@ -7,40 +7,18 @@ import (
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/listers"
-	"k8s.io/client-go/tools/cache"
 
 	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
-
-// The indexes: what else than namespace and name a cache can be asked by, without looking at every object in it.
-const (
-	byDeploymentName = "spec.deploymentName"
-	byOwner          = "owner"
-)
-
-// indexByDeploymentName puts a Foo under its namespace and the name of the Deployment that it asks for.
-func indexByDeploymentName(obj any) ([]string, error) {
-	foo := obj.(*v1alpha1.Foo)
-	return []string{foo.Namespace + "/" + foo.Spec.DeploymentName}, nil
-}
-
-// indexByOwner puts an object under the UID of its controller.
-func indexByOwner(obj any) ([]string, error) {
-	if owner := metav1.GetControllerOf(obj.(metav1.Object)); owner != nil {
-		return []string{string(owner.UID)}, nil
-	}
-	return nil, nil
-}
 
 func (c *controller) getFoo(_ context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
 	return listers.NewNamespaced(c.foosLister, key.Namespace).Get(key.Name)
 }
 
 // listFoos returns the Foos that ask for a Deployment of that name.
-func (c *controller) listFoos(namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
+func (c *controller) listFoos(_ context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
 	return byIndex[*v1alpha1.Foo](c.fooInformer.GetIndexer(), byDeploymentName, namespace+"/"+deploymentName)
 }
 
@@ -51,14 +29,4 @@ func (c *controller) getDeployment(_ context.Context, namespace, name string) (*
 // listDeployments returns the Deployments that foo controls.
 func (c *controller) listDeployments(_ context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	return byIndex[*appsv1.Deployment](c.deploymentInformer.GetIndexer(), byOwner, string(foo.UID))
-}
-
-// byIndex returns the objects that an index has under a value.
-func byIndex[T any](indexer cache.Indexer, index, value string) ([]T, error) {
-	objects, err := indexer.ByIndex(index, value)
-	found := make([]T, len(objects))
-	for i, object := range objects {
-		found[i] = object.(T)
-	}
-	return found, err
 }

@@ -53,7 +53,7 @@ func newRealCluster(t *testing.T) *realCluster {
 	must(t, err)
 	foos, err := client.NewForConfig(config)
 	must(t, err)
-	if _, err := foos.List(t.Context(), "", metav1.ListOptions{}); apierrors.IsNotFound(err) {
+	if _, err := foos.Foos("").List(t.Context(), metav1.ListOptions{}); apierrors.IsNotFound(err) {
 		t.Fatal("the cluster has no Foos: kubectl apply -f manifests/crd.yaml")
 	} else if err != nil {
 		t.Fatal(err)
@@ -92,8 +92,8 @@ func (c *realCluster) startCopy() (stop func()) {
 	ended := make(chan error)
 	go func() {
 		ended <- run(ctx, options{
-			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, silence: time.Minute, workers: 2, leaderElect: true,
-			election: leaderElection{c.namespace, 15 * time.Second, 10 * time.Second, time.Second},
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, leaderElect: true,
+			election: leaderElection{c.namespace, 15 * time.Second, 8 * time.Second, time.Second},
 		})
 	}()
 	stop = sync.OnceFunc(func() {
@@ -108,7 +108,7 @@ func (c *realCluster) startCopy() (stop func()) {
 
 // leader returns who holds the Lease, or "" if nobody does.
 func (c *realCluster) leader(ctx context.Context) string {
-	lease, err := c.client.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
+	lease, err := c.kube.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
 	if err != nil || lease.Spec.HolderIdentity == nil {
 		return ""
 	}
@@ -134,13 +134,13 @@ func (c *realCluster) change(spec string) {
 // changeByHand changes a Deployment.
 func (c *realCluster) changeByHand(deployment, patch string) {
 	c.t.Helper()
-	_, err := c.client.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := c.kube.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	must(c.t, err)
 }
 
 // foo returns the Foo named example.
 func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
-	list, err := c.foos.List(ctx, c.namespace, metav1.ListOptions{})
+	list, err := c.foos.Foos(c.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
 }
 
 func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
-	return c.client.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	return c.kube.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
 // isReady says whether the Foo is, with so many replicas.

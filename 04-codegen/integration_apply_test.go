@@ -29,7 +29,7 @@ func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
 	sidecar := appsv1ac.Deployment("web", c.namespace).WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
 		corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("proxy").WithImage("proxy:1")))))
-	_, err := c.client.AppsV1().Deployments(c.namespace).Apply(t.Context(), sidecar, metav1.ApplyOptions{FieldManager: somebody})
+	_, err := c.kube.AppsV1().Deployments(c.namespace).Apply(t.Context(), sidecar, metav1.ApplyOptions{FieldManager: somebody})
 	must(t, err)
 	scaled, err := c.deployment(t.Context(), "web")
 	must(t, err)
@@ -58,8 +58,8 @@ func TestIntegrationFieldsHaveOwners(t *testing.T) {
 		t.Errorf("somebody's annotation is lost: %v", web.Annotations)
 	}
 	for field, want := range map[string]string{
-		"f:spec f:replicas": fieldManager,
-		`f:spec f:template f:spec f:containers k:{"name":"nginx"} f:image`: fieldManager,
+		"f:spec f:replicas": fieldOwner,
+		`f:spec f:template f:spec f:containers k:{"name":"nginx"} f:image`: fieldOwner,
 		`f:spec f:template f:spec f:containers k:{"name":"proxy"} f:image`: somebody,
 		"f:metadata f:annotations f:team":                                  somebody,
 	} {
@@ -83,7 +83,7 @@ func TestIntegrationConditionsHaveOwners(t *testing.T) {
 
 	foo, err = c.foo(t.Context())
 	must(t, err)
-	for condition, want := range map[string]string{"Blessed": somebody, "Ready": fieldManager} {
+	for condition, want := range map[string]string{"Blessed": somebody, "Ready": fieldOwner} {
 		if diff := cmp.Diff([]string{want}, ownersOf(foo, "f:status", "f:conditions", `k:{"type":"`+condition+`"}`)); diff != "" {
 			t.Errorf("owners of the condition %s (-want +got):\n%s", condition, diff)
 		}

@@ -63,7 +63,7 @@ func TestIntegrationTheOtherCopyTakesOver(t *testing.T) {
 	c.create(example)
 	c.eventually("the Foo becomes ready", c.isReady(2))
 	c.eventually("its users are told, once", func(ctx context.Context) bool {
-		events, err := c.client.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,reason=Synced"})
+		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,reason=Synced"})
 		return err == nil && len(events.Items) == 1 && events.Items[0].Count == 1
 	})
 	if got := c.leader(t.Context()); got != first {
@@ -111,7 +111,7 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	must(t, err)
 	c.ofAConfigMap(handedOver)
 	handedOver.ResourceVersion = "" // whatever the Deployment controller has written since
-	handedOver, err = c.client.AppsV1().Deployments(c.namespace).Update(t.Context(), handedOver, metav1.UpdateOptions{})
+	handedOver, err = c.kube.AppsV1().Deployments(c.namespace).Update(t.Context(), handedOver, metav1.UpdateOptions{})
 	must(t, err)
 	if err := c.updateDeployment(t.Context(), web, desiredDeployment(foo)); !apierrors.IsInvalid(err) {
 		t.Errorf("an apply to a Deployment that somebody else controls by now: got the error %v, want that it is invalid", err)

@@ -29,7 +29,7 @@ import (
 var testElection = leaderElection{
 	namespace:     "foo-system",
 	leaseDuration: 15 * time.Second,
-	renewDeadline: 10 * time.Second,
+	renewDeadline: 8 * time.Second,
 	retryPeriod:   2 * time.Second,
 }
 
@@ -90,6 +90,7 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	}{
 		"the lease's updates fail":                          {cut: func(k *lossyKube) { k.failing.Store(true) }},
 		"the connection is frozen":                          {cut: func(k *lossyKube) { k.frozen.Store(true) }},
+		"its renewals fail, and its release doesn't":        {cut: func(k *lossyKube) { k.onlyReleases.Store(true) }},
 		"it is lost while the work is finished":             {cut: func(k *lossyKube) { k.failing.Store(true) }, finishing: true},
 		"the connection freezes while the work is finished": {cut: func(k *lossyKube) { k.frozen.Store(true) }, finishing: true},
 	} {
@@ -98,6 +99,11 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 				kube := &lossyKube{Interface: fake.NewSimpleClientset()}
 				leader := startCandidate(t, kube)
 				leader.finishing = time.Hour
+				kube.onRelease = func() {
+					if leader.working.Load() {
+						t.Error("the lease was released before the work had ended")
+					}
+				}
 				time.Sleep(time.Minute)
 				if test.finishing {
 					go leader.stop()
@@ -206,6 +212,7 @@ func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
 			select {
 			case <-leading.Done():
 				c.lost = true
+				time.Sleep(time.Millisecond) // until the work notices
 			case <-time.After(c.finishing):
 				c.holderAtTheEnd = holderOf(t, kube)
 			}
@@ -227,7 +234,8 @@ func holderOf(t *testing.T, kube kubernetes.Interface) string {
 // lossyKube is a client whose requests for Leases can be made to fail, or never to be answered.
 type lossyKube struct {
 	kubernetes.Interface
-	failing, frozen atomic.Bool
+	failing, frozen, onlyReleases atomic.Bool
+	onRelease                     func()
 }
 
 func (k *lossyKube) CoordinationV1() typedcoordinationv1.CoordinationV1Interface {
@@ -259,11 +267,20 @@ func (l lossyLeases) Update(ctx context.Context, lease *coordinationv1.Lease, op
 	if err := l.kube.loss(ctx); err != nil {
 		return nil, err
 	}
+	if *lease.Spec.HolderIdentity == "" {
+		if l.kube.onRelease != nil {
+			l.kube.onRelease()
+		}
+	} else if l.kube.onlyReleases.Load() {
+		return nil, errors.New("the lease can't be renewed")
+	}
 	return l.LeaseInterface.Update(ctx, lease, options)
 }
 
 func (k *lossyKube) loss(ctx context.Context) error {
 	if k.frozen.Load() {
+		ctx, cancel := context.WithTimeout(ctx, testElection.renewDeadline/2) // as newClient sets it
+		defer cancel()
 		<-ctx.Done()
 		return ctx.Err()
 	}

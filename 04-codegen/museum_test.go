@@ -56,7 +56,7 @@ func tell(t *testing.T, got, want string) {
 // it is scaled. Nobody asks what else the Foo has, nor whether it is going.
 func (c *cluster) makeAndScale(name string) error {
 	c.informed()
-	foo, client := c.foo(name), c.client.AppsV1().Deployments("default")
+	foo, client := c.foo(name), c.kube.AppsV1().Deployments("default")
 	desired := applied(desiredDeployment(foo))
 	observed, err := c.getDeployment(c.t.Context(), "default", desired.Name)
 	if apierrors.IsNotFound(err) {

@@ -98,7 +98,7 @@ func TestTheServerIsAskedOnlyForWhatTheCacheLacks(t *testing.T) {
 }
 
 func (c *cluster) thatWant(deploymentName string) []string {
-	foos, err := c.listFoos("default", deploymentName)
+	foos, err := c.listFoos(c.t.Context(), "default", deploymentName)
 	if err != nil {
 		c.t.Fatal(err)
 	}

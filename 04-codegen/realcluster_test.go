@@ -90,8 +90,8 @@ func (c *realCluster) startCopy() (stop func()) {
 	ended := make(chan error)
 	go func() {
 		ended <- run(ctx, options{
-			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, silence: time.Minute, workers: 2, leaderElect: true,
-			election: leaderElection{c.namespace, 15 * time.Second, 10 * time.Second, time.Second},
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, leaderElect: true,
+			election: leaderElection{c.namespace, 15 * time.Second, 8 * time.Second, time.Second},
 		})
 	}()
 	stop = sync.OnceFunc(func() {
@@ -106,7 +106,7 @@ func (c *realCluster) startCopy() (stop func()) {
 
 // leader returns who holds the Lease, or "" if nobody does.
 func (c *realCluster) leader(ctx context.Context) string {
-	lease, err := c.client.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
+	lease, err := c.kube.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
 	if err != nil || lease.Spec.HolderIdentity == nil {
 		return ""
 	}
@@ -133,14 +133,14 @@ func (c *realCluster) change(spec string) {
 // changeByHand changes a Deployment, or a subresource of it.
 func (c *realCluster) changeByHand(deployment, patch string, subresource ...string) {
 	c.t.Helper()
-	_, err := c.client.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebody}, subresource...)
+	_, err := c.kube.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebody}, subresource...)
 	must(c.t, err)
 }
 
 // makeByHand makes a Deployment, whoever controls it.
 func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
 	c.t.Helper()
-	_, err := c.client.AppsV1().Deployments(c.namespace).Create(c.t.Context(), deployment, metav1.CreateOptions{FieldManager: somebody})
+	_, err := c.kube.AppsV1().Deployments(c.namespace).Create(c.t.Context(), deployment, metav1.CreateOptions{FieldManager: somebody})
 	must(c.t, err)
 }
 
@@ -148,14 +148,14 @@ func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
 func (c *realCluster) ofAConfigMap(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "owner-"}}
-	owner, err := c.client.CoreV1().ConfigMaps(c.namespace).Create(c.t.Context(), owner, metav1.CreateOptions{})
+	owner, err := c.kube.CoreV1().ConfigMaps(c.namespace).Create(c.t.Context(), owner, metav1.CreateOptions{})
 	must(c.t, err)
 	deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 }
 
 // beforeApply has do called before each apply of a Deployment.
 func (c *realCluster) beforeApply(do func()) {
-	c.client = watchedKube{c.client, do}
+	c.kube = watchedKube{c.kube, do}
 }
 
 // watchedKube is a client that leaves all to another, but for this one call.
@@ -193,7 +193,7 @@ func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
 }
 
 func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
-	return c.client.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	return c.kube.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
 // isReady says whether the Foo is, with so many replicas.

@@ -1,5 +1,6 @@
-// What is done about a Foo. It never asks which event brought it here: it compares what is with what should be, so it is
-// right after any event, after none that it saw, and after the same one twice.
+// What the controller does about a Foo. It never looks at the event that led here. It compares the
+// actual state with the desired state, so it does the right thing after any event, after an event
+// that was missed, and after one that came twice.
 
 package main
 
@@ -8,10 +9,8 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -19,10 +18,11 @@ import (
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// syncHandler brings the cluster to what the Foo of that key asks for. (The name is sample-controller's; chapter 05 calls
-// it Reconcile.)
+// syncHandler makes the cluster match the Foo with that key. It has the name that sample-controller
+// gave it; in chapter 05 it is called Reconcile.
 func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) error {
-	// 1. The Foo. If it is gone or going, so is its Deployment, by the garbage collector: making one now would be wrong.
+	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
+	// Deployment, and creating one now would be wrong.
 	foo, err := c.getFoo(ctx, key)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -34,25 +34,26 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		return nil
 	}
 
-	// 2. The Deployment that it names. A write to it comes back as an event, and brings us here again for the rest.
+	// 2. Create or update the Deployment that it names. A write causes an event, which leads here
+	// again for the remaining steps.
 	deployment, err := c.syncDeployment(ctx, foo)
 	if err != nil || deployment == nil {
 		return err
 	}
 
-	// 3. Deployments that it named before: deleted only now that the new one is there.
+	// 3. Delete Deployments that it named before, but only once the new one exists.
 	if controls(foo, deployment) {
 		if err := c.deleteFormer(ctx, foo); err != nil {
 			return err
 		}
 	}
 
-	// 4. The status, written only if it says something new.
+	// 4. Update the status, but only if that changes it.
 	status := desiredStatus(foo, deployment, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil
 	}
-	klog.V(2).InfoS("Updating the status", "foo", key, "availableReplicas", status.AvailableReplicas)
+	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
 	if err := c.updateFooStatus(ctx, foo, status); err != nil {
 		return fmt.Errorf("update the status: %w", err)
 	}
@@ -60,24 +61,10 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	return nil
 }
 
-// recordEvent tells foo's users what its status says now, if that is something new. The status has just been written under
-// the assumption that foo is the latest there is, so nobody else has told them.
-func (c *controller) recordEvent(foo *v1alpha1.Foo, status v1alpha1.FooStatus) {
-	before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
-	now := meta.FindStatusCondition(status.Conditions, conditionReady)
-	if before != nil && before.Reason == now.Reason {
-		return
-	}
-	switch now.Reason {
-	case reasonAvailable:
-		c.recorder.Event(foo, corev1.EventTypeNormal, "Synced", now.Message)
-	case errResourceExists:
-		c.recorder.Event(foo, corev1.EventTypeWarning, errResourceExists, now.Message)
-	}
-}
-
-// syncDeployment returns the Deployment that foo names, or nil if it has just made or changed it.
+// syncDeployment returns the Deployment that foo names, or nil if it has just created or updated
+// it.
 func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
+	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	observed, err := c.getDeployment(ctx, foo.Namespace, name)
 	if apierrors.IsNotFound(err) {
@@ -85,7 +72,7 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		klog.InfoS("Creating", "deployment", klog.KRef(foo.Namespace, name), "foo", klog.KObj(foo))
+		logger.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
 		if err := c.createDeployment(ctx, desired); err != nil {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
@@ -93,20 +80,21 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, observed):
-		// Someone else's, or on its way out. The event that changes this brings us back: no error, nothing to retry.
-		klog.V(2).InfoS("Leaving alone", "deployment", klog.KObj(observed), "foo", klog.KObj(foo))
+		// It belongs to someone else, or it is being deleted. This is no error and nothing to
+		// retry: when it changes, the event leads here again.
+		logger.V(2).Info("Leaving alone", "deployment", klog.KObj(observed))
 		return observed, nil
 	case upToDate(observed, desired):
 		return observed, nil
 	}
-	klog.InfoS("Updating", "deployment", klog.KObj(observed), "foo", klog.KObj(foo))
+	logger.Info("Updating", "deployment", klog.KObj(observed))
 	if err := c.updateDeployment(ctx, observed, desired); err != nil {
 		return nil, fmt.Errorf("update Deployment %s: %w", name, err)
 	}
 	return nil, nil
 }
 
-// deleteFormer deletes the Deployments that foo controls under another name than the one it wants now.
+// deleteFormer deletes the Deployments that foo controls and no longer names.
 func (c *controller) deleteFormer(ctx context.Context, foo *v1alpha1.Foo) error {
 	deployments, err := c.listDeployments(ctx, foo)
 	if err != nil {
@@ -116,7 +104,7 @@ func (c *controller) deleteFormer(ctx context.Context, foo *v1alpha1.Foo) error 
 		if former.Name == foo.Spec.DeploymentName || !controls(foo, former) {
 			continue
 		}
-		klog.InfoS("Deleting", "deployment", klog.KObj(former), "foo", klog.KObj(foo))
+		klog.FromContext(ctx).Info("Deleting", "deployment", klog.KObj(former))
 		if err := c.deleteDeployment(ctx, former); err != nil {
 			return fmt.Errorf("delete Deployment %s: %w", former.Name, err)
 		}

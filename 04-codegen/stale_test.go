@@ -109,7 +109,7 @@ func TestANameTakenMeanwhileIsNotStolen(t *testing.T) {
 		return false, nil, nil
 	})
 	c.informed()
-	c.enqueueFoo(foo)
+	c.handleFoo(t.Context(), foo)
 
 	c.processNextWorkItem(t.Context())
 

@@ -1,6 +1,7 @@
-// How writes leave: by server-side apply, but for the delete. The controller sends the fields that it wants and nothing else, under
-// its name; the API server puts them into the object, whatever else is in it, and notes who owns which field (managedFields). An
-// apply assumes nothing that it doesn't say: each function says what it needs.
+// The writes: server-side apply, and a delete. The controller sends only the fields that it owns,
+// with its name as the field manager. The API server merges them into the object, and remembers in
+// managedFields who owns which field. An apply assumes nothing about the existing object, so each
+// function adds what it has to assume.
 
 package main
 
@@ -18,40 +19,42 @@ import (
 	foov1alpha1ac "example.com/operators/04-codegen/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = "foo-controller"
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = "foo-controller"
 
-// createDeployment assumes that there is none of that name. Apply has no way to say so: it would change one that is there. Without
-// force it changes no value that another manager has set: the server answers 409 instead. To the server, what we have applied for
-// another Foo is our own; there the selector, which can't be changed, makes it refuse (422).
+// createDeployment assumes that there is no Deployment of that name, but an apply can't say so: it
+// would change an existing one. Without force it changes no value that another field manager has
+// set: the API server answers 409. It can't tell apart what this controller has applied for two
+// Foos. There the selector helps, because it is immutable: the API server answers 422.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldManager}
-	_, err := c.client.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
+	options := metav1.ApplyOptions{FieldManager: fieldOwner}
+	_, err := c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
 	return err
 }
 
-// updateDeployment makes the fields that desired sets ours, whoever has changed them: else a scale by hand would win for ever.
-// The UID is the assumption: it changes the Deployment that we control, and makes none if that is gone.
+// updateDeployment forces the values that desired sets, even if another field manager has changed
+// them. Otherwise a manual scale would win forever. It assumes the UID: if the Deployment is gone,
+// the apply fails instead of creating another one.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
-	_, err := c.client.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
+	_, err := c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
 	return err
 }
 
-// deleteDeployment assumes the UID: it deletes this Deployment, not another that has taken its name. One that is gone
-// already is what we wanted.
+// deleteDeployment assumes the UID: it never deletes another Deployment that has taken the name. If
+// the Deployment is gone already, there is nothing to do.
 func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.Deployment) error {
 	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(deployment.UID))}
-	err := c.client.AppsV1().Deployments(deployment.Namespace).Delete(ctx, deployment.Name, options)
+	err := c.kube.AppsV1().Deployments(deployment.Namespace).Delete(ctx, deployment.Name, options)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// updateFooStatus applies that status at the status subresource, which ignores all but the status. Of the conditions it sends our own
-// alone: those of others are kept, and would be ours if we sent them. The resourceVersion is foo's: a status made from a spec
-// that has changed since is refused.
+// updateFooStatus applies that status to the status subresource, which ignores everything but the
+// status. It sends only the condition that this controller owns, so others keep theirs. It assumes
+// foo's resourceVersion: a status that was computed from an old spec is refused.
 func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	applied := foov1alpha1ac.FooStatus().
@@ -65,6 +68,6 @@ func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, sta
 			WithReason(ready.Reason).
 			WithMessage(ready.Message))
 	desired := foov1alpha1ac.Foo(foo.Name, foo.Namespace).WithUID(foo.UID).WithResourceVersion(foo.ResourceVersion).WithStatus(applied)
-	_, err := c.foos.SamplecontrollerV1alpha1().Foos(foo.Namespace).ApplyStatus(ctx, desired, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	_, err := c.foos.SamplecontrollerV1alpha1().Foos(foo.Namespace).ApplyStatus(ctx, desired, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true})
 	return err
 }

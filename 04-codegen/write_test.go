@@ -94,7 +94,7 @@ func TestOtherPeoplesConditionsStayTheirs(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for condition, want := range map[string][]string{"Blessed": {somebody}, "Ready": {fieldManager}} {
+	for condition, want := range map[string][]string{"Blessed": {somebody}, "Ready": {fieldOwner}} {
 		if diff := cmp.Diff(want, ownersOf(c.foo("example"), "f:status", "f:conditions", `k:{"type":"`+condition+`"}`)); diff != "" {
 			t.Errorf("owners of the condition %s (-want +got):\n%s", condition, diff)
 		}

@@ -29,7 +29,7 @@ type audience struct {
 // newAudience returns the audience of our controller with these options. One worker takes key after key, in their order.
 func newAudience(t *testing.T, changes ...func(*options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
-	o := options{namespace: a.namespace, silence: time.Minute, workers: 1, metricsAddress: "0", probeAddress: "0"}
+	o := options{namespace: a.namespace, watchIdleTimeout: time.Minute, workers: 1, metricsAddress: "0", probeAddress: "0"}
 	for _, change := range changes {
 		change(&o)
 	}

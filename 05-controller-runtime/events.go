@@ -9,8 +9,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -85,18 +83,4 @@ func (r *reconciler) foosThatWant(ctx context.Context, deployment client.Object)
 		keys = append(keys, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&foos.Items[i])})
 	}
 	return keys
-}
-
-// explain logs why a list or watch failed. The Reflector tries again, by itself, with growing pauses.
-func explain(ctx context.Context, reflector *toolscache.Reflector, err error) {
-	switch {
-	case apierrors.IsNotFound(err):
-		klog.InfoS("Waiting: the server doesn't know this resource: is the CRD applied (manifests/crd.yaml)?", "type", reflector.TypeDescription())
-	case apierrors.IsForbidden(err):
-		klog.InfoS("Waiting: are the permissions applied (manifests/rbac.yaml)?", "err", err)
-	case apierrors.IsUnauthorized(err):
-		klog.InfoS("Waiting: the server refuses the credentials; if they have expired, renew the kubeconfig and start again", "err", err)
-	default:
-		toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
-	}
 }

@@ -24,17 +24,17 @@ func main() {
 	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError) // controller-runtime has put a --kubeconfig of its own into the first
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
+	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: every ten hours)")
-	flag.DurationVar(&o.silence, "silence", 90*time.Second, "give up a watch that has said nothing for so long; a live one sends a bookmark every minute")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos may be worked on at once")
 	flag.BoolVar(&o.unstructured, "unstructured", false, "keep and read objects without their Go types: see unstructured.go")
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and clients that may read them (default: nowhere)")
 	flag.StringVar(&o.probeAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
-	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this copy leads: needed when several run")
+	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
-	flag.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", 15*time.Second, "how long others wait for a leader that is silent")
-	flag.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", 10*time.Second, "how long a leader tries to renew before it gives up")
-	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how often a leader renews; others ask a little less often")
+	flag.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
+	flag.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
+	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
@@ -52,7 +52,7 @@ func main() {
 // options are what the flags say.
 type options struct {
 	kubeconfig, namespace        string
-	resync, silence              time.Duration
+	resync, watchIdleTimeout     time.Duration
 	workers                      int
 	unstructured                 bool
 	metricsAddress, probeAddress string
@@ -65,14 +65,13 @@ func run(ctx context.Context, o options) error {
 	if o.workers < 1 {
 		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
 	}
-	if o.silence <= 0 {
-		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
-	}
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
-	limitSilence(config, o.silence)
+	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
+		return err
+	}
 	ctrl.SetLogger(klog.Background())
 	mgr, err := newManager(config, o)
 	if err != nil {

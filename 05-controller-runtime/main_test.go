@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
@@ -147,8 +146,7 @@ func TestRunRefuses(t *testing.T) {
 		options options
 		want    string
 	}{
-		"no workers": {options{silence: time.Minute}, "--workers 0: at least one is needed"},
-		"no silence": {options{workers: 1}, "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too"},
+		"no workers": {options{}, "--workers 0: at least one is needed"},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			if err := run(t.Context(), test.options); err == nil || err.Error() != test.want {

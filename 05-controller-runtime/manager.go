@@ -117,7 +117,7 @@ func (onceFilled) NeedLeaderElection() bool { return false }
 // cacheOptions says what the cache keeps: Foos and Deployments, as soon as the controller watches them.
 func cacheOptions(o options) cache.Options {
 	options := cache.Options{
-		DefaultWatchErrorHandler: explain,
+		DefaultWatchErrorHandler: watchErrorHandler,
 		// A read of any other type is an error. By default it would start another watch, for good: of all the cluster's Secrets, say.
 		ReaderFailOnMissingInformer: true,
 		// Who owns which field is the API server's concern: here it would only take memory.
@@ -155,7 +155,7 @@ func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
 		say := ""
 		switch {
 		case meta.IsNoMatchError(err):
-			say = "Waiting: the server doesn't know this resource: is the CRD applied (manifests/crd.yaml)?"
+			say = "Waiting: the server doesn't know this resource: is the CRD applied?"
 		case err != nil:
 			say = "Waiting: the server doesn't say what it knows"
 		}

@@ -49,7 +49,7 @@ func TestWaitForCRD(t *testing.T) {
 					t.Errorf("it returned %v after %v, want %v after %v", err, took, test.wantErr, test.want)
 				}
 			})
-			if said := strings.Count(log.String(), "manifests/crd.yaml"); said != test.wantSaid {
+			if said := strings.Count(log.String(), "is the CRD applied?"); said != test.wantSaid {
 				t.Errorf("it said %d times what it waits for, want %d:\n%s", said, test.wantSaid, log)
 			}
 		})

@@ -90,7 +90,7 @@ func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace stri
 // start runs the manager with our controller until the test ends. What it returns stops it, and returns what run would.
 func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	c.t.Helper()
-	o := options{namespace: c.namespace, silence: time.Minute, workers: 2, metricsAddress: "0", probeAddress: "0"}
+	o := options{namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, metricsAddress: "0", probeAddress: "0"}
 	for _, change := range changes {
 		change(&o)
 	}
@@ -119,7 +119,7 @@ func (c *realCluster) newManager(o options) ctrl.Manager {
 	c.t.Helper()
 	config := rest.CopyConfig(c.config)
 	config.Wrap(c.traffic.watch)
-	limitSilence(config, o.silence)
+	must(c.t, addWatchIdleTimeout(config, o.watchIdleTimeout))
 	mgr, err := newManager(config, o)
 	must(c.t, err)
 	must(c.t, waitForCRD(c.t.Context(), mgr.GetRESTMapper()))

@@ -33,8 +33,6 @@ type Client struct {
 // NewClient makes a Client for the API server and the credentials of config. If traceTo isn't nil, each request and each
 // watch event is printed there, a line each.
 func NewClient(config *rest.Config, traceTo io.Writer) (*Client, error) {
-	config = rest.CopyConfig(config)
-	config.UserAgent = rest.DefaultKubernetesUserAgent()
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("credentials for %s: %w", config.Host, err)

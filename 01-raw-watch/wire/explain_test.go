@@ -22,11 +22,11 @@ func TestExplain(t *testing.T) {
 	}{
 		"the CRD is missing: the answer is no Status, but text": {
 			answer: say(http.StatusNotFound, "404 page not found\n"),
-			want:   []string{"/apis/example.com/v1/foos", "is the CRD applied (manifests/crd.yaml)?"},
+			want:   []string{"/apis/example.com/v1/foos", "is the CRD applied?"},
 		},
 		"no permission": {
 			answer: fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden)),
-			want:   []string{"it is Forbidden", "are the permissions applied (manifests/rbac.yaml)?"},
+			want:   []string{"it is Forbidden", "are the permissions applied?"},
 		},
 		"the credentials are refused, or have expired": {
 			answer: fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized)),
@@ -75,9 +75,9 @@ func TestExplainNoServer(t *testing.T) {
 	}
 }
 
-// What the log says of a CRD that isn't there for a while, of missing permissions, refused credentials and a dead watch:
+// What the log says of a CRD that is missing for a while, missing permissions and refused credentials:
 // each trouble once, and when it is over. History that is gone is no trouble.
-func TestComplain(t *testing.T) {
+func TestFailuresAreLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	defer klog.CaptureState().Restore()
 	klog.LogToStderr(false)
@@ -89,15 +89,15 @@ func TestComplain(t *testing.T) {
 		expiredToken := fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized))
 		server := play(t,
 			noCRD, noCRD, noCRD, forbidden, forbidden, list(10), stream(),
-			expiredToken, expiredToken, stream(quiet), stream(),
+			expiredToken, expiredToken, stream(),
 			fail(expired), list(90), stream())
 		server.follow(t, NewReflector(server.client, "/apis/example.com/v1/foos"))
 	})
 	klog.Flush()
 
 	for text, want := range map[string]int{
-		"Waiting": 4, "crd.yaml": 1, "rbac.yaml": 1, "the server refuses the credentials": 1, "nothing heard for 1m30s": 1,
-		"Going on": 3,
+		"Waiting": 3, "is the CRD applied?": 1, "are the permissions applied?": 1, "the server refuses the credentials": 1,
+		"Resumed": 2,
 	} {
 		if got := strings.Count(log.String(), text); got != want {
 			t.Errorf("%q is logged %d times, want %d", text, got, want)

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"time"
 
@@ -40,9 +41,6 @@ type Reflector struct {
 	Path string
 	// PageSize is the most objects that one answer to a list may hold.
 	PageSize int
-	// Silence is how long a watch may say nothing before it is taken for dead. A live one sends a bookmark about
-	// every minute.
-	Silence time.Duration
 	// Backoff is the wait before a list or watch is tried again, longer each time that nothing came of it.
 	Backoff wait.Backoff
 
@@ -51,8 +49,8 @@ type Reflector struct {
 	known map[types.NamespacedName]metav1.PartialObjectMetadata
 	// resourceVersion is the point in the collection's history up to which known is true. Empty: none, list first.
 	resourceVersion string
-	// complaint is the last one logged: the same again is no news.
-	complaint string
+	// lastFailure is the last one that was logged. The same one isn't logged again.
+	lastFailure string
 }
 
 // NewReflector returns a Reflector for the collection at path, with the limits that suit a real API server.
@@ -60,7 +58,6 @@ func NewReflector(client *Client, path string) *Reflector {
 	return &Reflector{
 		Path:     path,
 		PageSize: 500,
-		Silence:  90 * time.Second,
 		Backoff:  wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 20, Cap: 10 * time.Second},
 		client:   client,
 		known:    map[types.NamespacedName]metav1.PartialObjectMetadata{},
@@ -83,7 +80,7 @@ func (r *Reflector) Run(ctx context.Context, events chan<- Event) {
 			if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 				delay = max(delay, min(time.Duration(seconds)*time.Second, longestDelay))
 			}
-			r.complain(err)
+			r.logFailure(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -171,9 +168,6 @@ func (r *Reflector) replace(ctx context.Context, events chan<- Event, items []me
 // watch asks for all that happens after resourceVersion and reports it until the stream ends. The server ends it after
 // timeoutSeconds; the spread keeps a thousand clients from coming back in the same second.
 func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bool, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	patience := patience{limit: r.Silence, giveUp: cancel}
 	query := url.Values{
 		"watch":               {"true"},
 		"allowWatchBookmarks": {"true"},
@@ -181,29 +175,27 @@ func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bo
 		"timeoutSeconds":      {strconv.Itoa(300 + rand.IntN(300))},
 	}
 
-	calm := patience.wait()
 	response, err := r.client.send(ctx, http.MethodGet, r.Path, query, nil)
-	calm()
 	if err != nil {
-		return false, cause(ctx, err)
+		return false, err
 	}
 	defer response.Body.Close()
-	if r.complaint != "" {
-		klog.InfoS("Going on", "path", r.Path)
-		r.complaint = ""
+	if r.lastFailure != "" {
+		klog.InfoS("Resumed", "path", r.Path)
+		r.lastFailure = ""
 	}
 
 	// One JSON object after the other, in one answer that doesn't end.
-	decoder := json.NewDecoder(&patientReader{response.Body, patience})
+	decoder := json.NewDecoder(response.Body)
 	for {
 		var event struct {
 			Type   watch.EventType
 			Object json.RawMessage
 		}
-		if err := decoder.Decode(&event); errors.Is(err, io.EOF) {
+		if err := decoder.Decode(&event); errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
 			return received, nil
 		} else if err != nil {
-			return received, cause(ctx, fmt.Errorf("read the watch: %w", err))
+			return received, fmt.Errorf("read the watch: %w", err)
 		}
 		if err := r.receive(ctx, events, event.Type, event.Object); err != nil {
 			return received, err
@@ -262,25 +254,25 @@ func keyOf(object metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// complain logs why a list or watch failed, once for each reason.
-func (r *Reflector) complain(err error) {
-	if message := explain(r.Path, err); message != r.complaint {
+// logFailure logs why a list or watch failed, once for each reason.
+func (r *Reflector) logFailure(err error) {
+	if message := explain(r.Path, err); message != r.lastFailure {
 		klog.InfoS("Waiting", "path", r.Path, "because", message)
-		r.complaint = message
+		r.lastFailure = message
 	}
 }
 
-// explain adds the mend to those errors that have a usual one.
+// explain adds how to fix an error, if its cause is a common one.
 func explain(path string, err error) string {
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Sprintf("the server has no %s: is the CRD applied (manifests/crd.yaml)?", path)
+		return fmt.Sprintf("the server has no %s: is the CRD applied?", path)
 	case apierrors.IsForbidden(err):
-		return fmt.Sprintf("%v: are the permissions applied (manifests/rbac.yaml)?", err)
+		return fmt.Sprintf("%v: are the permissions applied?", err)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Sprintf("%v: the server refuses the credentials; if they have expired, renew the kubeconfig and start again", err)
+		return fmt.Sprintf("%v: the server refuses the credentials; if they have expired, renew the kubeconfig and restart", err)
 	}
-	// The whole address has a timeoutSeconds in it that is another each time: the same trouble would be said again and again.
+	// The whole URL has a random timeoutSeconds in it, so the same failure would look like a new one.
 	if failed := new(url.Error); errors.As(err, &failed) {
 		err = failed.Err
 	}

@@ -82,7 +82,7 @@ func (s *swapper) handleConfigMap(ctx context.Context, configMap *corev1.ConfigM
 
 func (s *swapper) handle(ctx context.Context, deployment *appsv1.Deployment) {
 	if err := s.swap(ctx, deployment); err != nil && ctx.Err() == nil {
-		klog.ErrorS(err, "Lost an event: nothing will try again", "deployment", klog.KObj(deployment))
+		klog.ErrorS(err, "Lost an event: nothing will retry it", "deployment", klog.KObj(deployment))
 	}
 }
 

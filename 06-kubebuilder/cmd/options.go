@@ -12,7 +12,7 @@ import (
 // options are what the flags say.
 type options struct {
 	kubeconfig, namespace        string
-	resync, silence              time.Duration
+	resync, watchIdleTimeout     time.Duration
 	workers                      int
 	metricsAddress, probeAddress string
 	metricsCert                  certificate
@@ -49,8 +49,6 @@ func (o options) check() error {
 	switch {
 	case o.workers < 1:
 		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
-	case o.silence <= 0:
-		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
 	case o.enableWebhooks && o.webhookCert.path == "":
 		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only: name the folder that has the certificate with --webhook-cert-path")
 	case o.rotateCerts && !o.enableWebhooks:

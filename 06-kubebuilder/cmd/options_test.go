@@ -4,7 +4,6 @@ package main
 
 import (
 	"testing"
-	"time"
 )
 
 func TestRunRefuses(t *testing.T) {
@@ -15,10 +14,6 @@ func TestRunRefuses(t *testing.T) {
 		"no workers": {
 			change: func(o *options) { o.workers = 0 },
 			want:   "--workers 0: at least one is needed",
-		},
-		"no silence": {
-			change: func(o *options) { o.silence = 0 },
-			want:   "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too",
 		},
 		"webhooks without a certificate": {
 			change: func(o *options) { o.enableWebhooks = true },
@@ -34,7 +29,7 @@ func TestRunRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			o := options{silence: time.Minute, workers: 1}
+			o := options{workers: 1}
 			test.change(&o)
 			if err := run(t.Context(), o); err == nil || err.Error() != test.want {
 				t.Errorf("got the error %v, want %q", err, test.want)

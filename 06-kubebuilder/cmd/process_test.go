@@ -49,7 +49,7 @@ func TestStoppedWhileWaitingForPermissions(t *testing.T) {
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(path, kubeconfig, 0o600))
-	stoppedWhileWaiting(t, path, "config/rbac")
+	stoppedWhileWaiting(t, path, "are the permissions applied?")
 }
 
 func stoppedWhileWaiting(t *testing.T, kubeconfig, says string) {

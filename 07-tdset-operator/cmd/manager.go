@@ -14,7 +14,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -23,7 +22,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -125,7 +123,7 @@ func (onceFilled) NeedLeaderElection() bool { return false }
 // cacheOptions says what the cache keeps: TDSets, Deployments, Services, and the metadata of TDSets' Pods.
 func cacheOptions(o options) cache.Options {
 	options := cache.Options{
-		DefaultWatchErrorHandler: explain,
+		DefaultWatchErrorHandler: watchErrorHandler,
 		// A read of any other type is an error. By default it would start another watch, for good: of all the cluster's Secrets, say.
 		ReaderFailOnMissingInformer: true,
 		// Who owns which field is the API server's concern: here it would only take memory.
@@ -183,7 +181,7 @@ func waitForCRD(ctx context.Context, mapper meta.RESTMapper) error {
 		say := ""
 		switch {
 		case meta.IsNoMatchError(err):
-			say = "Waiting: the server doesn't know this resource: is the CRD applied (make install)?"
+			say = "Waiting: the server doesn't know this resource: is the CRD applied?"
 		case err != nil:
 			say = "Waiting: the server doesn't say what it knows"
 		}
@@ -206,18 +204,4 @@ func missing(mapper meta.RESTMapper) (schema.GroupVersionKind, error) {
 		}
 	}
 	return schema.GroupVersionKind{}, nil
-}
-
-// explain logs why a list or watch failed. The Reflector tries again, by itself, with growing pauses.
-func explain(ctx context.Context, reflector *toolscache.Reflector, err error) {
-	switch {
-	case apierrors.IsNotFound(err):
-		klog.InfoS("Waiting: the server doesn't know this resource: is the CRD applied (make install)?", "type", reflector.TypeDescription())
-	case apierrors.IsForbidden(err):
-		klog.InfoS("Waiting: are the permissions applied (config/rbac)?", "err", err)
-	case apierrors.IsUnauthorized(err):
-		klog.InfoS("Waiting: the server refuses the credentials; if they have expired, renew the kubeconfig and start again", "err", err)
-	default:
-		toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
-	}
 }

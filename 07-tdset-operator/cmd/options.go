@@ -12,7 +12,7 @@ import (
 // options are what the flags say.
 type options struct {
 	kubeconfig, namespace        string
-	resync, silence              time.Duration
+	resync, watchIdleTimeout     time.Duration
 	workers                      int
 	drainTimeout                 time.Duration // how long a TDSet that is deleted waits for its Pods to end
 	metricsAddress, probeAddress string
@@ -52,8 +52,6 @@ func (o options) check() error {
 	switch {
 	case o.workers < 1:
 		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
-	case o.silence <= 0:
-		return fmt.Errorf("--silence %v: it must be more than nothing; below the minute between two bookmarks, live watches are given up too", o.silence)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--drain-timeout %v: it must be more than nothing; Pods take a moment to end", o.drainTimeout)
 	case o.enableWebhooks && o.webhookCert.path == "":

@@ -16,10 +16,6 @@ func TestRunRefuses(t *testing.T) {
 			change: func(o *options) { o.workers = 0 },
 			want:   "--workers 0: at least one is needed",
 		},
-		"no silence": {
-			change: func(o *options) { o.silence = 0 },
-			want:   "--silence 0s: it must be more than nothing; below the minute between two bookmarks, live watches are given up too",
-		},
 		"no time for a drain": {
 			change: func(o *options) { o.drainTimeout = 0 },
 			want:   "--drain-timeout 0s: it must be more than nothing; Pods take a moment to end",
@@ -54,7 +50,7 @@ func TestRunRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			o := options{silence: time.Minute, workers: 1, drainTimeout: time.Minute, time: passing{speed: 1}}
+			o := options{workers: 1, drainTimeout: time.Minute, time: passing{speed: 1}}
 			test.change(&o)
 			if err := run(t.Context(), o); err == nil || err.Error() != test.want {
 				t.Errorf("got the error %v, want %q", err, test.want)

@@ -48,7 +48,7 @@ func TestPermissionsThatComeLate(t *testing.T) {
 	if probe.isReady(t.Context()) {
 		t.Error("it is ready, and knows nothing of the cluster")
 	}
-	log.MustHave(t, "Waiting: are the permissions applied (config/rbac)?")
+	log.MustHave(t, "Waiting: are the permissions applied?")
 
 	must(t, api.Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "late"},

@@ -1,19 +1,23 @@
-// F3 and F7: faults that are not the proxy's to make.
+// F3, F6c and F7: faults of the API server, and of a program's replicas.
 
 package acceptance
 
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
 
+	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
+	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/program"
 )
 
 // TestAPIServerRestart is F3. Nothing else runs beside it, because everything shares the API server
@@ -118,6 +122,66 @@ func TestTwoCopies(t *testing.T) {
 	})
 }
 
+// TestFrozenLease is F6c: the one that leads can't renew its lease, while its other requests are
+// answered. It has to stop working before the other one starts.
+func TestFrozenLease(t *testing.T) {
+	name, holds := heldFault(t, chapters.Foo, "F6c")
+	sideBySide(t, chapters.Foo, name, holds, func(t *testing.T, s *scenario) {
+		f := s.throughProxy()
+		f.flags = f.elects()
+		f.settle()
+		f.leaseFreezes(func(second *faulty) { second.start() }, f.upheaval)
+		f.judge(t, judgements())
+	})
+}
+
+// leaseFreezes starts a second replica, freezes the first one's lease, has something happen, and
+// keeps both at work until the second one has taken over. By the API server's audit log, the first
+// one's last write was answered before the second one's first was received.
+func (f *faulty) leaseFreezes(start func(second *faulty), meanwhile func()) {
+	f.Helper()
+	log := audit.Log{Path: f.auditLog}
+	f.must(log.SkipToEnd())
+	second := f.secondCopy(func(second *faulty) {
+		// The audit log tells replicas apart by their User-Agent, which begins with the program's name.
+		name := second.program.Name
+		second.program.Name += "-second"
+		second.binaries = second.TempDir()
+		f.must(os.Symlink(filepath.Join(f.binaries, name), filepath.Join(second.binaries, second.program.Name)))
+		start(second)
+	})
+	f.hits(f.proxy.Hang(faultproxy.Resource("leases")), 1)
+	meanwhile()
+	drift := 2
+	f.eventually("the second replica works", func() error {
+		drift = 5 - drift
+		f.patchDeployment("drifted", fmt.Sprintf(`{"spec":{"replicas":%d}}`, drift))
+		if len(second.proxy.Writes()) == 0 {
+			return errors.New("it has written nothing")
+		}
+		return nil
+	})
+	requests, err := log.Timed(audit.ServiceAccount(f.home, program.ServiceAccount))
+	f.must(err)
+	var last, first audit.Timed
+	for _, request := range requests {
+		switch {
+		case !request.IsWrite() || request.Resource == "leases" || request.Resource == "events":
+		case request.Client() == second.program.Name:
+			if first.Received.IsZero() || request.Received.Before(first.Received) {
+				first = request
+			}
+		case request.Answered.After(last.Answered):
+			last = request
+		}
+	}
+	if last.Answered.IsZero() || first.Received.IsZero() || !last.Answered.Before(first.Received) {
+		f.Errorf("both worked at once: the first replica's last write was answered at %v (%s), and the second one's first was received at %v (%s)",
+			last.Answered, last, first.Received, first)
+	}
+	f.Logf("between the two: %v", first.Received.Sub(last.Answered))
+}
+
 // secondCopy starts a second copy, and shows that it waits for its turn.
 func (f *faulty) secondCopy(start func(*faulty)) *faulty {
 	f.Helper()
@@ -140,7 +204,7 @@ func (f *faulty) secondCopy(start func(*faulty)) *faulty {
 // elects are the flags by which copies of the program agree on a leader, within seconds.
 func (s *scenario) elects() []string {
 	return []string{"--leader-elect", "--leader-election-namespace", s.home,
-		"--leader-election-lease-duration", "3s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
+		"--leader-election-lease-duration", "4s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
 }
 
 // heldFault returns the name of a fault's tests, and which programs of that kind hold their promises

@@ -257,7 +257,7 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 			case "F1", "F5": // and F7: the operator restarts or reconnects while it works
 				f.detectRaces()
 			case "F6b":
-				f.flags = []string{"--silence", "3s"} // the default is 90
+				f.flags = []string{"--watch-idle-timeout", "3s"} // the default is 90
 			}
 			settle(f.scenario)
 			strike(f)

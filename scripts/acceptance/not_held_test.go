@@ -3,11 +3,8 @@
 package acceptance
 
 import (
-	"errors"
 	"net/http"
 	"testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
@@ -19,7 +16,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 		"F4a": showLost(http.StatusInternalServerError),
 		"F4b": showLost(http.StatusTooManyRequests),
 		"F4c": showLost(http.StatusConflict),
-		"F6b": showDeaf,
+		"F6c": showTwoAtWork,
 		"F7":  showTwoAtWork,
 		"F8":  showLost(http.StatusForbidden),
 	}
@@ -58,24 +55,6 @@ func showLost(code int) func(*faulty) {
 		if f.getDeployment("unlucky") != nil {
 			f.Error(isMendedNow)
 		}
-	}
-}
-
-// showDeaf shows that a Foo isn't heard of while the watch of Foos is silent, though Deployments are.
-func showDeaf(f *faulty) {
-	f.start()
-	f.sentinel("drifted")
-	f.hits(f.proxy.Silence(faultproxy.Resource("foos")), 1)
-	f.createFoo("unheard", "unheard", 1)
-	f.must(f.deployments().Delete(f.Context(), "drifted", metav1.DeleteOptions{}))
-	f.eventually("the lost Deployment is made again", func() error {
-		if f.getDeployment("drifted") == nil {
-			return errors.New("there is none")
-		}
-		return nil
-	})
-	if f.getDeployment("unheard") != nil {
-		f.Error(isMendedNow)
 	}
 }
 

@@ -289,6 +289,19 @@ func (s *scenario) itIs(instant time.Time) {
 	})
 }
 
+// TestFrozenLeaseAtTheBoundary is F6c: see TestFrozenLease.
+func TestFrozenLeaseAtTheBoundary(t *testing.T) {
+	name, holds := heldFault(t, chapters.TDSet, "F6c")
+	alone(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
+		f := s.throughProxy()
+		f.flags = f.elects()
+		f.settleTDSets()
+		f.comeToNine()
+		f.leaseFreezes(func(second *faulty) { second.startAt(f.now()) }, f.upheavalOfTDSets)
+		f.judge(t, judgementsOfTDSets(f.judged))
+	})
+}
+
 // TestTwoCopiesAtTheBoundary is F7: the one that leads is killed, and doesn't come back.
 func TestTwoCopiesAtTheBoundary(t *testing.T) {
 	name, holds := heldFault(t, chapters.TDSet, "F7")

@@ -1,5 +1,5 @@
-// Package client is a typed client for Foos, with as many verbs as the controller uses. Chapter 04 generates it, with all
-// verbs, for any number of types.
+// Package client is a typed client for Foos. client-go's package gentype has the requests, and this
+// package tells it about the type. Chapter 04 generates such a client.
 package client
 
 import (
@@ -10,21 +10,32 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-const resource = "foos"
+// Interface returns clients. Tests have another implementation of it.
+type Interface interface {
+	// Foos returns a client for the Foos in namespace; "" means all namespaces.
+	Foos(namespace string) FooInterface
+}
 
-// Client sends requests about Foos.
-type Client struct {
+// FooInterface has those of gentype's requests that the controller sends.
+type FooInterface interface {
+	List(ctx context.Context, options metav1.ListOptions) (*v1alpha1.FooList, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+	UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, options metav1.UpdateOptions) (*v1alpha1.Foo, error)
+}
+
+type foos struct {
 	rest   rest.Interface
 	params runtime.ParameterCodec
 }
 
-// NewForConfig makes a Client for the server and the credentials of config.
-func NewForConfig(config *rest.Config) (*Client, error) {
+// NewForConfig returns an Interface for the server and the credentials in config.
+func NewForConfig(config *rest.Config) (Interface, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -33,28 +44,15 @@ func NewForConfig(config *rest.Config) (*Client, error) {
 	config.APIPath = "/apis"
 	config.GroupVersion = &v1alpha1.GroupVersion
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	config.ContentType = runtime.ContentTypeJSON // a CRD's objects have no other form
+	config.ContentType = runtime.ContentTypeJSON // the only one for custom resources
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for Foos: %w", err)
 	}
-	return &Client{rest: client, params: runtime.NewParameterCodec(scheme)}, nil
+	return foos{client, runtime.NewParameterCodec(scheme)}, nil
 }
 
-// List returns the Foos in namespace; "" means all namespaces.
-func (c *Client) List(ctx context.Context, namespace string, options metav1.ListOptions) (*v1alpha1.FooList, error) {
-	list := &v1alpha1.FooList{}
-	return list, c.rest.Get().Namespace(namespace).Resource(resource).VersionedParams(&options, c.params).Do(ctx).Into(list)
-}
-
-// Watch streams the changes of the Foos in namespace.
-func (c *Client) Watch(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error) {
-	options.Watch = true
-	return c.rest.Get().Namespace(namespace).Resource(resource).VersionedParams(&options, c.params).Watch(ctx)
-}
-
-// UpdateStatus sends foo to its status subresource, which ignores all but the status.
-func (c *Client) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo) (*v1alpha1.Foo, error) {
-	updated := &v1alpha1.Foo{}
-	return updated, c.rest.Put().Namespace(foo.Namespace).Resource(resource).Name(foo.Name).SubResource("status").Body(foo).Do(ctx).Into(updated)
+func (f foos) Foos(namespace string) FooInterface {
+	return gentype.NewClientWithList("foos", f.rest, f.params, namespace,
+		func() *v1alpha1.Foo { return &v1alpha1.Foo{} }, func() *v1alpha1.FooList { return &v1alpha1.FooList{} })
 }

@@ -42,30 +42,30 @@ func TestReads(t *testing.T) {
 		Items:    []v1alpha1.Foo{*foo},
 	}
 	for name, test := range map[string]struct {
-		read   func(ctx context.Context, c *Client) (any, error)
+		read   func(ctx context.Context, c Interface) (any, error)
 		want   string // the request
 		answer []any
 		result any
 	}{
 		"a list of all namespaces": {
-			read: func(ctx context.Context, c *Client) (any, error) {
-				return c.List(ctx, "", metav1.ListOptions{})
+			read: func(ctx context.Context, c Interface) (any, error) {
+				return c.Foos("").List(ctx, metav1.ListOptions{})
 			},
 			want:   "GET " + allFoos,
 			answer: []any{list},
 			result: list,
 		},
 		"a list of one namespace, a page of it": {
-			read: func(ctx context.Context, c *Client) (any, error) {
-				return c.List(ctx, "default", metav1.ListOptions{Limit: 500, ResourceVersion: "0"})
+			read: func(ctx context.Context, c Interface) (any, error) {
+				return c.Foos("default").List(ctx, metav1.ListOptions{Limit: 500, ResourceVersion: "0"})
 			},
 			want:   "GET " + ourFoos + "?limit=500&resourceVersion=0",
 			answer: []any{list},
 			result: list,
 		},
 		"a watch, as an informer asks for it": {
-			read: func(ctx context.Context, c *Client) (any, error) {
-				stream, err := c.Watch(ctx, "default", metav1.ListOptions{
+			read: func(ctx context.Context, c Interface) (any, error) {
+				stream, err := c.Foos("default").Watch(ctx, metav1.ListOptions{
 					SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true,
 				})
 				if err != nil {
@@ -118,7 +118,7 @@ func TestUpdateStatus(t *testing.T) {
 
 	inCache := foo.DeepCopy()
 	inCache.TypeMeta = metav1.TypeMeta{} // see decoded; what is sent has it nevertheless
-	got, err := c.UpdateStatus(t.Context(), inCache)
+	got, err := c.Foos("default").UpdateStatus(t.Context(), inCache, metav1.UpdateOptions{})
 
 	if err != nil {
 		t.Fatal(err)
@@ -136,13 +136,13 @@ func TestUpdateStatus(t *testing.T) {
 
 // What the server refuses it says why, in a Status: the caller can ask which error it is.
 func TestErrors(t *testing.T) {
-	refusal := apierrors.NewConflict(v1alpha1.Resource("foos"), "example", errors.New("it has changed")).ErrStatus
+	refusal := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("foos").GroupResource(), "example", errors.New("it has changed")).ErrStatus
 	refusal.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	c := newClient(t, func(w http.ResponseWriter, r *http.Request) { send(w, int(refusal.Code), refusal) })
 
-	_, listErr := c.List(t.Context(), "", metav1.ListOptions{})
-	_, watchErr := c.Watch(t.Context(), "", metav1.ListOptions{})
-	_, updateErr := c.UpdateStatus(t.Context(), foo)
+	_, listErr := c.Foos("").List(t.Context(), metav1.ListOptions{})
+	_, watchErr := c.Foos("").Watch(t.Context(), metav1.ListOptions{})
+	_, updateErr := c.Foos(foo.Namespace).UpdateStatus(t.Context(), foo, metav1.UpdateOptions{})
 
 	for verb, err := range map[string]error{"list": listErr, "watch": watchErr, "update": updateErr} {
 		if !apierrors.IsConflict(err) {
@@ -152,7 +152,7 @@ func TestErrors(t *testing.T) {
 }
 
 // newClient returns a client of a server that answers so.
-func newClient(t *testing.T, answer http.HandlerFunc) *Client {
+func newClient(t *testing.T, answer http.HandlerFunc) Interface {
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
 	c, err := NewForConfig(&rest.Config{Host: server.URL})

@@ -129,7 +129,7 @@ func listerOf(t *testing.T, foos ...*v1alpha1.Foo) listers.ResourceIndexer[*v1al
 			t.Fatal(err)
 		}
 	}
-	return listers.New[*v1alpha1.Foo](indexer, v1alpha1.Resource("foos"))
+	return listers.New[*v1alpha1.Foo](indexer, v1alpha1.GroupVersion.WithResource("foos").GroupResource())
 }
 
 func aFoo(namespace, name string, uid types.UID) *v1alpha1.Foo {

@@ -39,7 +39,7 @@ lists the faults. Flags after -- are the program's.`,
 		Example: `  ./scripts/workshop faults
   ./scripts/workshop faults 01 F4a
   ./scripts/workshop faults 03 F4a --for 20s
-  ./scripts/workshop faults 03 F6b -- --silence 10s`,
+  ./scripts/workshop faults 03 F6b -- --watch-idle-timeout 10s`,
 		Args: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); dash == 2 || dash == -1 && (len(args) == 0 || len(args) == 2) {
 				return nil
@@ -103,7 +103,7 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 	defer os.RemoveAll(ready.dir)
 	if fault.Replicas && contract.WhyNotHeld(chapter, fault.Name) == "" {
 		flags = slices.Concat([]string{"--leader-elect", "--leader-election-lease-duration=5s",
-			"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}, flags)
+			"--leader-election-renew-deadline=2s", "--leader-election-retry-period=1s"}, flags)
 	}
 	if lasts == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
 		lasts = withoutTerminal

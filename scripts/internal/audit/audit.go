@@ -111,6 +111,22 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 	return requests, err
 }
 
+// Timed is a request, with when the API server received it and when it had answered it.
+type Timed struct {
+	Request
+	Received, Answered time.Time
+}
+
+// Timed returns what Requests does, with the times.
+func (l *Log) Timed(user string) (requests []Timed, err error) {
+	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
+		if counts && event.User.Username == user {
+			requests = append(requests, Timed{request, event.RequestReceivedTimestamp.Time, event.StageTimestamp.Time})
+		}
+	})
+	return requests, err
+}
+
 // Watching returns the watches of a resource, such as foos, that began after that time and haven't ended. The log
 // must not have been read before.
 func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {

@@ -11,7 +11,7 @@ import (
 var (
 	// lessons are the candidates for the file that holds the lesson. The others are read after it,
 	// in this order.
-	lessons = []string{"events.go", "queue.go", "leader.go", "read.go", "write.go", "reconcile.go", "desired.go"}
+	lessons = []string{"informers.go", "events.go", "queue.go", "read.go", "write.go", "reconcile.go", "desired.go", "leader.go"}
 	// skeleton adds files that change a lot but teach little: flags, wiring, fields.
 	skeleton = slices.Concat(lessons, []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"})
 )
@@ -22,7 +22,8 @@ var counterparts = map[string]string{
 	"api/v1alpha1/groupversion_info.go":     "pkg/apis/samplecontroller/v1alpha1/register.go",
 	"cmd/main.go":                           "main.go",
 	"cmd/manager.go":                        "manager.go",
-	"cmd/silence.go":                        "silence.go",
+	"cmd/idletimeout.go":                    "idletimeout.go",
+	"cmd/watcherrors.go":                    "watcherrors.go",
 	"internal/controller/desired.go":        "desired.go",
 	"internal/controller/foo_controller.go": "reconcile.go",
 	"internal/controller/read.go":           "read.go",

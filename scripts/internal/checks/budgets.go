@@ -14,12 +14,14 @@ type budget struct{ code, toRead int }
 
 // mostLines are the budgets by a chapter's number. 07 is another operator: no small diff is promised there.
 var mostLines = map[string]budget{
-	"01": {code: 880},
-	"02": {code: 680, toRead: 430},
-	"03": {code: 930, toRead: 400},
-	"04": {code: 810, toRead: 290},
-	"05": {code: 750, toRead: 700},
-	"06": {code: 950, toRead: 640},
+	// 01 and 02 have more than they once had, for the timeout of idle watches: the file is the same in
+	// every chapter now, and 02 had none.
+	"01": {code: 910},
+	"02": {code: 715, toRead: 356},
+	"03": {code: 910, toRead: 300},
+	"04": {code: 823, toRead: 250},
+	"05": {code: 726, toRead: 702},
+	"06": {code: 917, toRead: 590},
 	// 55 more than it once had: informers that wait for permissions without a limit, and what a server says that overrules, rewords or has
 	// replaced something.
 	"07": {code: 2010},

@@ -27,13 +27,21 @@ func parts() []part {
 		{"events.go", "01", "05", false},
 		{"queue.go", "03", "04", true},
 		{"leader.go", "03", "04", true},
-		{"silence.go", "03", "05", true},
+		{"handle.go", "01", "02", false},
+		{"informers.go", "02", "04", false},
+		{"index.go", "02", "04", true},
+		{"recorder.go", "03", "04", false},
+		{"config.go", "01", "04", true},
+		{"watcherrors.go", "02", "07", true},
+		{"idletimeout.go", "01", "07", true},
+		{"merge.go", "01", "03", true},
 		{"reconcile.go", "01", "05", false},
 		{"write.go", "01", "05", false},
 		{"read.go", "01", "05", false},
 		{"desired.go", "01", "03", true},
 		{"desired.go", "04", "06", true},
 		{api + "types.go", "01", "03", true},
+		{api + "zz_generated.deepcopy.go", "02", "04", true},
 		{"manifests/crd.yaml", "01", "06", true},
 		{"manifests/foo.yaml", "01", "05", true},
 		{"manifests/rbac.yaml", "01", "05", false},
@@ -59,9 +67,11 @@ func parts() []part {
 	}
 }
 
-// inProject is where kubebuilder's layout, which chapter 06 has, keeps parts of the skeleton.
+// inProject is where kubebuilder's layout, which chapters 06 and 07 have, keeps parts of the skeleton.
 var inProject = map[string]string{
 	"desired.go":         "internal/controller/desired.go",
+	"watcherrors.go":     "cmd/watcherrors.go",
+	"idletimeout.go":     "cmd/idletimeout.go",
 	"manifests/crd.yaml": "api/v1alpha1/testdata/crd.yaml", // which the generated one is compared with
 }
 
@@ -77,7 +87,7 @@ func skeleton(_ context.Context, r *repository) error {
 				continue
 			}
 			place := part.path
-			if other, moved := inProject[place]; moved && chapter.Number() == "06" {
+			if other, moved := inProject[place]; moved && chapter.Number() >= "06" {
 				place = other
 			}
 			content, err := r.read(chapter.Name, place)

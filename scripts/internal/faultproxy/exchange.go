@@ -46,10 +46,15 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if rule := p.take(asked, x); rule != nil {
+		if rule.holds {
+			rule.hit()
+		}
 		refusal := statusOf(rule.act(x))
 		x.Code = refusal.Code
 		p.record(x)
-		rule.hit()
+		if !rule.holds {
+			rule.hit()
+		}
 		writeStatus(w, refusal)
 	} else {
 		p.forward.ServeHTTP(w, r.WithContext(x.ctx))

@@ -5,6 +5,7 @@
 package faultproxy
 
 import (
+	"net/http"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -132,6 +133,26 @@ func (p *Proxy) Silence(matches ...Match) *Fault {
 	fault := newFault("Silence")
 	fault.stop = func() { close(over) }
 	p.interruptOpen(fault, &silence{over}, matches)
+	return fault
+}
+
+// Hang is F6c: requests that match get no response until Stop, or until the client gives up. The
+// connection lives, and so do its other requests. Hits: requests.
+func (p *Proxy) Hang(matches ...Match) *Fault {
+	over := make(chan struct{})
+	fault := newFault("Hang")
+	p.enforce(fault, &rule{at: asked, matches: matches, left: forever, holds: true, act: func(x *exchange) error {
+		select {
+		case <-over:
+		case <-x.ctx.Done():
+		}
+		return failure(x, http.StatusGatewayTimeout)
+	}})
+	withdraw := fault.stop
+	fault.stop = func() {
+		withdraw()
+		close(over)
+	}
 	return fault
 }
 

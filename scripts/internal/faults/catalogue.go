@@ -93,8 +93,15 @@ func All() []Fault {
 		{
 			Name: "F6b", Title: "watches that say nothing any more",
 			Does:    "the watches are silent: the connection lives, and no event comes",
-			Hint:    "all but 02 notice after 90 seconds, or sooner if the command ends with -- --silence 10s.",
+			Hint:    "every chapter notices after 90 seconds, or sooner if the command ends with -- --watch-idle-timeout 10s.",
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() },
+		},
+		{
+			Name: "F6c", Title: "a frozen lease: its requests get no response",
+			Does:     "requests for the Lease get no response, and all others do",
+			Hint:     "the leader gives up and restarts before the lease runs out.",
+			Replicas: true,
+			proxied:  func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hang(faultproxy.Resource("leases")) },
 		},
 		{
 			Name: "F7", Title: "two replicas running: one leads, and the other takes over",

@@ -79,6 +79,7 @@ func TestEachFaultOfTheProxyHits(t *testing.T) {
 			})
 			made := fault.proxied(proxy)
 			program.Go(func() { send(http.MethodGet, "/apis/apps/v1/deployments") })
+			program.Go(func() { send(http.MethodPut, "/apis/coordination.k8s.io/v1/namespaces/a/leases/x") })
 			program.Go(func() { send(http.MethodPatch, "/apis/apps/v1/namespaces/a/deployments/x") })
 			program.Go(func() { send(http.MethodGet, watch) })
 			await.That(t, patience, "the fault hits", func() error {
@@ -102,7 +103,7 @@ func TestFind(t *testing.T) {
 		"":   {`there is no fault ""`, "F1, F2a"},
 		"F2": {"F2 is several faults", "take one of F2a, F2b"},
 		"f4": {"f4 is several faults", "take one of F4a, F4b, F4c"},
-		"F6": {"F6 is several faults", "take one of F6a, F6b"},
+		"F6": {"F6 is several faults", "take one of F6a, F6b, F6c"},
 	} {
 		_, err := Find(name)
 		if err == nil || err.Error() != want.what || !strings.Contains(problem.Format(err), want.mend) {

@@ -54,7 +54,7 @@ func TestByHand(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| lines of Go for | 01 | 06 |\n",
-		"| which events bring which Foos | 3 | 2 |\n",
+		"| which events concern which Foos | 3 | 2 |\n",
 		"| Reconcile: compare, and act | – | 2 |\n",
 		"| writes | 3 | – |\n",
 		"| **all that is written by hand** | **6** | **4** |\n",

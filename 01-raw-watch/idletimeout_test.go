@@ -1,4 +1,5 @@
-// The deadline of watches, on a network that is a function, in bubbles of testing/synctest: their clocks cost no time.
+// The idle timeout, on a network that is a function, in bubbles of testing/synctest, where waiting
+// takes no time. Later chapters have the same file; it is tested here.
 
 package main
 
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,26 +17,26 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-func TestSilence(t *testing.T) {
+func TestWatchIdleTimeout(t *testing.T) {
 	const limit = 90 * time.Second
 	for sentence, test := range map[string]struct {
 		url      string
 		headers  time.Duration // until they come; negative: never
 		pauses   []time.Duration
 		reading  time.Duration // what the reader does between two reads
-		wantRead int           // bytes, before the watch is given up or its answer ends
+		wantRead int           // bytes, before the watch or its response ends
 		wantTook time.Duration
-		wantErr  error // nil: the answer ended by itself
+		wantErr  error // nil: the response ended by itself
 	}{
-		"a watch that says something every minute lives": {
+		"a watch that sends something every minute lives": {
 			url: "https://host/pods?watch=true", pauses: []time.Duration{time.Minute, time.Minute, time.Minute},
 			wantRead: 3, wantTook: 3 * time.Minute,
 		},
-		"one that falls silent is given up": {
+		"one that becomes idle is ended": {
 			url: "https://host/pods?watch=true", pauses: []time.Duration{time.Minute, time.Hour},
 			wantRead: 1, wantTook: time.Minute + limit, wantErr: os.ErrDeadlineExceeded,
 		},
-		"one that never gets an answer is given up": {
+		"one that never gets a response is ended": {
 			url: "https://host/pods?watch=true", headers: -1,
 			wantTook: limit, wantErr: os.ErrDeadlineExceeded,
 		},
@@ -42,7 +44,7 @@ func TestSilence(t *testing.T) {
 			url: "https://host/pods?watch=true", pauses: []time.Duration{0, 0}, reading: time.Hour,
 			wantRead: 2, wantTook: 2 * time.Hour,
 		},
-		"what is no watch may take its time": {
+		"a request that isn't a watch may take its time": {
 			url: "https://host/pods?limit=500", headers: time.Hour, pauses: []time.Duration{time.Hour},
 			wantRead: 1, wantTook: 2 * time.Hour,
 		},
@@ -50,7 +52,9 @@ func TestSilence(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				config := &rest.Config{}
-				limitSilence(config, limit)
+				if err := addWatchIdleTimeout(config, limit); err != nil {
+					t.Fatal(err)
+				}
 				client := http.Client{Transport: config.WrapTransport(network{test.headers, test.pauses})}
 
 				began := time.Now()
@@ -124,3 +128,10 @@ func (p *pausing) Read(buffer []byte) (int, error) {
 }
 
 func (*pausing) Close() error { return nil }
+
+func TestAWatchIdleTimeoutIsPositive(t *testing.T) {
+	err := addWatchIdleTimeout(&rest.Config{}, 0)
+	if err == nil || !strings.HasPrefix(err.Error(), "--watch-idle-timeout 0s: must be positive") {
+		t.Errorf("got the error %v", err)
+	}
+}

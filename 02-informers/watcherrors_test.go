@@ -13,17 +13,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestExplain(t *testing.T) {
-	foos := v1alpha1.Resource("foos")
+	foos := v1alpha1.GroupVersion.WithResource("foos").GroupResource()
 	for name, test := range map[string]struct {
 		err  error
 		want string
 	}{
-		"the CRD is missing":          {apierrors.NewNotFound(foos, ""), "is the CRD applied (manifests/crd.yaml)?"},
-		"the permissions are missing": {apierrors.NewForbidden(foos, "", errors.New("no RBAC policy matched")), "are the permissions applied (manifests/rbac.yaml)?"},
+		"the CRD is missing":          {apierrors.NewNotFound(foos, ""), "is the CRD applied?"},
+		"the permissions are missing": {apierrors.NewForbidden(foos, "", errors.New("no RBAC policy matched")), "are the permissions applied?"},
 		"the credentials are refused": {apierrors.NewUnauthorized("expired"), "the server refuses the credentials"},
 		"the server is away":          {errors.New("connection refused"), "connection refused"},
 	} {
@@ -34,7 +34,7 @@ func TestExplain(t *testing.T) {
 			klog.SetOutput(&log)
 			reflector := cache.NewReflector(&cache.ListWatch{}, &v1alpha1.Foo{}, cache.NewStore(cache.MetaNamespaceKeyFunc), 0)
 
-			explain(t.Context(), reflector, fmt.Errorf("failed to list %s: %w", reflector.TypeDescription(), test.err))
+			watchErrorHandler(t.Context(), reflector, fmt.Errorf("failed to list %s: %w", reflector.TypeDescription(), test.err))
 
 			klog.Flush()
 			if !strings.Contains(log.String(), test.want) {

@@ -1,0 +1,107 @@
+// How the controller learns of changes: one informer for Foos, another one for Deployments. An
+// informer lists and watches (that part of it is a Reflector), keeps what it learns in a cache (its
+// Indexer), and calls handlers.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/listers"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/02-informers/pkg/client"
+)
+
+// controller creates a Deployment for each Foo, and keeps it as the Foo asks.
+type controller struct {
+	foos client.Interface
+	kube kubernetes.Interface
+
+	fooInformer        cache.SharedIndexInformer
+	foosLister         listers.ResourceIndexer[*v1alpha1.Foo]
+	deploymentInformer cache.SharedIndexInformer
+	deploymentsLister  appslisters.DeploymentLister
+
+	// working is locked while a handler works, because each informer calls its handlers in a
+	// goroutine of its own.
+	working sync.Mutex
+}
+
+// newController returns a controller for the Foos in namespace; "" means all namespaces. After each
+// resyncPeriod (0 means never), the handlers get everything in the caches again.
+func newController(foos client.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
+	fooInformer := cache.NewSharedIndexInformer(
+		&cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				return foos.Foos(namespace).List(ctx, options)
+			},
+			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+				return foos.Foos(namespace).Watch(ctx, options)
+			},
+		},
+		&v1alpha1.Foo{}, resyncPeriod, cache.Indexers{})
+	// For Kubernetes' own types, client-go has all of this.
+	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
+	c := &controller{
+		foos:               foos,
+		kube:               kube,
+		fooInformer:        fooInformer,
+		foosLister:         listers.New[*v1alpha1.Foo](fooInformer.GetIndexer(), v1alpha1.GroupVersion.WithResource("foos").GroupResource()),
+		deploymentInformer: deployments.Informer(),
+		deploymentsLister:  deployments.Lister(),
+	}
+	for _, informer := range []cache.SharedIndexInformer{c.fooInformer, c.deploymentInformer} {
+		if err := informer.SetWatchErrorHandlerWithContext(watchErrorHandler); err != nil {
+			return nil, fmt.Errorf("watch error handler: %w", err)
+		}
+	}
+	return c, c.addIndexes()
+}
+
+// run handles events until ctx ends.
+func (c *controller) run(ctx context.Context) {
+	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(foo any) { c.handleFoo(ctx, foo) },
+		UpdateFunc: func(_, foo any) { c.handleFoo(ctx, foo) },
+	})
+	c.deploymentInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(deployment any) { c.handleObject(ctx, deployment) },
+		UpdateFunc: func(old, new any) {
+			// With the same resourceVersion, this is a resync and no change. The resync of the Foos
+			// is enough.
+			if old.(*appsv1.Deployment).ResourceVersion != new.(*appsv1.Deployment).ResourceVersion {
+				c.handleObject(ctx, new)
+			}
+		},
+		DeleteFunc: func(deployment any) { c.handleObject(ctx, deployment) },
+	})
+
+	var informers sync.WaitGroup
+	defer informers.Wait()
+	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	// Wait for the cache of Deployments first. While it is empty, the handler of a Foo would create
+	// Deployments that exist already. The other order is harmless: the handler of a Deployment that
+	// finds no Foo does nothing, and the handler of each Foo is still to come.
+	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced) {
+		return
+	}
+	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced) {
+		return
+	}
+	klog.InfoS("Caches are synced")
+	<-ctx.Done()
+}
