@@ -38,6 +38,8 @@ type controller struct {
 	// working is locked while a handler works, because each informer calls its handlers in a
 	// goroutine of its own.
 	working sync.Mutex
+
+	terminating terminatingOwners
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each

@@ -37,6 +37,8 @@ type controller struct {
 
 	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	recorder record.EventRecorder
+
+	terminating terminatingOwners
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each

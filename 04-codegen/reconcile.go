@@ -71,9 +71,11 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 		observed, err = c.getLiveDeployment(ctx, foo.Namespace, name)
 	}
 	switch {
+	case apierrors.IsNotFound(err) && c.terminating.has(foo):
+		return nil, nil // the Foo will be deleted with its namespace
 	case apierrors.IsNotFound(err):
 		logger.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
-		if err := c.createDeployment(ctx, desired); err != nil {
+		if err := c.createDeployment(ctx, desired); err != nil && !c.terminating.refused(foo, err) {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
 		return nil, nil

@@ -12,11 +12,36 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 var errDiskFull = apierrors.NewInternalError(errors.New("the disk is full"))
+
+// Not every error is a failure. A failure is logged, and retried with growing pauses.
+func TestReconcileDecidesWhatIsRetried(t *testing.T) {
+	web := aFoo("example", "web", 3)
+	for sentence, test := range map[string]struct {
+		refusal, wantErr error
+		want             ctrl.Result
+	}{
+		"a failure is retried":                     {refusal: errDiskFull, wantErr: errDiskFull},
+		"a conflict is retried, and is no failure": {refusal: apierrors.NewConflict(deploymentsResource.GroupResource(), "web", nil), want: ctrl.Result{RequeueAfter: conflictPause}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t, web)
+			c.informed()
+			c.refuseNext("apply deployments", test.refusal)
+
+			result, err := c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(web)})
+
+			if result != test.want || !errors.Is(err, test.wantErr) {
+				t.Errorf("got %+v and the error %v, want %+v and %v", result, err, test.want, test.wantErr)
+			}
+		})
+	}
+}
 
 func TestReconcileReturnsWhatFails(t *testing.T) {
 	web, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)

@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	shortestBackoff = 5 * time.Millisecond // after the first failure; doubled by each further one
+	shortestBackoff = 5 * time.Millisecond // after the first failure; each further failure doubles it
 	longestBackoff  = time.Minute
+	conflictPause   = time.Second // the event that explains the conflict usually comes before
 )
 
 // reconciler makes for each Foo the Deployment that it asks for.
@@ -33,6 +34,7 @@ type reconciler struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	live          client.Reader // reads from the API server
 	recorder      events.EventRecorder
+	terminating   terminatingOwners
 }
 
 // setUp adds the controller to mgr: what it asks the cache by, and which events bring which Foos.

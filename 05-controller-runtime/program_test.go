@@ -102,7 +102,9 @@ func TestStoppedWhileWaitingForPermissions(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(c.kubeconfig, kubeconfig, 0o600))
 	waiting := c.startProgram()
-	c.eventually("it says what it waits for", func(context.Context) bool { return strings.Contains(waiting.said.String(), "are the permissions applied?") })
+	c.eventually("it says what it waits for", func(context.Context) bool {
+		return strings.Contains(waiting.said.String(), "are the permissions applied?")
+	})
 
 	if code := waiting.stop(); code != 0 {
 		t.Errorf("it ended with the exit code %d, want 0", code)

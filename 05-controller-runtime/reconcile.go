@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,42 +21,57 @@ import (
 	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Reconcile brings the cluster to what the Foo of that key asks for. (sample-controller, and chapters 01 to 04, call it
-// syncHandler.)
-func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	// 1. The Foo. If it is gone or going, so is its Deployment, by the garbage collector: making one now would be wrong.
+// Reconcile is called with each key from the queue. What it returns decides whether the key is
+// retried: in chapters 03 and 04, the worker decided that.
+func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	err := r.syncHandler(ctx, req.NamespacedName)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		// The cache was behind, which happens to every controller. It isn't returned as an error,
+		// because controller-runtime would log it as one.
+		ctrl.LoggerFrom(ctx).V(2).Info("Someone else wrote first, retrying", "err", err)
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// syncHandler makes the cluster match the Foo with that key. It has the name that sample-controller
+// gave it.
+func (r *reconciler) syncHandler(ctx context.Context, key types.NamespacedName) error {
+	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its Deployment,
+	// and creating one now would be wrong.
 	foo := &v1alpha1.Foo{}
-	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	if err := r.Get(ctx, key, foo); err != nil {
+		return client.IgnoreNotFound(err)
 	}
 	if !foo.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, nil
+		return nil
 	}
 
-	// 2. The Deployment that it names. A write to it comes back as an event, and brings us here again for the rest.
+	// 2. Create or update the Deployment that it names. A write causes an event, which leads here
+	// again for the remaining steps.
 	deployment, err := r.syncDeployment(ctx, foo)
 	if err != nil || deployment == nil {
-		return ctrl.Result{}, err
+		return err
 	}
 
-	// 3. Deployments that it named before: deleted only now that the new one is there.
+	// 3. Delete Deployments that it named before, but only once the new one exists.
 	if controls(foo, deployment) {
 		if err := r.deleteFormer(ctx, foo); err != nil {
-			return ctrl.Result{}, err
+			return err
 		}
 	}
 
-	// 4. The status, written only if it says something new.
+	// 4. Update the status, but only if that changes it.
 	status := desiredStatus(foo, deployment, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
-		return ctrl.Result{}, nil
+		return nil
 	}
 	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
 	if err := r.updateFooStatus(ctx, foo, status); err != nil {
-		return ctrl.Result{}, fmt.Errorf("update the status: %w", err)
+		return fmt.Errorf("update the status: %w", err)
 	}
 	r.recordEvent(foo, status)
-	return ctrl.Result{}, nil
+	return nil
 }
 
 // recordEvent tells foo's users what its status says now, if that is something new. The status has just been written under
@@ -85,9 +101,11 @@ func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 		err = r.live.Get(ctx, key, observed)
 	}
 	switch {
+	case apierrors.IsNotFound(err) && r.terminating.has(foo):
+		return nil, nil // the Foo will be deleted with its namespace
 	case apierrors.IsNotFound(err):
 		log.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
-		if err := r.createDeployment(ctx, desired); err != nil {
+		if err := r.createDeployment(ctx, desired); err != nil && !r.terminating.refused(foo, err) {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
 		return nil, nil

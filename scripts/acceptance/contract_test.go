@@ -52,6 +52,7 @@ func promises() []promise {
 		{"B6 refusal: a terminating Deployment is waited for", waitForTerminating},
 		{"B7 delete: the Deployment goes with its Foo", remove},
 		{"B7 delete: a Foo that is being deleted gets nothing", removeForeground},
+		{"B7 delete: with its namespace, and one refused write at most", removeNamespace},
 		{"B8 catch-up: what happened while the program was down", catchUp},
 		{"B9 quiet: events that change nothing cause no write", quiet},
 		{"B10 bad input: is refused by the server, by the field's name", badInput},

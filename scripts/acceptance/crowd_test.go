@@ -30,6 +30,7 @@ const crowd = 300
 func TestCrowd(t *testing.T) {
 	queues := func(j judged) bool { return j.chapter.Number() >= "03" && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.Foo, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
+		s.movesOut()
 		s.createCrowd()
 		s.flags = []string{"--resync", "1s"}
 		s.start()
@@ -53,6 +54,7 @@ func TestCrowd(t *testing.T) {
 				t.Errorf("a write though all had settled: %s", write)
 			}
 		}
+		s.namespaceGoes()
 	})
 }
 
@@ -141,13 +143,18 @@ func crowdName(i int) string { return fmt.Sprintf("%s%03d", crowdPrefix, i) }
 func (s *scenario) createCrowd() {
 	s.Helper()
 	for i := range crowd {
-		object := fooObject(crowdName(i), crowdName(i), int64(1))
-		if s.Kind == chapters.TDSet {
-			object = tdsetObject(crowdName(i), 1, office)
-		}
-		_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
-		s.must(err)
+		s.createNumber(i)
 	}
+}
+
+func (s *scenario) createNumber(i int) {
+	s.Helper()
+	object := fooObject(crowdName(i), crowdName(i), int64(1))
+	if s.Kind == chapters.TDSet {
+		object = tdsetObject(crowdName(i), 1, office)
+	}
+	_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
+	s.must(err)
 }
 
 // sending is how a Deployment is made.

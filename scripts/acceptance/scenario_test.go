@@ -60,7 +60,10 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 		// Deleting the objects first is faster than leaving them to the namespace.
 		err := errors.Join(program.Revoke(ctx, env.client, s.home), s.deleteAll(ctx))
 		if !env.disposable {
-			err = errors.Join(err, env.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{}))
+			gone := env.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})
+			if !apierrors.IsNotFound(gone) { // a test may have deleted it
+				err = errors.Join(err, gone)
+			}
 		}
 		if err != nil {
 			t.Error(err)

@@ -55,6 +55,7 @@ func tdsetPromises(j judged) []promise {
 			promise{"T9 delete: no later than --drain-timeout says", drainTimeout},
 			promise{"T9 delete: what was deleted while the program was down is drained", drainLater},
 			promise{"T9 delete: what isn't the TDSet's isn't drained", drainNothing},
+			promise{"T9 delete: with its namespace, and one refused write at most", removeNamespace},
 		)
 	}
 	all = append(all, onlyTDSetsWithContainers(j)...)

@@ -17,6 +17,7 @@ import (
 func TestCrowdOfTDSets(t *testing.T) {
 	fits := func(j judged) bool { return j.isFull() && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", fits, func(t *testing.T, s *scenario) {
+		s.movesOut()
 		s.createCrowd()
 		s.startAt(at(8, 0))
 		s.crowdBecomesScheduled(1)
@@ -53,6 +54,7 @@ func TestCrowdOfTDSets(t *testing.T) {
 			}
 		}
 		t.Logf("at the boundary: %v to the first of them, %d events, %d writes refused", writes.of[crowdName(0)], writes.events, writes.refused)
+		s.namespaceGoes()
 	})
 }
 

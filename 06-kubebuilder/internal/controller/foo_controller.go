@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -30,8 +31,9 @@ import (
 )
 
 const (
-	shortestBackoff = 5 * time.Millisecond // after the first failure; doubled by each further one
+	shortestBackoff = 5 * time.Millisecond // after the first failure; each further failure doubles it
 	longestBackoff  = time.Minute
+	conflictPause   = time.Second // the event that explains the conflict usually comes before
 )
 
 // FooReconciler makes for each Foo the Deployment that it asks for.
@@ -39,6 +41,7 @@ type FooReconciler struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	Live          client.Reader // reads from the API server
 	Recorder      events.EventRecorder
+	terminating   terminatingOwners
 }
 
 // What the controller may do, and no more: config/rbac/role.yaml is made from these markers, which nothing compares with the code.
@@ -51,42 +54,57 @@ type FooReconciler struct {
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile brings the cluster to what the Foo of that key asks for. (sample-controller, and chapters 01 to 04, call it
-// syncHandler.)
-func (r *FooReconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	// 1. The Foo. If it is gone or going, so is its Deployment, by the garbage collector: making one now would be wrong.
+// Reconcile is called with each key from the queue. What it returns decides whether the key is
+// retried: in chapters 03 and 04, the worker decided that.
+func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	err := r.syncHandler(ctx, req.NamespacedName)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		// The cache was behind, which happens to every controller. It isn't returned as an error,
+		// because controller-runtime would log it as one.
+		ctrl.LoggerFrom(ctx).V(2).Info("Someone else wrote first, retrying", "err", err)
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// syncHandler makes the cluster match the Foo with that key. It has the name that sample-controller
+// gave it.
+func (r *FooReconciler) syncHandler(ctx context.Context, key types.NamespacedName) error {
+	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its Deployment,
+	// and creating one now would be wrong.
 	foo := &v1alpha1.Foo{}
-	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	if err := r.Get(ctx, key, foo); err != nil {
+		return client.IgnoreNotFound(err)
 	}
 	if !foo.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, nil
+		return nil
 	}
 
-	// 2. The Deployment that it names. A write to it comes back as an event, and brings us here again for the rest.
+	// 2. Create or update the Deployment that it names. A write causes an event, which leads here
+	// again for the remaining steps.
 	deployment, err := r.syncDeployment(ctx, foo)
 	if err != nil || deployment == nil {
-		return ctrl.Result{}, err
+		return err
 	}
 
-	// 3. Deployments that it named before: deleted only now that the new one is there.
+	// 3. Delete Deployments that it named before, but only once the new one exists.
 	if controls(foo, deployment) {
 		if err := r.deleteFormer(ctx, foo); err != nil {
-			return ctrl.Result{}, err
+			return err
 		}
 	}
 
-	// 4. The status, written only if it says something new.
+	// 4. Update the status, but only if that changes it.
 	status := desiredStatus(foo, deployment, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
-		return ctrl.Result{}, nil
+		return nil
 	}
 	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
 	if err := r.updateFooStatus(ctx, foo, status); err != nil {
-		return ctrl.Result{}, fmt.Errorf("update the status: %w", err)
+		return fmt.Errorf("update the status: %w", err)
 	}
 	r.recordEvent(foo, status)
-	return ctrl.Result{}, nil
+	return nil
 }
 
 // recordEvent tells foo's users what its status says now, if that is something new. The status has just been written under
@@ -116,9 +134,11 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (
 		err = r.Live.Get(ctx, key, observed)
 	}
 	switch {
+	case apierrors.IsNotFound(err) && r.terminating.has(foo):
+		return nil, nil // the Foo will be deleted with its namespace
 	case apierrors.IsNotFound(err):
 		log.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
-		if err := r.createDeployment(ctx, desired); err != nil {
+		if err := r.createDeployment(ctx, desired); err != nil && !r.terminating.refused(foo, err) {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
 		return nil, nil

@@ -22,9 +22,11 @@ func (r *TDSetReconciler) syncDeployment(ctx context.Context, tdset *v1.TDSet, r
 	desired := desiredDeployment(tdset, replicas)
 	observed, err = r.getDeployment(ctx, tdset)
 	switch {
+	case apierrors.IsNotFound(err) && r.terminating.has(tdset):
+		return nil, true, nil // the TDSet will be deleted with its namespace
 	case apierrors.IsNotFound(err):
 		log.Info("Creating the Deployment", "replicas", replicas)
-		if err := r.createDeployment(ctx, desired); err != nil {
+		if err := r.createDeployment(ctx, desired); err != nil && !r.terminating.refused(tdset, err) {
 			return nil, false, fmt.Errorf("create the Deployment: %w", err)
 		}
 		return nil, true, nil
@@ -68,9 +70,11 @@ func (r *TDSetReconciler) syncService(ctx context.Context, tdset *v1.TDSet) (obs
 		err = r.Live.Get(ctx, key, observed)
 	}
 	switch {
+	case apierrors.IsNotFound(err) && r.terminating.has(tdset):
+		return nil, true, nil
 	case apierrors.IsNotFound(err):
 		log.Info("Creating the Service", "port", tdset.Spec.Service.Port)
-		if err := r.createService(ctx, desired); err != nil {
+		if err := r.createService(ctx, desired); err != nil && !r.terminating.refused(tdset, err) {
 			return nil, false, fmt.Errorf("create the Service: %w", err)
 		}
 		return nil, true, nil

@@ -40,6 +40,8 @@ type TDSetReconciler struct {
 	Recorder      events.EventRecorder
 	Clock         Clock
 	DrainTimeout  time.Duration // a TDSet that is deleted is kept no longer, whatever its Pods do
+
+	terminating terminatingOwners
 }
 
 // What the controller may do, and no more: config/rbac/role.yaml is made from these markers. An apply is a patch; one that makes an object
@@ -58,13 +60,10 @@ type TDSetReconciler struct {
 // if nothing else happens before.
 func (r *TDSetReconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	result, err := r.reconcile(ctx, key)
-	switch {
-	case isConflict(err):
+	if isConflict(err) {
 		// No failure: what we read was a moment behind, and the event on its way brings us back. Should none come, the time does.
 		ctrl.LoggerFrom(ctx).V(2).Info("Trying again", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return ctrl.Result{}, nil // the namespace is going, and this TDSet with it
 	}
 	return result, err
 }

@@ -27,6 +27,7 @@ var counterparts = map[string]string{
 	"internal/controller/desired.go":        "desired.go",
 	"internal/controller/foo_controller.go": "reconcile.go",
 	"internal/controller/read.go":           "read.go",
+	"internal/controller/terminating.go":    "terminating.go",
 	"internal/controller/write.go":          "write.go",
 }
 

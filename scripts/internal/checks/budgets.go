@@ -14,17 +14,17 @@ type budget struct{ code, toRead int }
 
 // mostLines are the budgets by a chapter's number. 07 is another operator: no small diff is promised there.
 var mostLines = map[string]budget{
-	// 01 and 02 have more than they once had, for the timeout of idle watches: the file is the same in
-	// every chapter now, and 02 had none.
-	"01": {code: 910},
-	"02": {code: 715, toRead: 356},
-	"03": {code: 910, toRead: 300},
-	"04": {code: 823, toRead: 250},
-	"05": {code: 726, toRead: 702},
-	"06": {code: 917, toRead: 590},
+	// All have more than they once had, for two promises that no chapter kept before: idle watches end
+	// (02 had no timeout), and a namespace that is deleted causes one refused write for each Foo.
+	"01": {code: 940},
+	"02": {code: 744, toRead: 357},
+	"03": {code: 939, toRead: 302},
+	"04": {code: 855, toRead: 247},
+	"05": {code: 766, toRead: 679},
+	"06": {code: 957, toRead: 592},
 	// 55 more than it once had: informers that wait for permissions without a limit, and what a server says that overrules, rewords or has
 	// replaced something.
-	"07": {code: 2010},
+	"07": {code: 2039},
 }
 
 func budgets(_ context.Context, r *repository) error {

@@ -34,6 +34,7 @@ func parts() []part {
 		{"config.go", "01", "04", true},
 		{"watcherrors.go", "02", "07", true},
 		{"idletimeout.go", "01", "07", true},
+		{"terminating.go", "01", "07", true},
 		{"merge.go", "01", "03", true},
 		{"reconcile.go", "01", "05", false},
 		{"write.go", "01", "05", false},
@@ -71,6 +72,7 @@ func parts() []part {
 var inProject = map[string]string{
 	"desired.go":         "internal/controller/desired.go",
 	"watcherrors.go":     "cmd/watcherrors.go",
+	"terminating.go":     "internal/controller/terminating.go",
 	"idletimeout.go":     "cmd/idletimeout.go",
 	"manifests/crd.yaml": "api/v1alpha1/testdata/crd.yaml", // which the generated one is compared with
 }

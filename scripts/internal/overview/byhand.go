@@ -33,6 +33,7 @@ var jobs = []job{
 	{what: "Events", files: regexp.MustCompile(`^recorder\.go$`)},
 	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
 	{what: "a timeout for idle watches", files: regexp.MustCompile(`(^|/)idletimeout\.go$`)},
+	{what: "namespaces that are being deleted", files: regexp.MustCompile(`(^|/)terminating\.go$`)},
 	{what: "what the log says when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
 	{what: "flags, settings, start and end", files: regexp.MustCompile(`(^|/)(main|config|manager|options)\.go$`)},
 	{what: "the same without Go types", files: regexp.MustCompile(`^unstructured\.go$`)},

@@ -1,0 +1,42 @@
+// Later chapters have the same file; it is tested here.
+
+package main
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestTerminating(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "web", errors.New("because"))
+	namespaceGoes := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "web", errors.New("because"))
+	namespaceGoes.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	for sentence, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"it worked":                      {nil, false},
+		"a permission is missing":        {forbidden, false},
+		"the namespace is being deleted": {namespaceGoes, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			foo, other := aFoo("example", "web", 1), aFoo("other", "web", 1)
+			seen := &terminatingOwners{}
+
+			if got := seen.refused(foo, test.err); got != test.want {
+				t.Errorf("refused says %v, want %v", got, test.want)
+			}
+			if got := seen.has(foo); got != test.want {
+				t.Errorf("then has says %v, want %v", got, test.want)
+			}
+			if seen.has(other) {
+				t.Error("it also has a Foo that it has never seen")
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+// A namespace that is deleted with all that is in it. Nothing can be created there any more, while
+// the namespace's controller deletes Deployments and their owners in any order. A program that takes
+// the refusals for failures sends them again and again.
+
+package acceptance
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// removeNamespace has some objects in a namespace, and deletes that.
+func removeNamespace(s *scenario) {
+	s.movesOut()
+	const objects = 10
+	for i := range objects {
+		s.createNumber(i)
+	}
+	if s.Kind == chapters.TDSet {
+		s.startAt(at(10, 30))
+	} else {
+		s.start()
+	}
+	for i := range objects {
+		if name := crowdName(i); s.Kind == chapters.TDSet {
+			s.becomesScheduled(name, 2)
+		} else {
+			s.becomesReady(name)
+		}
+	}
+	s.namespaceGoes()
+}
+
+// movesOut makes another namespace for the objects, since the operator's account is in its own.
+func (s *scenario) movesOut() {
+	s.Helper()
+	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-out-"})
+}
+
+// namespaceGoes deletes the namespace, waits until it is gone, and judges: the server has refused at
+// most one write for each object, by its name.
+func (s *scenario) namespaceGoes() {
+	s.Helper()
+	s.writes()
+	namespaces := s.client.CoreV1().Namespaces()
+	s.must(namespaces.Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
+	s.eventually("the namespace is gone", func() error {
+		left, err := namespaces.Get(s.Context(), s.namespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("%v, error %w", left.Status, err)
+	})
+	refused, most := map[string]int{}, ""
+	for _, write := range s.writes() {
+		if write.Code == http.StatusForbidden && write.Resource != "events" {
+			refused[write.Name]++
+			if refused[write.Name] > refused[most] {
+				most = write.Name
+			}
+		}
+	}
+	if refused[most] > 1 {
+		s.Errorf("%d writes for %s were refused, want one at most", refused[most], most)
+	}
+	s.Logf("writes were refused for %d objects", len(refused))
+}
