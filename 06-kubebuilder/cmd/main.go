@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,7 +22,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 	"example.com/operators/06-kubebuilder/internal/controller"
 	// +kubebuilder:scaffold:imports
 )
@@ -34,7 +35,7 @@ var (
 
 func init() {
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	utilruntime.Must(samplecontrollerv1alpha1.AddToScheme(scheme))
 	// +kubebuilder:scaffold:scheme
 }
 
@@ -113,7 +114,8 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	// The CLI puts new controllers here, and new webhooks too: move those into registerWebhooks, which waits for the certificates.
+	// The CLI adds controllers and webhooks here, and its code asks for this variable.
+	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks))
 	// +kubebuilder:scaffold:builder
 	return nil
 }

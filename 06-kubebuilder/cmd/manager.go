@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"example.com/operators/06-kubebuilder/api/v1alpha1"
 )
@@ -33,18 +32,12 @@ const (
 
 // newManager returns a manager without a controller yet.
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
-	webhooks := webhook.NewServer(webhookServerOptions(o))
-	if o.enableWebhooks {
-		// addWebhooks registers them while the server starts, and nothing locks what they are registered in. It is made by the first
-		// registration: this one, before anything runs. It answers at all other paths.
-		webhooks.Register("/", http.NotFoundHandler())
-	}
 	shutdown := shutdownTimeout
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme,
 		Cache:                   cacheOptions(o),
 		Metrics:                 metricsOptions(o.metricsAddress, o.metricsCert),
-		WebhookServer:           webhooks,
+		WebhookServer:           newWebhookServer(o),
 		HealthProbeBindAddress:  o.probeAddress,
 		GracefulShutdownTimeout: &shutdown,
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,7 +23,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/controller"
 	// +kubebuilder:scaffold:imports
 )
@@ -35,7 +36,7 @@ var (
 
 func init() {
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1.AddToScheme(scheme))
+	utilruntime.Must(schedulev1.AddToScheme(scheme))
 	// +kubebuilder:scaffold:scheme
 }
 
@@ -141,7 +142,8 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	// The CLI puts new controllers here, and new webhooks too: move those into registerWebhooks, which waits for the certificates.
+	// The CLI adds controllers and webhooks here, and its code asks for this variable.
+	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks))
 	// +kubebuilder:scaffold:builder
 	return nil
 }

@@ -30,7 +30,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	v1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/controller"
@@ -52,19 +51,13 @@ func newMapper(config *rest.Config) (meta.RESTMapper, error) {
 
 // newManager returns a manager without a controller yet. Making the cache, it asks mapper whether Pods are namespaced.
 func newManager(config *rest.Config, mapper meta.RESTMapper, o options) (ctrl.Manager, error) {
-	webhooks := webhook.NewServer(webhookServerOptions(o))
-	if o.enableWebhooks {
-		// addWebhooks registers them while the server starts, and nothing locks what they are registered in. It is made by the first
-		// registration: this one, before anything runs. It answers at all other paths.
-		webhooks.Register("/", http.NotFoundHandler())
-	}
 	shutdown := shutdownTimeout
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme,
 		MapperProvider:          func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Cache:                   cacheOptions(o),
 		Metrics:                 metricsOptions(o.metricsAddress, o.metricsCert),
-		WebhookServer:           webhooks,
+		WebhookServer:           newWebhookServer(o),
 		HealthProbeBindAddress:  o.probeAddress,
 		GracefulShutdownTimeout: &shutdown,
 

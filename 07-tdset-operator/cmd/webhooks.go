@@ -6,12 +6,11 @@
 package main
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync/atomic"
+	"path/filepath"
 
 	"github.com/open-policy-agent/cert-controller/pkg/rotator"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,56 +29,44 @@ const (
 	validating     = namePrefix + "validating-webhook-configuration"
 )
 
-// webhookServerOptions says where to serve webhooks. The server doesn't run unless a webhook is registered.
-func webhookServerOptions(o options) webhook.Options {
-	return webhook.Options{
-		Host:     o.webhookHost,
-		Port:     o.webhookPort,
-		CertDir:  o.webhookCert.path,
-		CertName: o.webhookCert.name,
-		KeyName:  o.webhookCert.key,
-		TLSOpts:  []func(*tls.Config){withoutHTTP2},
+// newWebhookServer returns the server of the webhooks. It runs only if a webhook is registered, and
+// reads its certificate for each connection, because the first one may come while it runs.
+func newWebhookServer(o options) webhook.Server {
+	cert, key := filepath.Join(o.webhookCert.path, o.webhookCert.name), filepath.Join(o.webhookCert.path, o.webhookCert.key)
+	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		return &pair, err
 	}
+	return webhook.NewServer(webhook.Options{
+		Host:    o.webhookHost,
+		Port:    o.webhookPort,
+		TLSOpts: []func(*tls.Config){withoutHTTP2, func(config *tls.Config) { config.GetCertificate = load }},
+	})
 }
 
-// registerWebhooks has mgr's webhook server answer at the webhooks' paths, and starts it.
-func registerWebhooks(mgr ctrl.Manager) error {
-	return webhookv1.SetupTDSetWebhookWithManager(mgr)
-}
-
-// addWebhooks has mgr register the webhooks as soon as they can be served. Until then this copy isn't ready, so the Service sends it no
-// requests.
+// addWebhooks has mgr serve the webhooks. This replica isn't ready before the API server trusts its
+// certificate, so the Service sends it no requests until then.
 func addWebhooks(mgr ctrl.Manager, o options) error {
-	certified := make(chan struct{})
+	trusted := make(chan struct{})
 	if o.rotateCerts {
-		if err := addRotator(mgr, o, certified); err != nil {
+		if err := addRotator(mgr, o, trusted); err != nil {
 			return fmt.Errorf("rotation of certificates: %w", err)
 		}
 	} else {
-		close(certified)
+		close(trusted)
 	}
-	var registered atomic.Bool
 	isServing := func(request *http.Request) error {
-		if !registered.Load() {
-			return errors.New("no webhook is registered yet: the certificate is waited for")
+		select {
+		case <-trusted:
+			return mgr.GetWebhookServer().StartedChecker()(request)
+		default:
+			return errors.New("waiting for the webhooks' certificate")
 		}
-		return mgr.GetWebhookServer().StartedChecker()(request)
 	}
 	if err := mgr.AddReadyzCheck("webhooks", isServing); err != nil {
 		return err
 	}
-	return mgr.Add(onEveryCopy(func(ctx context.Context) error {
-		select {
-		case <-certified:
-		case <-ctx.Done():
-			return nil
-		}
-		if err := registerWebhooks(mgr); err != nil {
-			return err
-		}
-		registered.Store(true)
-		return nil
-	}))
+	return webhookv1.SetupTDSetWebhookWithManager(mgr)
 }
 
 // addRotator has mgr make certificates, and close ready once the first is in its files and trusted. Every copy does this, not only the
@@ -99,10 +86,3 @@ func addRotator(mgr ctrl.Manager, o options, ready chan struct{}) error {
 		Webhooks:       []rotator.WebhookInfo{{Type: rotator.Validating, Name: validating}},
 	})
 }
-
-// onEveryCopy is something that the manager runs whether this copy leads or not, and once its cache is filled.
-type onEveryCopy func(context.Context) error
-
-func (run onEveryCopy) Start(ctx context.Context) error { return run(ctx) }
-
-func (onEveryCopy) NeedLeaderElection() bool { return false }
