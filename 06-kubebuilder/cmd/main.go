@@ -114,8 +114,7 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	// The CLI adds controllers and webhooks here, and its code asks for this variable.
-	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks))
+	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks)) // what the CLI adds here asks for it
 	// +kubebuilder:scaffold:builder
 	return nil
 }

@@ -1,6 +1,9 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // The markers of a type stand in a comment of their own, before the one that documents it. Comments become descriptions in the CRD,
 // and are what `kubectl explain` says; markers become all else in it:
@@ -79,4 +82,11 @@ type FooList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 
 	Items []Foo `json:"items"`
+}
+
+func init() {
+	SchemeBuilder.Register(func(scheme *runtime.Scheme) error {
+		scheme.AddKnownTypes(SchemeGroupVersion, &Foo{}, &FooList{})
+		return nil
+	})
 }

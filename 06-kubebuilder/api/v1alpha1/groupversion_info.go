@@ -26,9 +26,11 @@ var GroupVersion = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version
 // SchemeGroupVersion is GroupVersion, by the name that the generated apply configurations have for it.
 var SchemeGroupVersion = GroupVersion
 
-// AddToScheme adds this package's types to scheme.
-func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Foo{}, &FooList{})
+// SchemeBuilder adds this group and version to a scheme, and the types that register with it.
+var SchemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error {
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
-}
+})
+
+// AddToScheme adds this package's types to scheme.
+var AddToScheme = SchemeBuilder.AddToScheme

@@ -1,6 +1,9 @@
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // The rules in CEL below can be checked by the API server alone, with no webhook there. What they can't say is left to the
 // webhook, and to the condition Degraded: see internal/schedule.
@@ -149,4 +152,11 @@ type TDSetList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 
 	Items []TDSet `json:"items"`
+}
+
+func init() {
+	SchemeBuilder.Register(func(scheme *runtime.Scheme) error {
+		scheme.AddKnownTypes(SchemeGroupVersion, &TDSet{}, &TDSetList{})
+		return nil
+	})
 }
