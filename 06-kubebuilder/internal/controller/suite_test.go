@@ -1,21 +1,26 @@
-// The suite: envtest, which is a real API server with its etcd and nothing else. No controller runs, so no garbage is collected, no
-// Deployment makes Pods, and no Deployment becomes available unless the test says so. It is started once, by the first test that asks
-// for it, and stopped by TestMain. Tests that need no server are on a fake client: see cluster_test.go.
+// The suite: envtest, which is a real API server with its etcd and nothing else. No controller runs, so
+// no garbage is collected, no Deployment makes Pods, and no Deployment becomes available unless the
+// test says so. It is started once, by Ginkgo or by the first plain test that asks for it, and stopped
+// by TestMain. Tests that need no server use a fake client: see cluster_test.go.
+//
+// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types at the markers.
 
 package controller
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -23,13 +28,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 	"example.com/operators/06-kubebuilder/test/utils"
 	// +kubebuilder:scaffold:imports
 )
 
-// testEnv is nil if no test has asked for it.
-var testEnv *envtest.Environment
+// The CLI's specs use these names. startTestEnv sets the last three, and BeforeSuite the others.
+var (
+	ctx       context.Context
+	cancel    context.CancelFunc
+	testEnv   *envtest.Environment // nil if no test has asked for it
+	cfg       *rest.Config
+	k8sClient client.Client
+)
+
+// TestControllers runs the Ginkgo specs of this package.
+func TestControllers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs a real API server, and this is a short run")
+	}
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Controller Suite")
+}
+
+var _ = BeforeSuite(func() {
+	ctx, cancel = context.WithCancel(context.Background())
+	Expect(startTestEnv()).To(Succeed())
+})
+
+var _ = AfterSuite(func() {
+	cancel()
+})
+
+var _ = Describe("Foo Controller", func() {
+	It("has nothing to do for a Foo that is gone", func() {
+		reconciler := &FooReconciler{Client: k8sClient}
+		gone := ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "gone"}}
+		Expect(reconciler.Reconcile(ctx, gone)).To(Equal(ctrl.Result{}))
+	})
+})
 
 var startTestEnv = sync.OnceValue(func() error {
 	assets, err := utils.EnvtestAssets("../..")
@@ -41,17 +78,30 @@ var startTestEnv = sync.OnceValue(func() error {
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
-	_, err = testEnv.Start()
+	if cfg, err = testEnv.Start(); err != nil {
+		return err
+	}
+	k8sClient, err = client.New(cfg, client.Options{Scheme: scheme.Scheme})
 	return err
 })
 
+// ginkgosOwn is a goroutine that Ginkgo leaves behind: it waits for Ctrl-C.
+var ginkgosOwn = goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
+
 // TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its context, and all that it runs.
 func TestMain(m *testing.M) {
-	utilruntime.Must(v1alpha1.AddToScheme(scheme.Scheme))
+	// Plain tests need the types too, so they are added here, and not in BeforeSuite. TestControllers
+	// sets Ginkgo's handler of failures.
+	RegisterFailHandler(func(message string, _ ...int) { panic(message) })
+	var err error
+	err = samplecontrollerv1alpha1.AddToScheme(scheme.Scheme)
+	Expect(err).NotTo(HaveOccurred())
+
 	// +kubebuilder:scaffold:scheme
+
 	utils.ShareLog()
 	ctrl.SetLogger(klog.Background()) // as main does
-	goleak.VerifyTestMain(andStop{m})
+	goleak.VerifyTestMain(andStop{m}, ginkgosOwn)
 }
 
 // andStop runs the tests, and then stops the API server that they have shared: its clients' connections aren't leaks.
@@ -76,7 +126,7 @@ func newAPIServer(t *testing.T) (*rest.Config, client.WithWatch, string) {
 		t.Skip("it needs a real API server, and this is a short run")
 	}
 	must(t, startTestEnv())
-	config := rest.CopyConfig(testEnv.Config)
+	config := rest.CopyConfig(cfg)
 	config.QPS = -1
 	transport, err := rest.TransportFor(config)
 	must(t, err)

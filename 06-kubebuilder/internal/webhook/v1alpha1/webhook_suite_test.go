@@ -1,5 +1,10 @@
-// The suite: envtest, which is a real API server with its etcd and nothing else, and a manager that serves the webhooks. envtest applies
-// config/webhook with two changes: the API server calls a URL on this machine, and trusts the certificate that envtest has made.
+// The suite: envtest, which is a real API server with its etcd and nothing else, and a manager that
+// serves the webhooks. envtest applies config/webhook with two changes: the API server calls a URL on
+// this machine, and trusts the certificate that envtest has made. Both are started once, by Ginkgo or
+// by the first plain test that asks for them, and stopped by TestMain.
+//
+// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types and webhooks at
+// the markers.
 
 package v1alpha1
 
@@ -12,6 +17,8 @@ import (
 	"sync"
 	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,27 +33,53 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 	"example.com/operators/06-kubebuilder/internal/controller"
 	"example.com/operators/06-kubebuilder/test/utils"
 	// +kubebuilder:scaffold:imports
 )
 
-// testEnv is nil if no test has asked for it, and so is stopManager.
+// The CLI's specs use these names. startTestEnv sets the last three, and BeforeSuite the others.
 var (
-	testEnv     *envtest.Environment
-	stopManager func() error
+	ctx       context.Context
+	cancel    context.CancelFunc
+	testEnv   *envtest.Environment // nil if no test has asked for it
+	cfg       *rest.Config
+	k8sClient client.Client
 )
+
+// stopManager is nil if no manager runs.
+var stopManager func() error
+
+// TestAPIs runs the Ginkgo specs of this package.
+func TestAPIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs a real API server, and this is a short run")
+	}
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Webhook Suite")
+}
+
+var _ = BeforeSuite(func() {
+	ctx, cancel = context.WithCancel(context.Background())
+	Expect(startTestEnv()).To(Succeed())
+})
+
+var _ = AfterSuite(func() { cancel() })
+
+var _ = Describe("Foo Webhook", func() {
+	It("names the Deployment after its Foo", func() {
+		foo := aNewFoo("default", "example", "")
+		Expect(k8sClient.Create(ctx, foo, client.DryRunAll)).To(Succeed())
+		Expect(foo.Spec.DeploymentName).To(Equal("example"))
+	})
+})
 
 var startTestEnv = sync.OnceValue(func() error {
 	assets, err := utils.EnvtestAssets("../../..")
 	if err != nil {
 		return err
 	}
-	if err := v1alpha1.AddToScheme(scheme.Scheme); err != nil {
-		return err
-	}
-	// +kubebuilder:scaffold:scheme
 	testEnv = &envtest.Environment{
 		BinaryAssetsDirectory: assets,
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "..", "config", "crd", "bases")},
@@ -55,7 +88,10 @@ var startTestEnv = sync.OnceValue(func() error {
 			Paths: []string{filepath.Join("..", "..", "..", "config", "webhook", "manifests.yaml")},
 		},
 	}
-	if _, err := testEnv.Start(); err != nil {
+	if cfg, err = testEnv.Start(); err != nil {
+		return err
+	}
+	if k8sClient, err = client.New(cfg, client.Options{Scheme: scheme.Scheme}); err != nil {
 		return err
 	}
 	return startManager(&testEnv.WebhookInstallOptions)
@@ -69,7 +105,7 @@ func startManager(where *envtest.WebhookInstallOptions) error {
 		CertDir: where.LocalServingCertDir,
 		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }},
 	})
-	mgr, err := ctrl.NewManager(testEnv.Config, ctrl.Options{
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:        scheme.Scheme,
 		Cache:         cache.Options{ReaderFailOnMissingInformer: true},
 		Metrics:       metricsserver.Options{BindAddress: "0"},
@@ -78,29 +114,42 @@ func startManager(where *envtest.WebhookInstallOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	stopManager = func() error {
-		cancel()
+		stop()
 		return <-ended
 	}
 	foos := &controller.FooReconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
 	if err := foos.SetupWithManager(ctx, mgr, 1); err != nil {
 		return err
 	}
-	if err := SetupFooWebhookWithManager(mgr); err != nil {
-		return err
-	}
+	err = SetupFooWebhookWithManager(mgr)
+	Expect(err).NotTo(HaveOccurred())
+
 	// +kubebuilder:scaffold:webhook
+
 	go func() { ended <- mgr.Start(ctx) }()
 	mgr.GetCache().WaitForCacheSync(ctx)
 	return untilServed(ctx, server)
 }
 
+// ginkgosOwn is a goroutine that Ginkgo leaves behind: it waits for Ctrl-C.
+var ginkgosOwn = goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
+
 // TestMain fails the whole run if a test leaves a goroutine behind.
 func TestMain(m *testing.M) {
+	// Plain tests need the types too, so they are added here, and not in BeforeSuite. TestAPIs sets
+	// Ginkgo's handler of failures.
+	RegisterFailHandler(func(message string, _ ...int) { panic(message) })
+	var err error
+	err = samplecontrollerv1alpha1.AddToScheme(scheme.Scheme)
+	Expect(err).NotTo(HaveOccurred())
+
+	// +kubebuilder:scaffold:scheme
+
 	ctrl.SetLogger(klog.Background())
-	goleak.VerifyTestMain(andStop{m})
+	goleak.VerifyTestMain(andStop{m}, ginkgosOwn)
 }
 
 // andStop runs the tests, and then stops the manager and the API server that they have shared.
@@ -130,7 +179,7 @@ func newAPIServer(t *testing.T) (client.Client, *warnings, string) {
 		t.Skip("it needs a real API server, and this is a short run")
 	}
 	must(t, startTestEnv())
-	config, warned := rest.CopyConfig(testEnv.Config), &warnings{}
+	config, warned := rest.CopyConfig(cfg), &warnings{}
 	config.QPS = -1
 	config.WarningHandlerWithContext = warned
 	transport, err := rest.TransportFor(config)

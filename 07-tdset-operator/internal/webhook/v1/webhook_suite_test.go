@@ -1,18 +1,24 @@
-// The suite: envtest, which is a real API server with its etcd and nothing else, and a manager that serves the webhook. envtest applies
-// config/webhook with two changes: the API server calls a URL on this machine, and trusts the certificate that envtest has made.
+// The suite: envtest, which is a real API server with its etcd and nothing else, and a manager that
+// serves the webhook. envtest applies config/webhook with two changes: the API server calls a URL on
+// this machine, and trusts the certificate that envtest has made. Both are started once, by Ginkgo or
+// by the first plain test that asks for them, and stopped by TestMain.
+//
+// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types and webhooks at
+// the markers.
 
 package v1
 
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -27,26 +33,51 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/test/utils"
 	// +kubebuilder:scaffold:imports
 )
 
-// testEnv is nil if no test has asked for it, and so is stopManager.
+// The CLI's specs use these names. startTestEnv sets the last three, and BeforeSuite the others.
 var (
-	testEnv     *envtest.Environment
-	stopManager func() error
+	ctx       context.Context
+	cancel    context.CancelFunc
+	testEnv   *envtest.Environment // nil if no test has asked for it
+	cfg       *rest.Config
+	k8sClient client.Client
 )
+
+// stopManager is nil if no manager runs.
+var stopManager func() error
+
+// TestAPIs runs the Ginkgo specs of this package.
+func TestAPIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs a real API server, and this is a short run")
+	}
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Webhook Suite")
+}
+
+var _ = BeforeSuite(func() {
+	ctx, cancel = context.WithCancel(context.Background())
+	Expect(startTestEnv()).To(Succeed())
+})
+
+var _ = AfterSuite(func() { cancel() })
+
+var _ = Describe("TDSet Webhook", func() {
+	It("refuses two windows with the same hours", func() {
+		tdset := aTDSet(in("default"), windows(aWindow(19, 0), aWindow(19, 24)))
+		Expect(k8sClient.Create(ctx, tdset, client.DryRunAll)).To(MatchError(ContainSubstring("the same startTime and endTime")))
+	})
+})
 
 var startTestEnv = sync.OnceValue(func() error {
 	assets, err := utils.EnvtestAssets("../../..")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(v1.AddToScheme(scheme.Scheme), apiextensionsv1.AddToScheme(scheme.Scheme)); err != nil {
-		return err
-	}
-	// +kubebuilder:scaffold:scheme
 	testEnv = &envtest.Environment{
 		BinaryAssetsDirectory: assets,
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "..", "config", "crd", "bases")},
@@ -55,7 +86,10 @@ var startTestEnv = sync.OnceValue(func() error {
 			Paths: []string{filepath.Join("..", "..", "..", "config", "webhook", "manifests.yaml")},
 		},
 	}
-	if _, err := testEnv.Start(); err != nil {
+	if cfg, err = testEnv.Start(); err != nil {
+		return err
+	}
+	if k8sClient, err = client.New(cfg, client.Options{Scheme: scheme.Scheme}); err != nil {
 		return err
 	}
 	return startManager(&testEnv.WebhookInstallOptions)
@@ -69,7 +103,7 @@ func startManager(where *envtest.WebhookInstallOptions) error {
 		CertDir: where.LocalServingCertDir,
 		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }},
 	})
-	mgr, err := ctrl.NewManager(testEnv.Config, ctrl.Options{
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:        scheme.Scheme,
 		Metrics:       metricsserver.Options{BindAddress: "0"},
 		WebhookServer: server,
@@ -77,24 +111,39 @@ func startManager(where *envtest.WebhookInstallOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	stopManager = func() error {
-		cancel()
+		stop()
 		return <-ended
 	}
-	if err := SetupTDSetWebhookWithManager(mgr); err != nil {
-		return err
-	}
+	err = SetupTDSetWebhookWithManager(mgr)
+	Expect(err).NotTo(HaveOccurred())
+
 	// +kubebuilder:scaffold:webhook
+
 	go func() { ended <- mgr.Start(ctx) }()
 	return untilServed(ctx, server)
 }
 
+// ginkgosOwn is a goroutine that Ginkgo leaves behind: it waits for Ctrl-C.
+var ginkgosOwn = goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
+
 // TestMain fails the whole run if a test leaves a goroutine behind.
 func TestMain(m *testing.M) {
+	// Plain tests need the types too, so they are added here, and not in BeforeSuite. TestAPIs sets
+	// Ginkgo's handler of failures.
+	RegisterFailHandler(func(message string, _ ...int) { panic(message) })
+	var err error
+	err = schedulev1.AddToScheme(scheme.Scheme)
+	Expect(err).NotTo(HaveOccurred())
+
+	// +kubebuilder:scaffold:scheme
+
+	err = apiextensionsv1.AddToScheme(scheme.Scheme)
+	Expect(err).NotTo(HaveOccurred())
 	ctrl.SetLogger(klog.Background())
-	goleak.VerifyTestMain(andStop{m})
+	goleak.VerifyTestMain(andStop{m}, ginkgosOwn)
 }
 
 // andStop runs the tests, and then stops the manager and the API server that they have shared.
@@ -124,7 +173,7 @@ func newAPIServer(t *testing.T) (client.Client, *warnings, string) {
 		t.Skip("it needs a real API server, and this is a short run")
 	}
 	must(t, startTestEnv())
-	config, warned := rest.CopyConfig(testEnv.Config), &warnings{}
+	config, warned := rest.CopyConfig(cfg), &warnings{}
 	config.QPS = -1
 	config.WarningHandlerWithContext = warned
 	transport, err := rest.TransportFor(config)
