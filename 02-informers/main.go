@@ -55,6 +55,8 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
+	defer klog.InfoS("Stopped")
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
@@ -71,8 +73,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 
-	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
-	defer klog.InfoS("Stopped")
 	controller.run(ctx)
 	return nil
 }

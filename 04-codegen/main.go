@@ -67,6 +67,8 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
+	defer klog.InfoS("Stopped")
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
@@ -85,8 +87,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 
-	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
-	defer klog.InfoS("Stopped")
 	work := func(ctx, leading context.Context) { controller.run(ctx, leading, o.workers) }
 	if o.leaderElect {
 		leases, err := o.election.newClient(config)

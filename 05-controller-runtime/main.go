@@ -65,14 +65,16 @@ func run(ctx context.Context, o options) error {
 	if o.workers < 1 {
 		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
 	}
+	ctrl.SetLogger(klog.Background())
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
+	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
+	defer klog.InfoS("Stopped")
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
-	ctrl.SetLogger(klog.Background())
 	mgr, err := newManager(config, o)
 	if err != nil {
 		return err
@@ -84,8 +86,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 
-	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
-	defer klog.InfoS("Stopped")
 	return start(ctx, mgr)
 }
 

@@ -79,14 +79,16 @@ func run(ctx context.Context, o options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	ctrl.SetLogger(klog.Background())
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
+	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace, "webhooks", o.enableWebhooks)
+	defer setupLog.Info("Stopped")
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
-	ctrl.SetLogger(klog.Background())
 	mgr, err := newManager(config, o)
 	if err != nil {
 		return err
@@ -98,8 +100,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 
-	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace, "webhooks", o.enableWebhooks)
-	defer setupLog.Info("Stopped")
 	return start(ctx, mgr)
 }
 

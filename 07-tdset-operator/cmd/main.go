@@ -83,14 +83,19 @@ func run(ctx context.Context, o options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	ctrl.SetLogger(klog.Background())
 	config, err := loadConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
+	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace, "webhooks", o.enableWebhooks)
+	if o.time.changed() {
+		setupLog.Info("The time isn't the computer's", "begins", cmp.Or(o.time.start, time.Now()), "speed", o.time.speed)
+	}
+	defer setupLog.Info("Stopped")
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
-	ctrl.SetLogger(klog.Background())
 	mapper, err := newMapper(config)
 	if err != nil {
 		return err
@@ -106,11 +111,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 
-	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace, "webhooks", o.enableWebhooks)
-	if o.time.changed() {
-		setupLog.Info("The time isn't the computer's", "begins", cmp.Or(o.time.start, time.Now()), "speed", o.time.speed)
-	}
-	defer setupLog.Info("Stopped")
 	return start(ctx, mgr)
 }
 

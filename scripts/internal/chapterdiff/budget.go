@@ -80,17 +80,18 @@ func Budgets(w io.Writer, all []chapters.Chapter) error {
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tCOMMENTS\tTO READ\tCHANGED\tNEW\tGONE")
+	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tCOMMENTS\tTO READ\tREMOVED\tADDED\tNEW\tGONE")
 	for _, row := range rows {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
-			row.Chapter.Name, row.Files, row.Code, row.Comments, row.ToRead(), row.Changed, row.New, row.Gone)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
+			row.Chapter.Name, row.Files, row.Code, row.Comments, row.ToRead(), row.Removed, row.Added, row.New, row.Gone)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(w, `
-Lines of handwritten Go; blank lines, tests, exercises, generated code and warm-ups don't count. To read, for who comes
-from the chapter before: the lines added and removed in files that both have, and all of new files, with their comments.
+Lines of handwritten Go, without blank lines, tests, exercises, generated code and warm-ups. TO READ is what you read if you
+come from the chapter before: the lines REMOVED and ADDED in files that both chapters have, and all lines of NEW files, with
+their comments. GONE are the lines of files that the chapter before had.
 `)
 	return err
 }

@@ -38,13 +38,13 @@ func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	return Diff{A: a, B: b, all: all, pairs: pairs}, nil
 }
 
-// Lines are numbers of lines of handwritten Go, with comments and without blank ones: those changed (added and removed) in files that
-// both chapters have, those of new files, and those of files that are gone. Tests, exercises, generated code and programs of their own
-// don't count.
-type Lines struct{ Changed, New, Gone int }
+// Lines are numbers of lines of handwritten Go, with comments and without blank ones: those removed
+// and added in files that both chapters have, those of new files, and those of files that are gone.
+// Tests, exercises, generated code and programs of their own don't count.
+type Lines struct{ Removed, Added, New, Gone int }
 
-// ToRead are the lines that a reader of the diff reads: nobody reads again what is gone.
-func (l Lines) ToRead() int { return l.Changed + l.New }
+// ToRead is the number of lines that a reader of the diff reads. Nobody reads again what is gone.
+func (l Lines) ToRead() int { return l.Removed + l.Added + l.New }
 
 func (d Diff) lines() (l Lines) {
 	for _, p := range d.pairs {
@@ -53,7 +53,8 @@ func (d Diff) lines() (l Lines) {
 		}
 		switch p.state() {
 		case stateChanged:
-			l.Changed += p.removed.total() + p.added.total()
+			l.Removed += p.removed.total()
+			l.Added += p.added.total()
 		case stateNew:
 			l.New += p.added.total()
 		case stateGone:

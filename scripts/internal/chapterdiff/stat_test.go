@@ -99,9 +99,9 @@ func TestBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	table, _, _ := strings.Cut(got.String(), "\n\n")
-	want := `CHAPTER   FILES   CODE   COMMENTS   TO READ   CHANGED   NEW   GONE
-01-a      3       6      2          0         0         0     0
-02-b      3       8      2          6         3         3     2`
+	want := `CHAPTER   FILES   CODE   COMMENTS   TO READ   REMOVED   ADDED   NEW   GONE
+01-a      3       6      2          0         0         0       0     0
+02-b      3       8      2          6         1         2       3     2`
 	if table != want {
 		t.Errorf("got:\n%s\nwant:\n%s", table, want)
 	}

@@ -1,0 +1,53 @@
+// What becomes of an Event that the API server rejects. The recorder is client-go's own, on the fake
+// clientset, in a bubble of testing/synctest.
+
+package main
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// client-go retries an Event if the API server can't be reached. If the server rejects it, as in fault
+// F4, the Event is lost: the status has the same message, and that is what programs should read.
+func TestARejectedEventIsLost(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		failure      error
+		wantAttempts int
+	}{
+		"the server rejects it":       {apierrors.NewInternalError(errors.New("the disk is full")), 1},
+		"the server can't be reached": {errors.New("connection refused"), 2},
+		"the server accepts it":       {nil, 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				attempts := 0
+				kube := fake.NewSimpleClientset()
+				kube.PrependReactor("create", "events", func(clienttesting.Action) (handled bool, answer runtime.Object, err error) {
+					attempts++
+					return attempts == 1 && test.failure != nil, nil, test.failure
+				})
+				recorder, stop, err := newRecorder(t.Context(), kube)
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				recorder.Event(aFoo("example", "web", 1), corev1.EventTypeNormal, "Synced", "1 of 1 replicas are available")
+				time.Sleep(time.Hour)
+				stop()
+
+				if attempts != test.wantAttempts {
+					t.Errorf("%d attempts, want %d", attempts, test.wantAttempts)
+				}
+			})
+		})
+	}
+}
