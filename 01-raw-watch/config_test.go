@@ -1,5 +1,5 @@
-// Which kubeconfig is used, and what a wrong one leads to: a message that names the file and what is
-// wrong with it.
+// Tests that loadConfig uses the right kubeconfig, and that the error for a wrong one names the
+// file and the problem.
 
 package main
 
@@ -26,7 +26,7 @@ contexts:
 current-context: a-context
 `
 
-// without returns the good kubeconfig without a line, or with another in its place.
+// without returns the good kubeconfig with one line removed or replaced.
 func without(line, instead string) *string {
 	return new(strings.Replace(goodKubeconfig, line, instead, 1))
 }
@@ -34,7 +34,7 @@ func without(line, instead string) *string {
 func TestLoadConfig(t *testing.T) {
 	for name, test := range map[string]struct {
 		file *string // nil: there is none
-		want string  // a regular expression that the message matches, beside naming the file
+		want string  // a regular expression for the message, which also has to name the file
 	}{
 		"the file is missing": {
 			file: nil, want: "is it missing|no such file",
@@ -98,7 +98,7 @@ func TestLoadConfigPrefersTheFlag(t *testing.T) {
 	}
 }
 
-// Unless told otherwise, client-go sends no more than 5 requests a second: 300 new Foos would take two minutes.
+// By default, client-go sends only 5 requests a second, so 300 new Foos would take two minutes.
 func TestLoadConfigSetsNoLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	os.WriteFile(path, []byte(goodKubeconfig), 0o600)

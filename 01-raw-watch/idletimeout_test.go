@@ -1,5 +1,5 @@
-// The idle timeout, on a network that is a function, in bubbles of testing/synctest, where waiting
-// takes no time. Later chapters have the same file; it is tested here.
+// Tests of the idle timeout, with a function as the network, in testing/synctest bubbles, where
+// waiting takes no time. Later chapters have the same idletimeout.go, but only this one tests it.
 
 package main
 

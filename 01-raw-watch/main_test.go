@@ -1,4 +1,4 @@
-// Nothing outlives a test.
+// A check that no goroutine outlives a test.
 
 package main
 

@@ -1,9 +1,9 @@
-// The paths of the requests. From chapter 02 on, client-go knows them.
+// The paths of the requests. From chapter 02 on, client-go builds them.
 
 package main
 
-// foosPath returns the path of the Foos in namespace; "" means all namespaces. The path of one Foo
-// is this, a slash, and its name.
+// foosPath returns the path of the Foos in namespace; "" means all namespaces. For one Foo, add a
+// slash and its name.
 func foosPath(namespace string) string {
 	return collectionPath("/apis/samplecontroller.k8s.io/v1alpha1", namespace, "foos")
 }

@@ -1,5 +1,5 @@
-// The reads. Each one asks the API server. That is simple and always fresh, but every read costs a
-// request. Chapter 02 has the same functions, and they read from a cache.
+// The reads. Each one asks the API server. That is simple, and the answer is always fresh, but
+// every read costs a request. Chapter 02 has the same functions, but they read from a cache.
 
 package main
 
@@ -33,8 +33,8 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 	return deployment, c.client.Do(ctx, http.MethodGet, deploymentsPath(namespace)+"/"+name, nil, nil, deployment)
 }
 
-// listDeployments returns all Deployments in foo's namespace. The caller looks at their owner
-// references, because anyone can add a label to a Deployment or remove it.
+// listDeployments returns all Deployments in foo's namespace. The caller checks their owner
+// references and not their labels, because anyone can add or remove a label.
 func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	var list struct{ Items []*appsv1.Deployment }
 	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), nil, nil, &list)

@@ -1,4 +1,4 @@
-// How the controller learns of changes: one Reflector follows the Foos, another one the
+// How the controller learns about changes. One Reflector follows the Foos, another follows the
 // Deployments, and a single loop handles their events.
 
 package main
@@ -10,7 +10,7 @@ import (
 	"example.com/operators/01-raw-watch/wire"
 )
 
-// controller creates a Deployment for each Foo, and keeps it as the Foo asks.
+// controller creates a Deployment for each Foo and keeps it in the state that the Foo asks for.
 type controller struct {
 	client *wire.Client
 

@@ -1,4 +1,4 @@
-// Later chapters have the same file; it is tested here.
+// Later chapters have the same terminating.go, but only this one tests it.
 
 package main
 

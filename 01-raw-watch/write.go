@@ -1,4 +1,4 @@
-// The writes: POST, PUT and DELETE. Each one says what it assumes, with a resourceVersion or a UID.
+// The writes: POST, PUT and DELETE. Each one states its assumption, as a resourceVersion or a UID.
 // If that is no longer true, the API server refuses the write with 409 Conflict, so a change that
 // someone else made in the meantime is never lost.
 
@@ -15,22 +15,22 @@ import (
 	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// createDeployment assumes that there is no Deployment of that name. If there is one, the API
+// createDeployment assumes that there is no Deployment with that name. If there is one, the API
 // server answers 409 with the reason AlreadyExists.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
 	return c.client.Do(ctx, http.MethodPost, deploymentsPath(desired.Namespace), nil, desired, nil)
 }
 
-// updateDeployment sends the whole of observed, with the values that desired sets. It assumes
-// observed's resourceVersion: if someone else has written since, this PUT would undo their change,
-// so the API server refuses it.
+// updateDeployment sends all of observed, with the values that desired sets. It assumes observed's
+// resourceVersion. If someone else has written since, this PUT would undo their change, so the API
+// server refuses it.
 func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) error {
 	merged := merge(observed, desired)
 	return c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, nil)
 }
 
-// deleteDeployment assumes the UID: it never deletes another Deployment that has taken the name. If
-// the Deployment is gone already, there is nothing to do.
+// deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.
+// If the Deployment is gone already, there is nothing to do.
 func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.Deployment) error {
 	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(deployment.UID))}
 	err := c.client.Do(ctx, http.MethodDelete, deploymentsPath(deployment.Namespace)+"/"+deployment.Name, nil, options, nil)
@@ -41,8 +41,8 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 }
 
 // updateFooStatus sends foo with that status to the status subresource, which ignores everything
-// but the status. It assumes foo's resourceVersion: a status that was computed from an old spec is
-// refused.
+// but the status. It assumes foo's resourceVersion, so the API server refuses a status that was
+// computed from an old spec.
 func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
 	updated := *foo
 	updated.Status = status

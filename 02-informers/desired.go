@@ -1,7 +1,7 @@
-// The pure core: the Deployment that a Foo asks for, whether a Deployment matches it, and what the
-// Foo's status should be. Nothing here reads from a cluster, a clock or a flag, so plain values are
-// enough to test it. This file is the same in chapters 01 to 03. Chapters 04 to 06 share another
-// version, which builds an apply configuration.
+// The pure core. It builds the Deployment that a Foo asks for, checks whether a Deployment matches
+// it, and computes the Foo's status. Nothing here reads from a cluster, a clock or a flag, so plain
+// values are enough to test it. Chapters 01 to 03 share one version of this file. Chapters 04 to 06
+// share another, which builds an apply configuration.
 
 package main
 
@@ -18,7 +18,7 @@ import (
 	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// The reasons of the condition Ready. From chapter 03 on, ErrResourceExists is also the reason of
+// The condition Ready and its reasons. From chapter 03 on, ErrResourceExists is also the reason of
 // an Event.
 const (
 	conditionReady    = "Ready"
@@ -34,8 +34,8 @@ const (
 	controllerLabel = "controller" // its value is the Foo's name
 )
 
-// desiredDeployment returns the Deployment that foo asks for. Only the fields that the controller
-// owns are set. The rest is up to the API server's defaults and to others.
+// desiredDeployment returns the Deployment that foo asks for. It sets only the fields that the
+// controller owns, and leaves the rest to the API server's defaults and to others.
 func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 	labels := map[string]string{"app": "nginx", controllerLabel: foo.Name}
 	return &appsv1.Deployment{
@@ -69,7 +69,7 @@ func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 }
 
 // upToDate reports whether observed has the values that desired sets. The other fields belong to
-// someone else: an annotation of kubectl's, a sidecar that an admission webhook added, a default.
+// someone else: a kubectl annotation, a sidecar that an admission webhook added, a default.
 func upToDate(observed, desired *appsv1.Deployment) bool {
 	return hasLabels(observed.Labels, desired.Labels) &&
 		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
@@ -96,20 +96,19 @@ func hasContainer(containers []corev1.Container, want corev1.Container) bool {
 	})
 }
 
-// replicasOf returns spec.replicas, in which nil means 1.
+// replicasOf returns spec.replicas, where nil means 1.
 func replicasOf(deployment *appsv1.Deployment) int32 {
 	return ptr.Deref(deployment.Spec.Replicas, 1)
 }
 
-// controls reports whether foo may change deployment: it is the controller in the owner reference,
-// by UID, and the Deployment isn't being deleted.
+// controls reports whether foo may change deployment: its owner reference names foo as the
+// controller, by UID, and it isn't being deleted.
 func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns the status that foo should have, given the Deployment of the name that it
-// asks for. If nothing has changed, the result equals foo.Status, times included, and needn't be
-// written.
+// desiredStatus returns the status that foo should have, given the Deployment that it names. If
+// nothing has changed, the result equals foo.Status, including its times, so no write is needed.
 func desiredStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) v1alpha1.FooStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,

@@ -1,4 +1,4 @@
-// The work on one Foo. In chapter 03, a queue takes the place of this file.
+// The work on one Foo. In chapter 03, a queue replaces this file.
 
 package main
 
@@ -10,9 +10,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// handle syncs one Foo, and doesn't retry. After a conflict it needn't, because the write that came
-// first causes an event, which leads here again. After any other failure nothing leads here until
-// something else happens to this Foo or its Deployment, or until a resync. Chapter 03 fixes that.
+// handle syncs one Foo and doesn't retry. After a conflict it needn't, because the other write
+// causes an event, which is handled too. After any other failure the Foo waits until something else
+// happens to it or its Deployment, or until a resync. Chapter 03 fixes that.
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	c.working.Lock()
 	defer c.working.Unlock()

@@ -1,5 +1,5 @@
-// How the controller learns of changes: one informer for Foos, another one for Deployments. An
-// informer lists and watches (that part of it is a Reflector), keeps what it learns in a cache (its
+// How the controller learns about changes: from one informer for Foos and another for Deployments.
+// An informer lists and watches objects (its Reflector does this), keeps them in a cache (its
 // Indexer), and calls handlers.
 
 package main
@@ -25,7 +25,7 @@ import (
 	"example.com/operators/02-informers/pkg/client"
 )
 
-// controller creates a Deployment for each Foo, and keeps it as the Foo asks.
+// controller creates a Deployment for each Foo and keeps it in the state that the Foo asks for.
 type controller struct {
 	foos client.Interface
 	kube kubernetes.Interface
@@ -35,8 +35,8 @@ type controller struct {
 	deploymentInformer cache.SharedIndexInformer
 	deploymentsLister  appslisters.DeploymentLister
 
-	// working is locked while a handler works, because each informer calls its handlers in a
-	// goroutine of its own.
+	// A handler locks working, so that handlers run one at a time, although each informer calls its
+	// handlers in its own goroutine.
 	working sync.Mutex
 
 	terminating terminatingOwners
@@ -55,7 +55,7 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 			},
 		},
 		&v1alpha1.Foo{}, resyncPeriod, cache.Indexers{})
-	// For Kubernetes' own types, client-go has all of this.
+	// For Kubernetes' own types, client-go provides all of this.
 	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
 	c := &controller{
 		foos:               foos,
@@ -82,8 +82,8 @@ func (c *controller) run(ctx context.Context) {
 	c.deploymentInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(deployment any) { c.handleObject(ctx, deployment) },
 		UpdateFunc: func(old, new any) {
-			// With the same resourceVersion, this is a resync and no change. The resync of the Foos
-			// is enough.
+			// If the resourceVersion is the same, this is a resync and not a change. The resync of
+			// the Foos is enough.
 			if old.(*appsv1.Deployment).ResourceVersion != new.(*appsv1.Deployment).ResourceVersion {
 				c.handleObject(ctx, new)
 			}
@@ -94,9 +94,9 @@ func (c *controller) run(ctx context.Context) {
 	var informers sync.WaitGroup
 	defer informers.Wait()
 	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
-	// Wait for the cache of Deployments first. While it is empty, the handler of a Foo would create
-	// Deployments that exist already. The other order is harmless: the handler of a Deployment that
-	// finds no Foo does nothing, and the handler of each Foo is still to come.
+	// Wait for the cache of Deployments first. While it is empty, the handler for Foos would create
+	// Deployments that exist already. An empty cache of Foos is harmless: if the handler for
+	// Deployments finds no Foo, it does nothing, and each Foo is handled later.
 	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced) {
 		return
 	}

@@ -1,11 +1,11 @@
-// How an update is put together from the existing object and the desired one. This file is the same
-// in chapters 01 to 03. In chapter 04, server-side apply does this.
+// How the controller builds an update from the existing object and the desired one. This file is
+// the same in chapters 01 to 03. In chapter 04, server-side apply does this.
 
 package main
 
 import appsv1 "k8s.io/api/apps/v1"
 
-// merge returns a copy of observed with the values that desired sets. It leaves the rest as it is.
+// merge returns a copy of observed with the values that desired sets. It keeps all other values.
 func merge(observed, desired *appsv1.Deployment) *appsv1.Deployment {
 	merged := observed.DeepCopy()
 	merged.Labels = withLabels(merged.Labels, desired.Labels)

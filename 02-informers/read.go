@@ -1,5 +1,5 @@
 // The reads. None of them asks the API server, because the informers' caches have the answer. A
-// cached object is shared by everyone who reads it, so never change one: change a copy.
+// cached object is shared by everyone who reads it, so change a copy and never the object itself.
 
 package main
 

@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// loadConfig returns the address of the API server and the credentials for it. They are in the
-// kubeconfig file at path, or else where kubectl looks for them ($KUBECONFIG, ~/.kube/config), or
-// else in the Pod that the program runs in.
+// loadConfig returns the address of the API server and the credentials for it. They come from the
+// kubeconfig file at path, or else from where kubectl looks ($KUBECONFIG, ~/.kube/config), or else
+// from the Pod that the program runs in.
 func loadConfig(path string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
@@ -26,8 +26,8 @@ func loadConfig(path string) (*rest.Config, error) {
 		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent()
-	// No rate limit in the client. The API server has its own, which treats all clients fairly:
-	// API Priority and Fairness.
+	// The client needs no rate limit, because the API server has one that treats all clients fairly
+	// (API Priority and Fairness).
 	config.QPS = -1
 	return config, nil
 }

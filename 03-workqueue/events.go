@@ -1,4 +1,4 @@
-// What an event leads to: the keys of the Foos that it concerns go into the queue.
+// The event handlers. They find the Foos that an event concerns, and enqueue their keys.
 
 package main
 
@@ -24,9 +24,9 @@ func (c *controller) handleFoo(_ context.Context, obj any) {
 	c.queue.Add(types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name})
 }
 
-// handleObject enqueues the Foos that a change of a Deployment may concern.
+// handleObject enqueues the Foos that a change to a Deployment may concern.
 func (c *controller) handleObject(ctx context.Context, obj any) {
-	// If the watch missed a deletion, obj is a tombstone with the last state that the cache had.
+	// If the watch missed a deletion, obj is a tombstone with the last state that the cache knew.
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = tombstone.Obj
 	}
@@ -44,7 +44,7 @@ func (c *controller) handleObject(ctx context.Context, obj any) {
 	}
 }
 
-// findFoosForDeployment returns the keys of the Foos that a change of deployment may concern: the
+// findFoosForDeployment returns the keys of the Foos that a change to deployment may concern: the
 // Foo that controls it, and the Foos that ask for its name, because one of them may take it now.
 func (c *controller) findFoosForDeployment(ctx context.Context, deployment metav1.Object) ([]types.NamespacedName, error) {
 	foos, err := c.listFoos(ctx, deployment.GetNamespace(), deployment.GetName())

@@ -1,10 +1,10 @@
-// A timeout for idle watches. It is here for production, and the same in every chapter: read it
-// last.
+// A timeout for idle watches. This file is here for production and is the same in every chapter, so
+// read it last.
 //
-// client-go notices a dead connection, by HTTP/2 pings. It doesn't notice a watch that stops
-// sending while its connection is alive, as happens behind some proxies. The controller would miss
-// every change until the API server ends the watch, which takes minutes. A healthy watch is never
-// idle for long, because the API server sends a bookmark about once a minute.
+// client-go sends HTTP/2 pings, so it notices a dead connection. It doesn't notice a watch that
+// stops sending while its connection is alive, which happens behind some proxies. The controller
+// would miss every change until the API server ends the watch, and that takes minutes. A healthy
+// watch is never idle for long, because the API server sends a bookmark about once a minute.
 
 package main
 
@@ -20,9 +20,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// addWatchIdleTimeout makes config's clients end each watch that sends nothing for as long as
-// timeout. The watch then fails with os.ErrDeadlineExceeded, so that its Reflector starts the next
-// one where it ended.
+// addWatchIdleTimeout makes config's clients end any watch that has sent nothing for the timeout.
+// The watch then fails with os.ErrDeadlineExceeded, and its Reflector starts a new one where it
+// ended.
 func addWatchIdleTimeout(config *rest.Config, timeout time.Duration) error {
 	if timeout <= 0 {
 		return fmt.Errorf("--watch-idle-timeout %v: must be positive, and more than 1m, because a healthy watch may send nothing for a minute", timeout)
@@ -31,14 +31,14 @@ func addWatchIdleTimeout(config *rest.Config, timeout time.Duration) error {
 	return nil
 }
 
-// idleTimeout is a RoundTripper, which is the place for what concerns every request.
+// idleTimeout is a RoundTripper, which is the place for anything that concerns every request.
 type idleTimeout struct {
 	next    http.RoundTripper
 	timeout time.Duration
 }
 
-// RoundTrip sends request. If it is a watch, the timeout applies to the response's headers, and
-// then to each read of its body.
+// RoundTrip sends request. If it is a watch, the timeout limits the wait for the response's
+// headers, and then each read of its body.
 func (t idleTimeout) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Query().Get("watch") != "true" {
 		return t.next.RoundTrip(request)
@@ -59,7 +59,7 @@ func (t idleTimeout) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // watchBody is the body of a watch's response. The time between two reads doesn't count, because
-// that is when the events are handled.
+// the client handles events then.
 type watchBody struct {
 	io.ReadCloser
 	ctx     context.Context
@@ -80,7 +80,7 @@ func (b *watchBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// causeOf returns why ctx was cancelled, and err if it wasn't: "context canceled" explains nothing.
+// causeOf replaces err with ctx's cause, if any, because "context canceled" explains nothing.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause

@@ -1,5 +1,5 @@
-// How the controller learns of changes: one informer for Foos, another one for Deployments. An
-// informer lists and watches (that part of it is a Reflector), keeps what it learns in a cache (its
+// How the controller learns about changes: from one informer for Foos and another for Deployments.
+// An informer lists and watches objects (its Reflector does this), keeps them in a cache (its
 // Indexer), and calls handlers.
 
 package main
@@ -28,7 +28,7 @@ import (
 	"example.com/operators/03-workqueue/pkg/client"
 )
 
-// controller creates a Deployment for each Foo, and keeps it as the Foo asks.
+// controller creates a Deployment for each Foo and keeps it in the state that the Foo asks for.
 type controller struct {
 	foos client.Interface
 	kube kubernetes.Interface
@@ -57,7 +57,7 @@ func newController(foos client.Interface, kube kubernetes.Interface, recorder re
 			},
 		},
 		&v1alpha1.Foo{}, resyncPeriod, cache.Indexers{})
-	// For Kubernetes' own types, client-go has all of this.
+	// For Kubernetes' own types, client-go provides all of this.
 	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
 	c := &controller{
 		foos:               foos,
@@ -77,8 +77,8 @@ func newController(foos client.Interface, kube kubernetes.Interface, recorder re
 	return c, c.addIndexes()
 }
 
-// run handles events until ctx ends, with this number of workers. It returns when they have
-// finished their work, or soon after leading ends.
+// run handles events with that many workers until ctx ends. It returns when they have finished
+// their work, or soon after leading ends.
 func (c *controller) run(ctx, leading context.Context, workers int) {
 	defer c.queue.ShutDown()
 	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -88,8 +88,8 @@ func (c *controller) run(ctx, leading context.Context, workers int) {
 	c.deploymentInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(deployment any) { c.handleObject(ctx, deployment) },
 		UpdateFunc: func(old, new any) {
-			// With the same resourceVersion, this is a resync and no change. The resync of the Foos
-			// is enough.
+			// If the resourceVersion is the same, this is a resync and not a change. The resync of
+			// the Foos is enough.
 			if old.(*appsv1.Deployment).ResourceVersion != new.(*appsv1.Deployment).ResourceVersion {
 				c.handleObject(ctx, new)
 			}
@@ -102,7 +102,7 @@ func (c *controller) run(ctx, leading context.Context, workers int) {
 	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
 	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
 	// Wait for both caches before the first key is processed. With an empty cache, a worker would
-	// create what exists already.
+	// create Deployments that exist already.
 	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced, c.fooInformer.HasSynced) {
 		return
 	}

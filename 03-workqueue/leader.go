@@ -1,6 +1,6 @@
-// Leader election: of several replicas of this program one works, and the others wait to take over.
-// They agree by means of a Lease, an object that the leader has to renew. It is here for
-// production, and one call in main.go starts it: read it last.
+// Leader election. If there are several replicas, one works and the others wait to take over. They
+// agree by means of a Lease, an object that the leader has to renew. This file is here for
+// production, and one call in main.go starts it, so read it last.
 
 package main
 
@@ -24,9 +24,9 @@ const leaseName = "foo-controller"
 
 var errLostLease = errors.New("lost the lease: another replica may be working, so this one has to restart")
 
-// leaderElection has the settings, of which retryPeriod + 1.5 × renewDeadline must be less than
+// leaderElection has the settings. retryPeriod + 1.5 × renewDeadline must be less than
 // leaseDuration. That is how long a leader may go on after its last renewal: it waits for the next
-// one, retries it until the deadline, and then tries to release the lease, for half as long.
+// one, retries it until the deadline, and then tries to release the lease for half as long.
 type leaderElection struct {
 	namespace     string        // of the Lease
 	leaseDuration time.Duration // how long the other replicas wait after the last renewal
@@ -34,7 +34,7 @@ type leaderElection struct {
 	retryPeriod   time.Duration // how long the leader waits between two renewals
 }
 
-// newClient returns the client for the Lease. Each of its requests may take half of renewDeadline.
+// newClient returns the client for the Lease. A request may take up to half of renewDeadline.
 func (l leaderElection) newClient(config *rest.Config) (kubernetes.Interface, error) {
 	if l.retryPeriod+l.renewDeadline*3/2 >= l.leaseDuration {
 		return nil, fmt.Errorf("--leader-election-lease-duration %v: must be more than the retry period (%v) and 1.5 times the renew deadline (%v)",
@@ -45,9 +45,9 @@ func (l leaderElection) newClient(config *rest.Config) (kubernetes.Interface, er
 	return kubernetes.NewForConfig(config)
 }
 
-// lead waits until this replica leads, then runs work, and returns after it. At a shutdown ctx
-// ends: work may finish what it is doing, and the lease is renewed until then. If the lease is
-// lost, leading ends as well: work must stop at once, and lead returns errLostLease.
+// lead waits until this replica leads, then runs work, and returns after it. On shutdown, ctx ends:
+// work may finish what it is doing, and the leader renews the lease until then. If the lease is
+// lost, leading ends too: work must stop at once, and lead returns errLostLease.
 func (l leaderElection) lead(ctx context.Context, kube kubernetes.Interface, work func(ctx, leading context.Context)) error {
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -103,7 +103,7 @@ func (l leaderElection) lead(ctx context.Context, kube kubernetes.Interface, wor
 }
 
 // releasedLast is a lock that is released only after the work has ended. client-go also releases a
-// lock when it couldn't renew it in time, and it does that before it cancels the work.
+// lock that it couldn't renew in time, and it does that before it cancels the work.
 type releasedLast struct {
 	resourcelock.Interface
 	endWork func()

@@ -1,6 +1,6 @@
 // The queue between events and work. It holds keys, not events. A key is in it only once, however
-// many events there were, and no two workers ever process the same key. A key that fails is retried
-// after a pause, which grows with each failure.
+// many events there were, and two workers never process the same key at once. A key that fails is
+// retried after a pause, which grows with each failure.
 
 package main
 
@@ -30,9 +30,9 @@ func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "foos"})
 }
 
-// runWorkers runs this number of workers until ctx ends, and then lets them finish what is in the
-// queue, for as long as shutdownTimeout. If the lease is lost, leading ends, and ctx with it. Then
-// the workers stop at once, because another replica may be working already.
+// runWorkers runs that many workers until ctx ends, and then gives them up to shutdownTimeout to
+// empty the queue. If the lease is lost, both leading and ctx end. Then the workers stop at once,
+// because another replica may be working already.
 func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 	work, stop := context.WithCancel(leading)
 	defer stop()
@@ -59,7 +59,7 @@ func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	if shutdown {
 		return false
 	}
-	// Until Done, the same key can be added, but no other worker gets it.
+	// Until Done, the same key can be added again, but no other worker gets it.
 	defer c.queue.Done(key)
 
 	logger := klog.FromContext(ctx).WithValues("foo", key)

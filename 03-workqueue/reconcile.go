@@ -1,6 +1,6 @@
-// What the controller does about a Foo. It never looks at the event that led here. It compares the
-// actual state with the desired state, so it does the right thing after any event, after an event
-// that was missed, and after one that came twice.
+// How the controller reconciles a Foo. It never looks at the event that caused the work. It
+// compares the actual state with the desired state, so it does the right thing after any event,
+// even if an event was missed or came twice.
 
 package main
 
@@ -18,11 +18,11 @@ import (
 	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// syncHandler makes the cluster match the Foo with that key. It has the name that sample-controller
-// gave it; in chapter 05 it is called Reconcile.
+// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name;
+// in chapter 05 it is called Reconcile.
 func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) error {
 	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
-	// Deployment, and creating one now would be wrong.
+	// Deployment, so don't create one now.
 	foo, err := c.getFoo(ctx, key)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -34,8 +34,8 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		return nil
 	}
 
-	// 2. Create or update the Deployment that it names. A write causes an event, which leads here
-	// again for the remaining steps.
+	// 2. Create or update the Deployment that it names. A write causes an event, and that event
+	// leads to the remaining steps.
 	deployment, err := c.syncDeployment(ctx, foo)
 	if err != nil || deployment == nil {
 		return err
@@ -48,7 +48,7 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		}
 	}
 
-	// 4. Update the status, but only if that changes it.
+	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(foo, deployment, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil
@@ -79,8 +79,8 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, observed):
-		// It belongs to someone else, or it is being deleted. This is no error and nothing to
-		// retry: when it changes, the event leads here again.
+		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
+		// retry, because the next change to it causes an event.
 		logger.V(2).Info("Leaving alone", "deployment", klog.KObj(observed))
 		return observed, nil
 	case upToDate(observed, desired):

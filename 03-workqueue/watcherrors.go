@@ -1,5 +1,5 @@
-// What the log says when a list or watch fails. It is here for production, and the same from
-// chapter 02 on: read it last.
+// The log messages for a list or watch that fails. This file is here for production and is the same
+// from chapter 02 on, so read it last.
 
 package main
 
@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchErrorHandler logs why a list or watch failed, and how to fix that. The Reflector retries by
-// itself, with growing pauses.
+// watchErrorHandler logs why a list or watch failed, and how to fix it. The Reflector retries
+// without our help, with a growing backoff.
 func watchErrorHandler(ctx context.Context, reflector *cache.Reflector, err error) {
 	switch {
 	case apierrors.IsNotFound(err):

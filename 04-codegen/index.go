@@ -1,5 +1,5 @@
-// The indexes: by what else than namespace and name the caches can be read, without a look at every
-// object in them.
+// The indexes. With an index, the controller can find objects in a cache by something other than
+// namespace and name, without looking at every object.
 
 package main
 
@@ -17,7 +17,7 @@ const (
 	byOwner          = "owner"
 )
 
-// addIndexes adds the indexes to the caches. That has to happen before the informers run.
+// addIndexes adds the indexes to the caches. It has to be called before the informers run.
 func (c *controller) addIndexes() error {
 	return errors.Join(
 		c.fooInformer.AddIndexers(cache.Indexers{byDeploymentName: indexByDeploymentName}),
@@ -25,8 +25,7 @@ func (c *controller) addIndexes() error {
 	)
 }
 
-// indexByDeploymentName indexes a Foo by its namespace and the name of the Deployment that it asks
-// for.
+// indexByDeploymentName indexes a Foo by its namespace and the Deployment name that it asks for.
 func indexByDeploymentName(obj any) ([]string, error) {
 	foo := obj.(*v1alpha1.Foo)
 	return []string{foo.Namespace + "/" + foo.Spec.DeploymentName}, nil
@@ -40,7 +39,7 @@ func indexByOwner(obj any) ([]string, error) {
 	return nil, nil
 }
 
-// byIndex returns the objects that an index has for a value.
+// byIndex returns the objects that have this value in the index.
 func byIndex[T any](indexer cache.Indexer, index, value string) ([]T, error) {
 	objects, err := indexer.ByIndex(index, value)
 	found := make([]T, len(objects))

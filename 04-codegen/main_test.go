@@ -1,4 +1,4 @@
-// What main.go refuses, and that nothing outlives a test.
+// Tests of the flags that main.go refuses, and a check that no goroutine outlives a test.
 
 package main
 

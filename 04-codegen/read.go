@@ -1,5 +1,5 @@
-// The reads. All but one of them ask the informers' caches. A cached object is shared by everyone
-// who reads it, so never change one: change a copy.
+// The reads. All but one of them read from the informers' caches. A cached object is shared by
+// everyone who reads it, so change a copy and never the object itself.
 
 package main
 
@@ -26,8 +26,8 @@ func (c *controller) getDeployment(_ context.Context, namespace, name string) (*
 	return c.deploymentsLister.Deployments(namespace).Get(name)
 }
 
-// getLiveDeployment asks the API server. A Deployment that isn't in the cache may be on its way
-// there, and an apply would change it instead of failing.
+// getLiveDeployment asks the API server. A Deployment that isn't in the cache yet may exist
+// already, and an apply would change it instead of failing.
 func (c *controller) getLiveDeployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	return c.kube.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 }

@@ -1,4 +1,4 @@
-// Events: what `kubectl describe` shows about a Foo. Users read them; programs should read the
+// Events, which `kubectl describe` shows for a Foo. Users read them. Programs should read the
 // status.
 
 package main
@@ -16,17 +16,17 @@ import (
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned/scheme"
 )
 
-// newRecorder returns a recorder, and a function that stops it. Stopping doesn't wait for the last
-// Events, because they are only a courtesy.
+// newRecorder returns a recorder, and a function that stops it. That function doesn't wait for the
+// last Events, because they are only a courtesy.
 func newRecorder(ctx context.Context, kube kubernetes.Interface) (record.EventRecorder, func()) {
-	// It outlives ctx, because work that is finished during the shutdown has Events, too.
+	// It outlives ctx, because work that finishes during the shutdown records Events too.
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kube.CoreV1().Events("")})
 	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "foo-controller"}), broadcaster.Shutdown
 }
 
-// recordEvent records an Event if status has a new reason. It has just been written, and foo was
-// the latest version, so no one else has recorded the same Event.
+// recordEvent records an Event if status has a new reason. The status was just written to the
+// latest version of foo, so no one else has recorded the same Event.
 func (c *controller) recordEvent(foo *v1alpha1.Foo, status v1alpha1.FooStatus) {
 	before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
 	now := meta.FindStatusCondition(status.Conditions, conditionReady)

@@ -1,6 +1,6 @@
-// Namespaces that are being deleted. Nothing can be created there any more. Their objects are
-// deleted soon, but until then every event would lead to another refused write. This is here for
-// production, and the same in every chapter: read it last.
+// Namespaces that are being deleted. The API server refuses to create anything in them. Their
+// objects will be deleted soon, but until then every event would cause another refused write. This
+// file is here for production and is the same in every chapter, so read it last.
 
 package main
 
@@ -14,7 +14,7 @@ import (
 )
 
 // terminatingOwners remembers objects whose namespace is being deleted. The cache has a limit, so
-// that it stays small: an object that it has forgotten costs one more write.
+// that it stays small. An object that it has forgotten costs one more write.
 type terminatingOwners struct {
 	once sync.Once
 	uids *lru.Cache
@@ -25,8 +25,8 @@ func (t *terminatingOwners) cache() *lru.Cache {
 	return t.uids
 }
 
-// refused reports whether err means that owner's namespace is being deleted, and remembers owner if
-// so.
+// refused reports whether err means that owner's namespace is being deleted. If so, it remembers
+// owner.
 func (t *terminatingOwners) refused(owner metav1.Object, err error) bool {
 	if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return false
@@ -35,7 +35,7 @@ func (t *terminatingOwners) refused(owner metav1.Object, err error) bool {
 	return true
 }
 
-// has reports whether owner was refused before.
+// has reports whether a write for owner was refused before.
 func (t *terminatingOwners) has(owner metav1.Object) bool {
 	_, found := t.cache().Get(owner.GetUID())
 	return found

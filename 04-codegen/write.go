@@ -1,7 +1,7 @@
 // The writes: server-side apply, and a delete. The controller sends only the fields that it owns,
 // with its name as the field manager. The API server merges them into the object, and remembers in
 // managedFields who owns which field. An apply assumes nothing about the existing object, so each
-// function adds what it has to assume.
+// function adds its own assumption.
 
 package main
 
@@ -22,10 +22,10 @@ import (
 // fieldOwner is the controller's name in managedFields.
 const fieldOwner = "foo-controller"
 
-// createDeployment assumes that there is no Deployment of that name, but an apply can't say so: it
-// would change an existing one. Without force it changes no value that another field manager has
-// set: the API server answers 409. It can't tell apart what this controller has applied for two
-// Foos. There the selector helps, because it is immutable: the API server answers 422.
+// createDeployment assumes that there is no Deployment with that name, but an apply can't say so.
+// It would change an existing one. Without force, it can't change another field manager's values:
+// the API server answers 409. It could change values that this controller applied for another Foo,
+// but the selector is immutable, so the API server answers 422.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner}
 	_, err := c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
@@ -41,8 +41,8 @@ func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Depl
 	return err
 }
 
-// deleteDeployment assumes the UID: it never deletes another Deployment that has taken the name. If
-// the Deployment is gone already, there is nothing to do.
+// deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.
+// If the Deployment is gone already, there is nothing to do.
 func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.Deployment) error {
 	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(deployment.UID))}
 	err := c.kube.AppsV1().Deployments(deployment.Namespace).Delete(ctx, deployment.Name, options)
@@ -54,7 +54,7 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 
 // updateFooStatus applies that status to the status subresource, which ignores everything but the
 // status. It sends only the condition that this controller owns, so others keep theirs. It assumes
-// foo's resourceVersion: a status that was computed from an old spec is refused.
+// foo's resourceVersion, so the API server refuses a status that was computed from an old spec.
 func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	applied := foov1alpha1ac.FooStatus().

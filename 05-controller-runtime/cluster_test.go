@@ -54,8 +54,8 @@ func (c *cluster) sync(foo string) error {
 	return c.reconcile(foo)
 }
 
-// reconcile syncs the Foo, with what the cache has. It returns the error before Reconcile decides what
-// that leads to.
+// reconcile syncs the Foo with the cached objects. It returns the error that Reconcile would look
+// at to decide about a retry.
 func (c *cluster) reconcile(foo string) error {
 	c.t.Helper()
 	return c.syncHandler(c.t.Context(), client.ObjectKey{Namespace: "default", Name: foo})

@@ -26,7 +26,7 @@ import (
 const (
 	shortestBackoff = 5 * time.Millisecond // after the first failure; each further failure doubles it
 	longestBackoff  = time.Minute
-	conflictPause   = time.Second // the event that explains the conflict usually comes before
+	conflictPause   = time.Second // the event of the other write usually arrives sooner
 )
 
 // reconciler makes for each Foo the Deployment that it asks for.

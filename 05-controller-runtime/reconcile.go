@@ -21,12 +21,12 @@ import (
 	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Reconcile is called with each key from the queue. What it returns decides whether the key is
-// retried: in chapters 03 and 04, the worker decided that.
+// Reconcile is called with each key from the queue. Its result decides whether the key is retried.
+// In chapters 03 and 04, the worker decided that.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	err := r.syncHandler(ctx, req.NamespacedName)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		// The cache was behind, which happens to every controller. It isn't returned as an error,
+		// The cache was behind, which happens in every controller. Don't return this as an error,
 		// because controller-runtime would log it as one.
 		ctrl.LoggerFrom(ctx).V(2).Info("Someone else wrote first, retrying", "err", err)
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
@@ -34,11 +34,10 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, err
 }
 
-// syncHandler makes the cluster match the Foo with that key. It has the name that sample-controller
-// gave it.
+// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
 func (r *reconciler) syncHandler(ctx context.Context, key types.NamespacedName) error {
-	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its Deployment,
-	// and creating one now would be wrong.
+	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
+	// Deployment, so don't create one now.
 	foo := &v1alpha1.Foo{}
 	if err := r.Get(ctx, key, foo); err != nil {
 		return client.IgnoreNotFound(err)
@@ -47,8 +46,8 @@ func (r *reconciler) syncHandler(ctx context.Context, key types.NamespacedName) 
 		return nil
 	}
 
-	// 2. Create or update the Deployment that it names. A write causes an event, which leads here
-	// again for the remaining steps.
+	// 2. Create or update the Deployment that it names. A write causes an event, and that event
+	// leads to the remaining steps.
 	deployment, err := r.syncDeployment(ctx, foo)
 	if err != nil || deployment == nil {
 		return err
@@ -61,7 +60,7 @@ func (r *reconciler) syncHandler(ctx context.Context, key types.NamespacedName) 
 		}
 	}
 
-	// 4. Update the status, but only if that changes it.
+	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(foo, deployment, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil

@@ -75,8 +75,8 @@ func TestExplainNoServer(t *testing.T) {
 	}
 }
 
-// What the log says of a CRD that is missing for a while, missing permissions and refused credentials:
-// each trouble once, and when it is over. History that is gone is no trouble.
+// The log reports a CRD that is missing for a while, missing permissions and refused credentials:
+// each failure once, and when it is over. History that is gone (410) is no failure.
 func TestFailuresAreLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	defer klog.CaptureState().Restore()

@@ -49,7 +49,7 @@ type Reflector struct {
 	known map[types.NamespacedName]metav1.PartialObjectMetadata
 	// resourceVersion is the point in the collection's history up to which known is true. Empty: none, list first.
 	resourceVersion string
-	// lastFailure is the last one that was logged. The same one isn't logged again.
+	// lastFailure is the last failure that was logged. It isn't logged twice in a row.
 	lastFailure string
 }
 
@@ -262,7 +262,7 @@ func (r *Reflector) logFailure(err error) {
 	}
 }
 
-// explain adds how to fix an error, if its cause is a common one.
+// explain adds a hint about the fix, if the error has a common cause.
 func explain(path string, err error) string {
 	switch {
 	case apierrors.IsNotFound(err):

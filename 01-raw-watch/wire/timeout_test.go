@@ -1,4 +1,4 @@
-// What a Reflector does after a timeout. The times are the real ones, by the bubble's clock.
+// How a Reflector goes on after a timeout. The times are the real ones, by the bubble's clock.
 
 package wire
 
@@ -16,7 +16,7 @@ func TestTimeouts(t *testing.T) {
 	for name, test := range map[string]struct {
 		server   []http.HandlerFunc
 		wantNext string        // what is requested after the timeout
-		wantWait time.Duration // in whole seconds: a jittered fraction of one is added
+		wantWait time.Duration // in whole seconds, because jitter adds a fraction
 	}{
 		"a watch that is ended because it is idle is resumed": {
 			server:   []http.HandlerFunc{list(10), stream(added(pod("a", 11)), quiet)},
@@ -55,7 +55,7 @@ func TestTimeouts(t *testing.T) {
 
 const watchTimeout = 90 * time.Second
 
-// timingOut ends each response after watchTimeout, with the error that an idle timeout has.
+// timingOut ends each response after watchTimeout, with the error of an idle timeout.
 type timingOut struct{ next http.RoundTripper }
 
 func (t timingOut) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -122,8 +122,8 @@ func TestTwoCopies(t *testing.T) {
 	})
 }
 
-// TestFrozenLease is F6c: the one that leads can't renew its lease, while its other requests are
-// answered. It has to stop working before the other one starts.
+// TestFrozenLease is F6c: the leader can't renew its lease, but its other requests are answered. It
+// has to stop working before the other replica starts.
 func TestFrozenLease(t *testing.T) {
 	name, holds := heldFault(t, chapters.Foo, "F6c")
 	sideBySide(t, chapters.Foo, name, holds, func(t *testing.T, s *scenario) {
@@ -135,9 +135,9 @@ func TestFrozenLease(t *testing.T) {
 	})
 }
 
-// leaseFreezes starts a second replica, freezes the first one's lease, has something happen, and
-// keeps both at work until the second one has taken over. By the API server's audit log, the first
-// one's last write was answered before the second one's first was received.
+// leaseFreezes starts a second replica, freezes the first one's lease, calls meanwhile, and gives
+// both work until the second one has taken over. Then it checks the audit log: the first one's last
+// write must have been answered before the API server received the second one's first.
 func (f *faulty) leaseFreezes(start func(second *faulty), meanwhile func()) {
 	f.Helper()
 	log := audit.Log{Path: f.auditLog}

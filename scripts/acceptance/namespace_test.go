@@ -1,6 +1,6 @@
-// A namespace that is deleted with all that is in it. Nothing can be created there any more, while
-// the namespace's controller deletes Deployments and their owners in any order. A program that takes
-// the refusals for failures sends them again and again.
+// A namespace that is deleted with everything in it. The namespace controller deletes Deployments
+// and their owners in any order, and meanwhile the API server refuses to create anything there. A
+// program that treats the refusals as failures retries its writes again and again.
 
 package acceptance
 
@@ -14,7 +14,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// removeNamespace has some objects in a namespace, and deletes that.
+// removeNamespace creates some objects in a namespace, and deletes the namespace.
 func removeNamespace(s *scenario) {
 	s.movesOut()
 	const objects = 10
@@ -36,14 +36,14 @@ func removeNamespace(s *scenario) {
 	s.namespaceGoes()
 }
 
-// movesOut makes another namespace for the objects, since the operator's account is in its own.
+// movesOut gives the objects a namespace of their own, because s.home has the operator's account.
 func (s *scenario) movesOut() {
 	s.Helper()
 	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-out-"})
 }
 
-// namespaceGoes deletes the namespace, waits until it is gone, and judges: the server has refused at
-// most one write for each object, by its name.
+// namespaceGoes deletes the namespace, waits until it is gone, and checks that the API server
+// refused at most one write for each object, by name.
 func (s *scenario) namespaceGoes() {
 	s.Helper()
 	s.writes()

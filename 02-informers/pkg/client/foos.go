@@ -1,5 +1,5 @@
-// Package client is a typed client for Foos. client-go's package gentype has the requests, and this
-// package tells it about the type. Chapter 04 generates such a client.
+// Package client is a typed client for Foos. client-go's package gentype sends the requests, and
+// this package tells it about the type. Chapter 04 generates such a client.
 package client
 
 import (
@@ -22,7 +22,7 @@ type Interface interface {
 	Foos(namespace string) FooInterface
 }
 
-// FooInterface has those of gentype's requests that the controller sends.
+// FooInterface has the requests from gentype that the controller sends.
 type FooInterface interface {
 	List(ctx context.Context, options metav1.ListOptions) (*v1alpha1.FooList, error)
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)

@@ -33,7 +33,7 @@ import (
 const (
 	shortestBackoff = 5 * time.Millisecond // after the first failure; each further failure doubles it
 	longestBackoff  = time.Minute
-	conflictPause   = time.Second // the event that explains the conflict usually comes before
+	conflictPause   = time.Second // the event of the other write usually arrives sooner
 )
 
 // FooReconciler makes for each Foo the Deployment that it asks for.
@@ -54,12 +54,12 @@ type FooReconciler struct {
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile is called with each key from the queue. What it returns decides whether the key is
-// retried: in chapters 03 and 04, the worker decided that.
+// Reconcile is called with each key from the queue. Its result decides whether the key is retried.
+// In chapters 03 and 04, the worker decided that.
 func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	err := r.syncHandler(ctx, req.NamespacedName)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		// The cache was behind, which happens to every controller. It isn't returned as an error,
+		// The cache was behind, which happens in every controller. Don't return this as an error,
 		// because controller-runtime would log it as one.
 		ctrl.LoggerFrom(ctx).V(2).Info("Someone else wrote first, retrying", "err", err)
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
@@ -67,11 +67,10 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	return ctrl.Result{}, err
 }
 
-// syncHandler makes the cluster match the Foo with that key. It has the name that sample-controller
-// gave it.
+// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
 func (r *FooReconciler) syncHandler(ctx context.Context, key types.NamespacedName) error {
-	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its Deployment,
-	// and creating one now would be wrong.
+	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
+	// Deployment, so don't create one now.
 	foo := &v1alpha1.Foo{}
 	if err := r.Get(ctx, key, foo); err != nil {
 		return client.IgnoreNotFound(err)
@@ -80,8 +79,8 @@ func (r *FooReconciler) syncHandler(ctx context.Context, key types.NamespacedNam
 		return nil
 	}
 
-	// 2. Create or update the Deployment that it names. A write causes an event, which leads here
-	// again for the remaining steps.
+	// 2. Create or update the Deployment that it names. A write causes an event, and that event
+	// leads to the remaining steps.
 	deployment, err := r.syncDeployment(ctx, foo)
 	if err != nil || deployment == nil {
 		return err
@@ -94,7 +93,7 @@ func (r *FooReconciler) syncHandler(ctx context.Context, key types.NamespacedNam
 		}
 	}
 
-	// 4. Update the status, but only if that changes it.
+	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(foo, deployment, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil

@@ -111,13 +111,13 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 	return requests, err
 }
 
-// Timed is a request, with when the API server received it and when it had answered it.
+// Timed is a request, with the times when the API server received and answered it.
 type Timed struct {
 	Request
 	Received, Answered time.Time
 }
 
-// Timed returns what Requests does, with the times.
+// Timed returns the same requests as Requests, with their times.
 func (l *Log) Timed(user string) (requests []Timed, err error) {
 	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
 		if counts && event.User.Username == user {

@@ -116,7 +116,7 @@ type rule struct {
 	skip    int // so many pass first
 	left    int // so many are hit; negative: no end
 	act     func(*exchange) error
-	holds   bool // act takes until the fault is over, so the hit counts before it
+	holds   bool // act blocks until the fault is over, so the hit counts before it
 }
 
 // forever is for rules that act until they are stopped.

@@ -137,7 +137,7 @@ func (p *Proxy) Silence(matches ...Match) *Fault {
 }
 
 // Hang is F6c: requests that match get no response until Stop, or until the client gives up. The
-// connection lives, and so do its other requests. Hits: requests.
+// connection stays alive, and its other requests are answered. Hits: requests.
 func (p *Proxy) Hang(matches ...Match) *Fault {
 	over := make(chan struct{})
 	fault := newFault("Hang")
