@@ -1,6 +1,7 @@
 // Command 01-raw-watch is a controller for Foos over plain HTTP. Read it in the order in which data
-// flows: events.go (how events arrive), reconcile.go (what is done about a Foo), desired.go (what a
-// Foo wants), read.go and write.go (the requests). main.go only reads the flags and starts it.
+// flows: reflectors.go and events.go (what changes concern which Foos), handle.go and reconcile.go
+// (the work on a Foo), desired.go (the state that a Foo asks for), read.go and write.go (the
+// requests). main.go only reads the flags and starts it.
 package main
 
 import (

@@ -17,7 +17,7 @@ const (
 	byOwner          = "owner"
 )
 
-// addIndexes adds the indexes to the caches. It has to be called before the informers run.
+// addIndexes adds the indexes to the caches. It is called before they run.
 func (c *controller) addIndexes() error {
 	return errors.Join(
 		c.fooInformer.AddIndexers(cache.Indexers{byDeploymentName: indexByDeploymentName}),

@@ -1,7 +1,7 @@
 // Command 03-workqueue is the controller for Foos on client-go's informers and workqueue. Read it
-// in the order in which data flows: events.go (how events arrive), queue.go (how work waits),
-// reconcile.go (what is done about a Foo), desired.go (what a Foo wants), read.go and write.go (the
-// requests). main.go only reads the flags and starts it.
+// in the order in which data flows: informers.go and events.go (what changes concern which Foos),
+// queue.go and reconcile.go (the work on a Foo), desired.go (the state that a Foo asks for),
+// read.go and write.go (the requests). main.go only reads the flags and starts it.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Command 04-codegen is the controller for Foos with a generated client and server-side apply. Read
-// it in the order in which data flows: events.go (how events arrive), queue.go (how work waits),
-// reconcile.go (what is done about a Foo), desired.go (what a Foo wants), read.go and write.go (the
-// requests). main.go only reads the flags and starts it.
+// it in the order in which data flows: informers.go and events.go (what changes concern which
+// Foos), queue.go and reconcile.go (the work on a Foo), desired.go (the state that a Foo asks for),
+// read.go and write.go (the requests). main.go only reads the flags and starts it.
 package main
 
 import (

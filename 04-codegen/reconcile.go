@@ -18,8 +18,7 @@ import (
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name;
-// in chapter 05 it is called Reconcile.
+// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
 func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) error {
 	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
 	// Deployment, so don't create one now.
@@ -61,8 +60,8 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	return nil
 }
 
-// syncDeployment returns the Deployment that foo names, or nil if it has just created or updated
-// it.
+// syncDeployment returns the Deployment that foo names, or nil if it has just created or updated it
+// (or can't, because the namespace is being deleted).
 func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)

@@ -21,11 +21,10 @@ import (
 )
 
 // addWatchIdleTimeout makes config's clients end any watch that has sent nothing for the timeout.
-// The watch then fails with os.ErrDeadlineExceeded, and its Reflector starts a new one where it
-// ended.
+// The watch then fails with os.ErrDeadlineExceeded, and its Reflector starts a new one.
 func addWatchIdleTimeout(config *rest.Config, timeout time.Duration) error {
 	if timeout <= 0 {
-		return fmt.Errorf("--watch-idle-timeout %v: must be positive, and more than 1m, because a healthy watch may send nothing for a minute", timeout)
+		return fmt.Errorf("--watch-idle-timeout %v: must be positive, and should be more than 1m, because a healthy watch may send nothing for a minute", timeout)
 	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return idleTimeout{next, timeout} })
 	return nil

@@ -1,6 +1,7 @@
-// Command 05-controller-runtime is the controller for Foos on controller-runtime. Read it in the order in which data flows:
-// events.go (how events arrive), reconcile.go (what is done about a Foo), desired.go (what a Foo wants), read.go and write.go (the
-// requests). main.go only reads the flags and starts the manager.
+// Command 05-controller-runtime is the controller for Foos on controller-runtime. Read it in the
+// order in which data flows: events.go (how events arrive), reconcile.go (what is done about a
+// Foo), desired.go (what a Foo wants), read.go and write.go (the requests). main.go only reads the
+// flags and starts the manager.
 package main
 
 import (
@@ -89,8 +90,8 @@ func run(ctx context.Context, o options) error {
 	return start(ctx, mgr)
 }
 
-// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
-// ~/.kube/config), else in the Pod that this program runs in.
+// loadConfig finds the API server and the credentials: in the file at path, else where kubectl
+// looks ($KUBECONFIG, ~/.kube/config), else in the Pod that this program runs in.
 func loadConfig(path string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path

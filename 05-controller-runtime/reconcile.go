@@ -89,7 +89,8 @@ func (r *reconciler) recordEvent(foo *v1alpha1.Foo, status v1alpha1.FooStatus) {
 	}
 }
 
-// syncDeployment returns the Deployment that foo names, or nil if it has just made or changed it.
+// syncDeployment returns the Deployment that foo names, or nil if it has just created or updated it
+// (or can't, because the namespace is being deleted).
 func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
 	log := ctrl.LoggerFrom(ctx) // it names the Foo
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)

@@ -27,10 +27,7 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-var (
-	tdsetsResource = v1.GroupVersion.WithResource("tdsets")
-	tdsetKind      = v1.GroupVersion.WithKind("TDSet")
-)
+var tdsetKind = v1.GroupVersion.WithKind("TDSet")
 
 func TestWaitForCRD(t *testing.T) {
 	for sentence, test := range map[string]struct {

@@ -14,17 +14,17 @@ type budget struct{ code, toRead int }
 
 // mostLines are the budgets by a chapter's number. 07 is another operator: no small diff is promised there.
 var mostLines = map[string]budget{
-	// All have more than they once had, for two promises that no chapter kept before: idle watches end
-	// (02 had no timeout), and a namespace that is deleted causes one refused write for each Foo.
+	// All have more than they once had, because a namespace that is deleted may cause one refused write
+	// for each Foo, and 01 and 02 for the timeout of idle watches, which is the same file everywhere.
 	"01": {code: 940},
 	"02": {code: 744, toRead: 357},
-	"03": {code: 939, toRead: 302},
-	"04": {code: 855, toRead: 247},
-	"05": {code: 766, toRead: 679},
-	"06": {code: 957, toRead: 592},
+	"03": {code: 939, toRead: 308},
+	"04": {code: 855, toRead: 249},
+	"05": {code: 766, toRead: 675},
+	"06": {code: 948, toRead: 597},
 	// 55 more than it once had: informers that wait for permissions without a limit, and what a server says that overrules, rewords or has
 	// replaced something.
-	"07": {code: 2039},
+	"07": {code: 2030},
 }
 
 func budgets(_ context.Context, r *repository) error {
