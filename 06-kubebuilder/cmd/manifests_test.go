@@ -34,6 +34,12 @@ func TestTheSamplesAreFoos(t *testing.T) {
 	files, err := filepath.Glob("../config/samples/samplecontroller_*.yaml")
 	must(t, err)
 	for _, file := range files {
+		if !slices.Contains(list.Resources, filepath.Base(file)) {
+			t.Errorf("%s isn't in the kustomization", file)
+		}
+		if !strings.HasPrefix(filepath.Base(file), "samplecontroller_v1alpha1_foo") {
+			continue // another kind, or version
+		}
 		var foo v1alpha1.Foo
 		readYAML(t, file, &foo)
 		if got := foo.GroupVersionKind(); got != fooKind {
@@ -41,9 +47,6 @@ func TestTheSamplesAreFoos(t *testing.T) {
 		}
 		if foo.Spec.DeploymentName == "" {
 			t.Errorf("%s has no deploymentName: it would need the webhook", file)
-		}
-		if !slices.Contains(list.Resources, filepath.Base(file)) {
-			t.Errorf("%s isn't in the kustomization", file)
 		}
 	}
 	if len(files) == 0 || len(files) != len(list.Resources) {
@@ -68,8 +71,8 @@ func TestTheProjectIsOurs(t *testing.T) {
 	if project.ProjectName+"-" != namePrefix {
 		t.Errorf("PROJECT says that the project's name is %s, and names begin with %s", project.ProjectName, namePrefix)
 	}
-	if len(project.Resources) != 1 {
-		t.Fatalf("PROJECT has %d resources, want one", len(project.Resources))
+	if len(project.Resources) == 0 { // the CLI adds more at the end
+		t.Fatal("PROJECT has no resources")
 	}
 	foo := project.Resources[0]
 	if foo.Group+"."+foo.Domain != fooKind.Group || foo.Version != fooKind.Version || foo.Kind != fooKind.Kind || foo.Path != project.Repo+"/api/"+foo.Version {

@@ -36,6 +36,12 @@ func TestTheSamplesAreTDSets(t *testing.T) {
 	var namespace corev1.Namespace
 	readYAML(t, "../config/samples/namespace.yaml", &namespace)
 	for _, file := range files {
+		if !slices.Contains(list.Resources, filepath.Base(file)) {
+			t.Errorf("%s isn't in the kustomization", file)
+		}
+		if !strings.HasPrefix(filepath.Base(file), "schedule_v1_tdset") {
+			continue // another kind, or version
+		}
 		var tdset v1.TDSet
 		readYAML(t, file, &tdset)
 		if got := tdset.GroupVersionKind(); got != tdsetKind {
@@ -43,9 +49,6 @@ func TestTheSamplesAreTDSets(t *testing.T) {
 		}
 		if tdset.Namespace != namespace.Name {
 			t.Errorf("%s is for the namespace %s, and the samples make %s", file, tdset.Namespace, namespace.Name)
-		}
-		if !slices.Contains(list.Resources, filepath.Base(file)) {
-			t.Errorf("%s isn't in the kustomization", file)
 		}
 	}
 	if len(files) == 0 || len(files)+1 != len(list.Resources) { // the namespace
@@ -70,8 +73,8 @@ func TestTheProjectIsOurs(t *testing.T) {
 	if project.ProjectName+"-" != namePrefix {
 		t.Errorf("PROJECT says that the project's name is %s, and names begin with %s", project.ProjectName, namePrefix)
 	}
-	if len(project.Resources) != 1 {
-		t.Fatalf("PROJECT has %d resources, want one", len(project.Resources))
+	if len(project.Resources) == 0 { // the CLI adds more at the end
+		t.Fatal("PROJECT has no resources")
 	}
 	tdset := project.Resources[0]
 	if tdset.Group+"."+tdset.Domain != tdsetKind.Group || tdset.Version != tdsetKind.Version || tdset.Kind != tdsetKind.Kind || tdset.Path != project.Repo+"/api/"+tdset.Version {

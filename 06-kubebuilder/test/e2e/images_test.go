@@ -50,13 +50,13 @@ func buildStandIn() error {
 // nowhere else. At the end it is taken away: the next Foo there is to get the image itself.
 func standInForNginx(cluster *kindCluster) error {
 	const nginx = "docker.io/library/nginx:latest"
-	nodes, err := utils.Run("docker", "ps", "--filter", "label=io.x-k8s.kind.cluster="+cluster.name, "--format", "{{.Names}}")
+	nodes, err := utils.Exec("docker", "ps", "--filter", "label=io.x-k8s.kind.cluster="+cluster.name, "--format", "{{.Names}}")
 	if err != nil {
 		return err
 	}
 	for _, node := range strings.Fields(nodes) {
 		images := []string{"exec", node, "ctr", "--namespace=k8s.io", "images"}
-		has, err := utils.Run("docker", append(images, "ls", "--quiet", "name=="+nginx)...)
+		has, err := utils.Exec("docker", append(images, "ls", "--quiet", "name=="+nginx)...)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 // kubectl runs kubectl and returns what it said. The test ends here if it fails.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	output, err := utils.Run("kubectl", args...)
+	output, err := utils.Exec("kubectl", args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func pods(t *testing.T, namespace, label string) []string {
 
 // askPod returns what a Pod answers to the API server, which passes the question on.
 func askPod(namespace, pod, path string) (string, error) {
-	return utils.Run("kubectl", "get", "--raw", fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:80/proxy%s", namespace, pod, path))
+	return utils.Exec("kubectl", "get", "--raw", fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:80/proxy%s", namespace, pod, path))
 }
 
 // askFromPod runs a Pod that asks, with the stand-in's flags and the URL in args, and returns status and body of the answer.
@@ -97,7 +97,7 @@ func dump(namespace string) {
 		{"describe", "foos", "-A"},
 		{"get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "yaml"},
 	} {
-		output, err := utils.Run("kubectl", args...)
+		output, err := utils.Exec("kubectl", args...)
 		fmt.Fprintf(os.Stderr, "\n--- kubectl %s\n%s", strings.Join(args, " "), output)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -20,7 +20,7 @@ func TestWhatElseConfigHas(t *testing.T) {
 		"certificates by cert-manager, and none of the rights to make them": {
 			change: func(t *testing.T, clone string) {
 				change(t, clone, kustomization, "\n- ../rotation", "\n#- ../rotation")
-				change(t, clone, kustomization, "\n#- ../certmanager", "\n- ../certmanager")
+				change(t, clone, kustomization, "\n# - ../certmanager", "\n- ../certmanager")
 			},
 			folder: "config/default",
 			want: []string{

@@ -67,7 +67,7 @@ func (c *kindCluster) find() error {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		return fmt.Errorf("they need kubectl: %w", err)
 	}
-	if _, err := utils.Run("docker", "info", "--format", "{{.ServerVersion}}"); err != nil {
+	if _, err := utils.Exec("docker", "info", "--format", "{{.ServerVersion}}"); err != nil {
 		return fmt.Errorf("they need docker: %w", err)
 	}
 	name, kubeconfig := os.Getenv("KIND_CLUSTER"), os.Getenv("KUBECONFIG")
@@ -79,7 +79,7 @@ func (c *kindCluster) find() error {
 	case kubeconfig == "":
 		return fmt.Errorf("KIND_CLUSTER is set and KUBECONFIG isn't: kind get kubeconfig --name %s > FILE writes what it is to name; or unset KIND_CLUSTER, and they make a cluster of their own", name)
 	}
-	context, err := utils.Run("kubectl", "config", "current-context")
+	context, err := utils.Exec("kubectl", "config", "current-context")
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (c *kindCluster) find() error {
 
 // create makes a cluster, with its kubeconfig in a folder that nobody else knows.
 func (c *kindCluster) create() error {
-	there, err := utils.Run("docker", "ps", "--all", "--filter", "label=io.x-k8s.kind.cluster="+ownCluster, "--format", "{{.Names}}")
+	there, err := utils.Exec("docker", "ps", "--all", "--filter", "label=io.x-k8s.kind.cluster="+ownCluster, "--format", "{{.Names}}")
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (c *kindCluster) create() error {
 
 // kindConfig asks for one node. On a machine with cgroups of version 1 the kubelet has to be told to make do with them.
 func kindConfig() (string, error) {
-	version, err := utils.Run("docker", "info", "--format", "{{.CgroupVersion}}")
+	version, err := utils.Exec("docker", "info", "--format", "{{.CgroupVersion}}")
 	if err != nil {
 		return "", err
 	}

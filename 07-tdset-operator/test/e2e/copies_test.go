@@ -64,7 +64,7 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	kubectl(t, "rollout", "restart", "-n", operator, manager)
 	replaced := make(chan error, 1)
 	go func() {
-		_, gone := utils.Run("kubectl", append([]string{"wait", "pod", "-n", operator, "--for=delete", "--timeout=5m"}, copies...)...)
+		_, gone := utils.Exec("kubectl", append([]string{"wait", "pod", "-n", operator, "--for=delete", "--timeout=5m"}, copies...)...)
 		replaced <- errors.Join(untilReady(), gone)
 	}()
 	changes := 0

@@ -77,7 +77,7 @@ func suite(m *testing.M) (code int) {
 // nothingIsThere refuses a cluster that has the operator or its CRD: make undeploy, at the end, would take away what the tests haven't brought.
 func nothingIsThere() error {
 	for _, resource := range []string{"crd/" + crd, "namespace/" + operator} {
-		said, err := utils.Run("kubectl", "get", resource, "--ignore-not-found", "-o", "name")
+		said, err := utils.Exec("kubectl", "get", resource, "--ignore-not-found", "-o", "name")
 		if err != nil {
 			return err
 		}
@@ -106,6 +106,6 @@ func untilReady() error {
 // do runs a command of those that take long, and says so.
 func do(name string, args ...string) error {
 	fmt.Fprintln(os.Stderr, "e2e:", name, args)
-	_, err := utils.Run(name, args...)
+	_, err := utils.Exec(name, args...)
 	return err
 }

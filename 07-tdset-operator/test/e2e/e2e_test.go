@@ -7,9 +7,32 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 
 	"example.com/operators/07-tdset-operator/test/utils"
 )
+
+// namespace is the operator's, by the name that the CLI's specs use.
+const namespace = operator
+
+// TestE2E runs the Ginkgo specs, which the kubebuilder CLI adds to. TestMain has deployed the operator.
+func TestE2E(t *testing.T) {
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(2 * time.Minute)
+	RunSpecs(t, "e2e suite")
+}
+
+var _ = Describe("Manager", Ordered, func() {
+	It("should run", func() {
+		// +kubebuilder:scaffold:e2e-metrics-webhooks-readiness
+		Expect(untilReady()).To(Succeed())
+	})
+
+	// +kubebuilder:scaffold:e2e-webhooks-checks
+})
 
 // That it becomes ready has been waited for. It does so with no more rights than its namespace lets Pods have.
 func TestTheManager(t *testing.T) {
@@ -26,7 +49,7 @@ func TestTheManager(t *testing.T) {
 // theNamespaceIsRestricted asks the operator's namespace for a Pod that isn't, and wants a refusal.
 func theNamespaceIsRestricted(t *testing.T) {
 	t.Helper()
-	said, err := utils.Run("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
+	said, err := utils.Exec("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
 	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(said, want) {
 		t.Errorf("kubectl said of a Pod that isn't restricted\n%s\nwant a refusal that says %q", said, want)
 	}
@@ -34,7 +57,6 @@ func theNamespaceIsRestricted(t *testing.T) {
 
 func TestTheWebhook(t *testing.T) {
 	webhookAnswers(t, aNamespace(t))
-	// +kubebuilder:scaffold:e2e-webhooks-checks
 }
 
 // Without its Secret's content, the manager makes another authority, and a certificate by it.

@@ -63,7 +63,7 @@ func TestTheSample(t *testing.T) {
 		t.Errorf("its Pods are %q, want 2 at least, as it asks for at any hour", names)
 	}
 	for _, pod := range names {
-		if _, err := utils.Run("kubectl", "get", "--raw", "/api/v1/namespaces/temp/pods/"+pod+":8000/proxy/"); err != nil {
+		if _, err := utils.Exec("kubectl", "get", "--raw", "/api/v1/namespaces/temp/pods/"+pod+":8000/proxy/"); err != nil {
 			t.Errorf("the Pod %s doesn't answer: %v", pod, err)
 		}
 	}

@@ -43,7 +43,7 @@ func TestTheChartInstallsWhatKustomizeDoes(t *testing.T) {
 		"as they are": {},
 		"with certificates by cert-manager": {
 			values: `webhooks: {certificates: certManager}`,
-			change: map[string]string{"\n- ../rotation": "\n#- ../rotation", "\n#- ../certmanager": "\n- ../certmanager"},
+			change: map[string]string{"\n- ../rotation": "\n#- ../rotation", "\n# - ../certmanager": "\n- ../certmanager"},
 		},
 		"with the Prometheus operator": {
 			values: `metrics: {serviceMonitor: {enable: true}}`,

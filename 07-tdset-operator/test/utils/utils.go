@@ -9,19 +9,24 @@ import (
 	"strings"
 )
 
-// Run runs a command in the project's folder and returns what it said, on both outputs. A failure's error has that too.
-func Run(name string, args ...string) (string, error) { return RunWith("", name, args...) }
+// Exec runs a program in the project's folder and returns what it printed, on both outputs. A failure's error has that too.
+func Exec(name string, args ...string) (string, error) { return Run(exec.Command(name, args...)) }
 
-// RunWith is Run with a text for the command to read.
+// RunWith is Exec with a text for the program to read.
 func RunWith(input, name string, args ...string) (string, error) {
+	command := exec.Command(name, args...)
+	command.Stdin = strings.NewReader(input)
+	return Run(command)
+}
+
+// Run is Exec for a command that is set up already. The CLI's specs call it.
+func Run(command *exec.Cmd) (string, error) {
 	root, err := ProjectDir()
 	if err != nil {
 		return "", err
 	}
-	command := exec.Command(name, args...)
 	command.Dir = root
 	command.Env = append(os.Environ(), "GOWORK=off")
-	command.Stdin = strings.NewReader(input)
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {
