@@ -20,7 +20,7 @@ import (
 
 // All runs every check on the repository at root and returns what is wrong, a sentence each.
 func All(ctx context.Context, root string) ([]string, error) {
-	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda)
+	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda, kubebuilderCLI)
 }
 
 // repository is the repository under check, with the problems found so far.
