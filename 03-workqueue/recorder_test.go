@@ -5,6 +5,7 @@ package main
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,7 @@ import (
 func TestARejectedEventIsLost(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		failure      error
-		wantAttempts int
+		wantAttempts int32
 	}{
 		"the server rejects it":       {apierrors.NewInternalError(errors.New("the disk is full")), 1},
 		"the server can't be reached": {errors.New("connection refused"), 2},
@@ -29,11 +30,10 @@ func TestARejectedEventIsLost(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				attempts := 0
+				var attempts atomic.Int32
 				kube := fake.NewSimpleClientset()
 				kube.PrependReactor("create", "events", func(clienttesting.Action) (handled bool, answer runtime.Object, err error) {
-					attempts++
-					return attempts == 1 && test.failure != nil, nil, test.failure
+					return attempts.Add(1) == 1 && test.failure != nil, nil, test.failure
 				})
 				recorder, stop, err := newRecorder(t.Context(), kube)
 				if err != nil {
@@ -44,8 +44,8 @@ func TestARejectedEventIsLost(t *testing.T) {
 				time.Sleep(time.Hour)
 				stop()
 
-				if attempts != test.wantAttempts {
-					t.Errorf("%d attempts, want %d", attempts, test.wantAttempts)
+				if got := attempts.Load(); got != test.wantAttempts {
+					t.Errorf("%d attempts, want %d", got, test.wantAttempts)
 				}
 			})
 		})

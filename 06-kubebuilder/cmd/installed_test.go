@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -138,9 +139,26 @@ func leadTo(t *testing.T, api client.Client, c *managerCopy) {
 	must(t, err)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: installed, Name: webhookService}}
 	must(t, api.Patch(t.Context(), service, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"localhost"}}`))))
-	patch := client.RawPatch(types.JSONPatchType, fmt.Appendf(nil, `[{"op":"replace","path":"/webhooks/0/clientConfig/service/port","value":%s}]`, port))
-	must(t, api.Patch(t.Context(), &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: mutating}}, patch))
-	must(t, api.Patch(t.Context(), &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: validating}}, patch))
+	mutate, validate := webhookConfigurations(t, api)
+	must(t, api.Patch(t.Context(), mutate, toPort(port, len(mutate.Webhooks))))
+	must(t, api.Patch(t.Context(), validate, toPort(port, len(validate.Webhooks))))
+}
+
+// toPort returns a patch that sets the port of all webhooks in a configuration, which has that many.
+func toPort(port string, webhooks int) client.Patch {
+	var operations []string
+	for i := range webhooks {
+		operations = append(operations, fmt.Sprintf(`{"op":"replace","path":"/webhooks/%d/clientConfig/service/port","value":%s}`, i, port))
+	}
+	return client.RawPatch(types.JSONPatchType, []byte("["+strings.Join(operations, ",")+"]"))
+}
+
+func webhookConfigurations(t *testing.T, api client.Client) (*admissionv1.MutatingWebhookConfiguration, *admissionv1.ValidatingWebhookConfiguration) {
+	t.Helper()
+	mutate, validate := &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: mutating}, mutate))
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: validating}, validate))
+	return mutate, validate
 }
 
 // kubeconfigOf returns the path of a kubeconfig that has only the rights of that ServiceAccount.
@@ -164,10 +182,7 @@ func kubeconfigOf(t *testing.T, config *rest.Config, account string) string {
 // authorities returns what the API server trusts, by the configuration that says so.
 func authorities(t *testing.T, api client.Client) map[string]*x509.CertPool {
 	t.Helper()
-	var mutate admissionv1.MutatingWebhookConfiguration
-	var validate admissionv1.ValidatingWebhookConfiguration
-	must(t, api.Get(t.Context(), client.ObjectKey{Name: mutating}, &mutate))
-	must(t, api.Get(t.Context(), client.ObjectKey{Name: validating}, &validate))
+	mutate, validate := webhookConfigurations(t, api)
 	pools := map[string]*x509.CertPool{}
 	for name, bundle := range map[string][]byte{mutating: mutate.Webhooks[0].ClientConfig.CABundle, validating: validate.Webhooks[0].ClientConfig.CABundle} {
 		pools[name] = x509.NewCertPool()

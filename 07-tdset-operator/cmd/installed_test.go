@@ -165,8 +165,18 @@ func leadTo(t *testing.T, api client.Client, c *managerCopy) {
 	must(t, err)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: installed, Name: webhookService}}
 	must(t, api.Patch(t.Context(), service, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"localhost"}}`))))
-	patch := client.RawPatch(types.JSONPatchType, fmt.Appendf(nil, `[{"op":"replace","path":"/webhooks/0/clientConfig/service/port","value":%s}]`, port))
-	must(t, api.Patch(t.Context(), &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: validating}}, patch))
+	validate := &admissionv1.ValidatingWebhookConfiguration{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: validating}, validate))
+	must(t, api.Patch(t.Context(), validate, toPort(port, len(validate.Webhooks))))
+}
+
+// toPort returns a patch that sets the port of all webhooks in a configuration, which has that many.
+func toPort(port string, webhooks int) client.Patch {
+	var operations []string
+	for i := range webhooks {
+		operations = append(operations, fmt.Sprintf(`{"op":"replace","path":"/webhooks/%d/clientConfig/service/port","value":%s}`, i, port))
+	}
+	return client.RawPatch(types.JSONPatchType, []byte("["+strings.Join(operations, ",")+"]"))
 }
 
 // kubeconfigOf returns the path of a kubeconfig that has only the rights of that ServiceAccount.

@@ -93,6 +93,7 @@ func TestMain(m *testing.M) {
 	// Plain tests need the types too, so they are added here, and not in BeforeSuite. TestControllers
 	// sets Ginkgo's handler of failures.
 	RegisterFailHandler(func(message string, _ ...int) { panic(message) })
+	//lint:ignore S1021 the kubebuilder CLI looks for the assignment below
 	var err error
 	err = schedulev1.AddToScheme(scheme.Scheme)
 	Expect(err).NotTo(HaveOccurred())

@@ -16,6 +16,8 @@ import (
 )
 
 // namespace is the operator's, by the name that the CLI's specs use.
+//
+//lint:ignore U1000 only the specs that the CLI adds use it
 const namespace = operator
 
 // TestE2E runs the Ginkgo specs, which the kubebuilder CLI adds to. TestMain has deployed the operator.

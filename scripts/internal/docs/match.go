@@ -2,7 +2,8 @@ package docs
 
 // This file compares output with what a text shows of it. Blanks at a line's end don't count, a run of blanks is one
 // blank (kubectl's columns vary), and so are blank lines at the end. `…` within a line stands for any text but none, a
-// line that is only `…` for any number of lines, none included. All else is literal.
+// line that is only `…` for any number of lines, none included. All else is literal. Lines in which go
+// reports a download count nowhere, because only the first run of a command has them.
 
 import (
 	"fmt"
@@ -55,6 +56,10 @@ func (p pattern) match(lines []string) match {
 		}
 		if m.line == len(lines) {
 			return m
+		}
+		if strings.HasPrefix(lines[m.line], "go: downloading ") {
+			m.line++
+			continue
 		}
 		var next []int
 		for _, i := range places {

@@ -35,6 +35,8 @@ func TestOutputIsComparedWithWhatIsShown(t *testing.T) {
 		"nothing shown, something there":        {shown: "", output: "a", used: 0, why: `line 1 of the output is too much: "a"`},
 		"something shown, nothing there":        {shown: "a", output: "", used: -1, why: `the output has no line "a" where it is expected`},
 		"nothing at all":                        {whole: true},
+		"go's downloads, before and between":    {shown: "a|b", output: "go: downloading x v1|a|go: downloading y v1|b", whole: true, used: 4},
+		"go's downloads, and nothing else":      {shown: "", output: "go: downloading x v1", whole: true},
 	}
 	lines := func(s string) []string {
 		if s == "" {

@@ -5,6 +5,7 @@ package v1
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	v1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // refusals are TDSets that there can't be. Who says so? The CRD's rules where it has them; they are looked at first. Else the webhook.
@@ -270,9 +271,12 @@ func withoutWebhook(t *testing.T, api client.Client, warned *warnings, namespace
 func nobodyAnswers(t *testing.T, api client.Client, namespace string) {
 	t.Helper()
 	configuration := theConfiguration(t, api)
-	there := *configuration.Webhooks[0].ClientConfig.URL
+	ours := slices.IndexFunc(configuration.Webhooks, func(webhook admissionv1.ValidatingWebhook) bool {
+		return webhook.Name == "vtdset-v1.kb.io"
+	})
+	there := *configuration.Webhooks[ours].ClientConfig.URL
 	set := func(ctx context.Context, url string) {
-		configuration.Webhooks[0].ClientConfig.URL = &url
+		configuration.Webhooks[ours].ClientConfig.URL = &url
 		must(t, api.Update(ctx, configuration))
 	}
 	judged := func(ctx context.Context) bool {
