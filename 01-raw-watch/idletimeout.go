@@ -36,6 +36,9 @@ type idleTimeout struct {
 	timeout time.Duration
 }
 
+// WrappedRoundTripper lets client-go cancel requests that take longer than a client's Timeout.
+func (t idleTimeout) WrappedRoundTripper() http.RoundTripper { return t.next }
+
 // RoundTrip sends request. If it is a watch, the timeout limits the wait for the response's
 // headers, and then each read of its body.
 func (t idleTimeout) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 )
 
@@ -128,6 +129,9 @@ func (p *pausing) Read(buffer []byte) (int, error) {
 }
 
 func (*pausing) Close() error { return nil }
+
+// Without this, client-go logs a warning for each request that takes too long.
+var _ utilnet.RoundTripperWrapper = idleTimeout{}
 
 func TestAWatchIdleTimeoutIsPositive(t *testing.T) {
 	err := addWatchIdleTimeout(&rest.Config{}, 0)
