@@ -55,7 +55,7 @@ func main() {
 	flag.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
 	flag.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
 	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
-	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this copy leads or not")
+	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
 	flag.StringVar(&o.webhookHost, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port to serve webhooks at")
 	o.webhookCert.flags("webhook", "needed for --enable-webhooks")

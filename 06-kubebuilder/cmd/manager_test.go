@@ -90,7 +90,8 @@ func TestCacheOptions(t *testing.T) {
 	}
 }
 
-// What is read is watched: of any other type the cache would have to begin to, and says instead that it doesn't, at once.
+// What is read is watched: of any other type the cache would have to begin to, and says instead
+// that it doesn't, at once.
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	config, api, namespace := newAPIServer(t)
 	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: "0"}
@@ -115,7 +116,8 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	}
 }
 
-// oneOfMany is a manager beside others in the same program. Else each controller would need a name of its own, for its metrics.
+// oneOfMany is a manager beside others in the same program. Else each controller would need a name
+// of its own, for its metrics.
 type oneOfMany struct{ ctrl.Manager }
 
 func (m oneOfMany) GetControllerOptions() config.Controller {

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
@@ -44,6 +46,11 @@ func (c *certificate) flags(server, ifEmpty string) {
 	flag.StringVar(&c.key, server+"-cert-key", "tls.key", "name of its key's file")
 }
 
+// load reads the certificate.
+func (c *certificate) load() (tls.Certificate, error) {
+	return tls.LoadX509KeyPair(filepath.Join(c.path, c.name), filepath.Join(c.path, c.key))
+}
+
 // check returns why these options can't be.
 func (o options) check() error {
 	switch {
@@ -51,6 +58,10 @@ func (o options) check() error {
 		return fmt.Errorf("--workers %d: at least one is needed", o.workers)
 	case o.enableWebhooks && o.webhookCert.path == "":
 		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only: name the folder that has the certificate with --webhook-cert-path")
+	case o.enableWebhooks && !o.rotateCerts:
+		if _, err := o.webhookCert.load(); err != nil {
+			return fmt.Errorf("--webhook-cert-path, without --rotate-certs: %w", err)
+		}
 	case o.rotateCerts && !o.enableWebhooks:
 		return errors.New("--rotate-certs: the certificate is the webhooks': say --enable-webhooks too")
 	case o.rotateCerts && o.podNamespace == "":

@@ -1,6 +1,7 @@
-// dist/install.yaml, on a real API server: two copies of the manager, with the arguments that the Deployment gives them, under its
-// ServiceAccount. No kubelet is there, and no network between Pods, so the test starts the copies, brings them their certificate,
-// and leads the API server to them. What needs a cluster that has all that is in test/e2e.
+// dist/install.yaml, on a real API server: two copies of the manager, with the arguments that the
+// Deployment gives them, under its ServiceAccount. No kubelet is there, and no network between
+// Pods, so the test starts the copies, brings them their certificate, and leads the API server to
+// them. What needs a cluster that has all that is in test/e2e.
 
 package main
 
@@ -112,7 +113,8 @@ func liveAsATDSet(t *testing.T, config *rest.Config, api client.Client, namespac
 	eventually(t, "it is gone", copies, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, tdset)) })
 }
 
-// warnedOfFreeHours fails the test if a user who makes a TDSet with hours in no window isn't warned: only a webhook can do that.
+// warnedOfFreeHours fails the test if a user who makes a TDSet with hours in no window isn't
+// warned: only a webhook can do that.
 func warnedOfFreeHours(t *testing.T, config *rest.Config, namespace string) {
 	t.Helper()
 	said, config := &warnings{}, rest.CopyConfig(config)
@@ -144,7 +146,8 @@ func beDeploymentController(t *testing.T, api client.Client, deployment *appsv1.
 	must(t, api.Status().Update(t.Context(), deployment))
 }
 
-// install applies dist/install.yaml. The webhooks are taken away when the test has ended: nobody could make a TDSet any more.
+// install applies dist/install.yaml. The webhooks are taken away when the test has ended: nobody
+// could make a TDSet any more.
 func install(t *testing.T, api client.Client) {
 	t.Helper()
 	for _, object := range objectsIn(t, "../dist/install.yaml") {
@@ -157,8 +160,8 @@ func install(t *testing.T, api client.Client) {
 	})
 }
 
-// leadTo leads the API server to that copy: the Service becomes another name of this machine, and the port is the copy's. By what name
-// the API server calls it, and whom it trusts, stays as it is.
+// leadTo leads the API server to that copy: the Service becomes another name of this machine, and
+// the port is the copy's. By what name the API server calls it, and whom it trusts, stays as it is.
 func leadTo(t *testing.T, api client.Client, c *managerCopy) {
 	t.Helper()
 	_, port, err := net.SplitHostPort(c.webhooks)
@@ -170,7 +173,8 @@ func leadTo(t *testing.T, api client.Client, c *managerCopy) {
 	must(t, api.Patch(t.Context(), validate, toPort(port, len(validate.Webhooks))))
 }
 
-// toPort returns a patch that sets the port of all webhooks in a configuration, which has that many.
+// toPort returns a patch that sets the port of all webhooks in a configuration, which has that
+// many.
 func toPort(port string, webhooks int) client.Patch {
 	var operations []string
 	for i := range webhooks {
@@ -209,7 +213,8 @@ func authority(t *testing.T, api client.Client) *x509.CertPool {
 	return pool
 }
 
-// tokenOf returns a token of that ServiceAccount: none for nobody, and one that may read the metrics for prometheus.
+// tokenOf returns a token of that ServiceAccount: none for nobody, and one that may read the
+// metrics for prometheus.
 func tokenOf(t *testing.T, api client.Client, who string) string {
 	t.Helper()
 	if who == "nobody" {

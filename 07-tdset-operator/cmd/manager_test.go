@@ -100,7 +100,8 @@ func TestCacheOptions(t *testing.T) {
 	}
 }
 
-// What is read is watched: of any other type the cache would have to begin to, and says instead that it doesn't, at once.
+// What is read is watched: of any other type the cache would have to begin to, and says instead
+// that it doesn't, at once.
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	config, api, namespace := newAPIServer(t)
 	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: "0", time: passing{speed: 1}}
@@ -142,7 +143,8 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	}
 }
 
-// tdsetOf returns a TDSet that asks for all that there is to ask for, and needs no Pods: nobody makes any here.
+// tdsetOf returns a TDSet that asks for all that there is to ask for, and needs no Pods: nobody
+// makes any here.
 func tdsetOf(namespace string) *v1.TDSet {
 	return &v1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"},
@@ -167,7 +169,8 @@ func metadataOfPods() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
 }
 
-// oneOfMany is a manager beside others in the same program. Else each controller would need a name of its own, for its metrics.
+// oneOfMany is a manager beside others in the same program. Else each controller would need a name
+// of its own, for its metrics.
 type oneOfMany struct{ ctrl.Manager }
 
 func (m oneOfMany) GetControllerOptions() config.Controller {

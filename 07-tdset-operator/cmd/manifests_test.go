@@ -1,5 +1,5 @@
-// The manifests say what the code says: names, ports and labels stand in several places, and nothing else compares them. RBAC is compared
-// in rbac_test.go, by what the manager does.
+// The manifests say what the code says: names, ports and labels stand in several places, and
+// nothing else compares them. RBAC is compared in rbac_test.go, by what the manager does.
 
 package main
 

@@ -40,6 +40,10 @@ func TestRunRefuses(t *testing.T) {
 			change: func(o *options) { o.enableWebhooks = true },
 			want:   "--enable-webhooks: the API server calls webhooks by HTTPS only: name the folder that has the certificate with --webhook-cert-path",
 		},
+		"webhooks whose certificate is missing": {
+			change: func(o *options) { o.enableWebhooks, o.webhookCert = true, certificate{"nowhere", "tls.crt", "tls.key"} },
+			want:   "--webhook-cert-path, without --rotate-certs: open nowhere/tls.crt: no such file or directory",
+		},
 		"a certificate for nobody": {
 			change: func(o *options) { o.rotateCerts, o.podNamespace = true, "default" },
 			want:   "--rotate-certs: the certificate is the webhooks': say --enable-webhooks too",

@@ -19,8 +19,8 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// They may come later than a controller waits for its informers (CacheSyncTimeout). So the manager has made them before, and waits for
-// them without a limit.
+// They may come later than a controller waits for its informers (CacheSyncTimeout). So the manager
+// has made them before, and waits for them without a limit.
 func TestPermissionsThatComeLate(t *testing.T) {
 	log := utils.CaptureLog(t)
 	_, api, namespace := newAPIServer(t)

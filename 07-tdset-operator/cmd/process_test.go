@@ -1,5 +1,5 @@
-// The program itself: this test's own binary, which is the manager if it is told so (see TestMain). So flags are read, a signal ends it,
-// and its exit code says how that went.
+// The program itself: this test's own binary, which is the manager if it is told so (see TestMain).
+// So flags are read, a signal ends it, and its exit code says how that went.
 
 package main
 
@@ -90,7 +90,8 @@ func TestStoppedWhileTheServerIsAway(t *testing.T) {
 	stoppedWhileWaiting(t, path, "Waiting: ")
 }
 
-// Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the same.
+// Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the
+// same.
 func TestStoppedWhileWaitingForPermissions(t *testing.T) {
 	newAPIServer(t)
 	nobody, err := testEnv.AddUser(envtest.User{Name: "who may do nothing"}, nil)
@@ -219,7 +220,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// eventually waits until something holds, and fails if that takes too long: then the copies are ended, and what they said is shown.
+// eventually waits until something holds, and fails if that takes too long: then the copies are
+// ended, and what they said is shown.
 func eventually(t *testing.T, what string, copies []*managerCopy, holds func(context.Context) bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), 50*time.Millisecond, time.Minute, true,

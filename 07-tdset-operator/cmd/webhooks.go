@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 
 	"github.com/open-policy-agent/cert-controller/pkg/rotator"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,9 +31,8 @@ const (
 // newWebhookServer returns the server of the webhooks. It runs only if a webhook is registered, and
 // reads its certificate for each connection, because the first one may come while it runs.
 func newWebhookServer(o options) webhook.Server {
-	cert, key := filepath.Join(o.webhookCert.path, o.webhookCert.name), filepath.Join(o.webhookCert.path, o.webhookCert.key)
 	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(cert, key)
+		pair, err := o.webhookCert.load()
 		return &pair, err
 	}
 	return webhook.NewServer(webhook.Options{

@@ -1,9 +1,10 @@
-// The suite: envtest, which is a real API server with its etcd and nothing else. No controller runs, so
-// no garbage is collected, no Deployment makes Pods, and no Deployment becomes available unless the
-// test says so. It is started once, by Ginkgo or by the first plain test that asks for it, and stopped
-// by TestMain. Tests that need no server use a fake client: see cluster_test.go.
+// The suite: envtest, which is a real API server with its etcd and nothing else. No controller
+// runs, so no garbage is collected, no Deployment makes Pods, and no Deployment becomes available
+// unless the test says so. It is started once, by Ginkgo or by the first plain test that asks for
+// it, and stopped by TestMain. Tests that need no server use a fake client: see cluster_test.go.
 //
-// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types at the markers.
+// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types at the
+// markers.
 
 package controller
 
@@ -88,10 +89,11 @@ var startTestEnv = sync.OnceValue(func() error {
 // ginkgosOwn is a goroutine that Ginkgo leaves behind: it waits for Ctrl-C.
 var ginkgosOwn = goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its context, and all that it runs.
+// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its
+// context, and all that it runs.
 func TestMain(m *testing.M) {
-	// Plain tests need the types too, so they are added here, and not in BeforeSuite. TestControllers
-	// sets Ginkgo's handler of failures.
+	// Plain tests need the types too, so they are added here, and not in BeforeSuite.
+	// TestControllers sets Ginkgo's handler of failures.
 	RegisterFailHandler(func(message string, _ ...int) { panic(message) })
 	//lint:ignore S1021 the kubebuilder CLI looks for the assignment below
 	var err error
@@ -105,7 +107,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(andStop{m}, ginkgosOwn)
 }
 
-// andStop runs the tests, and then stops the API server that they have shared: its clients' connections aren't leaks.
+// andStop runs the tests, and then stops the API server that they have shared: its clients'
+// connections aren't leaks.
 type andStop struct{ *testing.M }
 
 func (tests andStop) Run() (code int) {
@@ -120,7 +123,8 @@ func (tests andStop) Run() (code int) {
 	return code
 }
 
-// newAPIServer returns how to reach the API server, a client that reads from it, and a namespace of the test's own.
+// newAPIServer returns how to reach the API server, a client that reads from it, and a namespace of
+// the test's own.
 func newAPIServer(t *testing.T) (*rest.Config, client.WithWatch, string) {
 	t.Helper()
 	if testing.Short() {

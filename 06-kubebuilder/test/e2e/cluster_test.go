@@ -37,7 +37,8 @@ func (c *kindCluster) atEnd(step func() error) {
 	c.steps = append(c.steps, step)
 }
 
-// leave takes away what was made here and isn't in Kubernetes. A second call waits for the first, and has nothing left to do.
+// leave takes away what was made here and isn't in Kubernetes. A second call waits for the first,
+// and has nothing left to do.
 func (c *kindCluster) leave() error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -129,7 +130,8 @@ func (c *kindCluster) create() error {
 	return os.Setenv("KUBECONFIG", kubeconfig)
 }
 
-// kindConfig asks for one node. On a machine with cgroups of version 1 the kubelet has to be told to make do with them.
+// kindConfig asks for one node. On a machine with cgroups of version 1 the kubelet has to be told
+// to make do with them.
 func kindConfig() (string, error) {
 	version, err := utils.Exec("docker", "info", "--format", "{{.CgroupVersion}}")
 	if err != nil {

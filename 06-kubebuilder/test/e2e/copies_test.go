@@ -42,8 +42,8 @@ func TestAnotherCopyLeadsWhenTheLeaderIsGone(t *testing.T) {
 	}
 }
 
-// Foos change while every copy is replaced, the leader too: the API server finds a webhook that answers each time, and in the end every
-// Foo has what was said last.
+// Foos change while every copy is replaced, the leader too: the API server finds a webhook that
+// answers each time, and in the end every Foo has what was said last.
 func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	namespace := aNamespace(t)
 	copies := pods(t, operator, ofManager)
@@ -95,8 +95,8 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	}
 }
 
-// keepAsking has the API server ask the webhooks about a Foo that isn't stored, again and again until ctx ends, and returns what was
-// wrong with the answers when so many copies have ended.
+// keepAsking has the API server ask the webhooks about a Foo that isn't stored, again and again
+// until ctx ends, and returns what was wrong with the answers when so many copies have ended.
 func keepAsking(ctx context.Context, namespace string, ended int) error {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
@@ -139,8 +139,8 @@ func (a *answers) add(err error) {
 	}
 }
 
-// check returns what was wrong with them when so many copies have ended. Each may have broken off one: it ends once, and one who asks waits for
-// the answer before the next question.
+// check returns what was wrong with them when so many copies have ended. Each may have broken off
+// one: it ends once, and one who asks waits for the answer before the next question.
 func (a *answers) check(ended int) error {
 	errs := slices.Clone(a.refused)
 	if a.brokenOff > ended {
@@ -155,8 +155,9 @@ func (a *answers) check(ended int) error {
 	return errors.Join(errs...)
 }
 
-// brokenOff tells whether a copy ended at the very moment when the API server sent it a question on a connection that it had kept: HTTP/1.1
-// can't say beforehand that it will be closed. Nothing was stored, and who asks again is answered by another copy.
+// brokenOff tells whether a copy ended at the very moment when the API server sent it a question on
+// a connection that it had kept: HTTP/1.1 can't say beforehand that it will be closed. Nothing was
+// stored, and who asks again is answered by another copy.
 func brokenOff(err error) bool {
 	said := strings.TrimSpace(err.Error())
 	return strings.Contains(said, "failed to call webhook") && (strings.HasSuffix(said, ": EOF") || strings.Contains(said, "connection reset by peer"))

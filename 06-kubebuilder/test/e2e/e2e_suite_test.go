@@ -1,8 +1,9 @@
 //go:build e2e
 
-// Package e2e tries the operator as it is shipped, on a kind cluster: the image is built and loaded, dist/install.yaml's content is
-// applied, the kubelet runs the manager, and the API server calls its webhooks by their Service. It needs docker, and kubectl. These say
-// what it works with; `make test-e2e` passes them on:
+// Package e2e tries the operator as it is shipped, on a kind cluster: the image is built and
+// loaded, dist/install.yaml's content is applied, the kubelet runs the manager, and the API server
+// calls its webhooks by their Service. It needs docker, and kubectl. These say what it works with;
+// `make test-e2e` passes them on:
 //
 //   - KIND_CLUSTER and KUBECONFIG: a kind cluster of yours, its name and the path of its kubeconfig. Both have to be said, so that nobody's
 //     cluster is used by accident. At the end the tests take away all of the operator, its CRD too, and with that every Foo: so they
@@ -74,7 +75,8 @@ func suite(m *testing.M) (code int) {
 	return code
 }
 
-// nothingIsThere refuses a cluster that has the operator or its CRD: make undeploy, at the end, would take away what the tests haven't brought.
+// nothingIsThere refuses a cluster that has the operator or its CRD: make undeploy, at the end,
+// would take away what the tests haven't brought.
 func nothingIsThere() error {
 	for _, resource := range []string{"crd/" + crd, "namespace/" + operator} {
 		said, err := utils.Exec("kubectl", "get", resource, "--ignore-not-found", "-o", "name")
@@ -97,8 +99,8 @@ func deploy() error {
 	return untilReady()
 }
 
-// untilReady waits for every copy. On the first start the certificate comes with the kubelet's next look at the Secret: that may take a
-// minute or two.
+// untilReady waits for every copy. On the first start the certificate comes with the kubelet's next
+// look at the Secret: that may take a minute or two.
 func untilReady() error {
 	return do("kubectl", "rollout", "status", "-n", operator, manager, "--timeout=5m")
 }

@@ -20,7 +20,8 @@ import (
 //lint:ignore U1000 only the specs that the CLI adds use it
 const namespace = operator
 
-// TestE2E runs the Ginkgo specs, which the kubebuilder CLI adds to. TestMain has deployed the operator.
+// TestE2E runs the Ginkgo specs, which the kubebuilder CLI adds to. TestMain has deployed the
+// operator.
 func TestE2E(t *testing.T) {
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(2 * time.Minute)
@@ -36,7 +37,8 @@ var _ = Describe("Manager", Ordered, func() {
 	// +kubebuilder:scaffold:e2e-webhooks-checks
 })
 
-// That it becomes ready has been waited for. It does so with no more rights than its namespace lets Pods have.
+// That it becomes ready has been waited for. It does so with no more rights than its namespace lets
+// Pods have.
 func TestTheManager(t *testing.T) {
 	if got := kubectl(t, "get", "-n", operator, manager, "-o", "jsonpath={.status.readyReplicas}"); got != "2" {
 		t.Errorf("%s copies are ready, want 2", got)
@@ -69,7 +71,8 @@ func TestTheWebhooksWhenTheirCertificateIsAnotherOne(t *testing.T) {
 	kubectl(t, "patch", "secret", "-n", operator, "foo-operator-webhook-server-cert", "--type=json", "-p", `[{"op": "remove", "path": "/data"}]`)
 
 	eventually(t, "the API server trusts another authority", func() bool { return trusted(t) != former && trusted(t) != "" })
-	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has brought it.
+	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has
+	// brought it.
 	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
 	if len(addresses) != 2 {
 		t.Errorf("the copies' addresses are %q, want 2", addresses)
@@ -81,7 +84,8 @@ func TestTheWebhooksWhenTheirCertificateIsAnotherOne(t *testing.T) {
 	webhooksAnswer(t, namespace)
 }
 
-// webhooksAnswer has the API server ask them whatever they are for. A dry run asks, and stores nothing.
+// webhooksAnswer has the API server ask them whatever they are for. A dry run asks, and stores
+// nothing.
 func webhooksAnswer(t *testing.T, namespace string) {
 	t.Helper()
 	apply(t, namespace, "there", "replicas: 1")
@@ -104,7 +108,8 @@ func webhooksAnswer(t *testing.T, namespace string) {
 	}
 }
 
-// trusted returns the PEM of the authority that the API server trusts for the webhooks, and "" if it isn't the same for all.
+// trusted returns the PEM of the authority that the API server trusts for the webhooks, and "" if
+// it isn't the same for all.
 func trusted(t *testing.T) string {
 	t.Helper()
 	one := ""

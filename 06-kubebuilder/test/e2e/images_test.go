@@ -46,8 +46,9 @@ func buildStandIn() error {
 	return do("docker", "build", "-t", standIn, "-f", source+"/Dockerfile", dir)
 }
 
-// standInForNginx gives the stand-in the name of the image that every Foo's Deployment asks for: in nodes that don't have that image, and
-// nowhere else. At the end it is taken away: the next Foo there is to get the image itself.
+// standInForNginx gives the stand-in the name of the image that every Foo's Deployment asks for: in
+// nodes that don't have that image, and nowhere else. At the end it is taken away: the next Foo
+// there is to get the image itself.
 func standInForNginx(cluster *kindCluster) error {
 	const nginx = "docker.io/library/nginx:latest"
 	nodes, err := utils.Exec("docker", "ps", "--filter", "label=io.x-k8s.kind.cluster="+cluster.name, "--format", "{{.Names}}")

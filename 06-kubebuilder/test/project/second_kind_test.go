@@ -1,5 +1,5 @@
-// A second kind, added as the kubebuilder CLI adds it: what it writes into our files has to compile there,
-// and its spec has to run in our suite.
+// A second kind, added as the kubebuilder CLI adds it: what it writes into our files has to compile
+// there, and its spec has to run in our suite.
 
 package project
 

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Exec runs a program in the project's folder and returns what it printed, on both outputs. A failure's error has that too.
+// Exec runs a program in the project's folder and returns what it printed, on both outputs. A
+// failure's error has that too.
 func Exec(name string, args ...string) (string, error) { return Run(exec.Command(name, args...)) }
 
 // RunWith is Exec with a text for the program to read.

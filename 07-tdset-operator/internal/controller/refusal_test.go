@@ -1,5 +1,5 @@
-// What a refusal must not do: make a boundary late, hide behind another error, be longer than an event may be, or go unseen, where
-// something in the API server changes back what was applied.
+// What a refusal must not do: make a boundary late, hide behind another error, be longer than an
+// event may be, or go unseen, where something in the API server changes back what was applied.
 
 package controller
 
@@ -24,7 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// What returns an error comes again by the queue's pauses, and at no other time. So just before a boundary a refusal is no error.
+// What returns an error comes again by the queue's pauses, and at no other time. So just before a
+// boundary a refusal is no error.
 func TestARefusalBeforeABoundary(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		now     time.Time
@@ -80,7 +81,8 @@ var errNamespaceGoing = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
 }}
 
-// A namespace that is being deleted takes nothing new. That needs nobody's attention: the TDSet is going too.
+// A namespace that is being deleted takes nothing new. That needs nobody's attention: the TDSet is
+// going too.
 func TestANamespaceThatIsGoing(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
 	c.refuseNext("apply deployments", errNamespaceGoing)
@@ -95,8 +97,8 @@ func TestANamespaceThatIsGoing(t *testing.T) {
 	}
 }
 
-// An admission policy puts back what is written: the request succeeds, the object is as before, and no event comes. Without a look at its
-// resourceVersion the status would never be written.
+// An admission policy puts back what is written: the request succeeds, the object is as before, and
+// no event comes. Without a look at its resourceVersion the status would never be written.
 func TestWhatIsPutBackAtOnce(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	for sentence, given := range map[string][]client.Object{
@@ -133,8 +135,8 @@ func TestWhatIsPutBackAtOnce(t *testing.T) {
 	}
 }
 
-// What the API server says may differ each time. It is tried again by the queue's pauses all the same, and what it said last stands in the
-// status.
+// What the API server says may differ each time. It is tried again by the queue's pauses all the
+// same, and what it said last stands in the status.
 func TestARefusalThatIsWordedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet())
@@ -155,7 +157,8 @@ func TestARefusalThatIsWordedAnew(t *testing.T) {
 	})
 }
 
-// reworded is a refusal that is in other words each time, up to a thousand times: in a bubble, what goes round without a pause would never end.
+// reworded is a refusal that is in other words each time, up to a thousand times: in a bubble, what
+// goes round without a pause would never end.
 type reworded struct {
 	*apierrors.StatusError
 	words atomic.Int32

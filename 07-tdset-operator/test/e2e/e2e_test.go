@@ -20,7 +20,8 @@ import (
 //lint:ignore U1000 only the specs that the CLI adds use it
 const namespace = operator
 
-// TestE2E runs the Ginkgo specs, which the kubebuilder CLI adds to. TestMain has deployed the operator.
+// TestE2E runs the Ginkgo specs, which the kubebuilder CLI adds to. TestMain has deployed the
+// operator.
 func TestE2E(t *testing.T) {
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(2 * time.Minute)
@@ -36,7 +37,8 @@ var _ = Describe("Manager", Ordered, func() {
 	// +kubebuilder:scaffold:e2e-webhooks-checks
 })
 
-// That it becomes ready has been waited for. It does so with no more rights than its namespace lets Pods have.
+// That it becomes ready has been waited for. It does so with no more rights than its namespace lets
+// Pods have.
 func TestTheManager(t *testing.T) {
 	if got := kubectl(t, "get", "-n", operator, manager, "-o", "jsonpath={.status.readyReplicas}"); got != "2" {
 		t.Errorf("%s copies are ready, want 2", got)
@@ -69,7 +71,8 @@ func TestTheWebhookWhenItsCertificateIsAnotherOne(t *testing.T) {
 	kubectl(t, "patch", "secret", "-n", operator, "tdset-operator-webhook-server-cert", "--type=json", "-p", `[{"op": "remove", "path": "/data"}]`)
 
 	eventually(t, "the API server trusts another authority", func() bool { return trusted(t) != former && trusted(t) != "" })
-	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has brought it.
+	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has
+	// brought it.
 	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
 	if len(addresses) != 2 {
 		t.Errorf("the copies' addresses are %q, want 2", addresses)
@@ -81,8 +84,9 @@ func TestTheWebhookWhenItsCertificateIsAnotherOne(t *testing.T) {
 	webhookAnswers(t, namespace)
 }
 
-// webhookAnswers has the API server ask it about what it is for. A dry run asks, and stores nothing. What the webhook refuses, the CRD's rules
-// refuse before, if they are as new as the webhook: a refusal shows that both are there.
+// webhookAnswers has the API server ask it about what it is for. A dry run asks, and stores
+// nothing. What the webhook refuses, the CRD's rules refuse before, if they are as new as the
+// webhook: a refusal shows that both are there.
 func webhookAnswers(t *testing.T, namespace string) {
 	t.Helper()
 	for sentence, test := range map[string]struct {

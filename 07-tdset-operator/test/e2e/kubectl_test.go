@@ -73,7 +73,8 @@ func askPod(namespace, pod, path string) (string, error) {
 	return utils.Exec("kubectl", "get", "--raw", fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:80/proxy%s", namespace, pod, path))
 }
 
-// askFromPod runs a Pod that asks, with the stand-in's flags and the URL in args, and returns status and body of the answer.
+// askFromPod runs a Pod that asks, with the stand-in's flags and the URL in args, and returns
+// status and body of the answer.
 func askFromPod(t *testing.T, namespace, pod, account string, args ...string) string {
 	t.Helper()
 	kubectl(t, append([]string{"run", pod, "-n", namespace, "--image=" + standIn, "--restart=Never",

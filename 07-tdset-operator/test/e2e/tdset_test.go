@@ -12,7 +12,8 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// A whole life: it becomes available, its Service answers, and when it is deleted it goes last, after its Pods.
+// A whole life: it becomes available, its Service answers, and when it is deleted it goes last,
+// after its Pods.
 func TestATDSet(t *testing.T) { aLife(t) }
 
 func aLife(t *testing.T) {

@@ -1,5 +1,5 @@
-// The Helm chart, rendered in this process: it installs what config/default does, each of its values changes what it should and nothing
-// else, and values that can't be are refused.
+// The Helm chart, rendered in this process: it installs what config/default does, each of its
+// values changes what it should and nothing else, and values that can't be are refused.
 
 package project
 
@@ -69,10 +69,12 @@ func TestTheChartInstallsWhatKustomizeDoes(t *testing.T) {
 	}
 }
 
-// byHelm returns what the chart has in place of the objects that kustomize makes. This is all that may differ.
+// byHelm returns what the chart has in place of the objects that kustomize makes. This is all that
+// may differ.
 func byHelm(t *testing.T, objects objects) objects {
 	t.Helper()
-	// Helm keeps its records in the namespace, so it must be there before: helm install --create-namespace makes it, without labels.
+	// Helm keeps its records in the namespace, so it must be there before: helm install
+	// --create-namespace makes it, without labels.
 	objects.delete(t, operatorNamespace)
 	// helm uninstall would take it away, and all TDSets with it. kustomize takes nothing away.
 	objects.set(t, crd, "keep", "metadata", "annotations", "helm.sh/resource-policy")

@@ -1,4 +1,5 @@
-// What config has beside what is installed: it can be switched on by a # as the comments there say, and kustomize can build it.
+// What config has beside what is installed: it can be switched on by a # as the comments there say,
+// and kustomize can build it.
 
 package project
 

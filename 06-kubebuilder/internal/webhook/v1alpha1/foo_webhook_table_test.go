@@ -1,4 +1,5 @@
-// What the webhooks judge, by what they read: a fake client in place of the cache, and another in place of the API server.
+// What the webhooks judge, by what they read: a fake client in place of the cache, and another in
+// place of the API server.
 
 package v1alpha1
 
@@ -191,7 +192,8 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// aServer returns a client to read these objects with, and Foos by the index that the controller makes.
+// aServer returns a client to read these objects with, and Foos by the index that the controller
+// makes.
 func aServer(objects []client.Object) client.WithWatch {
 	types := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(types), v1alpha1.AddToScheme(types)); err != nil {

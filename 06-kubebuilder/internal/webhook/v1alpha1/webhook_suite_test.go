@@ -1,10 +1,10 @@
 // The suite: envtest, which is a real API server with its etcd and nothing else, and a manager that
-// serves the webhooks. envtest applies config/webhook with two changes: the API server calls a URL on
-// this machine, and trusts the certificate that envtest has made. Both are started once, by Ginkgo or
-// by the first plain test that asks for them, and stopped by TestMain.
+// serves the webhooks. envtest applies config/webhook with two changes: the API server calls a URL
+// on this machine, and trusts the certificate that envtest has made. Both are started once, by
+// Ginkgo or by the first plain test that asks for them, and stopped by TestMain.
 //
-// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types and webhooks at
-// the markers.
+// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types and webhooks
+// at the markers.
 
 package v1alpha1
 
@@ -97,7 +97,8 @@ var startTestEnv = sync.OnceValue(func() error {
 	return startManager(&testEnv.WebhookInstallOptions)
 })
 
-// startManager runs a manager with the webhooks, and with the controller, whose index of Foos they ask. It returns when they are served.
+// startManager runs a manager with the webhooks, and with the controller, whose index of Foos they
+// ask. It returns when they are served.
 func startManager(where *envtest.WebhookInstallOptions) error {
 	server := webhook.NewServer(webhook.Options{
 		Host:    where.LocalServingHost,
@@ -173,7 +174,8 @@ func (tests andStop) Run() (code int) {
 	return code
 }
 
-// newAPIServer returns a client that notes the warnings it gets, as kubectl prints them, and a namespace of the test's own.
+// newAPIServer returns a client that notes the warnings it gets, as kubectl prints them, and a
+// namespace of the test's own.
 func newAPIServer(t *testing.T) (client.Client, *warnings, string) {
 	t.Helper()
 	if testing.Short() {

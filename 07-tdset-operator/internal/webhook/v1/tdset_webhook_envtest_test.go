@@ -1,4 +1,5 @@
-// The webhook as users meet it, and the CRD's rules beside it: the API server judges by both, and these are the messages.
+// The webhook as users meet it, and the CRD's rules beside it: the API server judges by both, and
+// these are the messages.
 
 package v1
 
@@ -24,7 +25,8 @@ import (
 	v1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// refusals are TDSets that there can't be. Who says so? The CRD's rules where it has them; they are looked at first. Else the webhook.
+// refusals are TDSets that there can't be. Who says so? The CRD's rules where it has them; they are
+// looked at first. Else the webhook.
 var refusals = map[string]struct {
 	change                 func(*v1.TDSet)
 	fromRules, fromWebhook string
@@ -144,8 +146,9 @@ func TestWarnings(t *testing.T) {
 		{"a label", `{"metadata":{"labels":{"team":"blue"}}}`, nil},
 		{"a finalizer", `{"metadata":{"finalizers":["example.com/held"]}}`, nil},
 	} {
-		// The API server applies a patch to the object in its watch cache first. If that is too old, it patches the one in etcd,
-		// and the webhook warns of both attempts. A list waits until the cache has caught up.
+		// The API server applies a patch to the object in its watch cache first. If that is too
+		// old, it patches the one in etcd, and the webhook warns of both attempts. A list waits
+		// until the cache has caught up.
 		must(t, api.List(t.Context(), &v1.TDSetList{}, client.InNamespace(namespace)))
 		must(t, merge(t, api, tdset, test.patch))
 		if difference := cmp.Diff(test.want, warned.since(), cmpopts.EquateEmpty()); difference != "" {
@@ -193,9 +196,10 @@ func TestWithoutAnAnswer(t *testing.T) {
 	must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
 }
 
-// A TDSet may have been stored before there were rules, or a webhook. All but its schedule can be changed, and it can be deleted: the API
-// server forgives a field that stays as it is. (But not if a rule can't be evaluated, as that of zones, or is one for the whole object, as
-// those of names: these have to look at the old one themselves.)
+// A TDSet may have been stored before there were rules, or a webhook. All but its schedule can be
+// changed, and it can be deleted: the API server forgives a field that stays as it is. (But not if
+// a rule can't be evaluated, as that of zones, or is one for the whole object, as those of names:
+// these have to look at the old one themselves.)
 func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	stored := map[string]*v1.TDSet{}
@@ -249,7 +253,8 @@ func writeStatus(t *testing.T, api client.Client, tdset *v1.TDSet) error {
 	return api.Status().Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"activeWindow":"default"}}`)))
 }
 
-// withoutWebhook takes the webhook away until the test ends. It returns when the API server doesn't ask any more.
+// withoutWebhook takes the webhook away until the test ends. It returns when the API server doesn't
+// ask any more.
 func withoutWebhook(t *testing.T, api client.Client, warned *warnings, namespace string) {
 	t.Helper()
 	asked := func(ctx context.Context) bool {
@@ -297,7 +302,8 @@ func theConfiguration(t *testing.T, api client.Client) *admissionv1.ValidatingWe
 	return configuration
 }
 
-// withoutRules takes from the CRD all that it has beyond the fields' types, until the test ends. It returns when the API server knows.
+// withoutRules takes from the CRD all that it has beyond the fields' types, until the test ends. It
+// returns when the API server knows.
 func withoutRules(t *testing.T, api client.Client, namespace string) {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

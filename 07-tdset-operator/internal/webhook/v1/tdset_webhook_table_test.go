@@ -1,4 +1,5 @@
-// What the webhook judges: it reads nothing but what it is given. The rules themselves are tested where they are, in internal/schedule.
+// What the webhook judges: it reads nothing but what it is given. The rules themselves are tested
+// where they are, in internal/schedule.
 
 package v1
 
