@@ -1,5 +1,5 @@
-// A cluster for tests: an API server in memory and a controller on it. The controller's requests go over HTTP; what a test
-// does to the cluster goes in by hand, status and deletion included.
+// A cluster for tests: an API server in memory and a controller on it. The controller's requests go
+// over HTTP; what a test does to the cluster goes in by hand, status and deletion included.
 
 package main
 
@@ -51,8 +51,9 @@ func (c *cluster) sync(foo string) error {
 	return c.syncHandler(c.t.Context(), types.NamespacedName{Namespace: "default", Name: foo})
 }
 
-// settle is what the controller does for an event of that Foo and for those that its own writes cause, until there is nothing
-// left to do. It returns the writes. More rounds than kinds of write would be a circle.
+// settle is what the controller does for an event of that Foo and for those that its own writes
+// cause, until there is nothing left to do. It returns the writes. More rounds than kinds of write
+// would be a circle.
 func (c *cluster) settle(foo string) (writes []string) {
 	c.t.Helper()
 	for range 4 {
@@ -96,7 +97,8 @@ func (c *cluster) deployment(name string) *appsv1.Deployment {
 	return read(c, pathOf(deploymentOf(aFoo("", name, 0))), &appsv1.Deployment{})
 }
 
-// deployments says what Deployments there are, in the manner of "web: 3 × nginx:latest (team blue)".
+// deployments says what Deployments there are, in the manner of "web: 3 × nginx:latest (team
+// blue)".
 func (c *cluster) deployments() []string {
 	var found []string
 	for _, item := range c.list(deploymentsPath(""), nil).Items {
@@ -125,7 +127,8 @@ func (c *cluster) ready(foo string) string {
 	return condition.Reason
 }
 
-// asked returns the requests that the controller has sent since it was last asked for them, refused ones too.
+// asked returns the requests that the controller has sent since it was last asked for them, refused
+// ones too.
 func (c *cluster) asked() []request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +148,8 @@ func (c *cluster) written() []string {
 	return writes
 }
 
-// start runs the controller and returns when it watches. What start returns stops it, and returns when it has ended.
+// start runs the controller and returns when it watches. What start returns stops it, and returns
+// when it has ended.
 func (c *cluster) start() (stop func()) {
 	var watching sync.WaitGroup
 	for _, resource := range []string{"foos", "deployments"} {

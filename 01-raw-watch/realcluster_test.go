@@ -1,4 +1,5 @@
-// A real cluster for tests, as cluster_test.go is one in memory: a namespace of the test's own, and a controller on it.
+// A real cluster for tests, as cluster_test.go is one in memory: a namespace of the test's own, and
+// a controller on it.
 
 package main
 

@@ -1,4 +1,5 @@
-// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it.
+// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a
+// controller on it.
 
 package main
 

@@ -1,5 +1,6 @@
-// A stand-in for pkg/client, made of the same parts as client-go's fake clientset: an object tracker that keeps Foos, and a
-// Fake that records requests and lets a test answer them otherwise. Chapter 04 generates it.
+// A stand-in for pkg/client, made of the same parts as client-go's fake clientset: an object
+// tracker that keeps Foos, and a Fake that records requests and lets a test answer them otherwise.
+// Chapter 04 generates it.
 
 package main
 
@@ -25,7 +26,8 @@ var (
 type fakeFoos struct {
 	clienttesting.Fake
 	tracker clienttesting.ObjectTracker
-	// onUpdate, if set, is called before each update of a status. An error that it returns is the answer.
+	// onUpdate, if set, is called before each update of a status. An error that it returns is the
+	// answer.
 	onUpdate func(ctx context.Context, foo *v1alpha1.Foo) error
 }
 
@@ -65,8 +67,8 @@ func (f fakeFooInterface) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, o
 	return f.FooInterface.UpdateStatus(ctx, foo, options)
 }
 
-// watch answers as an API server does to sendInitialEvents=true, which is how an informer asks: first all that is there, then
-// a bookmark that says that this was all, then what changes.
+// watch answers as an API server does to sendInitialEvents=true, which is how an informer asks:
+// first all that is there, then a bookmark that says that this was all, then what changes.
 func (f *fakeFoos) watch(action clienttesting.Action) (handled bool, stream watch.Interface, err error) {
 	stream, err = f.tracker.Watch(foosResource, action.GetNamespace(), action.(clienttesting.WatchActionImpl).ListOptions)
 	if err != nil {

@@ -37,7 +37,7 @@ type leaderElection struct {
 // newClient returns the client for the Lease. A request may take up to half of renewDeadline.
 func (l leaderElection) newClient(config *rest.Config) (kubernetes.Interface, error) {
 	if l.retryPeriod+l.renewDeadline*3/2 >= l.leaseDuration {
-		return nil, fmt.Errorf("--leader-election-lease-duration %v: must be more than the retry period (%v) and 1.5 times the renew deadline (%v)",
+		return nil, fmt.Errorf("--leader-election-lease-duration %v: must be more than the retry period (%v) and 1.5 times the renew deadline (%v) together",
 			l.leaseDuration, l.retryPeriod, l.renewDeadline)
 	}
 	config = rest.CopyConfig(config)

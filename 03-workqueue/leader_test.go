@@ -1,6 +1,6 @@
-// Leader election, with client-go's own elector on the fake clientset's Leases, in bubbles of testing/synctest. (The fake clientset
-// knows no conflicts, so it can't show that two who grab at a Lease at once don't both get it: integration_test.go has a
-// real server.)
+// Leader election, with client-go's own elector on the fake clientset's Leases, in bubbles of
+// testing/synctest. (The fake clientset knows no conflicts, so it can't show that two who grab at a
+// Lease at once don't both get it: integration_test.go has a real server.)
 
 package main
 
@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	typedcoordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 )
@@ -31,6 +32,29 @@ var testElection = leaderElection{
 	leaseDuration: 15 * time.Second,
 	renewDeadline: 8 * time.Second,
 	retryPeriod:   2 * time.Second,
+}
+
+// With such numbers, two replicas could work at the same time: see leaderElection.
+func TestNumbersThatAreTooTight(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		leaseDuration, renewDeadline, retryPeriod time.Duration
+		want                                      string // "": none
+	}{
+		"this chapter's":    {leaseDuration: 15 * time.Second, renewDeadline: 8 * time.Second, retryPeriod: 2 * time.Second},
+		"client-go's usual": {15 * time.Second, 10 * time.Second, 2 * time.Second, "--leader-election-lease-duration 15s: must be more than the retry period (2s) and 1.5 times the renew deadline (10s) together"},
+		"one that is equal": {14 * time.Second, 8 * time.Second, 2 * time.Second, "--leader-election-lease-duration 14s: must be more than the retry period (2s) and 1.5 times the renew deadline (8s) together"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := leaderElection{"foo-system", test.leaseDuration, test.renewDeadline, test.retryPeriod}.newClient(&rest.Config{})
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != test.want {
+				t.Errorf("got the error %q, want %q", got, test.want)
+			}
+		})
+	}
 }
 
 func TestOneLeadsAndTheOtherTakesOver(t *testing.T) {
@@ -82,7 +106,8 @@ func TestTheWorkIsFinishedBeforeTheLeaseIsGivenBack(t *testing.T) {
 	})
 }
 
-// A leader that can't renew its lease must stop before the lease runs out, since then another begins.
+// A leader that can't renew its lease must stop before the lease runs out, since then another
+// begins.
 func TestALostLeaseEndsTheWork(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		cut       func(*lossyKube)
@@ -128,7 +153,8 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	}
 }
 
-// Told to stop before it ever led, it ends at once, whatever has become of the server, and has done nothing.
+// Told to stop before it ever led, it ends at once, whatever has become of the server, and has done
+// nothing.
 func TestStoppingWhileWaitingToLead(t *testing.T) {
 	for sentence, frozen := range map[string]bool{"the server answers": false, "the connection is frozen": true} {
 		t.Run(sentence, func(t *testing.T) {
@@ -151,7 +177,8 @@ func TestStoppingWhileWaitingToLead(t *testing.T) {
 	}
 }
 
-// A Lease whose namespace isn't there is said, and waited for: permissions and namespace may come after the program.
+// A Lease whose namespace isn't there is said, and waited for: permissions and namespace may come
+// after the program.
 func TestALeaseWithoutItsNamespaceIsWaitedFor(t *testing.T) {
 	var log bytes.Buffer
 	defer klog.CaptureState().Restore()
@@ -181,7 +208,8 @@ func TestALeaseWithoutItsNamespaceIsWaitedFor(t *testing.T) {
 	}
 }
 
-// candidate is a copy of the program whose work is to wait until it is told to stop, and then a little longer.
+// candidate is a copy of the program whose work is to wait until it is told to stop, and then a
+// little longer.
 type candidate struct {
 	finishing time.Duration
 	stop      func() // returns when lead has returned
@@ -212,7 +240,7 @@ func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
 			select {
 			case <-leading.Done():
 				c.lost = true
-				time.Sleep(time.Millisecond) // until the work notices
+				time.Sleep(time.Millisecond) // by the bubble's clock: work takes a moment to stop
 			case <-time.After(c.finishing):
 				c.holderAtTheEnd = holderOf(t, kube)
 			}

@@ -1,4 +1,5 @@
-// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it.
+// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a
+// controller on it.
 
 package main
 
@@ -86,7 +87,8 @@ func (c *realCluster) start() {
 	})
 }
 
-// startCopy runs the whole program, one of several copies. What it returns stops it, and returns when it has ended.
+// startCopy runs the whole program, one of several copies. What it returns stops it, and returns
+// when it has ended.
 func (c *realCluster) startCopy() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)

@@ -1,5 +1,5 @@
-// What becomes of an Event that the API server rejects. The recorder is client-go's own, on the fake
-// clientset, in a bubble of testing/synctest.
+// What becomes of an Event that the API server rejects. The recorder is client-go's own, on the
+// fake clientset, in a bubble of testing/synctest.
 
 package main
 
@@ -17,8 +17,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// client-go retries an Event if the API server can't be reached. If the server rejects it, as in fault
-// F4, the Event is lost: the status has the same message, and that is what programs should read.
+// client-go retries an Event if the API server can't be reached. If the server rejects it, as in
+// fault F4, the Event is lost: the status has the same message, and that is what programs should
+// read.
 func TestARejectedEventIsLost(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		failure      error
@@ -41,7 +42,7 @@ func TestARejectedEventIsLost(t *testing.T) {
 				}
 
 				recorder.Event(aFoo("example", "web", 1), corev1.EventTypeNormal, "Synced", "1 of 1 replicas are available")
-				time.Sleep(time.Hour)
+				time.Sleep(time.Hour) // by the bubble's clock, so it takes no time
 				stop()
 
 				if got := attempts.Load(); got != test.wantAttempts {

@@ -1,4 +1,5 @@
-// Which Foos an event concerns. The handlers are called as an informer calls them, with caches filled by hand.
+// Which Foos an event concerns. The handlers are called as an informer calls them, with caches
+// filled by hand.
 
 package main
 
@@ -86,8 +87,8 @@ func TestHandleObject(t *testing.T) {
 	}
 }
 
-// The whole: what was there is listed and acted on, and what comes then is watched. Inside a bubble of testing/synctest time
-// passes when every goroutine waits for it, so a pause takes no time.
+// The whole: what was there is listed and acted on, and what comes then is watched. Inside a bubble
+// of testing/synctest time passes when every goroutine waits for it, so a pause takes no time.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := aFoo("before", "web", 3)
@@ -135,7 +136,8 @@ func TestRunOnASettledCluster(t *testing.T) {
 	})
 }
 
-// A resync, which is an update to the same resourceVersion, queues each Foo once, not once more for its Deployment.
+// A resync, which is an update to the same resourceVersion, queues each Foo once, not once more for
+// its Deployment.
 func TestAResyncQueuesEachFooOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 10 * time.Minute

@@ -1,4 +1,5 @@
-// Server-side apply on a real API server: who owns what, what is a conflict, and what an apply takes without a word.
+// Server-side apply on a real API server: who owns what, what is a conflict, and what an apply
+// takes without a word.
 
 package main
 
@@ -19,8 +20,8 @@ import (
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would win for ever. With force,
-// the field is ours again, and theirs stay as they are.
+// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would
+// win for ever. With force, the field is ours again, and theirs stay as they are.
 func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)
@@ -90,8 +91,8 @@ func TestIntegrationConditionsHaveOwners(t *testing.T) {
 	}
 }
 
-// Somebody takes the name after the server has said that nothing has it, and before our apply comes. Nothing is stolen, and
-// the next attempt leaves it alone.
+// Somebody takes the name after the server has said that nothing has it, and before our apply
+// comes. Nothing is stolen, and the next attempt leaves it alone.
 func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		take    func(c *realCluster, foo *v1alpha1.Foo)
@@ -106,7 +107,8 @@ func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
 			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, c.ofAConfigMap)) },
 			refused: apierrors.IsInvalid,
 		},
-		// What this controller has applied is in its own name, so nothing conflicts here either. But a selector can't be changed.
+		// What this controller has applied is in its own name, so nothing conflicts here either.
+		// But a selector can't be changed.
 		"for another Foo": {
 			take: func(c *realCluster, foo *v1alpha1.Foo) {
 				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
@@ -147,7 +149,8 @@ func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
 	}
 }
 
-// What no apply can tell: that a Deployment isn't ours, if nothing in it contradicts. It takes a race to get there.
+// What no apply can tell: that a Deployment isn't ours, if nothing in it contradicts. It takes a
+// race to get there.
 func TestIntegrationWhatAnApplyTakesForOurs(t *testing.T) {
 	for sentence, between := range map[string]func(c *realCluster, foo *v1alpha1.Foo){
 		"somebody makes a Deployment of our name and values, and no owner": func(c *realCluster, foo *v1alpha1.Foo) {
@@ -177,8 +180,8 @@ func TestIntegrationWhatAnApplyTakesForOurs(t *testing.T) {
 	}
 }
 
-// The server's defaults, its status and what others have added are no reason to apply again. If we did, the server would see
-// that nothing changes, and write nothing either.
+// The server's defaults, its status and what others have added are no reason to apply again. If we
+// did, the server would see that nothing changes, and write nothing either.
 func TestIntegrationNothingIsAppliedForNothing(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)

@@ -1,5 +1,6 @@
-// The controller on a real API server: what the fake clientset can't show. Real Pods' numbers, real conflicts, real garbage
-// collection. What the server refuses of bad Foos is the CRD's, and chapter 01's to test.
+// The controller on a real API server: what the fake clientset can't show. Real Pods' numbers, real
+// conflicts, real garbage collection. What the server refuses of bad Foos is the CRD's, and chapter
+// 01's to test.
 
 package main
 
@@ -53,7 +54,8 @@ func TestIntegrationLifeOfAFoo(t *testing.T) {
 	c.eventually("the garbage collector deletes the Deployment", isGone("new"))
 }
 
-// Of two copies one works. When it is told to stop, it gives the lease back, and the other takes over at once.
+// Of two copies one works. When it is told to stop, it gives the lease back, and the other takes
+// over at once.
 func TestIntegrationTheOtherCopyTakesOver(t *testing.T) {
 	c := newRealCluster(t)
 	stopFirst := c.startCopy()
@@ -83,7 +85,8 @@ func TestIntegrationTheOtherCopyTakesOver(t *testing.T) {
 	}
 }
 
-// What the fake clientset lets through, a server refuses: see write_test.go for what the controller sends.
+// What the fake clientset lets through, a server refuses: see write_test.go for what the controller
+// sends.
 func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)

@@ -1,5 +1,6 @@
-// The bug museum: what sample-controller does about a Foo that is renamed or deleted, in a few lines of our own, and what this chapter does.
-// Run one with `go test -v -run TestMuseum/<its name> .`. Where its other bugs are shown stands in the course's scripts/MUSEUM.md.
+// The bug museum: what sample-controller does about a Foo that is renamed or deleted, in a few
+// lines of our own, and what this chapter does. Run one with `go test -v -run TestMuseum/<its name>
+// .`. Where its other bugs are shown stands in the course's scripts/MUSEUM.md.
 
 package main
 
@@ -52,8 +53,9 @@ func tell(t *testing.T, got, want string) {
 	}
 }
 
-// makeAndScale is what sample-controller does about a Foo: there is no Deployment of the name that it gives, so it is made; there is one, so
-// it is scaled. Nobody asks what else the Foo has, nor whether it is going.
+// makeAndScale is what sample-controller does about a Foo: there is no Deployment of the name that
+// it gives, so it is made; there is one, so it is scaled. Nobody asks what else the Foo has, nor
+// whether it is going.
 func (c *cluster) makeAndScale(name string) error {
 	c.informed()
 	foo, client := c.foo(name), c.kube.AppsV1().Deployments("default")
@@ -95,7 +97,8 @@ func rename(c *cluster, look func(foo string) error) string {
 		strings.Join(c.deployments(), ", "), strings.Join(slices.Compact(selectors), ", "))
 }
 
-// kubectl delete --cascade=foreground keeps a Foo until the garbage collector has taken what belongs to it. Who makes that again, keeps it.
+// kubectl delete --cascade=foreground keeps a Foo until the garbage collector has taken what
+// belongs to it. Who makes that again, keeps it.
 func deleteInTheForeground(c *cluster, look func(foo string) error) string {
 	c.put(aFoo("example", "web", 3))
 	c.lookAgain(look)

@@ -1,5 +1,6 @@
-// The queue and the workers, with client-go's own queue and its own clock, in bubbles of testing/synctest: there the clock moves
-// when every goroutine waits, so backoffs and timeouts are exact, and take no time.
+// The queue and the workers, with client-go's own queue and its own clock, in bubbles of
+// testing/synctest: there the clock moves when every goroutine waits, so backoffs and timeouts are
+// exact, and take no time.
 
 package main
 
@@ -39,7 +40,8 @@ func TestAKeyStandsInTheQueueOnce(t *testing.T) {
 	}
 }
 
-// Two workers never have the same key: what is added while it is worked on is kept until that is done.
+// Two workers never have the same key: what is added while it is worked on is kept until that is
+// done.
 func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, finish := make(chan string, 10), make(chan struct{})
@@ -103,7 +105,8 @@ func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
 	})
 }
 
-// Three hundred keys fail in the same moment, because the server is away: when is the last one tried again?
+// Three hundred keys fail in the same moment, because the server is away: when is the last one
+// tried again?
 func TestManyFailingKeys(t *testing.T) {
 	for _, test := range []struct { // in the order in which the text shows them
 		queue    string
@@ -212,8 +215,8 @@ func TestProcessNextWorkItem(t *testing.T) {
 	}
 }
 
-// newWork returns a cluster with so many Foos, named "0", "1" and so on, all in the queue. Each has its Deployment: its
-// status is all that is to be written, and work is called for it.
+// newWork returns a cluster with so many Foos, named "0", "1" and so on, all in the queue. Each has
+// its Deployment: its status is all that is to be written, and work is called for it.
 func newWork(t *testing.T, foos int, work func(ctx context.Context, foo string) error) *cluster {
 	var objects []metav1.Object
 	for i := range foos {
@@ -231,8 +234,9 @@ func newWork(t *testing.T, foos int, work func(ctx context.Context, foo string) 
 	return c
 }
 
-// workingFoos is a client for Foos that calls work before each write of a status. An error that work returns is the answer.
-// (A reactor can't do that: it isn't given the request's context, and no other request gets through until it returns.)
+// workingFoos is a client for Foos that calls work before each write of a status. An error that
+// work returns is the answer. (A reactor can't do that: it isn't given the request's context, and
+// no other request gets through until it returns.)
 type workingFoos struct {
 	versioned.Interface
 	work func(ctx context.Context, foo string) error

@@ -1,4 +1,5 @@
-// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it.
+// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a
+// controller on it.
 
 package main
 
@@ -84,7 +85,8 @@ func (c *realCluster) start() {
 	})
 }
 
-// startCopy runs the whole program, one of several copies. What it returns stops it, and returns when it has ended.
+// startCopy runs the whole program, one of several copies. What it returns stops it, and returns
+// when it has ended.
 func (c *realCluster) startCopy() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
@@ -144,7 +146,8 @@ func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
 	must(c.t, err)
 }
 
-// ofAConfigMap gives a Deployment another controller: one that exists, or the garbage collector would delete it.
+// ofAConfigMap gives a Deployment another controller: one that exists, or the garbage collector
+// would delete it.
 func (c *realCluster) ofAConfigMap(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "owner-"}}

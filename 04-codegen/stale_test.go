@@ -1,5 +1,5 @@
-// What is done about a Foo when the cache is behind the cluster, or the cluster changes meanwhile. A create would fail then; an
-// apply changes what it finds.
+// What is done about a Foo when the cache is behind the cluster, or the cluster changes meanwhile.
+// A create would fail then; an apply changes what it finds.
 
 package main
 
@@ -13,7 +13,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// What was made a moment ago isn't in the cache yet. So the server is asked before anything is made.
+// What was made a moment ago isn't in the cache yet. So the server is asked before anything is
+// made.
 func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {
@@ -98,8 +99,8 @@ func TestNothingIsMadeWithoutAskingTheServer(t *testing.T) {
 	}
 }
 
-// Somebody takes the name when the server has said that nothing has it. Then the apply, which is without force, is a
-// conflict: nothing is stolen, and the next attempt finds it taken.
+// Somebody takes the name when the server has said that nothing has it. Then the apply, which is
+// without force, is a conflict: nothing is stolen, and the next attempt finds it taken.
 func TestANameTakenMeanwhileIsNotStolen(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	theirs := deploymentOf(foo, unowned, scaledTo(1), running("nginx:1.0"))

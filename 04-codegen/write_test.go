@@ -1,5 +1,6 @@
-// How writes leave: each says in whose name it comes and what it assumes. The fake clientset doesn't look at the
-// assumptions, so these tests look at what is sent; what a server says to it is in integration_test.go.
+// How writes leave: each says in whose name it comes and what it assumes. The fake clientset
+// doesn't look at the assumptions, so these tests look at what is sent; what a server says to it is
+// in integration_test.go.
 
 package main
 
@@ -84,7 +85,8 @@ func TestAStatusIsAppliedWhole(t *testing.T) {
 	}
 }
 
-// What is applied is ours from then on. So a status goes without the conditions that others have set: they keep theirs.
+// What is applied is ours from then on. So a status goes without the conditions that others have
+// set: they keep theirs.
 func TestOtherPeoplesConditionsStayTheirs(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	foo.Status.Conditions = []metav1.Condition{aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)}
@@ -101,7 +103,8 @@ func TestOtherPeoplesConditionsStayTheirs(t *testing.T) {
 	}
 }
 
-// A former Deployment that somebody else deletes first is gone, as it should be: that is no failure.
+// A former Deployment that somebody else deletes first is gone, as it should be: that is no
+// failure.
 func TestDeletingWhatIsGone(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, renamed, deploymentOf(foo), deploymentOf(renamed))

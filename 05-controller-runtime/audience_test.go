@@ -1,4 +1,5 @@
-// An audience for events: a controller on a real server whose Reconcile does nothing, so that a test sees who comes to it.
+// An audience for events: a controller on a real server whose Reconcile does nothing, so that a
+// test sees who comes to it.
 
 package main
 
@@ -26,7 +27,8 @@ type audience struct {
 	strangers []client.ObjectKey // of other namespaces, by the time of the last settle
 }
 
-// newAudience returns the audience of our controller with these options. One worker takes key after key, in their order.
+// newAudience returns the audience of our controller with these options. One worker takes key after
+// key, in their order.
 func newAudience(t *testing.T, changes ...func(*options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
 	o := options{namespace: a.namespace, watchIdleTimeout: time.Minute, workers: 1, metricsAddress: "0", probeAddress: "0"}
@@ -57,9 +59,10 @@ func (a *audience) here(object client.Object) client.Object {
 	return object
 }
 
-// settle waits until all that has happened has been dealt with, and returns the Foos that have come since it was last called, each
-// once. All has been dealt with when those have come whom a last event of each watch and handler brings: of Foos, of Deployments by
-// their owner, of Deployments by their name.
+// settle waits until all that has happened has been dealt with, and returns the Foos that have come
+// since it was last called, each once. All has been dealt with when those have come whom a last
+// event of each watch and handler brings: of Foos, of Deployments by their owner, of Deployments by
+// their name.
 func (a *audience) settle() (names []string) {
 	a.t.Helper()
 	a.sentinels++
@@ -82,7 +85,8 @@ func (a *audience) settle() (names []string) {
 	return slices.Compact(names)
 }
 
-// watchedManager is a manager whose client notes whom it is asked for: each Reconcile begins with that.
+// watchedManager is a manager whose client notes whom it is asked for: each Reconcile begins with
+// that.
 type watchedManager struct {
 	oneOfMany
 	calls *calls

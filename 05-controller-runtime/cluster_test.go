@@ -1,5 +1,6 @@
-// A cluster for tests: a fake client in place of an API server, and a reconciler on it. Nothing runs: a test calls Reconcile, and
-// fills by hand what the manager's cache would have, so it decides what the controller knows.
+// A cluster for tests: a fake client in place of an API server, and a reconciler on it. Nothing
+// runs: a test calls Reconcile, and fills by hand what the manager's cache would have, so it
+// decides what the controller knows.
 
 package main
 
@@ -47,7 +48,8 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	return c
 }
 
-// sync is what the controller does for one event of that Foo, with a cache that knows what is in the cluster.
+// sync is what the controller does for one event of that Foo, with a cache that knows what is in
+// the cluster.
 func (c *cluster) sync(foo string) error {
 	c.t.Helper()
 	c.informed()
@@ -61,8 +63,9 @@ func (c *cluster) reconcile(foo string) error {
 	return c.syncHandler(c.t.Context(), client.ObjectKey{Namespace: "default", Name: foo})
 }
 
-// settle is what the controller does for an event of that Foo and for those that its own writes cause, until there is nothing
-// left to do. It returns the writes. More rounds than kinds of write would be a circle.
+// settle is what the controller does for an event of that Foo and for those that its own writes
+// cause, until there is nothing left to do. It returns the writes. More rounds than kinds of write
+// would be a circle.
 func (c *cluster) settle(foo string) (writes []string) {
 	c.t.Helper()
 	for range 4 {

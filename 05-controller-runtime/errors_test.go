@@ -1,5 +1,6 @@
-// What Reconcile returns when a request fails: what it was about to do, with the error in it, so that the key comes back. What it has
-// done until then stays done, and the next attempt does the rest.
+// What Reconcile returns when a request fails: what it was about to do, with the error in it, so
+// that the key comes back. What it has done until then stays done, and the next attempt does the
+// rest.
 
 package main
 
@@ -157,8 +158,9 @@ func TestReconcileAndWhatIsNotFound(t *testing.T) {
 	}
 }
 
-// An admission webhook puts back what is applied: nothing has changed, so no event follows, and those that the Deployment's own controller
-// causes get no further. A Foo has no status then, as the README says. Chapter 07 looks whether an apply has changed anything.
+// An admission webhook puts back what is applied: nothing has changed, so no event follows, and
+// those that the Deployment's own controller causes get no further. A Foo has no status then, as
+// the README says. Chapter 07 looks whether an apply has changed anything.
 func TestWhatIsPutBackAtOnce(t *testing.T) {
 	web := aFoo("example", "web", 3)
 	c := newCluster(t, web, deploymentOf(web, running("mirror/nginx"), available(3)))

@@ -1,4 +1,5 @@
-// Which kubeconfig is taken, and what a wrong one leads to: a message that names the file and what is wrong with it.
+// Which kubeconfig is taken, and what a wrong one leads to: a message that names the file and what
+// is wrong with it.
 
 package main
 
@@ -15,8 +16,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its context, and all that it runs.
-// With a certain environment this program is the controller itself: see program_test.go.
+// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its
+// context, and all that it runs. With a certain environment this program is the controller itself:
+// see program_test.go.
 func TestMain(m *testing.M) {
 	if os.Getenv(beTheController) != "" {
 		main()
@@ -27,7 +29,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(andStop{m})
 }
 
-// andStop runs the tests, and then stops the API server that they have shared: its clients' connections aren't leaks.
+// andStop runs the tests, and then stops the API server that they have shared: its clients'
+// connections aren't leaks.
 type andStop struct{ *testing.M }
 
 func (tests andStop) Run() (code int) {
@@ -126,7 +129,8 @@ func TestLoadConfigPrefersTheFlag(t *testing.T) {
 	}
 }
 
-// Unless told otherwise, client-go sends no more than 5 requests a second: 300 new Foos would take two minutes.
+// Unless told otherwise, client-go sends no more than 5 requests a second: 300 new Foos would take
+// two minutes.
 func TestLoadConfigSetsNoLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	os.WriteFile(path, []byte(goodKubeconfig), 0o600)

@@ -81,7 +81,8 @@ func TestCacheOptions(t *testing.T) {
 	}
 }
 
-// What is read is watched: of any other type the cache would have to begin to, and says instead that it doesn't, at once.
+// What is read is watched: of any other type the cache would have to begin to, and says instead
+// that it doesn't, at once.
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	for reads, test := range map[string]struct {
 		change    func(*options)

@@ -1,5 +1,6 @@
-// The program itself: this test's own binary, which is the controller if it is told so (see TestMain). So flags are read, a signal
-// ends it, and its exit code says how that went. These tests wait for others most of the time, so they do it together.
+// The program itself: this test's own binary, which is the controller if it is told so (see
+// TestMain). So flags are read, a signal ends it, and its exit code says how that went. These tests
+// wait for others most of the time, so they do it together.
 
 package main
 
@@ -24,8 +25,8 @@ import (
 // beTheController is the environment variable that makes this binary the controller.
 const beTheController = "TEST_BE_THE_CONTROLLER"
 
-// Of two copies one works. When it is told to stop, it gives the lease back, and the other takes over at once. When the lease is lost
-// to somebody else, it ends with an error.
+// Of two copies one works. When it is told to stop, it gives the lease back, and the other takes
+// over at once. When the lease is lost to somebody else, it ends with an error.
 func TestLeadership(t *testing.T) {
 	t.Parallel()
 	c := newBareCluster(t)
@@ -92,7 +93,8 @@ func TestStoppedWhileTheServerIsAway(t *testing.T) {
 	}
 }
 
-// Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the same.
+// Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the
+// same.
 func TestStoppedWhileWaitingForPermissions(t *testing.T) {
 	t.Parallel()
 	c := newBareCluster(t)

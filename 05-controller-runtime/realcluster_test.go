@@ -1,5 +1,6 @@
-// A real API server for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it. There are two
-// kinds: envtest's, where nobody else works, and a whole cluster, which TEST_KUBECONFIG names.
+// A real API server for tests, as cluster_test.go is a fake one: a namespace of the test's own, and
+// a controller on it. There are two kinds: envtest's, where nobody else works, and a whole cluster,
+// which TEST_KUBECONFIG names.
 
 package main
 
@@ -27,7 +28,8 @@ import (
 	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// realCluster is a reconciler that acts on a namespace of a real server, and reads from it too. No manager is running yet.
+// realCluster is a reconciler that acts on a namespace of a real server, and reads from it too. No
+// manager is running yet.
 type realCluster struct {
 	*reconciler
 	users      client.WithWatch // who write Foos, and change what isn't theirs
@@ -87,7 +89,8 @@ func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace stri
 	}
 }
 
-// start runs the manager with our controller until the test ends. What it returns stops it, and returns what run would.
+// start runs the manager with our controller until the test ends. What it returns stops it, and
+// returns what run would.
 func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	c.t.Helper()
 	o := options{namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, metricsAddress: "0", probeAddress: "0"}
@@ -97,7 +100,8 @@ func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	return runManager(c.t, c.newManager(o))
 }
 
-// runManager runs a manager as run does, until the test ends. What it returns stops it, and returns what run would.
+// runManager runs a manager as run does, until the test ends. What it returns stops it, and returns
+// what run would.
 func runManager(t *testing.T, mgr ctrl.Manager) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
@@ -127,7 +131,8 @@ func (c *realCluster) newManager(o options) ctrl.Manager {
 	return mgr
 }
 
-// oneOfMany is a manager beside others in the same program. Else each controller would need a name of its own, for its metrics.
+// oneOfMany is a manager beside others in the same program. Else each controller would need a name
+// of its own, for its metrics.
 type oneOfMany struct{ ctrl.Manager }
 
 func (m oneOfMany) GetControllerOptions() config.Controller {
@@ -172,7 +177,8 @@ func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
 	must(c.t, c.users.Create(c.t.Context(), deployment, somebody))
 }
 
-// becomesAvailable does what the Deployment controller does when all Pods are there and well. On envtest there is none.
+// becomesAvailable does what the Deployment controller does when all Pods are there and well. On
+// envtest there is none.
 func (c *realCluster) becomesAvailable(deployment string) {
 	c.t.Helper()
 	web, err := c.deployment(c.t.Context(), deployment)

@@ -1,6 +1,7 @@
-// Package wire speaks the Kubernetes API over net/http and encoding/json, so that nothing of the protocol is hidden.
-// client.go sends one request and reads one answer; reflector.go follows a collection; trace.go prints both.
-// Only credentials are borrowed: client-go reads the kubeconfig and makes an *http.Client of it.
+// Package wire speaks the Kubernetes API over net/http and encoding/json, so that nothing of the
+// protocol is hidden. client.go sends one request and reads one answer; reflector.go follows a
+// collection; trace.go prints both. Only credentials are borrowed: client-go reads the kubeconfig
+// and makes an *http.Client of it.
 package wire
 
 import (
@@ -30,8 +31,8 @@ type Client struct {
 	trace *trace
 }
 
-// NewClient makes a Client for the API server and the credentials of config. If traceTo isn't nil, each request and each
-// watch event is printed there, a line each.
+// NewClient makes a Client for the API server and the credentials of config. If traceTo isn't nil,
+// each request and each watch event is printed there, a line each.
 func NewClient(config *rest.Config, traceTo io.Writer) (*Client, error) {
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -44,8 +45,9 @@ func NewClient(config *rest.Config, traceTo io.Writer) (*Client, error) {
 	return &Client{http: httpClient, base: base, trace: &trace{to: traceTo}}, nil
 }
 
-// Do sends one request: in, if not nil, as its JSON body. It decodes the answer into out, which may be nil. An answer
-// other than 2xx becomes an *apierrors.StatusError, so apierrors.IsNotFound and its sisters tell what it was.
+// Do sends one request: in, if not nil, as its JSON body. It decodes the answer into out, which may
+// be nil. An answer other than 2xx becomes an *apierrors.StatusError, so apierrors.IsNotFound and
+// its sisters tell what it was.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -63,7 +65,8 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	return nil
 }
 
-// send returns the response to one request as soon as its headers are there. The caller reads and closes its body.
+// send returns the response to one request as soon as its headers are there. The caller reads and
+// closes its body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
@@ -97,8 +100,8 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	return response, nil
 }
 
-// errorOf makes an error of an answer that isn't 2xx. The API server explains itself with a Status object; what stands
-// between (a proxy, a load balancer) may answer anything.
+// errorOf makes an error of an answer that isn't 2xx. The API server explains itself with a Status
+// object; what stands between (a proxy, a load balancer) may answer anything.
 func errorOf(request *http.Request, response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	var status metav1.Status

@@ -1,5 +1,5 @@
-// How one collection is followed: list, watch, resume, and list again when there is no other way. What the events mean
-// is left to whoever receives them.
+// How one collection is followed: list, watch, resume, and list again when there is no other way.
+// What the events mean is left to whoever receives them.
 
 package wire
 
@@ -27,9 +27,10 @@ import (
 // longestDelay bounds the Retry-After that a server, or whatever stands before it, may ask for.
 const longestDelay = time.Minute
 
-// Event says that an object was seen for the first time (watch.Added), is different from before (watch.Modified), or is
-// gone (watch.Deleted; Object is then its last known state). It carries metadata only: an event is a hint that something
-// happened, and who acts on it reads what is true by then.
+// Event says that an object was seen for the first time (watch.Added), is different from before
+// (watch.Modified), or is gone (watch.Deleted; Object is then its last known state). It carries
+// metadata only: an event is a hint that something happened, and who acts on it reads what is true
+// by then.
 type Event struct {
 	Type   watch.EventType
 	Object metav1.PartialObjectMetadata
@@ -41,19 +42,23 @@ type Reflector struct {
 	Path string
 	// PageSize is the most objects that one answer to a list may hold.
 	PageSize int
-	// Backoff is the wait before a list or watch is tried again, longer each time that nothing came of it.
+	// Backoff is the wait before a list or watch is tried again, longer each time that nothing came
+	// of it.
 	Backoff wait.Backoff
 
 	client *Client
-	// known is what has been reported: without it nobody could tell what was deleted while no watch was open.
+	// known is what has been reported: without it nobody could tell what was deleted while no watch
+	// was open.
 	known map[types.NamespacedName]metav1.PartialObjectMetadata
-	// resourceVersion is the point in the collection's history up to which known is true. Empty: none, list first.
+	// resourceVersion is the point in the collection's history up to which known is true. Empty:
+	// none, list first.
 	resourceVersion string
 	// lastFailure is the last failure that was logged. It isn't logged twice in a row.
 	lastFailure string
 }
 
-// NewReflector returns a Reflector for the collection at path, with the limits that suit a real API server.
+// NewReflector returns a Reflector for the collection at path, with the limits that suit a real API
+// server.
 func NewReflector(client *Client, path string) *Reflector {
 	return &Reflector{
 		Path:     path,
@@ -90,8 +95,8 @@ func (r *Reflector) Run(ctx context.Context, events chan<- Event) {
 	}
 }
 
-// listAndWatch lists if it must, then watches until the watch ends, as every watch does some time. It tells whether the
-// watch brought anything.
+// listAndWatch lists if it must, then watches until the watch ends, as every watch does some time.
+// It tells whether the watch brought anything.
 func (r *Reflector) listAndWatch(ctx context.Context, events chan<- Event) (received bool, err error) {
 	if r.resourceVersion == "" {
 		if err := r.list(ctx, events); err != nil {
@@ -100,7 +105,8 @@ func (r *Reflector) listAndWatch(ctx context.Context, events chan<- Event) (rece
 	}
 	received, err = r.watch(ctx, events)
 	if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
-		// 410: the server no longer has the history since our resourceVersion. Only a list can tell what we missed.
+		// 410: the server no longer has the history since our resourceVersion. Only a list can tell
+		// what we missed.
 		klog.V(1).InfoS("History is gone, listing again", "path", r.Path, "resourceVersion", r.resourceVersion)
 		r.resourceVersion = ""
 		err = nil
@@ -116,7 +122,8 @@ func (r *Reflector) list(ctx context.Context, events chan<- Event) error {
 		var page metav1.PartialObjectMetadataList
 		err := r.client.Do(ctx, http.MethodGet, r.Path, query, nil, &page)
 		if apierrors.IsResourceExpired(err) && query.Has("continue") {
-			// All pages show one moment, and that moment is too old by now. Ask for everything in one answer.
+			// All pages show one moment, and that moment is too old by now. Ask for everything in
+			// one answer.
 			items, query = nil, url.Values{}
 			continue
 		}
@@ -134,8 +141,8 @@ func (r *Reflector) list(ctx context.Context, events chan<- Event) error {
 	}
 }
 
-// replace reports the difference between what is known and what a list has shown. No watch tells what was deleted while
-// none was open: what is known and not listed is gone.
+// replace reports the difference between what is known and what a list has shown. No watch tells
+// what was deleted while none was open: what is known and not listed is gone.
 func (r *Reflector) replace(ctx context.Context, events chan<- Event, items []metav1.PartialObjectMetadata, resourceVersion string) error {
 	listed := make(map[types.NamespacedName]types.UID, len(items))
 	for _, item := range items {
@@ -165,8 +172,9 @@ func (r *Reflector) replace(ctx context.Context, events chan<- Event, items []me
 	return nil
 }
 
-// watch asks for all that happens after resourceVersion and reports it until the stream ends. The server ends it after
-// timeoutSeconds; the spread keeps a thousand clients from coming back in the same second.
+// watch asks for all that happens after resourceVersion and reports it until the stream ends. The
+// server ends it after timeoutSeconds; the spread keeps a thousand clients from coming back in the
+// same second.
 func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bool, err error) {
 	query := url.Values{
 		"watch":               {"true"},
@@ -272,7 +280,8 @@ func explain(path string, err error) string {
 	case apierrors.IsUnauthorized(err):
 		return fmt.Sprintf("%v: the server refuses the credentials; if they have expired, renew the kubeconfig and restart", err)
 	}
-	// The whole URL has a random timeoutSeconds in it, so the same failure would look like a new one.
+	// The whole URL has a random timeoutSeconds in it, so the same failure would look like a new
+	// one.
 	if failed := new(url.Error); errors.As(err, &failed) {
 		err = failed.Err
 	}

@@ -86,8 +86,9 @@ func (s *swapper) handle(ctx context.Context, deployment *appsv1.Deployment) {
 	}
 }
 
-// swap gives deployment the image, if there is one and it has another. A controller comes after the fact: without a value
-// it can't refuse the Deployment, only leave it and say so. To refuse it is the job of an admission webhook (chapter 06).
+// swap gives deployment the image, if there is one and it has another. A controller comes after the
+// fact: without a value it can't refuse the Deployment, only leave it and say so. To refuse it is
+// the job of an admission webhook (chapter 06).
 func (s *swapper) swap(ctx context.Context, deployment *appsv1.Deployment) error {
 	image, err := s.image()
 	if err != nil {
@@ -104,7 +105,8 @@ func (s *swapper) swap(ctx context.Context, deployment *appsv1.Deployment) error
 		_, err := s.client.AppsV1().Deployments(s.namespace).Update(ctx, changed, metav1.UpdateOptions{})
 		switch {
 		case apierrors.IsConflict(err):
-			// Somebody else wrote first. The cache may not know yet, so ask the server what there is now.
+			// Somebody else wrote first. The cache may not know yet, so ask the server what there
+			// is now.
 			latest, getErr := s.client.AppsV1().Deployments(s.namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
 			if getErr != nil {
 				return getErr

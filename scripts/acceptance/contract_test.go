@@ -1,4 +1,5 @@
-// The promises B1 to B11, each while all goes well. A promise is kept when the API server shows it, by whatever means.
+// The promises B1 to B11, each while all goes well. A promise is kept when the API server shows it,
+// by whatever means.
 
 package acceptance
 
@@ -82,7 +83,8 @@ func testPromises(t *testing.T, env *environment, j judged, promises []promise) 
 	}
 }
 
-// variants are the flags with which the program keeps the promises: none, and others that change what it does it with.
+// variants are the flags with which the program keeps the promises: none, and others that change
+// what it does it with.
 func variants(p program.Program) [][]string {
 	if p.Name == "05-controller-runtime" {
 		return [][]string{nil, {"--unstructured"}}
@@ -122,7 +124,8 @@ func budget(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
-	// A write that the server refused has changed nothing: it is the price of a cache that lags behind.
+	// A write that the server refused has changed nothing: it is the price of a cache that lags
+	// behind.
 	writes := slices.DeleteFunc(s.writes(), func(r audit.Request) bool { return r.Code >= 400 })
 	if events := count(writes, "events"); len(writes)-events > 3 || events > 1 {
 		s.Errorf("at most 3 writes and 1 event are needed, but there were:\n%v", writes)
@@ -163,8 +166,8 @@ func status(s *scenario) {
 		s.Errorf("observedGeneration went from %d to %d", first.Status.ObservedGeneration, last.Status.ObservedGeneration)
 	}
 
-	// Each status differs from the one before: at most as many writes as there are Pods to wait for, and two for the
-	// condition.
+	// Each status differs from the one before: at most as many writes as there are Pods to wait
+	// for, and two for the condition.
 	if writes := count(s.writes(), "foos/status"); writes > 4 {
 		s.Errorf("%d writes of the status for a change from 2 to 3 replicas", writes)
 	}
@@ -430,7 +433,8 @@ func quiet(s *scenario) {
 			s.Errorf("a write that was not needed: %s", write)
 		}
 	}
-	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to do.
+	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to
+	// do.
 	s.operator.Stop()
 	s.start()
 	s.sentinel("later-still")
@@ -441,7 +445,8 @@ func quiet(s *scenario) {
 	}
 }
 
-// isAbout tells whether a request is about an object of that name, or an event about it, whose name begins with that.
+// isAbout tells whether a request is about an object of that name, or an event about it, whose name
+// begins with that.
 func isAbout(r audit.Request, name string) bool {
 	return r.Name == name || r.Resource == "events" && strings.HasPrefix(r.Name, name+".")
 }

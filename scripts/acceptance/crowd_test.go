@@ -1,5 +1,5 @@
-// Three hundred Foos at once: how many writes they cost, and how long they take. From chapter 03 on, since 01 and 02 work on
-// one Foo at a time and lose what fails.
+// Three hundred Foos at once: how many writes they cost, and how long they take. From chapter 03
+// on, since 01 and 02 work on one Foo at a time and lose what fails.
 
 package acceptance
 
@@ -25,8 +25,8 @@ import (
 
 const crowd = 300
 
-// TestCrowd holds the write budget: at most 3 writes and 1 event for each Foo until all is available, and none after that, a
-// resync included.
+// TestCrowd holds the write budget: at most 3 writes and 1 event for each Foo until all is
+// available, and none after that, a resync included.
 func TestCrowd(t *testing.T) {
 	queues := func(j judged) bool { return j.chapter.Number() >= "03" && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.Foo, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
@@ -58,8 +58,9 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
-// BenchmarkCrowd measures the time from a program's start until the last of the Deployments is made, for Foos or for TDSets, beside
-// that of bare concurrent POSTs, and of bare concurrent server-side applies, of as many Deployments.
+// BenchmarkCrowd measures the time from a program's start until the last of the Deployments is
+// made, for Foos or for TDSets, beside that of bare concurrent POSTs, and of bare concurrent
+// server-side applies, of as many Deployments.
 //
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… go test ./acceptance -run '^$' -bench Crowd -benchtime 3x
 func BenchmarkCrowd(b *testing.B) {
@@ -175,7 +176,8 @@ func serverSideApply(ctx context.Context, client typedappsv1.DeploymentInterface
 	return err
 }
 
-// sendCrowd makes the Deployments that the Foos would get, four at a time, as many as a program has workers.
+// sendCrowd makes the Deployments that the Foos would get, four at a time, as many as a program has
+// workers.
 func (s *scenario) sendCrowd(send sending) {
 	s.Helper()
 	client := kubernetes.NewForConfigOrDie(s.config).AppsV1().Deployments(s.namespace)

@@ -57,22 +57,26 @@ type judged struct {
 	program program.Program
 }
 
-// holds tells whether the program is declared to keep the promise, or all promises through the fault.
+// holds tells whether the program is declared to keep the promise, or all promises through the
+// fault.
 func (j judged) holds(name string) bool {
 	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotAsked(j.chapter, name) == "" && whyLeftOut(name) == ""
 }
 
-// isFull tells whether it is the chapter's own program, and not an exercise's solution, which is as much as its chapter's means allow.
+// isFull tells whether it is the chapter's own program, and not an exercise's solution, which is as
+// much as its chapter's means allow.
 func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }
 
-// runsInCluster tells whether it can: the chapter has to have a Deployment for it. Exercises have none.
+// runsInCluster tells whether it can: the chapter has to have a Deployment for it. Exercises have
+// none.
 func (j judged) runsInCluster() bool {
 	_, found, err := deploymentOf(j.chapter)
 	return j.isFull() && (found || err != nil) // an error is for the tests to show
 }
 
-// patience bounds every wait, unless TEST_PATIENCE says otherwise: where Pods are simulated, and where containers have to be started. It is
-// long since a loaded machine is slow, and costs nothing when all is well.
+// patience bounds every wait, unless TEST_PATIENCE says otherwise: where Pods are simulated, and
+// where containers have to be started. It is long since a loaded machine is slow, and costs nothing
+// when all is well.
 const (
 	patience               = 120 * time.Second
 	patienceWithContainers = 300 * time.Second
@@ -180,7 +184,8 @@ func (e *environment) build(folder string) error {
 	return nil
 }
 
-// apply applies the program's CRD and permissions, if it isn't the last one for whose kind that was done.
+// apply applies the program's CRD and permissions, if it isn't the last one for whose kind that was
+// done.
 func (e *environment) apply(ctx context.Context, p program.Program) error {
 	if e.applied[p.Kind] == p.Name {
 		return nil
@@ -192,8 +197,8 @@ func (e *environment) apply(ctx context.Context, p program.Program) error {
 	return nil
 }
 
-// forEachChapter runs test for each chapter's program that is held to that kind's contract and wanted (nil: all are), one after the
-// other: each brings its own CRD and permissions.
+// forEachChapter runs test for each chapter's program that is held to that kind's contract and
+// wanted (nil: all are), one after the other: each brings its own CRD and permissions.
 func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
 	for _, j := range env.wanted(kind, wanted) {
@@ -206,8 +211,8 @@ func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test fu
 	}
 }
 
-// forChaptersAtOnce is forEachChapter for a test whose parts run in parallel, each in a namespace of its own: the programs that have the
-// same CRD are judged at the same time.
+// forChaptersAtOnce is forEachChapter for a test whose parts run in parallel, each in a namespace
+// of its own: the programs that have the same CRD are judged at the same time.
 func forChaptersAtOnce(t *testing.T, kind string, wanted func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
 	groups, err := sameCRD(env.wanted(kind, wanted))
@@ -309,8 +314,8 @@ func sideBySide(t *testing.T, kind, name string, wanted func(judged) bool, test 
 	})
 }
 
-// alone runs a test that nothing may run beside, for each chapter's program that is wanted. Unless it takes long, its name begins with
-// that of a promise or fault, by which a reader runs it.
+// alone runs a test that nothing may run beside, for each chapter's program that is wanted. Unless
+// it takes long, its name begins with that of a promise or fault, by which a reader runs it.
 func alone(t *testing.T, kind, name string, wanted func(judged) bool, test func(t *testing.T, s *scenario)) {
 	forEachChapter(t, kind, wanted, func(t *testing.T, env *environment, j judged) {
 		t.Run(name, func(t *testing.T) { test(t, newScenario(t, env, j)) })

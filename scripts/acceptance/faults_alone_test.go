@@ -143,7 +143,8 @@ func (f *faulty) leaseFreezes(start func(second *faulty), meanwhile func()) {
 	log := audit.Log{Path: f.auditLog}
 	f.must(log.SkipToEnd())
 	second := f.secondCopy(func(second *faulty) {
-		// The audit log tells replicas apart by their User-Agent, which begins with the program's name.
+		// The audit log tells replicas apart by their User-Agent, which begins with the program's
+		// name.
 		name := second.program.Name
 		second.program.Name += "-second"
 		second.binaries = second.TempDir()
@@ -207,8 +208,8 @@ func (s *scenario) elects() []string {
 		"--leader-election-lease-duration", "4s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
 }
 
-// heldFault returns the name of a fault's tests, and which programs of that kind hold their promises
-// through it.
+// heldFault returns the name of a fault's tests, and which programs of that kind hold their
+// promises through it.
 func heldFault(t *testing.T, kind, fault string) (name string, holds func(judged) bool) {
 	t.Helper()
 	found, err := contract.Find(fault)

@@ -1,5 +1,5 @@
-// The promises under faults. For each fault and chapter there is one scenario: Foos that have settled, then an upheaval while
-// the fault strikes, and in the end every promise is judged.
+// The promises under faults. For each fault and chapter there is one scenario: Foos that have
+// settled, then an upheaval while the fault strikes, and in the end every promise is judged.
 
 package acceptance
 
@@ -141,7 +141,8 @@ func (f *faulty) hits(fault *faultproxy.Fault, times int) {
 	})
 }
 
-// strikes are what makes each fault happen around the upheaval, which it has to call. F3 and F7 have tests of their own.
+// strikes are what makes each fault happen around the upheaval, which it has to call. F3 and F7
+// have tests of their own.
 func strikes() map[string]func(f *faulty) {
 	failWrites := func(code int) func(*faulty) {
 		return func(f *faulty) {
@@ -159,8 +160,8 @@ func strikes() map[string]func(f *faulty) {
 				cutting.Stop()
 				return
 			}
-			// HTTP/2 puts all requests on one connection: a cut takes those in flight with it, and 01 and 02 lose what fails.
-			// So they are cut while there is nothing to do.
+			// HTTP/2 puts all requests on one connection: a cut takes those in flight with it, and
+			// 01 and 02 lose what fails. So they are cut while there is nothing to do.
 			f.cutThrice()
 			f.upheaval()
 		},
@@ -197,8 +198,8 @@ func strikes() map[string]func(f *faulty) {
 	}
 }
 
-// watching waits until the operator's objects and their Deployments are both watched, for what strikes only the watches that
-// are open: one may be between two connections.
+// watching waits until the operator's objects and their Deployments are both watched, for what
+// strikes only the watches that are open: one may be between two connections.
 func (f *faulty) watching() {
 	f.Helper()
 	f.eventually("both kinds are watched", func() error {
@@ -239,7 +240,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// testFaults has each fault strike that the program holds the promises through, all at the same time, each a world of its own.
+// testFaults has each fault strike that the program holds the promises through, all at the same
+// time, each a world of its own.
 func testFaults(t *testing.T, env *environment, j judged, strikes map[string]func(*faulty), settle func(*scenario), judgements []judgement) {
 	if inCluster() {
 		testFaultsInCluster(t, env, j, settle, judgements)
@@ -266,7 +268,8 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 	}
 }
 
-// faultName is what the tests of a fault are called. A chapter may have two programs: its Foos' tests are called as the fault is.
+// faultName is what the tests of a fault are called. A chapter may have two programs: its Foos'
+// tests are called as the fault is.
 func (j judged) faultName(fault contract.Named) string {
 	name := fault.Name + " " + fault.What
 	if j.Kind == chapters.TDSet {

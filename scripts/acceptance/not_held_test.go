@@ -1,4 +1,5 @@
-// What is declared not to be held, shown where a later event is served while what came before it still waits.
+// What is declared not to be held, shown where a later event is served while what came before it
+// still waits.
 
 package acceptance
 

@@ -1,5 +1,5 @@
-// One test's world: a namespace, an operator that acts on it alone, under an account of its own, and the words in which
-// tests speak about it.
+// One test's world: a namespace, an operator that acts on it alone, under an account of its own,
+// and the words in which tests speak about it.
 
 package acceptance
 
@@ -101,7 +101,8 @@ func (s *scenario) grant() {
 	s.must(s.program.Grant(s.Context(), s.client, s.home))
 }
 
-// deleteAll deletes all objects of the kind that the operator is about, also those that wait for an operator before they go.
+// deleteAll deletes all objects of the kind that the operator is about, also those that wait for an
+// operator before they go.
 func (s *scenario) deleteAll(ctx context.Context) error {
 	if err := s.objects().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); apierrors.IsNotFound(err) {
 		return nil // they went with their CRD
@@ -217,8 +218,8 @@ func (s *scenario) disappears(name string) {
 	})
 }
 
-// sentinel makes a Foo or a TDSet of its own and waits until it has all that it asks for: by then the operator has seen, and acted on,
-// all that happened before.
+// sentinel makes a Foo or a TDSet of its own and waits until it has all that it asks for: by then
+// the operator has seen, and acted on, all that happened before.
 func (s *scenario) sentinel(name string) {
 	s.Helper()
 	if s.Kind == chapters.TDSet {
@@ -239,7 +240,8 @@ func (s *scenario) writes() []audit.Request {
 // requests returns the operator's requests since the last call, as the audit log has them.
 func (s *scenario) requests() []audit.Request {
 	s.Helper()
-	// The log is written as answers leave. Once a request of our own stands there, so do the earlier ones.
+	// The log is written as answers leave. Once a request of our own stands there, so do the
+	// earlier ones.
 	end, marker := s.log, fmt.Sprintf("marker-%d", time.Now().UnixNano())
 	s.eventually("the audit log has the marker", func() error {
 		// Once more each time: a log that has grown too long goes on in a new file.

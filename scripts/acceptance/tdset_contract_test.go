@@ -1,5 +1,5 @@
-// The promises T1 to T12, each while all goes well: T1, T5, T6 and T10. The others are in tdset_time_test.go, tdset_owner_test.go,
-// tdset_delete_test.go and tdset_input_test.go.
+// The promises T1 to T12, each while all goes well: T1, T5, T6 and T10. The others are in
+// tdset_time_test.go, tdset_owner_test.go, tdset_delete_test.go and tdset_input_test.go.
 
 package acceptance
 
@@ -62,7 +62,8 @@ func tdsetPromises(j judged) []promise {
 	return slices.DeleteFunc(all, func(p promise) bool { return !j.holds(declaredName(p.name)) })
 }
 
-// TestTDSets has a program judged by all that can be judged at the same time: most of it is waiting for an hour to come.
+// TestTDSets has a program judged by all that can be judged at the same time: most of it is waiting
+// for an hour to come.
 func TestTDSets(t *testing.T) {
 	forChaptersAtOnce(t, chapters.TDSet, nil, func(t *testing.T, env *environment, j judged) {
 		testPromises(t, env, j, tdsetPromises(j))
@@ -139,7 +140,8 @@ func image(s *scenario) {
 	})
 }
 
-// podsOf returns the Pods of the Deployment of that name that haven't finished: a kubelet takes those that have away, some moments later.
+// podsOf returns the Pods of the Deployment of that name that haven't finished: a kubelet takes
+// those that have away, some moments later.
 func (s *scenario) podsOf(name string) []corev1.Pod {
 	s.Helper()
 	list, err := s.client.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{
@@ -182,7 +184,8 @@ func service(s *scenario) {
 	s.hasService("a", 82, 9000)
 }
 
-// hasService waits until there is a Service of that name with one port, which leads to the container's.
+// hasService waits until there is a Service of that name with one port, which leads to the
+// container's.
 func (s *scenario) hasService(name string, port, containerPort int32) {
 	s.Helper()
 	s.eventually(fmt.Sprintf("Service %s leads from port %d to port %d", name, port, containerPort), func() error {
@@ -214,7 +217,8 @@ func tdsetBudget(s *scenario) {
 		s.Helper()
 		s.create(object)
 		s.becomesScheduled(object.GetName(), 1)
-		// A write that the server refused has changed nothing: it is the price of a cache that lags behind.
+		// A write that the server refused has changed nothing: it is the price of a cache that lags
+		// behind.
 		all := slices.DeleteFunc(s.writes(), func(r audit.Request) bool { return r.Code >= 400 })
 		if got := count(all, "events"); len(all)-got > writes || got > events {
 			s.Errorf("at most %d writes and %d events are needed, but there were:\n%v", writes, events, all)
@@ -247,7 +251,8 @@ func tdsetQuiet(s *scenario) {
 			s.Errorf("a write that was not needed: %s", write)
 		}
 	}
-	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to do.
+	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to
+	// do.
 	s.operator.Stop()
 	s.startAt(at(11, 30))
 	s.sentinel("later-still")

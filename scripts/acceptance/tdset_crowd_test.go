@@ -1,4 +1,5 @@
-// Three hundred TDSets at once, all of which are to be scaled in the same second. They are a lot for chapter 07 alone.
+// Three hundred TDSets at once, all of which are to be scaled in the same second. They are a lot
+// for chapter 07 alone.
 
 package acceptance
 
@@ -12,8 +13,9 @@ import (
 	"example.com/operators/scripts/internal/contract"
 )
 
-// TestCrowdOfTDSets holds the write budget: at most 4 writes and 1 event for each TDSet until all is available, and none after that, a
-// restart included; one write of the Deployment and two of the status when a window begins.
+// TestCrowdOfTDSets holds the write budget: at most 4 writes and 1 event for each TDSet until all
+// is available, and none after that, a restart included; one write of the Deployment and two of the
+// status when a window begins.
 func TestCrowdOfTDSets(t *testing.T) {
 	fits := func(j judged) bool { return j.isFull() && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", fits, func(t *testing.T, s *scenario) {

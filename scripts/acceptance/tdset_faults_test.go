@@ -1,5 +1,6 @@
-// The promises about TDSets under faults. For each fault and program there is one scenario: TDSets that have settled, then an upheaval
-// while the fault strikes and while the hour comes at which they are to be scaled, and in the end every promise is judged.
+// The promises about TDSets under faults. For each fault and program there is one scenario: TDSets
+// that have settled, then an upheaval while the fault strikes and while the hour comes at which
+// they are to be scaled, and in the end every promise is judged.
 
 package acceptance
 
@@ -18,7 +19,8 @@ import (
 	"example.com/operators/scripts/internal/faultproxy"
 )
 
-// nine is the hour at which all TDSets here are scaled that have the window night: from no replica to 1. So few Pods are needed.
+// nine is the hour at which all TDSets here are scaled that have the window night: from no replica
+// to 1. So few Pods are needed.
 var (
 	nine  = at(9, 0)
 	night = window{22, 9, 0}
@@ -136,8 +138,9 @@ func scaling() []faultproxy.Match {
 	return []faultproxy.Match{faultproxy.Resource("deployments"), named("crossing"), faultproxy.Verb("update", "patch")}
 }
 
-// strikesTDSets are what makes each fault happen around nine and the upheaval, both of which it has to call. What waits for the write
-// that is due at nine is there before. F3 and F7 have tests of their own.
+// strikesTDSets are what makes each fault happen around nine and the upheaval, both of which it has
+// to call. What waits for the write that is due at nine is there before. F3 and F7 have tests of
+// their own.
 func strikesTDSets() map[string]func(f *faulty) {
 	failWrites := func(code int) func(*faulty) {
 		return func(f *faulty) {
@@ -216,8 +219,8 @@ func strikesTDSets() map[string]func(f *faulty) {
 	}
 }
 
-// killAfterWrite kills the operator after a write that matches and that something has caused, before it can do another. A new one goes on
-// at the time that it is then.
+// killAfterWrite kills the operator after a write that matches and that something has caused,
+// before it can do another. A new one goes on at the time that it is then.
 func (f *faulty) killAfterWrite(matches []faultproxy.Match, caused func()) {
 	f.Helper()
 	written, killed := make(chan struct{}), make(chan struct{})

@@ -32,7 +32,8 @@ var foo = &v1alpha1.Foo{
 	Status:     v1alpha1.FooStatus{AvailableReplicas: 2},
 }
 
-// decoded is how an object is compared that the client has decoded: its Go type says what it is, so apiVersion and kind are gone.
+// decoded is how an object is compared that the client has decoded: its Go type says what it is, so
+// apiVersion and kind are gone.
 var decoded = cmpopts.IgnoreTypes(metav1.TypeMeta{})
 
 func TestReads(t *testing.T) {
@@ -104,7 +105,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// A status goes to its own endpoint, with the whole Foo around it: the resourceVersion in that is what a conflict is judged by.
+// A status goes to its own endpoint, with the whole Foo around it: the resourceVersion in that is
+// what a conflict is judged by.
 func TestUpdateStatus(t *testing.T) {
 	stored := foo.DeepCopy()
 	stored.ResourceVersion = "8"

@@ -1,5 +1,6 @@
-// Package audit reads the API server's audit log: who sent which request, and what the answer was. It is the one witness
-// of what a program really does; nothing in the program has to be trusted for it.
+// Package audit reads the API server's audit log: who sent which request, and what the answer was.
+// It is the one witness of what a program really does; nothing in the program has to be trusted for
+// it.
 package audit
 
 import (
@@ -21,7 +22,8 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Request is one request that the API server has answered. Of a watch, which goes on, it tells that it has begun.
+// Request is one request that the API server has answered. Of a watch, which goes on, it tells that
+// it has begun.
 type Request struct {
 	Verb      string // get, list, watch, create, update, patch, delete, deletecollection
 	URI       string
@@ -38,8 +40,9 @@ func (r Request) IsWrite() bool {
 	return r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
 }
 
-// Client is the name of the program that sent the request: what its User-Agent begins with. One that is many controllers adds which of them
-// it was, as in kube-controller-manager/replicaset-controller.
+// Client is the name of the program that sent the request: what its User-Agent begins with. One
+// that is many controllers adds which of them it was, as in
+// kube-controller-manager/replicaset-controller.
 func (r Request) Client() string {
 	name, rest, _ := strings.Cut(r.UserAgent, "/")
 	if _, build, ok := strings.Cut(rest, " kubernetes/"); ok {
@@ -64,15 +67,17 @@ func (r Request) String() string {
 // longestLine is more than a request's line, at level Metadata, ever takes.
 const longestLine = 1 << 20
 
-// Log is an audit log file. A log that has grown too long is renamed by the API server, which puts the time into its name, and goes on in a
-// new file. A new Log begins with the oldest file that is left.
+// Log is an audit log file. A log that has grown too long is renamed by the API server, which puts
+// the time into its name, and goes on in a new file. A new Log begins with the oldest file that is
+// left.
 type Log struct {
 	Path   string
 	offset int64
 	file   os.FileInfo // that the offset is in; nil: none was looked at yet
 }
 
-// SkipToEnd makes the next Requests return only what comes after now. A line that is just being written comes after.
+// SkipToEnd makes the next Requests return only what comes after now. A line that is just being
+// written comes after.
 func (l *Log) SkipToEnd() error {
 	file, err := l.open(l.Path)
 	if err != nil {
@@ -101,7 +106,8 @@ func (l *Log) open(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Requests returns the requests by user that the log has gained since the last call; user "" means everybody.
+// Requests returns the requests by user that the log has gained since the last call; user "" means
+// everybody.
 func (l *Log) Requests(user string) (requests []Request, err error) {
 	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
 		if counts && (user == "" || event.User.Username == user) {
@@ -127,8 +133,8 @@ func (l *Log) Timed(user string) (requests []Timed, err error) {
 	return requests, err
 }
 
-// Watching returns the watches of a resource, such as foos, that began after that time and haven't ended. The log
-// must not have been read before.
+// Watching returns the watches of a resource, such as foos, that began after that time and haven't
+// ended. The log must not have been read before.
 func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 	open := map[types.UID]Request{}
 	err := l.events(`"`+resource+`"`, func(event auditv1.Event, request Request, counts bool) {
@@ -182,7 +188,8 @@ func (l *Log) lines(do func(line []byte) error) error {
 	return nil
 }
 
-// renamed returns the files that were renamed since one was read, that one among them, the oldest first. Where none was read yet, that is all.
+// renamed returns the files that were renamed since one was read, that one among them, the oldest
+// first. Where none was read yet, that is all.
 func (l *Log) renamed() ([]string, error) {
 	present, err := os.Stat(l.Path)
 	if err != nil {
@@ -234,7 +241,8 @@ func (l *Log) read(path string, do func(line []byte) error) error {
 	}
 }
 
-// requestOf counts each request once: a watch when it begins (or is refused), all others when they are done.
+// requestOf counts each request once: a watch when it begins (or is refused), all others when they
+// are done.
 func requestOf(event *auditv1.Event) (Request, bool) {
 	request := Request{Verb: event.Verb, URI: event.RequestURI, UserAgent: event.UserAgent}
 	if event.ResponseStatus != nil {

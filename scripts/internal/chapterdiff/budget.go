@@ -1,7 +1,7 @@
 package chapterdiff
 
-// This file counts all chapters: how much code each has, and how much of it a reader who comes from the one before has to
-// read.
+// This file counts all chapters: how much code each has, and how much of it a reader who comes from
+// the one before has to read.
 
 import (
 	"fmt"
@@ -12,8 +12,9 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// Row is what is counted of a chapter: its own handwritten Go, what is beside it, and its diff to the chapter before, which the first
-// chapter doesn't have. Tests, exercises, and programs of their own such as warm-ups are left out.
+// Row is what is counted of a chapter: its own handwritten Go, what is beside it, and its diff to
+// the chapter before, which the first chapter doesn't have. Tests, exercises, and programs of their
+// own such as warm-ups are left out.
 type Row struct {
 	Chapter              chapters.Chapter
 	Files                int
@@ -25,8 +26,9 @@ type Row struct {
 
 // Part is one line of code.
 type Part struct {
-	// File is relative to the chapter, with slashes. Declaration is the name of a function (without its receiver), type, variable
-	// or constant, "imports" for those, and "" for what stands outside of all, such as the package clause.
+	// File is relative to the chapter, with slashes. Declaration is the name of a function (without
+	// its receiver), type, variable or constant, "imports" for those, and "" for what stands
+	// outside of all, such as the package clause.
 	File, Declaration string
 }
 

@@ -1,4 +1,5 @@
-// Package chapterdiff shows what changes from one chapter to another, so that the diff is the lesson and nothing else.
+// Package chapterdiff shows what changes from one chapter to another, so that the diff is the
+// lesson and nothing else.
 package chapterdiff
 
 import (
@@ -13,8 +14,8 @@ type Diff struct {
 	pairs []pair // in reading order
 }
 
-// Compare compares all files of two chapters. With all, the diff also shows tests, exercises, the lines of files that are gone, and
-// programs that only one of the chapters has.
+// Compare compares all files of two chapters. With all, the diff also shows tests, exercises, the
+// lines of files that are gone, and programs that only one of the chapters has.
 func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	if a.Name == b.Name {
 		return Diff{}, problem.New("%s compared with itself: there is nothing to see", a.Name).

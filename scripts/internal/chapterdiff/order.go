@@ -16,7 +16,8 @@ var (
 	skeleton = slices.Concat(lessons, []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"})
 )
 
-// counterparts are the names that files of the earlier chapters have in kubebuilder's layout, from chapter 06 on.
+// counterparts are the names that files of the earlier chapters have in kubebuilder's layout, from
+// chapter 06 on.
 var counterparts = map[string]string{
 	"api/v1alpha1/foo_types.go":             "pkg/apis/samplecontroller/v1alpha1/types.go",
 	"api/v1alpha1/groupversion_info.go":     "pkg/apis/samplecontroller/v1alpha1/register.go",
@@ -65,7 +66,8 @@ func (p pair) state() state {
 
 func (p pair) kind() kind { return cmp.Or(p.b, p.a).kind }
 
-// pairUp pairs files of the same name. A generated one is as good as not there, unless the other is generated too.
+// pairUp pairs files of the same name. A generated one is as good as not there, unless the other is
+// generated too.
 func pairUp(filesA, filesB []file) []pair {
 	a, b := byCommonName(filesA), byCommonName(filesB)
 	names := maps.Clone(a)
@@ -86,7 +88,8 @@ func pairUp(filesA, filesB []file) []pair {
 	return pairs
 }
 
-// byCommonName finds a chapter's files by the names that all chapters use: the skeleton's, else their own.
+// byCommonName finds a chapter's files by the names that all chapters use: the skeleton's, else
+// their own.
 func byCommonName(files []file) map[string]*file {
 	named := map[string]*file{}
 	for i := range files {
@@ -101,7 +104,8 @@ func byCommonName(files []file) map[string]*file {
 	return named
 }
 
-// inReadingOrder marks the lesson's file, then sorts: what changed, the lesson first, then what is gone, then what is new.
+// inReadingOrder marks the lesson's file, then sorts: what changed, the lesson first, then what is
+// gone, then what is new.
 func inReadingOrder(pairs []pair) {
 	if lesson := findLesson(pairs); lesson != nil {
 		lesson.lesson = true

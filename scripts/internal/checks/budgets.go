@@ -1,7 +1,7 @@
 package checks
 
-// The budgets: how long a chapter may be, and how much of it is new to who comes from the one before. A diff that is larger than its lesson
-// teaches less, and nobody notices it growing.
+// The budgets: how long a chapter may be, and how much of it is new to who comes from the one
+// before. A diff that is larger than its lesson teaches less, and nobody notices it growing.
 
 import (
 	"context"
@@ -9,22 +9,25 @@ import (
 	"example.com/operators/scripts/internal/chapterdiff"
 )
 
-// budget is what a chapter may have at most: lines of handwritten Go, as `workshop diff --stat all` counts them.
+// budget is what a chapter may have at most: lines of handwritten Go, as `workshop diff --stat all`
+// counts them.
 type budget struct{ code, toRead int }
 
-// mostLines are the budgets by a chapter's number. 07 is another operator: no small diff is promised there.
+// mostLines are the budgets by a chapter's number. 07 is another operator: no small diff is
+// promised there.
 var mostLines = map[string]budget{
-	// All have more than they once had, because a namespace that is deleted may cause one refused write
-	// for each Foo, and 01 and 02 for the timeout of idle watches, which is the same file everywhere.
-	"01": {code: 940},
-	"02": {code: 744, toRead: 357},
-	"03": {code: 939, toRead: 308},
-	"04": {code: 855, toRead: 249},
-	"05": {code: 766, toRead: 675},
-	"06": {code: 948, toRead: 597},
-	// 55 more than it once had: informers that wait for permissions without a limit, and what a server says that overrules, rewords or has
-	// replaced something.
-	"07": {code: 2030},
+	// All have more than they once had, because a namespace that is deleted may cause one refused
+	// write for each Foo, and 01 and 02 for the timeout of idle watches, which is the same file
+	// everywhere.
+	"01": {code: 941},
+	"02": {code: 745, toRead: 357},
+	"03": {code: 940, toRead: 308},
+	"04": {code: 856, toRead: 249},
+	"05": {code: 767, toRead: 675},
+	"06": {code: 956, toRead: 605},
+	// 55 more than it once had: informers that wait for permissions without a limit, and what a
+	// server says that overrules, rewords or has replaced something.
+	"07": {code: 2038},
 }
 
 func budgets(_ context.Context, r *repository) error {

@@ -1,5 +1,5 @@
-// Package checks holds what can be said of the repository by reading its files: what stands where, and that the modules
-// agree with each other. It runs no test and needs no cluster.
+// Package checks holds what can be said of the repository by reading its files: what stands where,
+// and that the modules agree with each other. It runs no test and needs no cluster.
 package checks
 
 import (
@@ -57,7 +57,8 @@ func run(ctx context.Context, root string, checks ...func(context.Context, *repo
 
 var allowedAtTop = regexp.MustCompile(`^(\..*|LICENSE|README\.md|go\.work|go\.work\.sum|scripts|0[1-7]-[a-z-]+)$`)
 
-// topLevel: nothing stands at the root but chapters, scripts, go.work, README, LICENSE and dotfiles.
+// topLevel: nothing stands at the root but chapters, scripts, go.work, README, LICENSE and
+// dotfiles.
 func topLevel(_ context.Context, r *repository) error {
 	entries, err := os.ReadDir(r.root)
 	for _, entry := range entries {
@@ -68,7 +69,8 @@ func topLevel(_ context.Context, r *repository) error {
 	return err
 }
 
-// formatting: gofmt would change nothing. It is given our modules: in .workshop may be a whole Go, whose tests don't all parse.
+// formatting: gofmt would change nothing. It is given our modules: in .workshop may be a whole Go,
+// whose tests don't all parse.
 func formatting(ctx context.Context, r *repository) error {
 	command := exec.CommandContext(ctx, "gofmt", append([]string{"-l"}, r.modules...)...)
 	command.Dir = r.root
@@ -84,8 +86,9 @@ func formatting(ctx context.Context, r *repository) error {
 	return nil
 }
 
-// versions: every module that two of ours need, they need in the same version, in a go.mod or in a Makefile, and all ask for the same Go.
-// Otherwise neighbouring chapters would differ in more than their lesson, and share no build cache.
+// versions: every module that two of ours need, they need in the same version, in a go.mod or in a
+// Makefile, and all ask for the same Go. Otherwise neighbouring chapters would differ in more than
+// their lesson, and share no build cache.
 func versions(_ context.Context, r *repository) error {
 	first := map[string]string{} // what → "version in file"
 	compare := func(file, what, version string) {

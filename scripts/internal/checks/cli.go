@@ -1,6 +1,7 @@
 package checks
 
-// The kubebuilder CLI adds APIs and webhooks to chapters 06 and 07. It looks for certain names, markers and sections.
+// The kubebuilder CLI adds APIs and webhooks to chapters 06 and 07. It looks for certain names,
+// markers and sections.
 
 import (
 	"context"
@@ -9,7 +10,8 @@ import (
 	"slices"
 )
 
-// cliParts are what the CLI relies on, by file. GROUPVERSION is the alias of the package of the API.
+// cliParts are what the CLI relies on, by file. GROUPVERSION is the alias of the package of the
+// API.
 var cliParts = map[string][]string{
 	"PROJECT": {`^cliVersion: 4\.15\.0$`, `^- go\.kubebuilder\.io/v4$`},
 	"api/VERSION/groupversion_info.go": {
@@ -63,7 +65,8 @@ var cliProjects = map[string]struct{ version, alias, kind string }{
 	"07": {"v1", "schedulev1", "tdset"},
 }
 
-// kubebuilderCLI: 06 and 07 have what the kubebuilder CLI looks for, and no plain test where it writes Ginkgo.
+// kubebuilderCLI: 06 and 07 have what the kubebuilder CLI looks for, and no plain test where it
+// writes Ginkgo.
 func kubebuilderCLI(_ context.Context, r *repository) error {
 	version, alias := regexp.MustCompile("VERSION"), regexp.MustCompile("GROUPVERSION")
 	for _, chapter := range r.chapters {

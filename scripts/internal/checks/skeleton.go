@@ -1,7 +1,7 @@
 package checks
 
-// The skeleton: chapters that build the same operator have the same files, so that a diff between neighbours shows the
-// lesson and nothing else.
+// The skeleton: chapters that build the same operator have the same files, so that a diff between
+// neighbours shows the lesson and nothing else.
 
 import (
 	"context"
@@ -68,7 +68,8 @@ func parts() []part {
 	}
 }
 
-// inProject is where kubebuilder's layout, which chapters 06 and 07 have, keeps parts of the skeleton.
+// inProject is where kubebuilder's layout, which chapters 06 and 07 have, keeps parts of the
+// skeleton.
 var inProject = map[string]string{
 	"desired.go":         "internal/controller/desired.go",
 	"watcherrors.go":     "cmd/watcherrors.go",
@@ -111,7 +112,8 @@ func skeleton(_ context.Context, r *repository) error {
 	return givenSchedule(r)
 }
 
-// givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's solution has.
+// givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's
+// solution has.
 func givenSchedule(r *repository) error {
 	const given, solved = tdset + "schedule.go", tdset + "solution.go"
 	contents := map[string]string{}

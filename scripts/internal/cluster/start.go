@@ -20,7 +20,8 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// create makes the cluster, in place of whatever is there. Should it fail, nothing runs on; the logs stay.
+// create makes the cluster, in place of whatever is there. Should it fail, nothing runs on; the
+// logs stay.
 func (c *Cluster) create(ctx context.Context, running map[string]program) (err error) {
 	if err := end(ctx, maps.Values(running)); err != nil {
 		return err
@@ -47,7 +48,8 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 			"--kube-scheduler-binary", filepath.Join(c.bin, "kube-scheduler"),
 			"--kwok-controller-binary", filepath.Join(c.bin, "kwok"),
 			"--kube-audit-policy", policy,
-			// There is one kwok. With leases, one that was ended would hold its nodes for minutes, and no Pod would start on them.
+			// There is one kwok. With leases, one that was ended would hold its nodes for minutes,
+			// and no Pod would start on them.
 			"--node-lease-duration-seconds", "0",
 			"--kubeconfig", ""); err != nil { // none to add to: see ensureKubeconfig
 			return err

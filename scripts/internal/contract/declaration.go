@@ -23,12 +23,13 @@ type Named struct {
 // IsFault tells which of the two it is.
 func (n Named) IsFault() bool { return strings.HasPrefix(n.Name, "F") }
 
-// Contract is what the programs for objects of one kind promise while all goes well, and through faults.
+// Contract is what the programs for objects of one kind promise while all goes well, and through
+// faults.
 type Contract struct {
 	Kind     string
 	Promises []Named
-	// notHeld says, by chapter number and the name of a promise or fault, why that isn't held; notAsked, why nobody asks. All that isn't
-	// named in either is held.
+	// notHeld says, by chapter number and the name of a promise or fault, why that isn't held;
+	// notAsked, why nobody asks. All that isn't named in either is held.
 	notHeld, notAsked map[string]map[string]string
 	// provided says in the same way what a promise or fault that is held takes.
 	provided map[string]map[string]string
@@ -80,7 +81,8 @@ func foos() Contract {
 	}
 }
 
-// tdsets is the contract of chapter 07's program, and, by as much as their layer can hold, of the solutions of the exercises TDSet.
+// tdsets is the contract of chapter 07's program, and, by as much as their layer can hold, of the
+// solutions of the exercises TDSet.
 func tdsets() Contract {
 	const late = "what fails is tried again a minute later, and no sooner"
 	const noZone = "its API has no timeZone: hours are hours of UTC"
@@ -128,7 +130,8 @@ func (c Contract) Judges(chapter chapters.Chapter) bool {
 	return c.Kind == chapters.TDSet || c.Kind == chapter.Kind()
 }
 
-// WhyNotHeld says why the chapter's program doesn't hold that promise, or the promises through that fault; "" if it does, or nobody asks.
+// WhyNotHeld says why the chapter's program doesn't hold that promise, or the promises through that
+// fault; "" if it does, or nobody asks.
 func (c Contract) WhyNotHeld(chapter chapters.Chapter, name string) string {
 	return c.notHeld[chapter.Number()][name]
 }
@@ -138,7 +141,8 @@ func (c Contract) WhyNotAsked(chapter chapters.Chapter, name string) string {
 	return c.notAsked[chapter.Number()][name]
 }
 
-// WhyNotHeld says why the chapter's own program doesn't hold the promises through the fault; "" if it does.
+// WhyNotHeld says why the chapter's own program doesn't hold the promises through the fault; "" if
+// it does.
 func WhyNotHeld(chapter chapters.Chapter, fault string) string {
 	return Of(chapter.Kind()).WhyNotHeld(chapter, fault)
 }

@@ -1,9 +1,10 @@
 package docs
 
-// This file compares output with what a text shows of it. Blanks at a line's end don't count, a run of blanks is one
-// blank (kubectl's columns vary), and so are blank lines at the end. `…` within a line stands for any text but none, a
-// line that is only `…` for any number of lines, none included. All else is literal. Lines in which go
-// reports a download count nowhere, because only the first run of a command has them.
+// This file compares output with what a text shows of it. Blanks at a line's end don't count, a run
+// of blanks is one blank (kubectl's columns vary), and so are blank lines at the end. `…` within a
+// line stands for any text but none, a line that is only `…` for any number of lines, none
+// included. All else is literal. Lines in which go reports a download count nowhere, because only
+// the first run of a command has them.
 
 import (
 	"fmt"
@@ -43,8 +44,8 @@ type match struct {
 	shown int  // the pattern's line, from 0, that nothing was found for
 }
 
-// match follows the lines with the set of all places in the pattern that they can have led to, since an any-lines
-// entry can end anywhere.
+// match follows the lines with the set of all places in the pattern that they can have led to,
+// since an any-lines entry can end anywhere.
 func (p pattern) match(lines []string) match {
 	m := match{used: -1}
 	places := p.skip(nil, 0)

@@ -1,5 +1,6 @@
-// The way of one request: it is read, it meets the rules that are in force, it goes to the server, the answer meets the
-// rules as well, and the client gets it. Whatever ends midway is cut as a dying server cuts it: with its connection.
+// The way of one request: it is read, it meets the rules that are in force, it goes to the server,
+// the answer meets the rules as well, and the client gets it. Whatever ends midway is cut as a
+// dying server cuts it: with its connection.
 
 package faultproxy
 
@@ -72,7 +73,8 @@ func (p *Proxy) enter() bool {
 	return !p.closed
 }
 
-// answered is called with the server's answer, before the client hears of it. An error keeps the answer from the client.
+// answered is called with the server's answer, before the client hears of it. An error keeps the
+// answer from the client.
 func (p *Proxy) answered(response *http.Response) error {
 	x := response.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.Code = int32(response.StatusCode)
@@ -106,15 +108,17 @@ func (p *Proxy) record(x *exchange) {
 	}
 }
 
-// Follow calls do with each of the Requests to come, as soon as it is one. It must return soon, and must not call the Proxy.
+// Follow calls do with each of the Requests to come, as soon as it is one. It must return soon, and
+// must not call the Proxy.
 func (p *Proxy) Follow(do func(audit.Request)) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.followers = append(p.followers, do)
 }
 
-// Requests returns all requests so far that were answered, by the server or by a fault, in the order of the answers: a watch
-// counts when it begins. A request is there before the client gets its answer.
+// Requests returns all requests so far that were answered, by the server or by a fault, in the
+// order of the answers: a watch counts when it begins. A request is there before the client gets
+// its answer.
 func (p *Proxy) Requests() []audit.Request {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -12,7 +12,8 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// Fault is a fault that was asked for. It counts what it hits: a test waits for that, instead of hoping.
+// Fault is a fault that was asked for. It counts what it hits: a test waits for that, instead of
+// hoping.
 type Fault struct {
 	name string
 	stop func() // may be nil
@@ -27,7 +28,8 @@ func newFault(name string) *Fault {
 	return &Fault{name: name, next: make(chan struct{})}
 }
 
-// Hits returns how much the fault has hit so far: connections, watches or requests, as its method says.
+// Hits returns how much the fault has hit so far: connections, watches or requests, as its method
+// says.
 func (f *Fault) Hits() int {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -51,8 +53,8 @@ func (f *Fault) Wait(ctx context.Context, hits int) error {
 	}
 }
 
-// Stop ends the fault: what it would still do, it won't. It may be called twice. What has been hit stays hit, but for
-// Freeze and Silence.
+// Stop ends the fault: what it would still do, it won't. It may be called twice. What has been hit
+// stays hit, but for Freeze and Silence.
 func (f *Fault) Stop() {
 	f.mutex.Lock()
 	again := f.stopped
@@ -81,11 +83,12 @@ func (f *Fault) hit() {
 	f.next = make(chan struct{})
 }
 
-// Match tells whether a fault is meant for a request. Where several are given, all of them have to agree; where none is, the
-// fault is meant for everything. It must not call the Proxy.
+// Match tells whether a fault is meant for a request. Where several are given, all of them have to
+// agree; where none is, the fault is meant for everything. It must not call the Proxy.
 type Match func(audit.Request) bool
 
-// Resource matches requests for one of these resources. A subresource is a resource of its own, as in RBAC: foos/status.
+// Resource matches requests for one of these resources. A subresource is a resource of its own, as
+// in RBAC: foos/status.
 func Resource(names ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(names, r.Resource) }
 }

@@ -1,6 +1,7 @@
-// Package faults is the catalogue of everything that goes wrong in the course, and lets a reader try a fault by hand and watch: a
-// chapter's program runs against a real API server, through the fault proxy, and each request, each line of its log and each hit of
-// the fault is printed as it happens.
+// Package faults is the catalogue of everything that goes wrong in the course, and lets a reader
+// try a fault by hand and watch: a chapter's program runs against a real API server, through the
+// fault proxy, and each request, each line of its log and each hit of the fault is printed as it
+// happens.
 //
 // The matrix, `test --only`, `workshop faults` and scripts/acceptance all use the list in this
 // file. To add a fault, add an entry here and its code: a method of the fault proxy, or a function
@@ -26,16 +27,20 @@ type Fault struct {
 	Name string
 	// Title is what the matrix and its tests call it.
 	Title string
-	// Does says what happens when `workshop faults` makes it, and Hint what helps to see its effect.
+	// Does says what happens when `workshop faults` makes it, and Hint what helps to see its
+	// effect.
 	Does, Hint string
-	// Parts are what it is made of, if `workshop faults` makes that one at a time. Then the fields below belong to the parts.
+	// Parts are what it is made of, if `workshop faults` makes that one at a time. Then the fields
+	// below belong to the parts.
 	Parts []Fault
-	// Replicas says that several replicas of the program run: they should elect a leader, if they can.
+	// Replicas says that several replicas of the program run: they should elect a leader, if they
+	// can.
 	Replicas bool
 
 	// proxied has the fault proxy make it.
 	proxied func(*faultproxy.Proxy) *faultproxy.Fault
-	// begin makes it where the proxy can't. The function that it returns ends the fault, and is called once.
+	// begin makes it where the proxy can't. The function that it returns ends the fault, and is
+	// called once.
 	begin func(ctx context.Context, s *session) (end func() error, err error)
 }
 
@@ -137,7 +142,8 @@ func Makeable() (all []Fault) {
 	return all
 }
 
-// Whole returns the name of the fault that a part of that name belongs to, in any case. Other names it returns as they are.
+// Whole returns the name of the fault that a part of that name belongs to, in any case. Other names
+// it returns as they are.
 func Whole(name string) string {
 	for _, fault := range All() {
 		for _, part := range fault.Parts {

@@ -20,7 +20,8 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// `workshop faults` can make each fault of the matrix, in exactly one way, and says what happens then.
+// `workshop faults` can make each fault of the matrix, in exactly one way, and says what happens
+// then.
 func TestEachFaultCanBeMade(t *testing.T) {
 	seen := map[string]bool{}
 	for _, fault := range All() {
@@ -39,7 +40,8 @@ func TestEachFaultCanBeMade(t *testing.T) {
 	}
 }
 
-// Each fault of the proxy does something to a program that has a watch, lists, writes, and watches again.
+// Each fault of the proxy does something to a program that has a watch, lists, writes, and watches
+// again.
 func TestEachFaultOfTheProxyHits(t *testing.T) {
 	const watch = "/apis/samplecontroller.k8s.io/v1alpha1/foos?watch=true&resourceVersion=10"
 	for _, fault := range Makeable() {

@@ -13,7 +13,8 @@ import (
 // job is something that a controller needs, whoever writes it.
 type job struct {
 	what string
-	// files match the paths of those whose code is for it. Names are declarations that are for it wherever they stand: they come first.
+	// files match the paths of those whose code is for it. Names are declarations that are for it
+	// wherever they stand: they come first.
 	files *regexp.Regexp
 	names []string
 }
@@ -40,8 +41,9 @@ var jobs = []job{
 	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},
 }
 
-// ByHand is a line for each job, with the lines of Go that each chapter about Foos has for it; then what it has in all, and beside it, how
-// much a reader of the chapter before has to read, and how many faults it survives.
+// ByHand is a line for each job, with the lines of Go that each chapter about Foos has for it; then
+// what it has in all, and beside it, how much a reader of the chapter before has to read, and how
+// many faults it survives.
 func ByHand(root string) (string, error) {
 	all, err := chapters.All(root)
 	if err != nil {
@@ -75,7 +77,8 @@ func ByHand(root string) (string, error) {
 	return markdown(table), nil
 }
 
-// columnOf shows a chapter: its number, a cell for each job, the total, what stands beside, and how much there is to read.
+// columnOf shows a chapter: its number, a cell for each job, the total, what stands beside, and how
+// much there is to read.
 func columnOf(row chapterdiff.Row) ([]string, error) {
 	counts := make([]int, len(jobs))
 	for _, part := range row.Parts {
