@@ -26,9 +26,9 @@ func (c *controller) getDeployment(_ context.Context, namespace, name string) (*
 	return c.deploymentsLister.Deployments(namespace).Get(name)
 }
 
-// getLiveDeployment asks the API server. A Deployment that isn't in the cache yet may exist
+// getDeploymentUncached asks the API server. A Deployment that isn't in the cache yet may exist
 // already, and an apply would change it instead of failing.
-func (c *controller) getLiveDeployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
+func (c *controller) getDeploymentUncached(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	return c.kube.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 

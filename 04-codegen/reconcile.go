@@ -67,7 +67,7 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	observed, err := c.getDeployment(ctx, foo.Namespace, name)
 	if apierrors.IsNotFound(err) {
-		observed, err = c.getLiveDeployment(ctx, foo.Namespace, name)
+		observed, err = c.getDeploymentUncached(ctx, foo.Namespace, name)
 	}
 	switch {
 	case apierrors.IsNotFound(err) && c.terminating.has(foo):

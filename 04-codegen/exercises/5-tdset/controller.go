@@ -41,8 +41,8 @@ func (c *controller) getDeployment(_ context.Context, namespace, name string) (*
 	return c.deploymentsLister.Deployments(namespace).Get(name)
 }
 
-// getLiveDeployment asks the API server after all: what the cache doesn't have may be on its way there, and an apply changes
-// what it finds.
-func (c *controller) getLiveDeployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
+// getDeploymentUncached asks the API server. A Deployment that isn't in the cache yet may exist
+// already, and an apply would change it instead of failing.
+func (c *controller) getDeploymentUncached(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	return c.client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 }

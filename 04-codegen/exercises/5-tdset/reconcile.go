@@ -78,7 +78,7 @@ func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	desired := desiredDeployment(tdset, replicas)
 	observed, err := c.getDeployment(ctx, tdset.Namespace, tdset.Name)
 	if apierrors.IsNotFound(err) {
-		observed, err = c.getLiveDeployment(ctx, tdset.Namespace, tdset.Name)
+		observed, err = c.getDeploymentUncached(ctx, tdset.Namespace, tdset.Name)
 	}
 	switch {
 	case apierrors.IsNotFound(err):
