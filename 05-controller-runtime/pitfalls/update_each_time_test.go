@@ -1,0 +1,62 @@
+// CreateOrUpdate reads an object, calls your function, and sends an update if your function has
+// changed the object. Your function always sets the same spec, so you expect one create and no
+// updates. But every call updates: the stored spec has fields that the server has defaulted, and
+// yours doesn't, so the two always differ.
+//
+// Set only the fields that you care about. Or use server-side apply, as this chapter does.
+
+package pitfalls
+
+import (
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// setSpec is wrong: it removes what the server has defaulted.
+func setSpec(observed *appsv1.Deployment) {
+	observed.Spec = deploymentSpec()
+}
+
+// setOwnFields is right: once the Deployment exists, it sets only the fields that it cares about.
+func setOwnFields(observed *appsv1.Deployment) {
+	desired := deploymentSpec()
+	if observed.CreationTimestamp.IsZero() {
+		observed.Spec = desired
+		return
+	}
+	observed.Spec.Replicas = desired.Replicas
+	observed.Spec.Template.Spec.Containers[0].Image = desired.Template.Spec.Containers[0].Image
+}
+
+func TestUpdateEachTime(t *testing.T) {
+	type results = []controllerutil.OperationResult
+	for _, test := range []struct {
+		sentence string
+		mutate   func(*appsv1.Deployment)
+		want     results
+	}{
+		{"wrong: set the whole spec", setSpec, results{"created", "updated", "updated"}},
+		{"right: set your own fields", setOwnFields, results{"created", "unchanged", "unchanged"}},
+	} {
+		t.Run(test.sentence, func(t *testing.T) {
+			c := newCluster(t)
+			var got results
+			versions := map[string]bool{}
+			for range test.want {
+				deployment := &appsv1.Deployment{ObjectMeta: c.meta("web")}
+				mutate := func() error { test.mutate(deployment); return nil }
+				result, err := controllerutil.CreateOrUpdate(t.Context(), c, deployment, mutate)
+				must(t, err)
+				got = append(got, result)
+				versions[deployment.ResourceVersion] = true
+			}
+			t.Logf("three calls return %s; the server has stored %d version", got, len(versions))
+			if !slices.Equal(got, test.want) || len(versions) != 1 {
+				t.Errorf("want %s and one version", test.want)
+			}
+		})
+	}
+}
