@@ -16,6 +16,11 @@ import (
 	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
+var (
+	earlier = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	now     = metav1.NewTime(time.Date(2026, 1, 1, 13, 0, 0, 0, time.UTC))
+)
+
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
 func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
 	foo := &v1alpha1.Foo{
@@ -29,7 +34,8 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1
 	return foo
 }
 
-// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity and with defaults.
+// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity
+// and with defaults.
 func deploymentOf(foo *v1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := desiredDeployment(foo).DeepCopy()
 	deployment.UID = types.UID("uid of " + deployment.Name)
@@ -45,7 +51,8 @@ func deploymentOf(foo *v1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv
 	return deployment
 }
 
-// available says that the Deployment controller has seen the spec, and that so many Pods are there and well.
+// available says that the Deployment controller has seen the spec, and that so many Pods are there
+// and well.
 func available(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Status = appsv1.DeploymentStatus{

@@ -37,7 +37,7 @@ func newCluster(t *testing.T, objects ...metav1.Object) *cluster {
 	api := newFakeAPI()
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
-	client, err := wire.NewClient(&rest.Config{Host: server.URL}, nil)
+	client, err := wire.NewClient(&rest.Config{Host: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

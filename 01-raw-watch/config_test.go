@@ -72,8 +72,8 @@ func TestLoadConfig(t *testing.T) {
 				if err == nil {
 					t.Fatalf("by %s: no error", way.name)
 				}
-				said, rest, named := strings.Cut(err.Error(), path)
-				if !named || !regexp.MustCompile(test.want).MatchString(said+rest) {
+				before, after, named := strings.Cut(err.Error(), path)
+				if !named || !regexp.MustCompile(test.want).MatchString(before+after) {
 					t.Errorf("by %s: the message is\n%v\nwant one that names the file and matches %q", way.name, err, test.want)
 				}
 			}

@@ -4,18 +4,12 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
-)
-
-var (
-	earlier = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	now     = metav1.NewTime(time.Date(2026, 1, 1, 13, 0, 0, 0, time.UTC))
 )
 
 func TestDesiredStatus(t *testing.T) {
@@ -65,8 +59,9 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// The status is written only if it differs, and the last transition is the last time that True became False or the other
-// way round. So a status that says the same again must be the same, to the second.
+// The status is written only if it differs, and the last transition is the last time that True
+// became False or the other way round. So a status that says the same again must be the same, to
+// the second.
 func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 	progressing := aCondition("Ready", metav1.ConditionFalse, "Progressing", `0 of 3 replicas of Deployment "web" are available`, earlier)
 	aliens := aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)

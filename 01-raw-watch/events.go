@@ -1,4 +1,5 @@
-// The event handlers. They find the Foos that an event concerns, and do the work on each of them.
+// The event handlers. They find the Foos that an event concerns, and call handle for each of them.
+// This file is the same in chapters 01 to 04.
 
 package main
 
@@ -9,24 +10,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 
 	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
-	"example.com/operators/01-raw-watch/wire"
 )
 
 // handleFoo handles a Foo that was added or changed. A deleted Foo needs no work: its Deployment
 // has an owner reference to it, so the garbage collector deletes the Deployment.
-func (c *controller) handleFoo(ctx context.Context, event wire.Event) {
-	if event.Type != watch.Deleted {
-		c.handle(ctx, types.NamespacedName{Namespace: event.Object.Namespace, Name: event.Object.Name})
-	}
+func (c *controller) handleFoo(ctx context.Context, foo metav1.Object) {
+	c.handle(ctx, types.NamespacedName{Namespace: foo.GetNamespace(), Name: foo.GetName()})
 }
 
 // handleObject handles the Foos that a change to a Deployment may concern.
-func (c *controller) handleObject(ctx context.Context, event wire.Event) {
-	deployment := &event.Object
+func (c *controller) handleObject(ctx context.Context, deployment metav1.Object) {
 	keys, err := c.findFoosForDeployment(ctx, deployment)
 	if err != nil && ctx.Err() == nil {
 		klog.ErrorS(err, "Lost an event: nothing will retry it", "deployment", klog.KObj(deployment))

@@ -8,12 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
-	"example.com/operators/01-raw-watch/wire"
 )
 
 func TestHandleObject(t *testing.T) {
@@ -23,60 +20,60 @@ func TestHandleObject(t *testing.T) {
 	})
 	for name, test := range map[string]struct {
 		given     []metav1.Object
-		event     wire.Event
+		event     metav1.Object
 		want      []string // Deployments
 		wantReady string
 	}{
 		"a Deployment has become available: its Foo is ready": {
 			given:     []metav1.Object{foo, deploymentOf(foo, available(3))},
-			event:     eventOf(watch.Modified, deploymentOf(foo)),
+			event:     deploymentOf(foo),
 			want:      []string{"web: 3 × nginx:latest"},
 			wantReady: "Available",
 		},
 		"a Deployment was deleted by hand: its Foo makes it again": {
 			given:     []metav1.Object{settled},
-			event:     eventOf(watch.Deleted, deploymentOf(settled)),
+			event:     deploymentOf(settled),
 			want:      []string{"web: 3 × nginx:latest"},
 			wantReady: "Available", // as before: the new Deployment's own events are still to come
 		},
 		"somebody else's Deployment was deleted: the Foo that wants its name has it now": {
 			given: []metav1.Object{foo},
-			event: eventOf(watch.Deleted, deploymentOf(foo, unowned)),
+			event: deploymentOf(foo, unowned),
 			want:  []string{"web: 3 × nginx:latest"},
 		},
 		"somebody else's Deployment was made: the Foo that wants its name says that it can't have it": {
 			given:     []metav1.Object{foo, deploymentOf(foo, unowned)},
-			event:     eventOf(watch.Added, deploymentOf(foo, unowned)),
+			event:     deploymentOf(foo, unowned),
 			want:      []string{"web: 3 × nginx:latest"},
 			wantReady: "ErrResourceExists",
 		},
 		"a Deployment has changed that its Foo no longer names: the Foo is found by the owner reference": {
 			given: []metav1.Object{renamed, deploymentOf(foo)},
-			event: eventOf(watch.Modified, deploymentOf(foo)),
+			event: deploymentOf(foo),
 			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 		},
 		"it was made under another version of our group: the Foo is found all the same": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherVersion)},
-			event: eventOf(watch.Modified, deploymentOf(foo, ofAnotherVersion)),
+			event: deploymentOf(foo, ofAnotherVersion),
 			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 		},
 		"the owner is a Foo of another group: ours of the same name is not concerned": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherGroupsFoo)},
-			event: eventOf(watch.Modified, deploymentOf(foo, ofAnotherGroupsFoo)),
+			event: deploymentOf(foo, ofAnotherGroupsFoo),
 			want:  []string{"web: 3 × nginx:latest"},
 		},
 		"the owner is of another kind of our group: the Foo of the same name is not concerned": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofABar)},
-			event: eventOf(watch.Modified, deploymentOf(foo, ofABar)),
+			event: deploymentOf(foo, ofABar),
 			want:  []string{"web: 3 × nginx:latest"},
 		},
 		"a Deployment in another namespace: Foos of ours are not concerned": {
 			given: []metav1.Object{foo},
-			event: eventOf(watch.Deleted, deploymentOf(foo, func(d *appsv1.Deployment) { d.Namespace = "other" })),
+			event: deploymentOf(foo, func(d *appsv1.Deployment) { d.Namespace = "other" }),
 		},
 		"the owner is gone: nothing is to be done": {
 			given: []metav1.Object{deploymentOf(foo)},
-			event: eventOf(watch.Modified, deploymentOf(foo)),
+			event: deploymentOf(foo),
 			want:  []string{"web: 3 × nginx:latest"},
 		},
 	} {
@@ -95,18 +92,6 @@ func TestHandleObject(t *testing.T) {
 	}
 }
 
-// A deleted Foo's Deployment is the garbage collector's.
-func TestHandleFooLeavesADeletedOneAlone(t *testing.T) {
-	foo := aFoo("example", "web", 3)
-	c := newCluster(t, foo)
-
-	c.handleFoo(t.Context(), eventOf(watch.Deleted, foo))
-
-	if got := c.deployments(); len(got) != 0 {
-		t.Errorf("Deployments: %q, want none", got)
-	}
-}
-
 // The whole: what was there is listed and acted on, and what comes then is watched.
 func TestRun(t *testing.T) {
 	before := aFoo("before", "web", 3)
@@ -120,18 +105,13 @@ func TestRun(t *testing.T) {
 	c.put(deploymentOf(before, available(3)))
 	c.eventually("the Foo is ready when its Deployment is", func() bool { return c.ready("before") == "Available" })
 	c.put(deploymentOf(before, available(3), scaledTo(1)))
-	c.eventually("what was changed by hand is put back", func() bool {
+	c.eventually("a change by hand is reverted", func() bool {
 		return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})
 	})
 	c.put(aFoo("later", "db", 1))
 	c.eventually("a Foo that came later has its Deployment", func() bool {
 		return cmp.Equal(c.deployments(), []string{"db: 1 × nginx:latest", "web: 3 × nginx:latest"})
 	})
-}
-
-// eventOf returns what a watch reports of an object.
-func eventOf(eventType watch.EventType, object metav1.Object) wire.Event {
-	return wire.Event{Type: eventType, Object: *meta.AsPartialObjectMetadata(object)}
 }
 
 func ofAnotherVersion(deployment *appsv1.Deployment) {

@@ -1,6 +1,7 @@
-// An API server in memory: enough of one to run the controller against. It keeps what the real one keeps (resourceVersions,
-// UIDs, a status that only its own endpoint writes) and refuses what the real one refuses. It runs no other controllers:
-// no Pod comes up and no garbage is collected unless a test says so.
+// An API server in memory: enough of one to run the controller against. It keeps what the real one
+// keeps (resourceVersions, UIDs, a status that only its own endpoint writes) and refuses what the
+// real one refuses. It runs no other controllers: no Pod comes up and no garbage is collected
+// unless a test says so.
 
 package main
 
@@ -21,8 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// fakeAPI is the server's handler. The history is the truth, as in etcd: the resourceVersion N means "after the first N
-// events".
+// fakeAPI is the server's handler. The history is the truth, as in etcd: the resourceVersion N
+// means "after the first N events".
 type fakeAPI struct {
 	mu       sync.Mutex
 	objects  map[string]*unstructured.Unstructured // by path
@@ -49,7 +50,8 @@ func newFakeAPI() *fakeAPI {
 	}
 }
 
-// beforeNext has do called before the next such request is acted on. An error that it returns is the answer.
+// beforeNext has do called before the next such request is acted on. An error that it returns is
+// the answer.
 func (a *fakeAPI) beforeNext(verb, on string, do func() *apierrors.StatusError) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,7 +102,8 @@ func verbOf(r *http.Request) string {
 	return map[string]string{"GET": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}[r.Method]
 }
 
-// resourceOf returns what stands behind /apis/GROUP/VERSION and, where there is one, /namespaces/NAMESPACE.
+// resourceOf returns what stands behind /apis/GROUP/VERSION and, where there is one,
+// /namespaces/NAMESPACE.
 func resourceOf(path string) string {
 	return strings.SplitN(namespace.ReplaceAllString(path, ""), "/", 5)[4]
 }

@@ -1,5 +1,5 @@
-// The controller on a real API server: real Deployments, real conflicts, real refusals. What needs faults is tested on the
-// server in memory.
+// The controller on a real API server: real Deployments, real conflicts, real refusals. What needs
+// faults is tested on the server in memory.
 
 package main
 
@@ -51,7 +51,7 @@ func TestIntegrationLifeOfAFoo(t *testing.T) {
 	c.eventually("a scaled Foo becomes ready", isReady(3))
 
 	c.scale(webPath, "1")
-	c.eventually("a Deployment that was scaled by hand is put back", hasReplicas(3))
+	c.eventually("a Deployment that was scaled by hand is scaled back", hasReplicas(3))
 
 	c.eventually("a Foo is renamed, once nobody else writes it", func(ctx context.Context) bool {
 		foo, err := c.getFoo(ctx, key)
@@ -122,7 +122,8 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	}
 }
 
-// A Foo that makes no sense never reaches the controller: the server refuses it and names the field.
+// A Foo that makes no sense never reaches the controller: the server refuses it and names the
+// field.
 func TestIntegrationBadInput(t *testing.T) {
 	c := newRealCluster(t)
 	for name, test := range map[string]struct{ metadata, spec, want string }{

@@ -1,14 +1,18 @@
-// Command 01-raw-watch is a controller for Foos over plain HTTP. Read it in the order in which data
-// flows: reflectors.go and events.go (what changes concern which Foos), handle.go and reconcile.go
-// (the work on a Foo), desired.go (the state that a Foo asks for), read.go and write.go (the
-// requests). main.go only reads the flags and starts it.
+// Command 01-raw-watch is a controller for Foos over plain HTTP.
+//
+// Read it in the order in which data flows:
+//   - reflectors.go and events.go: which changes concern which Foos
+//   - handle.go and reconcile.go: the work on a Foo
+//   - desired.go: the state that a Foo asks for
+//   - read.go and write.go: the requests
+//
+// main.go only reads the flags and starts it.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -57,13 +61,12 @@ func run(ctx context.Context, o options) error {
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
-	var traceTo io.Writer
-	if o.trace {
-		traceTo = os.Stdout
-	}
-	client, err := wire.NewClient(config, traceTo)
+	client, err := wire.NewClient(config)
 	if err != nil {
 		return err
+	}
+	if o.trace {
+		client.TraceTo(os.Stdout)
 	}
 	controller := newController(client, o.namespace)
 

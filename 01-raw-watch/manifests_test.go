@@ -1,4 +1,5 @@
-// The manifests say what the code says: the example is a Foo, and the role has the verbs that the controller uses, no more.
+// The manifests say what the code says: the example is a Foo, and the role has the verbs that the
+// controller uses, no more.
 
 package main
 
@@ -29,7 +30,8 @@ func TestTheExampleIsAFoo(t *testing.T) {
 	}
 }
 
-// The controller is watched at its work, and what it asked for is compared with what the role allows.
+// The controller is watched at its work, and what it asked for is compared with what the role
+// allows.
 func TestTheRoleHasTheVerbsInUse(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, foo)

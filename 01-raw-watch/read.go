@@ -19,9 +19,9 @@ func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*v1a
 	return foo, c.client.Do(ctx, http.MethodGet, foosPath(key.Namespace)+"/"+key.Name, nil, nil, foo)
 }
 
-// listFoos returns the Foos that ask for a Deployment of that name. The CRD declares the field as
-// selectable, so the API server does the filtering.
+// listFoos returns the Foos that ask for a Deployment of that name.
 func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
+	// The CRD declares the field as selectable, so the API server does the filtering.
 	query := url.Values{"fieldSelector": {"spec.deploymentName=" + deploymentName}}
 	var list struct{ Items []*v1alpha1.Foo }
 	err := c.client.Do(ctx, http.MethodGet, foosPath(namespace), query, nil, &list)

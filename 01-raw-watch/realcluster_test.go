@@ -43,7 +43,7 @@ func newRealCluster(t *testing.T) *realCluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(transport) })
-	client, err := wire.NewClient(config, nil)
+	client, err := wire.NewClient(config)
 	if err != nil {
 		t.Fatal(err)
 	}

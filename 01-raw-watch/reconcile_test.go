@@ -1,5 +1,5 @@
-// What is done about a Foo. Each case is a cluster before and after: which requests led from one to the other is the
-// controller's business, as long as they are few.
+// What is done about a Foo. Each case is a cluster before and after: which requests led from one to
+// the other is the controller's business, as long as they are few.
 
 package main
 
@@ -53,13 +53,13 @@ func TestSyncHandler(t *testing.T) {
 			wantReady:  "Progressing",
 			wantWrites: 2,
 		},
-		"replicas changed by hand are put back": {
+		"replicas changed by hand are reverted": {
 			given:      []metav1.Object{settled, deploymentOf(settled, available(3), scaledTo(1))},
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: 2,
 		},
-		"an image changed by hand is put back": {
+		"an image changed by hand is reverted": {
 			given:      []metav1.Object{settled, deploymentOf(settled, available(3), running("nginx:1.0"))},
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "Progressing",
@@ -82,6 +82,12 @@ func TestSyncHandler(t *testing.T) {
 			want:       []string{"new: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: 3,
+		},
+		"a rename whose old Deployment is being deleted already: it isn't deleted again": {
+			given:      []metav1.Object{renamed, deploymentOf(renamed), deploymentOf(web, terminating)},
+			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
+			wantReady:  "Progressing",
+			wantWrites: 1,
 		},
 		"a rename to a name that is taken: both Deployments stay": {
 			given:      []metav1.Object{renamed, deploymentOf(web, available(3)), deploymentOf(renamed, unowned, scaledTo(1))},

@@ -7,6 +7,8 @@ import (
 	"context"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"example.com/operators/01-raw-watch/wire"
 )
 
@@ -41,9 +43,11 @@ func (c *controller) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case event := <-foos:
-			c.handleFoo(ctx, event)
+			if event.Type != watch.Deleted {
+				c.handleFoo(ctx, &event.Object)
+			}
 		case event := <-deployments:
-			c.handleObject(ctx, event)
+			c.handleObject(ctx, &event.Object)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// This chapter's limit: a write that failed is not sent again until something else happens. Chapter 03 mends it.
+// This chapter's limit: a write that failed is not sent again until something else happens. Chapter
+// 03 fixes it.
 
 package main
 
@@ -13,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 )
 
@@ -67,7 +67,7 @@ func TestNothingIsRetried(t *testing.T) {
 				return apierrors.NewInternalError(errors.New("the disk is full"))
 			})
 
-			c.handleFoo(t.Context(), eventOf(watch.Added, foo))
+			c.handleFoo(t.Context(), foo)
 
 			if diff := cmp.Diff(test.wantWrites, c.written()); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
@@ -76,7 +76,7 @@ func TestNothingIsRetried(t *testing.T) {
 				t.Errorf("Deployments (-want +got):\n%s", diff)
 			}
 
-			c.handleFoo(t.Context(), eventOf(watch.Modified, foo))
+			c.handleFoo(t.Context(), foo)
 			c.settle("example")
 
 			if diff := cmp.Diff(test.wantLater, c.deployments()); diff != "" {
@@ -89,7 +89,8 @@ func TestNothingIsRetried(t *testing.T) {
 	}
 }
 
-// The log calls an event lost only if it is. Whoever wrote first has caused an event, and that brings us back.
+// The log calls an event lost only if it is. Whoever wrote first has caused an event, and that
+// brings us back.
 func TestOnlyALostEventIsCalledLost(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {
@@ -109,7 +110,7 @@ func TestOnlyALostEventIsCalledLost(t *testing.T) {
 			c := newCluster(t, foo)
 			c.beforeNext("create", "deployments", func() *apierrors.StatusError { return test.answer })
 
-			c.handleFoo(t.Context(), eventOf(watch.Added, foo))
+			c.handleFoo(t.Context(), foo)
 
 			klog.Flush()
 			if got := strings.Contains(log.String(), "Lost an event"); got != test.want {

@@ -1,6 +1,8 @@
-// The writes: POST, PUT and DELETE. Each one states its assumption, as a resourceVersion or a UID.
-// If that is no longer true, the API server refuses the write with 409 Conflict, so a change that
-// someone else made in the meantime is never lost.
+// The writes: POST, PUT and DELETE.
+//
+// Each one states its assumption, as a resourceVersion or a UID. If that is no longer true, the API
+// server refuses the write with 409 Conflict, so a change that someone else made in the meantime is
+// never lost.
 
 package main
 
@@ -22,8 +24,8 @@ func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deplo
 }
 
 // updateDeployment sends all of observed, with the values that desired sets. It assumes observed's
-// resourceVersion. If someone else has written since, this PUT would undo their change, so the API
-// server refuses it.
+// resourceVersion. If someone else has written since, this update would undo their change, so the
+// API server refuses it.
 func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) error {
 	merged := merge(observed, desired)
 	return c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, nil)

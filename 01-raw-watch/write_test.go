@@ -1,5 +1,5 @@
-// How writes leave: each says what it assumes, and if that is no longer true, the server refuses it (409 Conflict). This is
-// the lesson of optimistic concurrency.
+// How writes leave: each says what it assumes, and if that is no longer true, the server refuses it
+// (409 Conflict). This is the lesson of optimistic concurrency.
 
 package main
 
@@ -30,8 +30,8 @@ func TestAStaleUpdateIsRefused(t *testing.T) {
 	}
 }
 
-// The same for each kind of write, with the other's write between the controller's read and its own; and the event that
-// the other's write causes sets things right.
+// The same for each kind of write, with the other's write between the controller's read and its
+// own; and the event that the other's write causes sets things right.
 func TestStaleWritesAreRefused(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	renamed := aFoo("example", "new", 3)
@@ -103,7 +103,8 @@ func TestStaleWritesAreRefused(t *testing.T) {
 	}
 }
 
-// A former Deployment that somebody else deletes first is gone, as it should be: that is no failure.
+// A former Deployment that somebody else deletes first is gone, as it should be: that is no
+// failure.
 func TestDeletingWhatIsGone(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, renamed, deploymentOf(foo), deploymentOf(renamed))
@@ -121,7 +122,8 @@ func TestDeletingWhatIsGone(t *testing.T) {
 	}
 }
 
-// What is put back is what we set: merge leaves all else in place, and the Deployment that was read as it was.
+// merge sets only our own fields. It leaves the others alone, and doesn't change the Deployment
+// that was read.
 func TestMerge(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	theirs := func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Name = "theirs" }

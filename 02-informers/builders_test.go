@@ -3,18 +3,17 @@
 package main
 
 import (
-	"os"
-	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
+
+var earlier = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
 func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
@@ -29,7 +28,8 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1
 	return foo
 }
 
-// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity and with defaults.
+// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity
+// and with defaults.
 func deploymentOf(foo *v1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := desiredDeployment(foo).DeepCopy()
 	deployment.UID = types.UID("uid of " + deployment.Name)
@@ -45,7 +45,8 @@ func deploymentOf(foo *v1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv
 	return deployment
 }
 
-// available says that the Deployment controller has seen the spec, and that so many Pods are there and well.
+// available says that the Deployment controller has seen the spec, and that so many Pods are there
+// and well.
 func available(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Status = appsv1.DeploymentStatus{
@@ -61,43 +62,10 @@ func scaledTo(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
 }
 
-func running(image string) func(*appsv1.Deployment) {
-	return func(deployment *appsv1.Deployment) { deployment.Spec.Template.Spec.Containers[0].Image = image }
-}
-
-// annotated is somebody else's annotation.
-func annotated(deployment *appsv1.Deployment) {
-	deployment.Annotations = map[string]string{"team": "blue"}
-}
-
-// withSidecars is somebody else's containers, before and after ours.
-func withSidecars(deployment *appsv1.Deployment) {
-	pod := &deployment.Spec.Template.Spec
-	pod.Containers = []corev1.Container{{Name: "before", Image: "proxy"}, pod.Containers[0], {Name: "after", Image: "log"}}
-}
-
 // unowned is a Deployment made by hand, or one whose owner was deleted with --cascade=orphan.
 func unowned(deployment *appsv1.Deployment) { deployment.OwnerReferences = nil }
 
 // ofAnEarlierFoo is the Deployment of a Foo of the same name that is gone.
 func ofAnEarlierFoo(deployment *appsv1.Deployment) {
 	deployment.OwnerReferences[0].UID = "uid of a Foo that is gone"
-}
-
-// terminating is being deleted, and something holds it: a finalizer, or its Pods.
-func terminating(deployment *appsv1.Deployment) {
-	deployment.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
-	deployment.Finalizers = []string{metav1.FinalizerDeleteDependents}
-}
-
-// readYAML decodes a file into object. A field that object's type doesn't have is an error.
-func readYAML(t *testing.T, file string, object any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, object); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
 }

@@ -1,5 +1,6 @@
-// A cluster for tests: client-go's fake clientset in place of an API server, and a controller on it. No informer runs
-// unless a test starts them: the caches are filled by hand, so a test decides what the controller knows.
+// A cluster for tests: client-go's fake clientset in place of an API server, and a controller on
+// it. No informer runs unless a test starts them: the caches are filled by hand, so a test decides
+// what the controller knows.
 
 package main
 
@@ -55,34 +56,18 @@ func newResyncingCluster(t *testing.T, resync time.Duration, objects ...metav1.O
 
 func (c *cluster) nextVersion() string { return strconv.FormatInt(c.versions.Add(1), 10) }
 
-// sync is what the controller does for one event of that Foo, with caches that know what is in the cluster.
+// sync is what the controller does for one event of that Foo, with caches that know what is in the
+// cluster.
 func (c *cluster) sync(foo string) error {
 	c.informed()
 	before := c.cached()
 	err := c.syncHandler(c.t.Context(), types.NamespacedName{Namespace: "default", Name: foo})
-	// What the cache holds is shared: with other handlers, and with the informer, which compares it with what comes next.
+	// What the cache holds is shared: with other handlers, and with the informer, which compares it
+	// with what comes next.
 	if diff := cmp.Diff(before, c.cached()); diff != "" {
 		c.t.Errorf("syncHandler changed what is in the cache (-before +after):\n%s", diff)
 	}
 	return err
-}
-
-// settle is what the controller does for an event of that Foo and for those that its own writes cause, until there is nothing
-// left to do. It returns the writes. More rounds than kinds of write would be a circle.
-func (c *cluster) settle(foo string) (writes []string) {
-	c.t.Helper()
-	for range 4 {
-		if err := c.sync(foo); err != nil {
-			c.t.Fatal(err)
-		}
-		round := c.written()
-		if len(round) == 0 {
-			return writes
-		}
-		writes = append(writes, round...)
-	}
-	c.t.Fatalf("it goes on writing: %q", writes)
-	return nil
 }
 
 // informed fills the caches with what is in the cluster, as the informers would do a moment later.
@@ -146,15 +131,6 @@ func (c *cluster) keeperOf(object metav1.Object) (clienttesting.ObjectTracker, s
 	return c.fakeKube.Tracker(), deploymentsResource
 }
 
-// deployment returns the Deployment of that name: nil if there is none.
-func (c *cluster) deployment(name string) *appsv1.Deployment {
-	found, err := c.fakeKube.Tracker().Get(deploymentsResource, "default", name)
-	if err != nil {
-		return nil
-	}
-	return found.(*appsv1.Deployment)
-}
-
 // deployments says what Deployments there are, in the manner of "web: 3 × nginx:latest".
 func (c *cluster) deployments() []string {
 	list, err := c.fakeKube.Tracker().List(deploymentsResource, deploymentKind, "")
@@ -182,8 +158,9 @@ func (c *cluster) ready(foo string) string {
 	return condition.Reason
 }
 
-// start runs the controller with its informers, inside a bubble of testing/synctest, and returns when all that was there has
-// been worked on. What start returns stops it, and returns when it has ended.
+// start runs the controller with its informers, inside a bubble of testing/synctest, and returns
+// when all that was there has been worked on. What start returns stops it, and returns when it has
+// ended.
 func (c *cluster) start() (stop func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan struct{})

@@ -1,15 +1,20 @@
-// client-go's fake clientset, in place of an API server. It is "a very simple object tracker that processes creates, updates and
-// deletions as-is, without applying any field management, validations and/or defaults" (says its NewSimpleClientset; its
-// NewClientset adds field management, which nothing needs before chapter 04). What it lacks, and what is done about it:
-//   - UIDs, resourceVersions, generations: "Object content does not get changed" (client-go, testing/fixture.go). So put and
-//     keepBooks set what is looked at: handlers compare resourceVersions, rolledOut generations.
-//   - Conflicts: an update with an old resourceVersion goes through, and nobody looks at a delete's preconditions. So
-//     write_test.go looks at what is sent; what a real server says to it is in integration_test.go.
-//   - The garbage collector, the Deployment controller and all others: no Pod comes up unless a test says so.
+// client-go's fake clientset, in place of an API server. It is "a very simple object tracker that
+// processes creates, updates and deletions as-is, without applying any field management,
+// validations and/or defaults" (says its NewSimpleClientset; its NewClientset adds field
+// management, which nothing needs before chapter 04). What it lacks, and what is done about it:
+//   - UIDs, resourceVersions, generations: "Object content does not get changed" (client-go,
+//     testing/fixture.go). So put and keepBooks set what is looked at: handlers compare
+//     resourceVersions, rolledOut generations.
+//   - Conflicts: an update with an old resourceVersion goes through, and nobody looks at a delete's
+//     preconditions. So write_test.go looks at what is sent; what a real server says to it is in
+//     chapter 03's integration_test.go.
+//   - The garbage collector, the Deployment controller and all others: no Pod comes up unless a
+//     test says so.
 //   - Contexts: a request goes through even if its context has ended.
-//   - Part of a watch: what is deleted between an informer's list and its watch stays in the cache for ever
-//     (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was missed too). So informers run only
-//     inside a bubble of testing/synctest, and nothing is deleted before all is quiet there: by then they watch.
+//   - Part of a watch: what is deleted between an informer's list and its watch stays in the cache
+//     for ever (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was
+//     missed too). So informers run only inside a bubble of testing/synctest, and nothing is
+//     deleted before all is quiet there: by then they watch.
 
 package main
 
@@ -25,7 +30,8 @@ var (
 	deploymentKind      = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
 
-// newFakeKube returns a clientset that gives a Deployment a resourceVersion from next whenever the controller updates it.
+// newFakeKube returns a clientset that gives a Deployment a resourceVersion from next whenever the
+// controller updates it.
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewSimpleClientset()
 	keepBooks := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
@@ -38,7 +44,8 @@ func newFakeKube(next func() string) *fake.Clientset {
 	return kube
 }
 
-// written returns the writes that the controller has sent since it was last asked for them, refused ones too.
+// written returns the writes that the controller has sent since it was last asked for them, refused
+// ones too.
 func (c *cluster) written() []string {
 	var writes []string
 	for _, fake := range []*clienttesting.Fake{&c.fakeKube.Fake, &c.fakeFoos.Fake} {
@@ -59,8 +66,8 @@ func resourceOf(action clienttesting.Action) string {
 	return action.GetResource().Resource
 }
 
-// refuseNext has the next such request answered with err. To be called while no informer runs: a Fake's list of reactors
-// has no lock.
+// refuseNext has the next such request answered with err. To be called while no informer runs: a
+// Fake's list of reactors has no lock.
 func (c *cluster) refuseNext(verb, resource string, err error) {
 	refused := false
 	refuse := func(clienttesting.Action) (handled bool, answer runtime.Object, _ error) {

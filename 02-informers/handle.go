@@ -12,8 +12,9 @@ import (
 
 // handle syncs one Foo and doesn't retry. After a conflict it needn't, because the other write
 // causes an event, which is handled too. After any other failure the Foo waits until something else
-// happens to it or its Deployment, or until a resync. Chapter 03 fixes that.
+// happens to it or its Deployment. Chapter 03 fixes that.
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
+	// Each informer calls its handlers in a goroutine of its own.
 	c.working.Lock()
 	defer c.working.Unlock()
 	logger := klog.FromContext(ctx).WithValues("foo", key)

@@ -30,14 +30,12 @@ type controller struct {
 	foos client.Interface
 	kube kubernetes.Interface
 
-	fooInformer        cache.SharedIndexInformer
+	fooInformer        cache.TypedSharedIndexInformer[*v1alpha1.Foo]
 	foosLister         listers.ResourceIndexer[*v1alpha1.Foo]
-	deploymentInformer cache.SharedIndexInformer
+	deploymentInformer cache.TypedSharedIndexInformer[*appsv1.Deployment]
 	deploymentsLister  appslisters.DeploymentLister
 
-	// A handler locks working, so that handlers run one at a time, although each informer calls its
-	// handlers in its own goroutine.
-	working sync.Mutex
+	working sync.Mutex // so that only one handler works at a time
 
 	terminating terminatingOwners
 }
@@ -45,7 +43,7 @@ type controller struct {
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each
 // resyncPeriod (0 means never), the handlers get everything in the caches again.
 func newController(foos client.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
-	fooInformer := cache.NewSharedIndexInformer(
+	fooInformer := cache.NewTypedSharedIndexInformer[*v1alpha1.Foo](cache.NewSharedIndexInformer(
 		&cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 				return foos.Foos(namespace).List(ctx, options)
@@ -54,7 +52,7 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 				return foos.Foos(namespace).Watch(ctx, options)
 			},
 		},
-		&v1alpha1.Foo{}, resyncPeriod, cache.Indexers{})
+		&v1alpha1.Foo{}, resyncPeriod, cache.Indexers{}))
 	// For Kubernetes' own types, client-go provides all of this.
 	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
 	c := &controller{
@@ -62,7 +60,7 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 		kube:               kube,
 		fooInformer:        fooInformer,
 		foosLister:         listers.New[*v1alpha1.Foo](fooInformer.GetIndexer(), v1alpha1.GroupVersion.WithResource("foos").GroupResource()),
-		deploymentInformer: deployments.Informer(),
+		deploymentInformer: deployments.TypedInformer(),
 		deploymentsLister:  deployments.Lister(),
 	}
 	for _, informer := range []cache.SharedIndexInformer{c.fooInformer, c.deploymentInformer} {
@@ -75,35 +73,37 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 
 // run handles events until ctx ends.
 func (c *controller) run(ctx context.Context) {
-	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(foo any) { c.handleFoo(ctx, foo) },
-		UpdateFunc: func(_, foo any) { c.handleFoo(ctx, foo) },
-	})
-	c.deploymentInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(deployment any) { c.handleObject(ctx, deployment) },
-		UpdateFunc: func(old, new any) {
-			// If the resourceVersion is the same, this is a resync and not a change. The resync of
-			// the Foos is enough.
-			if old.(*appsv1.Deployment).ResourceVersion != new.(*appsv1.Deployment).ResourceVersion {
-				c.handleObject(ctx, new)
-			}
-		},
-		DeleteFunc: func(deployment any) { c.handleObject(ctx, deployment) },
-	})
-
 	var informers sync.WaitGroup
 	defer informers.Wait()
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
-	// Wait for the cache of Deployments first. While it is empty, the handler for Foos would create
-	// Deployments that exist already. An empty cache of Foos is harmless: if the handler for
-	// Deployments finds no Foo, it does nothing, and each Foo is handled later.
-	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced) {
-		return
-	}
 	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
-	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced) {
+	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	// Wait for both caches before the first event is handled. While a cache is empty, everything in
+	// it looks missing, so the controller would create Deployments that exist already.
+	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced, c.deploymentInformer.HasSynced) {
 		return
 	}
 	klog.InfoS("Caches are synced")
+
+	// A new handler is first called with everything that is in the cache.
+	c.fooInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*v1alpha1.Foo]{
+		AddFunc:    func(foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
+		UpdateFunc: func(_, foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
+	})
+	c.deploymentInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*appsv1.Deployment]{
+		AddFunc: func(deployment *appsv1.Deployment) { c.handleObject(ctx, deployment) },
+		UpdateFunc: func(old, new *appsv1.Deployment) {
+			// If the resourceVersion is the same, this is a resync and not a change. The resync of
+			// the Foos is enough.
+			if old.ResourceVersion != new.ResourceVersion {
+				c.handleObject(ctx, new)
+			}
+		},
+		DeleteFunc: func(deleted cache.DeletedObject[*appsv1.Deployment]) {
+			// If the watch missed the deletion, this is the last state that the cache knew, if any.
+			if deployment := deleted.OptionalObj; deployment != nil {
+				c.handleObject(ctx, deployment)
+			}
+		},
+	})
 	<-ctx.Done()
 }

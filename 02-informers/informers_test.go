@@ -1,4 +1,5 @@
-// What informers do to a controller: they call a deletion that they missed a tombstone, and they share what is in their caches.
+// What informers do to a controller: they call a deletion that they missed a tombstone, and they
+// share what is in their caches.
 
 package main
 
@@ -21,8 +22,9 @@ import (
 	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// A Deployment is deleted while the watch says nothing, and then the watch ends with 410 Gone. The informer lists again, and
-// what it no longer finds it reports as a tombstone. A handler that takes every object for a Deployment panics.
+// A Deployment is deleted while the watch says nothing, and then the watch ends with 410 Gone. The
+// informer lists again, and what it no longer finds it reports as a tombstone. A handler that takes
+// every object for a Deployment panics.
 func TestAMissedDeletionComesAsATombstone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		settled := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
@@ -81,8 +83,9 @@ func TestReadersShareTheCache(t *testing.T) {
 	})
 }
 
-// client-go can watch over its caches: with KUBE_CACHE_MUTATION_DETECTOR it keeps a copy of every object in them and panics when
-// one differs. What it says of TestRun counts because it sees what TestReadersShareTheCache does.
+// client-go can watch over its caches: with KUBE_CACHE_MUTATION_DETECTOR it keeps a copy of every
+// object in them and panics when one differs. What it says of TestRun counts because it sees what
+// TestReadersShareTheCache does.
 func TestNoCachedObjectIsChanged(t *testing.T) {
 	if output, err := underTheDetector(t, "TestRun"); err != nil {
 		t.Errorf("%v:\n%s", err, output)
@@ -92,10 +95,11 @@ func TestNoCachedObjectIsChanged(t *testing.T) {
 	}
 }
 
-// underTheDetector starts this program anew, for one test: the variable is read when a program starts.
+// underTheDetector starts this program again for one test, because the variable is read when a
+// program starts.
 func underTheDetector(t *testing.T, test string) (output string, err error) {
 	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$")
 	program.Env = append(os.Environ(), "KUBE_CACHE_MUTATION_DETECTOR=true")
-	said, err := program.CombinedOutput()
-	return string(said), err
+	printed, err := program.CombinedOutput()
+	return string(printed), err
 }

@@ -1,7 +1,12 @@
-// Command 02-informers is the controller for Foos on client-go's informers. Read it in the order in
-// which data flows: informers.go and events.go (what changes concern which Foos), handle.go and
-// reconcile.go (the work on a Foo), desired.go (the state that a Foo asks for), read.go and
-// write.go (the requests). main.go only reads the flags and starts it.
+// Command 02-informers is a controller for Foos on client-go's informers.
+//
+// Read it in the order in which data flows:
+//   - informers.go and events.go: which changes concern which Foos
+//   - handle.go and reconcile.go: the work on a Foo
+//   - desired.go: the state that a Foo asks for
+//   - read.go and write.go: the requests
+//
+// main.go only reads the flags and starts it.
 package main
 
 import (

@@ -13,20 +13,20 @@ import (
 	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func (c *controller) getFoo(_ context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
+func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
 	return listers.NewNamespaced(c.foosLister, key.Namespace).Get(key.Name)
 }
 
 // listFoos returns the Foos that ask for a Deployment of that name.
-func (c *controller) listFoos(_ context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
-	return byIndex[*v1alpha1.Foo](c.fooInformer.GetIndexer(), byDeploymentName, namespace+"/"+deploymentName)
+func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
+	return c.fooInformer.GetTypedIndexer().ByTypedIndex(byDeploymentName, namespace+"/"+deploymentName)
 }
 
-func (c *controller) getDeployment(_ context.Context, namespace, name string) (*appsv1.Deployment, error) {
+func (c *controller) getDeployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	return c.deploymentsLister.Deployments(namespace).Get(name)
 }
 
 // listDeployments returns the Deployments that foo controls.
-func (c *controller) listDeployments(_ context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
-	return byIndex[*appsv1.Deployment](c.deploymentInformer.GetIndexer(), byOwner, string(foo.UID))
+func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+	return c.deploymentInformer.GetTypedIndexer().ByTypedIndex(byOwner, string(foo.UID))
 }

@@ -19,14 +19,14 @@ func TestListFoosFindsThoseThatWantTheName(t *testing.T) {
 	c := newCluster(t, aFoo("first", "web", 1), aFoo("second", "web", 1), aFoo("third", "db", 1), elsewhere)
 	c.informed()
 
-	if diff := cmp.Diff([]string{"first", "second"}, c.thatWant("web")); diff != "" {
+	if diff := cmp.Diff([]string{"first", "second"}, c.foosThatAskFor("web")); diff != "" {
 		t.Errorf("Foos that want web (-want +got):\n%s", diff)
 	}
 
 	c.put(aFoo("second", "db", 1))
 	c.informed()
 
-	if diff := cmp.Diff([]string{"second", "third"}, c.thatWant("db")); diff != "" {
+	if diff := cmp.Diff([]string{"second", "third"}, c.foosThatAskFor("db")); diff != "" {
 		t.Errorf("Foos that want db, after one was renamed (-want +got):\n%s", diff)
 	}
 }
@@ -66,7 +66,7 @@ func TestGetDeploymentLooksInOneNamespace(t *testing.T) {
 	}
 }
 
-func (c *cluster) thatWant(deploymentName string) []string {
+func (c *cluster) foosThatAskFor(deploymentName string) []string {
 	foos, err := c.listFoos(c.t.Context(), "default", deploymentName)
 	if err != nil {
 		c.t.Fatal(err)

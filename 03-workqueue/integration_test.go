@@ -19,41 +19,6 @@ metadata: {name: example}
 spec: {deploymentName: web, replicas: 2}
 `
 
-func TestIntegrationLifeOfAFoo(t *testing.T) {
-	c := newRealCluster(t)
-	c.start()
-	hasReplicas := func(replicas int32) func(context.Context) bool {
-		return func(ctx context.Context) bool {
-			web, err := c.deployment(ctx, "web")
-			return err == nil && *web.Spec.Replicas == replicas && web.Status.AvailableReplicas == replicas
-		}
-	}
-	isGone := func(name string) func(context.Context) bool {
-		return func(ctx context.Context) bool {
-			_, err := c.deployment(ctx, name)
-			return apierrors.IsNotFound(err)
-		}
-	}
-
-	c.create(example)
-	c.eventually("a new Foo becomes ready", c.isReady(2))
-
-	c.change(`{"replicas":3}`)
-	c.eventually("a scaled Foo becomes ready", c.isReady(3))
-
-	c.changeByHand("web", `{"spec":{"replicas":1}}`)
-	c.eventually("a Deployment that was scaled by hand is put back", hasReplicas(3))
-
-	c.change(`{"deploymentName":"new"}`)
-	c.eventually("the old Deployment is gone once the Foo is renamed", isGone("web"))
-	c.eventually("and the new one is there", c.isReady(3))
-
-	if err := c.users.Delete(t.Context(), "example", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c.eventually("the garbage collector deletes the Deployment", isGone("new"))
-}
-
 // Of two copies one works. When it is told to stop, it gives the lease back, and the other takes
 // over at once.
 func TestIntegrationTheOtherCopyTakesOver(t *testing.T) {

@@ -9,94 +9,69 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 )
 
-const leaseName = "foo-controller"
-
 var errLostLease = errors.New("lost the lease: another replica may be working, so this one has to restart")
 
-// leaderElection has the settings. retryPeriod + 1.5 × renewDeadline must be less than
-// leaseDuration. That is how long a leader may go on after its last renewal: it waits for the next
-// one, retries it until the deadline, and then tries to release the lease for half as long.
 type leaderElection struct {
-	namespace     string        // of the Lease
-	leaseDuration time.Duration // how long the other replicas wait after the last renewal
-	renewDeadline time.Duration // how long the leader retries a renewal before it gives up
-	retryPeriod   time.Duration // how long the leader waits between two renewals
+	enabled   bool
+	namespace string // of the Lease
+	leaderelection.LeaderElectionConfig
 }
 
-// newClient returns the client for the Lease. A request may take up to half of renewDeadline.
-func (l leaderElection) newClient(config *rest.Config) (kubernetes.Interface, error) {
-	if l.retryPeriod+l.renewDeadline*3/2 >= l.leaseDuration {
-		return nil, fmt.Errorf("--leader-election-lease-duration %v: must be more than the retry period (%v) and 1.5 times the renew deadline (%v) together",
-			l.leaseDuration, l.retryPeriod, l.renewDeadline)
-	}
-	config = rest.CopyConfig(config)
-	config.Timeout = l.renewDeadline / 2
-	return kubernetes.NewForConfig(config)
-}
-
-// lead waits until this replica leads, then runs work, and returns after it. On shutdown, ctx ends:
+// run runs work once this replica leads, or at once without leader election. On shutdown, ctx ends:
 // work may finish what it is doing, and the leader renews the lease until then. If the lease is
-// lost, leading ends too: work must stop at once, and lead returns errLostLease.
-func (l leaderElection) lead(ctx context.Context, kube kubernetes.Interface, work func(ctx, leading context.Context)) error {
-	hostname, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("identity of this replica: %w", err)
+// lost, leading ends too: work must stop at once, and run returns errLostLease.
+func (l leaderElection) run(ctx context.Context, config *rest.Config, work func(ctx, leading context.Context)) error {
+	if !l.enabled {
+		work(ctx, context.WithoutCancel(ctx))
+		return nil
 	}
-	holding, release := context.WithCancel(context.WithoutCancel(ctx))
-	defer release()
-	stopWaiting := context.AfterFunc(ctx, release) // for a shutdown before this replica leads
-	leading, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopWork()
-	worked := make(chan struct{})
+	// After a renewal, the leader waits for the retry period. It retries the next renewal until the
+	// deadline, and then tries to release the lease for half as long. Only then may another lead.
+	if l.RetryPeriod+l.RenewDeadline*3/2 >= l.LeaseDuration {
+		return fmt.Errorf("--leader-election-lease-duration %v: must be more than the retry period (%v) and 1.5 times the renew deadline (%v) together",
+			l.LeaseDuration, l.RetryPeriod, l.RenewDeadline)
+	}
+	hostname, _ := os.Hostname() // tells people who leads; the UUID makes the identity unique
+	identity := resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())}
+	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, l.namespace, "foo-controller", identity, config, l.RenewDeadline)
+	if err != nil {
+		return fmt.Errorf("lock for leader election: %w", err)
+	}
 
-	lock := releasedLast{&resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: l.namespace, Name: leaseName},
-		Client:     kube.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
-	}, func() { stopWork(); <-worked }}
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Name:            leaseName,
-		Lock:            lock,
-		LeaseDuration:   l.leaseDuration,
-		RenewDeadline:   l.renewDeadline,
-		RetryPeriod:     l.retryPeriod,
-		ReleaseOnCancel: true,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(holding context.Context) {
-				defer close(worked)
-				if !stopWaiting() {
-					return
-				}
-				working, stop := context.WithCancel(ctx)
-				defer stop()
-				context.AfterFunc(holding, stopWork)
-				context.AfterFunc(leading, stop)
+	leading, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	worked := make(chan struct{})
+	// A shutdown before this replica leads ends the wait.
+	stopWaiting := context.AfterFunc(ctx, func() { stop(nil); close(worked) })
+	l.Lock = releasedLast{lock, func() { stop(errLostLease); <-worked }}
+	l.ReleaseOnCancel = true
+	l.Callbacks = leaderelection.LeaderCallbacks{
+		OnStartedLeading: func(context.Context) {
+			if stopWaiting() {
+				working, shutDown := context.WithCancel(leading)
+				context.AfterFunc(ctx, shutDown)
 				work(working, leading)
-				if leading.Err() == nil {
-					release()
-				}
-			},
-			OnStoppedLeading: func() {},
-			OnNewLeader:      func(identity string) { klog.InfoS("There is a leader", "identity", identity) },
+				stop(nil)
+				close(worked)
+			}
 		},
-	})
+		OnStoppedLeading: func() { stop(errLostLease) },
+		OnNewLeader:      func(identity string) { klog.InfoS("There is a leader", "identity", identity) },
+	}
+	elector, err := leaderelection.NewLeaderElector(l.LeaderElectionConfig)
 	if err != nil {
 		return fmt.Errorf("leader election: %w", err)
 	}
-	elector.Run(holding)
-	if holding.Err() == nil {
-		<-worked
+	elector.Run(leading)
+	<-worked
+	if context.Cause(leading) == errLostLease {
 		return errLostLease
 	}
 	return nil

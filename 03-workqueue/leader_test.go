@@ -1,6 +1,5 @@
-// Leader election, with client-go's own elector on the fake clientset's Leases, in bubbles of
-// testing/synctest. (The fake clientset knows no conflicts, so it can't show that two who grab at a
-// Lease at once don't both get it: integration_test.go has a real server.)
+// Leader election, with client-go's own elector and client, in bubbles of testing/synctest. Their
+// API server is a RoundTripper that keeps one Lease.
 
 package main
 
@@ -8,72 +7,79 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
-	typedcoordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/klog/v2"
 )
 
-var testElection = leaderElection{
-	namespace:     "foo-system",
-	leaseDuration: 15 * time.Second,
-	renewDeadline: 8 * time.Second,
-	retryPeriod:   2 * time.Second,
-}
+var testElection = leaderElection{enabled: true, namespace: "foo-system", LeaderElectionConfig: leaderelection.LeaderElectionConfig{
+	LeaseDuration: 15 * time.Second,
+	RenewDeadline: 8 * time.Second,
+	RetryPeriod:   2 * time.Second,
+}}
 
-// With such numbers, two replicas could work at the same time: see leaderElection.
+// With such numbers, two replicas could work at the same time.
 func TestNumbersThatAreTooTight(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		leaseDuration, renewDeadline, retryPeriod time.Duration
-		want                                      string // "": none
+		leaseDuration, renewDeadline time.Duration
+		want                         string
 	}{
-		"this chapter's":    {leaseDuration: 15 * time.Second, renewDeadline: 8 * time.Second, retryPeriod: 2 * time.Second},
-		"client-go's usual": {15 * time.Second, 10 * time.Second, 2 * time.Second, "--leader-election-lease-duration 15s: must be more than the retry period (2s) and 1.5 times the renew deadline (10s) together"},
-		"one that is equal": {14 * time.Second, 8 * time.Second, 2 * time.Second, "--leader-election-lease-duration 14s: must be more than the retry period (2s) and 1.5 times the renew deadline (8s) together"},
+		"client-go's usual": {15 * time.Second, 10 * time.Second, "--leader-election-lease-duration 15s: must be more than the retry period (2s) and 1.5 times the renew deadline (10s) together"},
+		"one that is equal": {14 * time.Second, 8 * time.Second, "--leader-election-lease-duration 14s: must be more than the retry period (2s) and 1.5 times the renew deadline (8s) together"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := leaderElection{"foo-system", test.leaseDuration, test.renewDeadline, test.retryPeriod}.newClient(&rest.Config{})
-			got := ""
-			if err != nil {
-				got = err.Error()
-			}
-			if got != test.want {
-				t.Errorf("got the error %q, want %q", got, test.want)
+			tight := testElection
+			tight.LeaseDuration, tight.RenewDeadline = test.leaseDuration, test.renewDeadline
+			err := tight.run(t.Context(), &rest.Config{}, func(context.Context, context.Context) { t.Error("it works") })
+			if err == nil || err.Error() != test.want {
+				t.Errorf("got the error %v, want %q", err, test.want)
 			}
 		})
 	}
 }
 
+func TestWithoutElectionItWorksAtOnce(t *testing.T) {
+	worked := false
+	err := leaderElection{}.run(t.Context(), nil, func(context.Context, context.Context) { worked = true })
+	if err != nil || !worked {
+		t.Errorf("it worked: %v, and got the error %v", worked, err)
+	}
+}
+
 func TestOneLeadsAndTheOtherTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kube := fake.NewSimpleClientset()
-		first := startCandidate(t, kube)
-		second := startCandidate(t, kube)
+		server := &leaseServer{}
+		first := startCandidate(t, server)
+		second := startCandidate(t, server)
 		time.Sleep(time.Minute)
 		if !first.working.Load() || second.working.Load() {
 			t.Errorf("after a minute: the first works: %v; the second works: %v; want the first alone", first.working.Load(), second.working.Load())
 		}
 
 		first.stop()
-		if holder := holderOf(t, kube); holder != "" {
-			t.Errorf("%q holds the lease, want nobody: it is given back", holder)
+		if holder := server.holder(); holder != "" {
+			t.Errorf("%q holds the lease, want nobody, because it was released", holder)
 		}
-		time.Sleep(3 * testElection.retryPeriod) // a candidate looks after one to 2.2 of them, by chance
+		time.Sleep(3 * testElection.RetryPeriod) // a candidate looks after one to 2.2 of them, by chance
 		if !second.working.Load() {
-			t.Error("the second doesn't work, though the first has given the lease back")
+			t.Error("the second doesn't work, though the first has released the lease")
 		}
 		second.stop()
 
@@ -86,18 +92,18 @@ func TestOneLeadsAndTheOtherTakesOver(t *testing.T) {
 }
 
 // The lease is held until the work is done: the other must not begin before.
-func TestTheWorkIsFinishedBeforeTheLeaseIsGivenBack(t *testing.T) {
+func TestTheLeaseIsReleasedAfterTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kube := fake.NewSimpleClientset()
-		first := startCandidate(t, kube)
+		server := &leaseServer{}
+		first := startCandidate(t, server)
 		first.finishing = time.Minute // far longer than a lease lasts unless it is renewed
-		second := startCandidate(t, kube)
+		second := startCandidate(t, server)
 
 		stopped := time.Now()
 		first.stop()
 
 		if took := time.Since(stopped); took < first.finishing {
-			t.Errorf("lead returned after %v, and the work takes %v to finish", took, first.finishing)
+			t.Errorf("run returned after %v, and the work takes %v to finish", took, first.finishing)
 		}
 		if first.holderAtTheEnd == "" || second.working.Load() {
 			t.Errorf("when the first had finished, %q held the lease, and the second worked: %v", first.holderAtTheEnd, second.working.Load())
@@ -110,21 +116,21 @@ func TestTheWorkIsFinishedBeforeTheLeaseIsGivenBack(t *testing.T) {
 // begins.
 func TestALostLeaseEndsTheWork(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		cut       func(*lossyKube)
+		cut       func(*leaseServer)
 		finishing bool // it has been told to stop, and is finishing what was under way
 	}{
-		"the lease's updates fail":                          {cut: func(k *lossyKube) { k.failing.Store(true) }},
-		"the connection is frozen":                          {cut: func(k *lossyKube) { k.frozen.Store(true) }},
-		"its renewals fail, and its release doesn't":        {cut: func(k *lossyKube) { k.onlyReleases.Store(true) }},
-		"it is lost while the work is finished":             {cut: func(k *lossyKube) { k.failing.Store(true) }, finishing: true},
-		"the connection freezes while the work is finished": {cut: func(k *lossyKube) { k.frozen.Store(true) }, finishing: true},
+		"the lease's updates fail":                          {cut: func(s *leaseServer) { s.failing.Store(true) }},
+		"the connection is frozen":                          {cut: func(s *leaseServer) { s.frozen.Store(true) }},
+		"its renewals fail, and its release doesn't":        {cut: func(s *leaseServer) { s.onlyReleases.Store(true) }},
+		"it is lost while the work is finished":             {cut: func(s *leaseServer) { s.failing.Store(true) }, finishing: true},
+		"the connection freezes while the work is finished": {cut: func(s *leaseServer) { s.frozen.Store(true) }, finishing: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				kube := &lossyKube{Interface: fake.NewSimpleClientset()}
-				leader := startCandidate(t, kube)
+				server := &leaseServer{}
+				leader := startCandidate(t, server)
 				leader.finishing = time.Hour
-				kube.onRelease = func() {
+				server.onRelease = func() {
 					if leader.working.Load() {
 						t.Error("the lease was released before the work had ended")
 					}
@@ -135,18 +141,18 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 					time.Sleep(time.Minute)
 				}
 
-				test.cut(kube)
+				test.cut(server)
 				cut := time.Now()
 				<-leader.ended
 
-				if took := time.Since(cut); took > testElection.leaseDuration {
-					t.Errorf("the work ended %v after the lease could no longer be renewed, and it is good for %v", took, testElection.leaseDuration)
+				if took := time.Since(cut); took > testElection.LeaseDuration {
+					t.Errorf("the work ended %v after the lease could no longer be renewed, and it is good for %v", took, testElection.LeaseDuration)
 				}
 				if !leader.lost {
 					t.Error("the work wasn't told that the lease is lost")
 				}
 				if !errors.Is(leader.err, errLostLease) {
-					t.Errorf("lead returned %v, want that the lease is lost", leader.err)
+					t.Errorf("run returned %v, want that the lease is lost", leader.err)
 				}
 			})
 		})
@@ -159,10 +165,10 @@ func TestStoppingWhileWaitingToLead(t *testing.T) {
 	for sentence, frozen := range map[string]bool{"the server answers": false, "the connection is frozen": true} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				kube := &lossyKube{Interface: fake.NewSimpleClientset()}
-				leader := startCandidate(t, kube)
-				waiting := startCandidate(t, kube)
-				kube.frozen.Store(frozen)
+				server := &leaseServer{}
+				leader := startCandidate(t, server)
+				waiting := startCandidate(t, server)
+				server.frozen.Store(frozen)
 
 				stopped := time.Now()
 				waiting.stop()
@@ -170,7 +176,7 @@ func TestStoppingWhileWaitingToLead(t *testing.T) {
 				if took := time.Since(stopped); took != 0 || waiting.err != nil || waiting.worked {
 					t.Errorf("it ended after %v, with the error %v, and it worked: %v; want at once, none, and false", took, waiting.err, waiting.worked)
 				}
-				kube.frozen.Store(false)
+				server.frozen.Store(false)
 				leader.stop()
 			})
 		})
@@ -185,18 +191,15 @@ func TestALeaseWithoutItsNamespaceIsWaitedFor(t *testing.T) {
 	klog.LogToStderr(false)
 	klog.SetOutput(&log)
 	synctest.Test(t, func(t *testing.T) {
-		kube := fake.NewSimpleClientset()
-		var there atomic.Bool
-		kube.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return !there.Load(), nil, apierrors.NewNotFound(corev1.Resource("namespaces"), testElection.namespace)
-		})
-		candidate := startCandidate(t, kube)
+		server := &leaseServer{}
+		server.noNamespace.Store(true)
+		candidate := startCandidate(t, server)
 		time.Sleep(time.Minute)
 		if candidate.working.Load() {
 			t.Error("it works, and has no lease")
 		}
-		there.Store(true)
-		time.Sleep(3 * testElection.retryPeriod)
+		server.noNamespace.Store(false)
+		time.Sleep(3 * testElection.RetryPeriod)
 		if !candidate.working.Load() {
 			t.Error("it doesn't work, though it can have the lease now")
 		}
@@ -212,18 +215,18 @@ func TestALeaseWithoutItsNamespaceIsWaitedFor(t *testing.T) {
 // little longer.
 type candidate struct {
 	finishing time.Duration
-	stop      func() // returns when lead has returned
+	stop      func() // returns when run has returned
 	working   atomic.Bool
 	ended     chan struct{}
 
 	// Known once ended is closed.
-	err            error  // what lead has returned
+	err            error  // what run has returned
 	worked         bool   // at all
 	lost           bool   // the work was told that the lease is lost
 	holderAtTheEnd string // of the lease, when the work was finished
 }
 
-func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
+func startCandidate(t *testing.T, server *leaseServer) *candidate {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &candidate{ended: make(chan struct{})}
 	c.stop = func() {
@@ -232,7 +235,7 @@ func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
 	}
 	go func() {
 		defer close(c.ended)
-		c.err = testElection.lead(ctx, kube, func(ctx, leading context.Context) {
+		c.err = testElection.run(ctx, &rest.Config{Transport: server}, func(ctx, leading context.Context) {
 			c.worked = true
 			c.working.Store(true)
 			defer c.working.Store(false)
@@ -242,7 +245,7 @@ func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
 				c.lost = true
 				time.Sleep(time.Millisecond) // by the bubble's clock: work takes a moment to stop
 			case <-time.After(c.finishing):
-				c.holderAtTheEnd = holderOf(t, kube)
+				c.holderAtTheEnd = server.holder()
 			}
 		})
 	}()
@@ -250,70 +253,71 @@ func startCandidate(t *testing.T, kube kubernetes.Interface) *candidate {
 	return c
 }
 
-func holderOf(t *testing.T, kube kubernetes.Interface) string {
-	lease, err := kube.CoordinationV1().Leases(testElection.namespace).Get(context.Background(), leaseName, metav1.GetOptions{})
-	if err != nil {
-		t.Error(err)
-		return ""
+// leaseServer is an API server with one Lease, whose requests can be made to fail, or never to be
+// answered.
+type leaseServer struct {
+	failing, frozen, onlyReleases, noNamespace atomic.Bool
+	onRelease                                  func()
+
+	mu      sync.Mutex
+	lease   *coordinationv1.Lease
+	version int
+}
+
+func (s *leaseServer) RoundTrip(request *http.Request) (*http.Response, error) {
+	if s.frozen.Load() {
+		<-request.Context().Done()
+		return nil, request.Context().Err()
 	}
-	return *lease.Spec.HolderIdentity
-}
-
-// lossyKube is a client whose requests for Leases can be made to fail, or never to be answered.
-type lossyKube struct {
-	kubernetes.Interface
-	failing, frozen, onlyReleases atomic.Bool
-	onRelease                     func()
-}
-
-func (k *lossyKube) CoordinationV1() typedcoordinationv1.CoordinationV1Interface {
-	return lossyGroup{k.Interface.CoordinationV1(), k}
-}
-
-type lossyGroup struct {
-	typedcoordinationv1.CoordinationV1Interface
-	kube *lossyKube
-}
-
-func (g lossyGroup) Leases(namespace string) typedcoordinationv1.LeaseInterface {
-	return lossyLeases{g.CoordinationV1Interface.Leases(namespace), g.kube}
-}
-
-type lossyLeases struct {
-	typedcoordinationv1.LeaseInterface
-	kube *lossyKube
-}
-
-func (l lossyLeases) Get(ctx context.Context, name string, options metav1.GetOptions) (*coordinationv1.Lease, error) {
-	if err := l.kube.loss(ctx); err != nil {
-		return nil, err
+	if s.failing.Load() {
+		return nil, errors.New("the connection is cut")
 	}
-	return l.LeaseInterface.Get(ctx, name, options)
-}
-
-func (l lossyLeases) Update(ctx context.Context, lease *coordinationv1.Lease, options metav1.UpdateOptions) (*coordinationv1.Lease, error) {
-	if err := l.kube.loss(ctx); err != nil {
-		return nil, err
-	}
-	if *lease.Spec.HolderIdentity == "" {
-		if l.kube.onRelease != nil {
-			l.kube.onRelease()
+	var sent coordinationv1.Lease
+	if request.Body != nil {
+		body, err := io.ReadAll(request.Body)
+		if err != nil {
+			return nil, err
 		}
-	} else if l.kube.onlyReleases.Load() {
-		return nil, errors.New("the lease can't be renewed")
+		if _, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, &sent); err != nil {
+			return nil, err
+		}
 	}
-	return l.LeaseInterface.Update(ctx, lease, options)
+	status, answer := s.answer(request.Method, &sent)
+	body, err := json.Marshal(answer)
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body))}, err
 }
 
-func (k *lossyKube) loss(ctx context.Context) error {
-	if k.frozen.Load() {
-		ctx, cancel := context.WithTimeout(ctx, testElection.renewDeadline/2) // as newClient sets it
-		defer cancel()
-		<-ctx.Done()
-		return ctx.Err()
+func (s *leaseServer) answer(method string, sent *coordinationv1.Lease) (int, runtime.Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	resource := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	refuse := func(err *apierrors.StatusError) (int, runtime.Object) { return int(err.ErrStatus.Code), &err.ErrStatus }
+	switch {
+	case method == http.MethodPost && s.noNamespace.Load():
+		return refuse(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, testElection.namespace))
+	case method != http.MethodPost && s.lease == nil:
+		return refuse(apierrors.NewNotFound(resource, "foo-controller"))
+	case method == http.MethodGet:
+		return http.StatusOK, s.lease
+	case method == http.MethodPost && s.lease != nil:
+		return refuse(apierrors.NewAlreadyExists(resource, "foo-controller"))
+	case method == http.MethodPut && sent.ResourceVersion != s.lease.ResourceVersion:
+		return refuse(apierrors.NewConflict(resource, "foo-controller", errors.New("it has changed")))
+	case method == http.MethodPut && *sent.Spec.HolderIdentity == "" && s.onRelease != nil:
+		s.onRelease()
+	case method == http.MethodPut && *sent.Spec.HolderIdentity != "" && s.onlyReleases.Load():
+		return refuse(apierrors.NewInternalError(errors.New("the lease can't be renewed")))
 	}
-	if k.failing.Load() {
-		return errors.New("the connection is cut")
-	}
-	return nil
+	s.version++
+	sent.TypeMeta = metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}
+	sent.ResourceVersion = strconv.Itoa(s.version)
+	s.lease = sent
+	return http.StatusOK, sent
+}
+
+// holder returns who holds the Lease, or "" if nobody does.
+func (s *leaseServer) holder() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *s.lease.Spec.HolderIdentity
 }

@@ -21,18 +21,23 @@ const (
 	shutdownTimeout = 20 * time.Second // how long a shutdown waits for unfinished work
 )
 
-// newQueue returns the queue. Its rate limiter slows down each failing key separately. client-go's
+type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
+
+// newQueue returns a queue. Its rate limiter slows down each failing key separately. client-go's
 // default also limits all keys together, to 10 retries a second. This controller doesn't need that,
 // because the API server protects itself.
-func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](shortestBackoff, longestBackoff),
-		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "foos"})
+func newQueue() queue {
+	return workqueue.NewTypedRateLimitingQueue(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](shortestBackoff, longestBackoff))
+}
+
+// handle enqueues a Foo for the workers.
+func (c *controller) handle(_ context.Context, key types.NamespacedName) {
+	c.queue.Add(key)
 }
 
 // runWorkers runs that many workers until ctx ends, and then gives them up to shutdownTimeout to
-// empty the queue. If the lease is lost, both leading and ctx end. Then the workers stop at once,
-// because another replica may be working already.
+// empty the queue. If leading ends, they stop at once, because another replica may be working.
 func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 	work, stop := context.WithCancel(leading)
 	defer stop()
@@ -41,8 +46,7 @@ func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 		running.Go(func() { c.runWorker(work) })
 	}
 	<-ctx.Done()
-	timeout := time.AfterFunc(shutdownTimeout, stop)
-	defer timeout.Stop()
+	time.AfterFunc(shutdownTimeout, stop)
 	c.queue.ShutDown()
 	running.Wait()
 }

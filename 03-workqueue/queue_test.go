@@ -144,9 +144,9 @@ func TestStopping(t *testing.T) {
 		wantBegun int32
 		wantDone  int32
 	}{
-		"what is in the queue is finished":                 {5 * time.Second, 0, 15 * time.Second, 3, 3},
-		"work that takes too long is given up":             {15 * time.Second, 0, shutdownTimeout, 2, 1},
-		"once the lease is lost, the rest is given up too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 2, 1},
+		"what is in the queue is finished":                  {5 * time.Second, 0, 15 * time.Second, 3, 3},
+		"work that takes too long is cancelled":             {15 * time.Second, 0, shutdownTimeout, 2, 1},
+		"once the lease is lost, the rest is cancelled too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -67,24 +67,11 @@ func newRealCluster(t *testing.T) *realCluster {
 			t.Error(err)
 		}
 	})
-	controller, err := newController(foos, kube, record.NewFakeRecorder(100), namespace.Name, 0)
+	controller, err := newController(foos, kube, namespace.Name, 0)
 	must(t, err)
+	controller.recorder = record.NewFakeRecorder(100)
 	t.Cleanup(controller.queue.ShutDown)
 	return &realCluster{controller, namespace.Name, users.Resource(foosResource).Namespace(namespace.Name), t}
-}
-
-// start runs the controller until the test ends.
-func (c *realCluster) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		c.run(ctx, context.WithoutCancel(ctx), 2)
-	}()
-	c.t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
 }
 
 // startCopy runs the whole program, one of several copies. What it returns stops it, and returns
@@ -92,10 +79,11 @@ func (c *realCluster) start() {
 func (c *realCluster) startCopy() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
+	election := testElection
+	election.namespace = c.namespace
 	go func() {
 		ended <- run(ctx, options{
-			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, leaderElect: true,
-			election: leaderElection{c.namespace, 15 * time.Second, 8 * time.Second, time.Second},
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, election: election,
 		})
 	}()
 	stop = sync.OnceFunc(func() {
@@ -110,7 +98,7 @@ func (c *realCluster) startCopy() (stop func()) {
 
 // leader returns who holds the Lease, or "" if nobody does.
 func (c *realCluster) leader(ctx context.Context) string {
-	lease, err := c.kube.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
+	lease, err := c.kube.CoordinationV1().Leases(c.namespace).Get(ctx, "foo-controller", metav1.GetOptions{})
 	if err != nil || lease.Spec.HolderIdentity == nil {
 		return ""
 	}

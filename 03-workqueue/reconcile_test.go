@@ -1,5 +1,5 @@
-// What is done about a Foo. Each case is a cluster before and after: which requests led from one to the other is the
-// controller's business, as long as they are few.
+// What this chapter adds to reconciling: a cache that may be behind the queue, and Events. The rest
+// is chapter 01's, and tested there.
 
 package main
 
@@ -7,159 +7,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func TestSyncHandler(t *testing.T) {
-	web := aFoo("example", "web", 3)
-	renamed := aFoo("example", "new", 3)
-	settled := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
-		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
-	})
-	beingDeleted := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
-		foo.DeletionTimestamp, foo.Finalizers = &earlier, []string{metav1.FinalizerDeleteDependents}
-	})
-	for name, test := range map[string]struct {
-		given     []metav1.Object
-		want      []string // Deployments
-		wantReady string   // the reason; "" if there is no such condition
-		// wantWrites is the write budget: a write more is a promise broken.
-		wantWrites int
-	}{
-		"a new Foo gets its Deployment": {
-			given:      []metav1.Object{web},
-			want:       []string{"web: 3 × nginx:latest"},
-			wantReady:  "Progressing",
-			wantWrites: 2,
-		},
-		"a Foo whose Deployment has become available is ready": {
-			given:      []metav1.Object{web, deploymentOf(web, available(3))},
-			want:       []string{"web: 3 × nginx:latest"},
-			wantReady:  "Available",
-			wantWrites: 1,
-		},
-		"a settled Foo causes no write": {
-			given:     []metav1.Object{settled, deploymentOf(settled, available(3))},
-			want:      []string{"web: 3 × nginx:latest"},
-			wantReady: "Available",
-		},
-		"a changed number of replicas reaches the Deployment": {
-			given:      []metav1.Object{aFoo("example", "web", 5), deploymentOf(web, available(3))},
-			want:       []string{"web: 5 × nginx:latest"},
-			wantReady:  "Progressing",
-			wantWrites: 2,
-		},
-		"replicas changed by hand are put back": {
-			given:      []metav1.Object{settled, deploymentOf(settled, available(3), scaledTo(1))},
-			want:       []string{"web: 3 × nginx:latest"},
-			wantReady:  "Progressing",
-			wantWrites: 2,
-		},
-		"an image changed by hand is put back": {
-			given:      []metav1.Object{settled, deploymentOf(settled, available(3), running("nginx:1.0"))},
-			want:       []string{"web: 3 × nginx:latest"},
-			wantReady:  "Progressing",
-			wantWrites: 2,
-		},
-		"a deleted Deployment is made again": {
-			given:      []metav1.Object{settled},
-			want:       []string{"web: 3 × nginx:latest"},
-			wantReady:  "Progressing",
-			wantWrites: 2,
-		},
-		"a rename moves: the new Deployment is made, the old one deleted": {
-			given:      []metav1.Object{renamed, deploymentOf(web, available(3))},
-			want:       []string{"new: 3 × nginx:latest"},
-			wantReady:  "Progressing",
-			wantWrites: 3,
-		},
-		"a rename whose old Deployment is being deleted already: it isn't deleted again": {
-			given:      []metav1.Object{renamed, deploymentOf(renamed), deploymentOf(web, terminating)},
-			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
-			wantReady:  "Progressing",
-			wantWrites: 1,
-		},
-		"a rename to a name that is taken: both Deployments stay": {
-			given:      []metav1.Object{renamed, deploymentOf(web, available(3)), deploymentOf(renamed, unowned, scaledTo(1))},
-			want:       []string{"new: 1 × nginx:latest", "web: 3 × nginx:latest"},
-			wantReady:  "ErrResourceExists",
-			wantWrites: 1,
-		},
-		"a rename to a name that is about to be free: the old one stays until then": {
-			given:      []metav1.Object{renamed, deploymentOf(web, available(3)), deploymentOf(renamed, terminating)},
-			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
-			wantReady:  "Terminating",
-			wantWrites: 1,
-		},
-		"a Deployment that only carries the Foo's label is not its former one": {
-			given:     []metav1.Object{settled, deploymentOf(settled, available(3)), deploymentOf(renamed, unowned)},
-			want:      []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
-			wantReady: "Available",
-		},
-		"a Deployment that nobody owns is not touched": {
-			given:      []metav1.Object{web, deploymentOf(web, unowned, scaledTo(1), running("nginx:1.0"))},
-			want:       []string{"web: 1 × nginx:1.0"},
-			wantReady:  "ErrResourceExists",
-			wantWrites: 1,
-		},
-		"a Deployment of an earlier Foo of the same name is not touched": {
-			given:      []metav1.Object{web, deploymentOf(web, ofAnEarlierFoo, scaledTo(1))},
-			want:       []string{"web: 1 × nginx:latest"},
-			wantReady:  "ErrResourceExists",
-			wantWrites: 1,
-		},
-		"a Deployment that is being deleted is waited for": {
-			given:      []metav1.Object{settled, deploymentOf(settled, terminating, scaledTo(1))},
-			want:       []string{"web: 1 × nginx:latest"},
-			wantReady:  "Terminating",
-			wantWrites: 1,
-		},
-		"a Foo that is being deleted gets nothing": {
-			given: []metav1.Object{beingDeleted},
-		},
-		"a Foo that is gone gets nothing": {},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, test.given...)
-
-			writes := c.settle("example")
-
-			if diff := cmp.Diff(test.want, c.deployments(), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("Deployments (-want +got):\n%s", diff)
-			}
-			if got := c.ready("example"); got != test.wantReady {
-				t.Errorf("Ready has the reason %q, want %q", got, test.wantReady)
-			}
-			if len(writes) != test.wantWrites {
-				t.Errorf("%d writes, want %d: %q", len(writes), test.wantWrites, writes)
-			}
-		})
-	}
-}
-
-// Putting our fields back leaves all else as it was.
-func TestOtherPeoplesFieldsAreKept(t *testing.T) {
-	foo := aFoo("example", "web", 3)
-	c := newCluster(t, foo, deploymentOf(foo, available(3), annotated, withSidecars, scaledTo(1)))
-
-	if err := c.sync("example"); err != nil {
-		t.Fatal(err)
-	}
-
-	want := deploymentOf(foo, available(3), annotated, withSidecars)
-	bookkeeping := cmpopts.IgnoreFields(appsv1.Deployment{}, "ResourceVersion", "Generation")
-	if diff := cmp.Diff(want, c.deployment("web"), bookkeeping); diff != "" {
-		t.Errorf("Deployment (-want +got):\n%s", diff)
-	}
-}
-
-// A cache may be behind: what was made a moment ago isn't in it. Then it is the server that says no.
+// The Deployment that was just created may not be in the cache yet. Then the server refuses to
+// create another one.
 func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	c := newCluster(t, aFoo("example", "web", 3))
 	if err := c.sync("example"); err != nil {
@@ -176,11 +29,12 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	}
 }
 
-// A user is told once what is new: not again at each look, and only when the status that says so is written.
+// A user is told once what is new: not again at each look, and only when the status that says so is
+// written.
 func TestEventsAreRecordedOnce(t *testing.T) {
 	const (
 		synced = `Normal Synced 3 of 3 replicas of Deployment "web" are available`
-		exists = "Warning ErrResourceExists " + taken
+		exists = `Warning ErrResourceExists Deployment "web" exists and is not controlled by this Foo: delete it or choose another deploymentName`
 	)
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo)

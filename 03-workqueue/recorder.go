@@ -1,32 +1,24 @@
-// Events, which `kubectl describe` shows for a Foo. Users read them. Programs should read the
-// status.
+// Events, which `kubectl describe` shows for a Foo. Programs should read the status instead.
 
 package main
 
 import (
-	"context"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 
 	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/03-workqueue/pkg/client"
 )
 
-// newRecorder returns a recorder, and a function that stops it. That function doesn't wait for the
+// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
 // last Events, because they are only a courtesy.
-func newRecorder(ctx context.Context, kube kubernetes.Interface) (record.EventRecorder, func(), error) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, nil, err
-	}
-	// It outlives ctx, because work that finishes during the shutdown records Events too.
-	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kube.CoreV1().Events("")})
-	return broadcaster.NewRecorder(scheme, corev1.EventSource{Component: "foo-controller"}), broadcaster.Shutdown, nil
+func (c *controller) startRecorder() (stop func()) {
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
+	c.recorder = broadcaster.NewRecorder(client.Scheme, corev1.EventSource{Component: "foo-controller"})
+	return broadcaster.Shutdown
 }
 
 // recordEvent records an Event if status has a new reason. The status was just written to the
@@ -34,13 +26,11 @@ func newRecorder(ctx context.Context, kube kubernetes.Interface) (record.EventRe
 func (c *controller) recordEvent(foo *v1alpha1.Foo, status v1alpha1.FooStatus) {
 	before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
 	now := meta.FindStatusCondition(status.Conditions, conditionReady)
-	if before != nil && before.Reason == now.Reason {
-		return
-	}
-	switch now.Reason {
-	case reasonAvailable:
+	switch {
+	case before != nil && before.Reason == now.Reason: // nothing new
+	case now.Reason == reasonAvailable:
 		c.recorder.Event(foo, corev1.EventTypeNormal, "Synced", now.Message)
-	case errResourceExists:
+	case now.Reason == errResourceExists:
 		c.recorder.Event(foo, corev1.EventTypeWarning, errResourceExists, now.Message)
 	}
 }

@@ -36,12 +36,10 @@ func TestARejectedEventIsLost(t *testing.T) {
 				kube.PrependReactor("create", "events", func(clienttesting.Action) (handled bool, answer runtime.Object, err error) {
 					return attempts.Add(1) == 1 && test.failure != nil, nil, test.failure
 				})
-				recorder, stop, err := newRecorder(t.Context(), kube)
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := &controller{kube: kube}
+				stop := c.startRecorder()
 
-				recorder.Event(aFoo("example", "web", 1), corev1.EventTypeNormal, "Synced", "1 of 1 replicas are available")
+				c.recorder.Event(aFoo("example", "web", 1), corev1.EventTypeNormal, "Synced", "1 of 1 replicas are available")
 				time.Sleep(time.Hour) // by the bubble's clock, so it takes no time
 				stop()
 

@@ -1,6 +1,8 @@
-// The writes: client-go's Create, Update and Delete. Each one states its assumption, as a
-// resourceVersion or a UID. If that is no longer true, the API server refuses the write with 409
-// Conflict, so a change that someone else made in the meantime is never lost.
+// The writes: client-go's Create, Update and Delete.
+//
+// Each one states its assumption, as a resourceVersion or a UID. If that is no longer true, the API
+// server refuses the write with 409 Conflict, so a change that someone else made in the meantime is
+// never lost.
 
 package main
 

@@ -37,7 +37,8 @@ func keyOf(foo *v1alpha1.Foo) types.NamespacedName {
 	return types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name}
 }
 
-// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity and with defaults.
+// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity
+// and with defaults.
 func deploymentOf(foo *v1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied(desiredDeployment(foo))
 	deployment.UID = types.UID("uid of " + deployment.Name)
@@ -66,7 +67,8 @@ func applied(desired *appsv1ac.DeploymentApplyConfiguration) *appsv1.Deployment 
 	return &deployment
 }
 
-// available says that the Deployment controller has seen the spec, and that so many Pods are there and well.
+// available says that the Deployment controller has seen the spec, and that so many Pods are there
+// and well.
 func available(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Status = appsv1.DeploymentStatus{
@@ -111,8 +113,8 @@ func terminating(deployment *appsv1.Deployment) {
 	deployment.Finalizers = []string{metav1.FinalizerDeleteDependents}
 }
 
-// ownersOf returns the field managers who own a field of object. Its path is written as managedFields has it: "f:spec",
-// "f:replicas".
+// ownersOf returns the field managers who own a field of object. Its path is written as
+// managedFields has it: "f:spec", "f:replicas".
 func ownersOf(object metav1.Object, path ...string) (owners []string) {
 	for _, entry := range object.GetManagedFields() {
 		var owned map[string]any

@@ -1,6 +1,7 @@
-// The CRD and the Go types say the same of a Foo, each in its own language, and nothing but this test compares them.
-// (Chapter 06 writes the one from the other.) A field that only the types have, the API server drops without a word; one
-// that only the CRD has, the controller never sees. See crdcompare_test.go for how they are compared.
+// The CRD and the Go types say the same of a Foo, each in its own language, and nothing but this
+// test compares them. (Chapter 06 writes the one from the other.) A field that only the types have,
+// the API server drops without a word; one that only the CRD has, the controller never sees. See
+// crdcompare_test.go for how they are compared.
 
 package main
 

@@ -1,4 +1,5 @@
-// How the CRD is compared with the Go types: with their kinds and tags, and with what only their comments promise.
+// How the CRD is compared with the Go types: with their kinds and tags, and with what only their
+// comments promise.
 
 package main
 
@@ -65,7 +66,8 @@ func differencesOf(t *testing.T, text string) []string {
 	return unkept(foo)
 }
 
-// compared compares a property with the Go type that it is decoded into. It knows the kinds of type that a Foo has.
+// compared compares a property with the Go type that it is decoded into. It knows the kinds of type
+// that a Foo has.
 func compared(path string, inCRD property, inGo reflect.Type) (differences []string) {
 	if inGo.Kind() == reflect.Pointer {
 		inGo = inGo.Elem()
@@ -103,7 +105,8 @@ func compared(path string, inCRD property, inGo reflect.Type) (differences []str
 	return differences
 }
 
-// writtenThoughOptional is the field that needs no omitempty: 0 is worth writing, and where nothing is written it is meant.
+// writtenThoughOptional is the field that needs no omitempty: 0 is worth writing, and where nothing
+// is written it is meant.
 const writtenThoughOptional = "status.availableReplicas"
 
 // openAPI returns the OpenAPI type and format of what a Go type is in JSON.
@@ -141,7 +144,8 @@ func fieldsOf(goType reflect.Type) map[string]reflect.StructField {
 	return fields
 }
 
-// unkept returns what the types promise in their comments, Go having no words for it, and the CRD doesn't keep.
+// unkept returns what the types promise in their comments, Go having no words for it, and the CRD
+// doesn't keep.
 func unkept(foo property) (promises []string) {
 	name, replicas := foo.Properties["spec"].Properties["deploymentName"], foo.Properties["spec"].Properties["replicas"]
 	for _, value := range []string{"web", "a", "web-1", strings.Repeat("a", 63), "", "Web", "-web", "web-", "a.b", strings.Repeat("a", 64)} {

@@ -65,8 +65,9 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// The status is written only if it differs, and the last transition is the last time that True became False or the other
-// way round. So a status that says the same again must be the same, to the second.
+// The status is written only if it differs, and the last transition is the last time that True
+// became False or the other way round. So a status that says the same again must be the same, to
+// the second.
 func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 	progressing := aCondition("Ready", metav1.ConditionFalse, "Progressing", `0 of 3 replicas of Deployment "web" are available`, earlier)
 	aliens := aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)

@@ -1,4 +1,5 @@
-// What a Foo wants, and whether a Deployment is so. Pure functions need no server and no mocks: values in, values out.
+// What a Foo wants, and whether a Deployment is so. Pure functions need no server and no mocks:
+// values in, values out.
 
 package main
 

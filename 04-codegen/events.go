@@ -1,46 +1,34 @@
-// The event handlers. They find the Foos that an event concerns, and enqueue their keys.
+// The event handlers. They find the Foos that an event concerns, and call handle for each of them.
+// This file is the same in chapters 01 to 04.
 
 package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// handleFoo enqueues a Foo that was added or changed. A deleted Foo needs no work: its Deployment
+// handleFoo handles a Foo that was added or changed. A deleted Foo needs no work: its Deployment
 // has an owner reference to it, so the garbage collector deletes the Deployment.
-func (c *controller) handleFoo(_ context.Context, obj any) {
-	foo := obj.(*v1alpha1.Foo)
-	c.queue.Add(types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name})
+func (c *controller) handleFoo(ctx context.Context, foo metav1.Object) {
+	c.handle(ctx, types.NamespacedName{Namespace: foo.GetNamespace(), Name: foo.GetName()})
 }
 
-// handleObject enqueues the Foos that a change to a Deployment may concern.
-func (c *controller) handleObject(ctx context.Context, obj any) {
-	// If the watch missed a deletion, obj is a tombstone with the last state that the cache knew.
-	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		obj = tombstone.Obj
-	}
-	deployment, ok := obj.(*appsv1.Deployment)
-	if !ok {
-		klog.ErrorS(nil, "Not a Deployment", "type", fmt.Sprintf("%T", obj))
-		return
-	}
+// handleObject handles the Foos that a change to a Deployment may concern.
+func (c *controller) handleObject(ctx context.Context, deployment metav1.Object) {
 	keys, err := c.findFoosForDeployment(ctx, deployment)
-	if err != nil {
-		klog.ErrorS(err, "Lost an event: the index can't be read", "deployment", klog.KObj(deployment))
+	if err != nil && ctx.Err() == nil {
+		klog.ErrorS(err, "Lost an event: nothing will retry it", "deployment", klog.KObj(deployment))
 	}
 	for _, key := range keys {
-		c.queue.Add(key)
+		c.handle(ctx, key)
 	}
 }
 

@@ -1,21 +1,28 @@
-// Fake clientsets in place of an API server: client-go's own, and the one that is generated for Foos beside the real one. Both
-// are made by NewClientset, which knows field management: an apply is merged as the types' schema says, owners are noted, and
-// without force a field that somebody else owns is a conflict. (A NewSimpleClientset answers 404 to every apply that would make
+// Fake clientsets in place of an API server: client-go's own, and the one that is generated for
+// Foos beside the real one. Both are made by NewClientset, which knows field management: an apply
+// is merged as the types' schema says, owners are noted, and without force a field that somebody
+// else owns is a conflict. (A NewSimpleClientset answers 404 to every apply that would make
 // something.) What they lack (client-go, testing/fixture.go), and what is done about it:
-//   - Assumptions: a UID or a resourceVersion in an apply is put into the object, not compared with it, and nobody looks at a
-//     delete's preconditions. So write_test.go looks at what is sent; what a real server says to it is in integration_test.go.
-//   - Validation: a second controller among the owners goes through, and a changed selector. An apply without a field manager
-//     does too, under the name "unknown". Nothing is defaulted.
-//   - Subresources: an apply to foos/status is one to the whole Foo. It would change the spec, and make a Foo that is missing.
-//   - UIDs, resourceVersions, generations: "Object content does not get changed". So put and keepBooks set what is looked at:
-//     handlers compare resourceVersions, rolledOut generations.
-//   - The garbage collector, the Deployment controller and all others: no Pod comes up unless a test says so.
-//   - Contexts: a request goes through even if its context has ended. A reactor isn't even given it: see queue_test.go.
-//   - Part of a watch: what is deleted between an informer's list and its watch stays in the cache for ever
-//     (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was missed too). So informers run only
-//     inside a bubble of testing/synctest, and nothing is deleted before all is quiet there: by then they watch.
-//   - The bookmark after what is there, in a watch that begins with that (sendInitialEvents): it never comes. But nobody waits
-//     for it: both clientsets say so (IsWatchListSemanticsUnSupported), and so the informers list first, then watch.
+//   - Assumptions: a UID or a resourceVersion in an apply is put into the object, not compared with
+//     it, and nobody looks at a delete's preconditions. So write_test.go looks at what is sent;
+//     what a real server says to it is in integration_test.go.
+//   - Validation: a second controller among the owners goes through, and a changed selector. An
+//     apply without a field manager does too, under the name "unknown". Nothing is defaulted.
+//   - Subresources: an apply to foos/status is one to the whole Foo. It would change the spec, and
+//     make a Foo that is missing.
+//   - UIDs, resourceVersions, generations: "Object content does not get changed". So put and
+//     keepBooks set what is looked at: handlers compare resourceVersions, rolledOut generations.
+//   - The garbage collector, the Deployment controller and all others: no Pod comes up unless a
+//     test says so.
+//   - Contexts: a request goes through even if its context has ended. A reactor isn't even given
+//     it.
+//   - Part of a watch: what is deleted between an informer's list and its watch stays in the cache
+//     for ever (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was
+//     missed too). So informers run only inside a bubble of testing/synctest, and nothing is
+//     deleted before all is quiet there: by then they watch.
+//   - The bookmark after what is there, in a watch that begins with that (sendInitialEvents): it
+//     never comes. But nobody waits for it: both clientsets say so
+//     (IsWatchListSemanticsUnSupported), and so the informers list first, then watch.
 
 package main
 
@@ -37,15 +44,16 @@ var (
 	deploymentKind      = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
 
-// newFakeKube returns a clientset that gives a Deployment a resourceVersion from next whenever the controller applies it.
+// newFakeKube returns a clientset that gives a Deployment a resourceVersion from next whenever the
+// controller applies it.
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewClientset()
 	store := clienttesting.ObjectReaction(kube.Tracker())
 	keepBooks := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
 		apply := action.(clienttesting.PatchActionImpl)
 		generation := int64(1)
-		if live, err := kube.Tracker().Get(deploymentsResource, apply.Namespace, apply.Name); err == nil {
-			generation = live.(*appsv1.Deployment).Generation + 1
+		if stored, err := kube.Tracker().Get(deploymentsResource, apply.Namespace, apply.Name); err == nil {
+			generation = stored.(*appsv1.Deployment).Generation + 1
 		}
 		var applied unstructured.Unstructured
 		if err := applied.UnmarshalJSON(apply.Patch); err != nil {
@@ -62,7 +70,8 @@ func newFakeKube(next func() string) *fake.Clientset {
 	return kube
 }
 
-// written returns the writes that the controller has sent since it was last asked for them, refused ones too.
+// written returns the writes that the controller has sent since it was last asked for them, refused
+// ones too.
 func (c *cluster) written() []string {
 	var writes []string
 	for _, fake := range []*clienttesting.Fake{&c.fakeKube.Fake, &c.fakeFoos.Fake} {
@@ -83,8 +92,8 @@ func resourceOf(action clienttesting.Action) string {
 	return action.GetResource().Resource
 }
 
-// refuseNext has the next such request answered with err. To be called while no informer runs: a Fake's list of reactors
-// has no lock.
+// refuseNext has the next such request answered with err. To be called while no informer runs: a
+// Fake's list of reactors has no lock.
 func (c *cluster) refuseNext(verb, resource string, err error) {
 	refused := false
 	refuse := func(clienttesting.Action) (handled bool, answer runtime.Object, _ error) {

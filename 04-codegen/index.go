@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -20,31 +21,20 @@ const (
 // addIndexes adds the indexes to the caches. It is called before they run.
 func (c *controller) addIndexes() error {
 	return errors.Join(
-		c.fooInformer.AddIndexers(cache.Indexers{byDeploymentName: indexByDeploymentName}),
-		c.deploymentInformer.AddIndexers(cache.Indexers{byOwner: indexByOwner}),
+		c.fooInformer.AddTypedIndexers(cache.TypedIndexers[*v1alpha1.Foo]{byDeploymentName: indexByDeploymentName}),
+		c.deploymentInformer.AddTypedIndexers(cache.TypedIndexers[*appsv1.Deployment]{byOwner: indexByOwner}),
 	)
 }
 
 // indexByDeploymentName indexes a Foo by its namespace and the Deployment name that it asks for.
-func indexByDeploymentName(obj any) ([]string, error) {
-	foo := obj.(*v1alpha1.Foo)
+func indexByDeploymentName(foo *v1alpha1.Foo) ([]string, error) {
 	return []string{foo.Namespace + "/" + foo.Spec.DeploymentName}, nil
 }
 
-// indexByOwner indexes an object by the UID of its controller.
-func indexByOwner(obj any) ([]string, error) {
-	if owner := metav1.GetControllerOf(obj.(metav1.Object)); owner != nil {
+// indexByOwner indexes a Deployment by the UID of its controller.
+func indexByOwner(deployment *appsv1.Deployment) ([]string, error) {
+	if owner := metav1.GetControllerOf(deployment); owner != nil {
 		return []string{string(owner.UID)}, nil
 	}
 	return nil, nil
-}
-
-// byIndex returns the objects that have this value in the index.
-func byIndex[T any](indexer cache.Indexer, index, value string) ([]T, error) {
-	objects, err := indexer.ByIndex(index, value)
-	found := make([]T, len(objects))
-	for i, object := range objects {
-		found[i] = object.(T)
-	}
-	return found, err
 }

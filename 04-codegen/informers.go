@@ -11,15 +11,14 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned"
 	fooinformers "example.com/operators/04-codegen/pkg/generated/informers/externalversions"
 	foolisters "example.com/operators/04-codegen/pkg/generated/listers/samplecontroller/v1alpha1"
@@ -30,12 +29,12 @@ type controller struct {
 	foos versioned.Interface
 	kube kubernetes.Interface
 
-	fooInformer        cache.SharedIndexInformer
+	fooInformer        cache.TypedSharedIndexInformer[*v1alpha1.Foo]
 	foosLister         foolisters.FooLister
-	deploymentInformer cache.SharedIndexInformer
+	deploymentInformer cache.TypedSharedIndexInformer[*appsv1.Deployment]
 	deploymentsLister  appslisters.DeploymentLister
 
-	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue    queue
 	recorder record.EventRecorder
 
 	terminating terminatingOwners
@@ -43,18 +42,17 @@ type controller struct {
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each
 // resyncPeriod (0 means never), the handlers get everything in the caches again.
-func newController(foos versioned.Interface, kube kubernetes.Interface, recorder record.EventRecorder, namespace string, resyncPeriod time.Duration) (*controller, error) {
+func newController(foos versioned.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
 	fooInformers := fooinformers.NewSharedInformerFactoryWithOptions(foos, resyncPeriod, fooinformers.WithNamespace(namespace)).Samplecontroller().V1alpha1().Foos()
 	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
 	c := &controller{
 		foos:               foos,
 		kube:               kube,
-		fooInformer:        fooInformers.Informer(),
+		fooInformer:        fooInformers.TypedInformer(),
 		foosLister:         fooInformers.Lister(),
-		deploymentInformer: deployments.Informer(),
+		deploymentInformer: deployments.TypedInformer(),
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
-		recorder:           recorder,
 	}
 	for _, informer := range []cache.SharedIndexInformer{c.fooInformer, c.deploymentInformer} {
 		if err := informer.SetWatchErrorHandlerWithContext(watchErrorHandler); err != nil {
@@ -64,35 +62,40 @@ func newController(foos versioned.Interface, kube kubernetes.Interface, recorder
 	return c, c.addIndexes()
 }
 
-// run handles events with that many workers until ctx ends. It returns when they have finished
-// their work, or soon after leading ends.
+// run handles events until ctx ends.
+// After that, the workers may finish their work, unless leading ends too.
 func (c *controller) run(ctx, leading context.Context, workers int) {
-	defer c.queue.ShutDown()
-	c.fooInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(foo any) { c.handleFoo(ctx, foo) },
-		UpdateFunc: func(_, foo any) { c.handleFoo(ctx, foo) },
-	})
-	c.deploymentInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(deployment any) { c.handleObject(ctx, deployment) },
-		UpdateFunc: func(old, new any) {
-			// If the resourceVersion is the same, this is a resync and not a change. The resync of
-			// the Foos is enough.
-			if old.(*appsv1.Deployment).ResourceVersion != new.(*appsv1.Deployment).ResourceVersion {
-				c.handleObject(ctx, new)
-			}
-		},
-		DeleteFunc: func(deployment any) { c.handleObject(ctx, deployment) },
-	})
-
 	var informers sync.WaitGroup
 	defer informers.Wait()
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
 	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
-	// Wait for both caches before the first key is processed. With an empty cache, a worker would
-	// create Deployments that exist already.
-	if !cache.WaitForCacheSync(ctx.Done(), c.deploymentInformer.HasSynced, c.fooInformer.HasSynced) {
+	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	// Wait for both caches before the first event is handled. While a cache is empty, everything in
+	// it looks missing, so the controller would create Deployments that exist already.
+	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced, c.deploymentInformer.HasSynced) {
 		return
 	}
 	klog.InfoS("Caches are synced")
+
+	// A new handler is first called with everything that is in the cache.
+	c.fooInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*v1alpha1.Foo]{
+		AddFunc:    func(foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
+		UpdateFunc: func(_, foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
+	})
+	c.deploymentInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*appsv1.Deployment]{
+		AddFunc: func(deployment *appsv1.Deployment) { c.handleObject(ctx, deployment) },
+		UpdateFunc: func(old, new *appsv1.Deployment) {
+			// If the resourceVersion is the same, this is a resync and not a change. The resync of
+			// the Foos is enough.
+			if old.ResourceVersion != new.ResourceVersion {
+				c.handleObject(ctx, new)
+			}
+		},
+		DeleteFunc: func(deleted cache.DeletedObject[*appsv1.Deployment]) {
+			// If the watch missed the deletion, this is the last state that the cache knew, if any.
+			if deployment := deleted.OptionalObj; deployment != nil {
+				c.handleObject(ctx, deployment)
+			}
+		},
+	})
 	c.runWorkers(ctx, leading, workers)
 }

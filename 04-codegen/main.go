@@ -1,7 +1,12 @@
-// Command 04-codegen is the controller for Foos with a generated client and server-side apply. Read
-// it in the order in which data flows: informers.go and events.go (what changes concern which
-// Foos), queue.go and reconcile.go (the work on a Foo), desired.go (the state that a Foo asks for),
-// read.go and write.go (the requests). main.go only reads the flags and starts it.
+// Command 04-codegen is a controller for Foos with a generated client and server-side apply.
+//
+// Read it in the order in which data flows:
+//   - informers.go and events.go: which changes concern which Foos
+//   - queue.go and reconcile.go: the work on a Foo
+//   - desired.go: the state that a Foo asks for
+//   - read.go and write.go: the requests
+//
+// main.go only reads the flags and starts it.
 package main
 
 import (
@@ -26,11 +31,11 @@ func main() {
 	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos may be worked on at once")
-	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
+	flag.BoolVar(&o.election.enabled, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
-	flag.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
-	flag.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
-	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
+	flag.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
+	flag.DurationVar(&o.election.RenewDeadline, "leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
+	flag.DurationVar(&o.election.RetryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
@@ -51,7 +56,6 @@ type options struct {
 	watchIdleTimeout      time.Duration
 	resync                time.Duration
 	workers               int
-	leaderElect           bool
 	election              leaderElection
 }
 
@@ -80,21 +84,13 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("client for Deployments: %w", err)
 	}
-	recorder, stopRecording := newRecorder(ctx, kube)
-	defer stopRecording()
-	controller, err := newController(foos, kube, recorder, o.namespace, o.resync)
+	controller, err := newController(foos, kube, o.namespace, o.resync)
 	if err != nil {
 		return err
 	}
+	defer controller.startRecorder()()
 
-	work := func(ctx, leading context.Context) { controller.run(ctx, leading, o.workers) }
-	if o.leaderElect {
-		leases, err := o.election.newClient(config)
-		if err != nil {
-			return err
-		}
-		return o.election.lead(ctx, leases, work)
-	}
-	work(ctx, context.WithoutCancel(ctx)) // alone, it always leads
-	return nil
+	return o.election.run(ctx, config, func(ctx, leading context.Context) {
+		controller.run(ctx, leading, o.workers)
+	})
 }

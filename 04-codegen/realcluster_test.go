@@ -6,14 +6,12 @@ package main
 import (
 	"context"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -65,54 +63,11 @@ func newRealCluster(t *testing.T) *realCluster {
 			t.Error(err)
 		}
 	})
-	controller, err := newController(foos, kube, record.NewFakeRecorder(100), namespace.Name, 0)
+	controller, err := newController(foos, kube, namespace.Name, 0)
 	must(t, err)
+	controller.recorder = record.NewFakeRecorder(100)
 	t.Cleanup(controller.queue.ShutDown)
 	return &realCluster{controller, namespace.Name, foos.SamplecontrollerV1alpha1().Foos(namespace.Name), t}
-}
-
-// start runs the controller until the test ends.
-func (c *realCluster) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		c.run(ctx, context.WithoutCancel(ctx), 2)
-	}()
-	c.t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-}
-
-// startCopy runs the whole program, one of several copies. What it returns stops it, and returns
-// when it has ended.
-func (c *realCluster) startCopy() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() {
-		ended <- run(ctx, options{
-			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, leaderElect: true,
-			election: leaderElection{c.namespace, 15 * time.Second, 8 * time.Second, time.Second},
-		})
-	}()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			c.t.Error(err)
-		}
-	})
-	c.t.Cleanup(stop)
-	return stop
-}
-
-// leader returns who holds the Lease, or "" if nobody does.
-func (c *realCluster) leader(ctx context.Context) string {
-	lease, err := c.kube.CoordinationV1().Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
-	if err != nil || lease.Spec.HolderIdentity == nil {
-		return ""
-	}
-	return *lease.Spec.HolderIdentity
 }
 
 // create makes a Foo that is written in YAML.
@@ -197,15 +152,6 @@ func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
 
 func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
 	return c.kube.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
-}
-
-// isReady says whether the Foo is, with so many replicas.
-func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
-	return func(ctx context.Context) bool {
-		foo, err := c.foo(ctx)
-		return err == nil && foo.Status.AvailableReplicas == replicas && foo.Status.ObservedGeneration == foo.Generation &&
-			meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
-	}
 }
 
 // eventually waits until something holds, and fails if that takes too long.

@@ -4,11 +4,13 @@
 package main
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 )
@@ -18,42 +20,42 @@ import (
 func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {
-		live       *appsv1.Deployment // which the cache doesn't have yet
+		onServer   *appsv1.Deployment // which the cache doesn't have yet
 		want       []string           // Deployments
 		wantReady  string
 		wantWrites []string
 	}{
 		"it is ours, made by our own last write": {
-			live:       deploymentOf(foo),
+			onServer:   deploymentOf(foo),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: []string{"patch foos/status"},
 		},
 		"it is ours, and somebody has scaled it already": {
-			live:       deploymentOf(foo, scaledTo(1)),
+			onServer:   deploymentOf(foo, scaledTo(1)),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantWrites: []string{"patch deployments"},
 		},
 		"it is ours, and on its way out": {
-			live:       deploymentOf(foo, scaledTo(1), terminating),
+			onServer:   deploymentOf(foo, scaledTo(1), terminating),
 			want:       []string{"web: 1 × nginx:latest"},
 			wantReady:  "Terminating",
 			wantWrites: []string{"patch foos/status"},
 		},
 		"it is somebody else's": {
-			live:       deploymentOf(foo, scaledTo(1), unowned),
+			onServer:   deploymentOf(foo, scaledTo(1), unowned),
 			want:       []string{"web: 1 × nginx:latest"},
 			wantReady:  "ErrResourceExists",
 			wantWrites: []string{"patch foos/status"},
 		},
 		"it is somebody else's, and as we would make it": {
-			live:       deploymentOf(foo, unowned),
+			onServer:   deploymentOf(foo, unowned),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "ErrResourceExists",
 			wantWrites: []string{"patch foos/status"},
 		},
 		"it is of an earlier Foo of the same name": {
-			live:       deploymentOf(foo, ofAnEarlierFoo),
+			onServer:   deploymentOf(foo, ofAnEarlierFoo),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "ErrResourceExists",
 			wantWrites: []string{"patch foos/status"},
@@ -62,7 +64,7 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, foo)
 			c.informed()
-			c.put(test.live)
+			c.put(test.onServer)
 
 			if err := c.syncHandler(t.Context(), keyOf(foo)); err != nil {
 				t.Fatal(err)
@@ -71,7 +73,7 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 			if diff := cmp.Diff(test.want, c.deployments()); diff != "" {
 				t.Errorf("Deployments (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(test.live.OwnerReferences, c.deployment("web").OwnerReferences); diff != "" {
+			if diff := cmp.Diff(test.onServer.OwnerReferences, c.deployment("web").OwnerReferences); diff != "" {
 				t.Errorf("its owners (-before +after):\n%s", diff)
 			}
 			if got := c.ready("example"); got != test.wantReady {
@@ -84,8 +86,40 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	}
 }
 
+// A request is spent only where the cache has nothing, which is before a Deployment is made.
+func TestTheServerIsAskedOnlyForWhatTheCacheLacks(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	for name, test := range map[string]struct {
+		given []metav1.Object
+		want  int
+	}{
+		"the cache has it":              {[]metav1.Object{foo, deploymentOf(foo, scaledTo(1))}, 0},
+		"the cache has somebody else's": {[]metav1.Object{foo, deploymentOf(foo, unowned)}, 0},
+		"the cache has none":            {[]metav1.Object{foo}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, test.given...)
+
+			if err := c.sync("example"); err != nil {
+				t.Fatal(err)
+			}
+
+			asked := 0
+			for _, action := range c.fakeKube.Actions() {
+				if action.GetVerb() == "get" {
+					asked++
+				}
+			}
+			if asked != test.want {
+				t.Errorf("the server was asked %d times, want %d", asked, test.want)
+			}
+		})
+	}
+}
+
 // As long as nobody knows what has the name, nothing is made under it.
 func TestNothingIsMadeWithoutAskingTheServer(t *testing.T) {
+	errDiskFull := apierrors.NewInternalError(errors.New("the disk is full"))
 	c := newCluster(t, aFoo("example", "web", 3))
 	c.refuseNext("get", "deployments", errDiskFull)
 

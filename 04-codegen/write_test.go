@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clienttesting "k8s.io/client-go/testing"
@@ -116,5 +118,23 @@ func TestDeletingWhatIsGone(t *testing.T) {
 
 	if got := c.ready("example"); got != "Progressing" {
 		t.Errorf("Ready has the reason %q: the work ended half way", got)
+	}
+}
+
+// bookkeeping is what changes with every write.
+var bookkeeping = cmpopts.IgnoreFields(appsv1.Deployment{}, "ResourceVersion", "Generation", "ManagedFields")
+
+// Putting our fields back leaves all else as it was.
+func TestOtherPeoplesFieldsAreKept(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	c := newCluster(t, foo, deploymentOf(foo, available(3), annotated, withSidecars, scaledTo(1)))
+
+	if err := c.sync("example"); err != nil {
+		t.Fatal(err)
+	}
+
+	want := deploymentOf(foo, available(3), annotated, withSidecars)
+	if diff := cmp.Diff(want, c.deployment("web"), bookkeeping); diff != "" {
+		t.Errorf("Deployment (-want +got):\n%s", diff)
 	}
 }

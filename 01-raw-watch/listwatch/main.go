@@ -1,5 +1,6 @@
-// Command listwatch follows one collection for as long as it runs: list, watch, resume, list again when it must. It
-// prints the wire (lines with > and <) and, without either, each change as a controller would be told of it.
+// Command listwatch follows one collection for as long as it runs: list, watch, resume, list again
+// when it must. It prints the wire (lines with > and <) and, without either, each change as a
+// controller would be told of it.
 //
 //	go run ./01-raw-watch/listwatch --page-size 3 /api/v1/namespaces/default/pods
 package main
@@ -41,10 +42,11 @@ func listWatch(ctx context.Context, kubeconfig, path string, pageSize int) error
 	if err != nil {
 		return fmt.Errorf("kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config): %w", err)
 	}
-	client, err := wire.NewClient(config, os.Stdout)
+	client, err := wire.NewClient(config)
 	if err != nil {
 		return err
 	}
+	client.TraceTo(os.Stdout)
 	reflector := wire.NewReflector(client, path)
 	reflector.PageSize = pageSize
 

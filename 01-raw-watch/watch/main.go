@@ -1,5 +1,6 @@
-// Command watch opens one watch and prints what comes, until the server ends it. It is all that a watch is: a GET whose
-// answer doesn't end. What is missing is in ../listwatch: knowing what was there before, and going on after the end.
+// Command watch opens one watch and prints what comes, until the server ends it. It is all that a
+// watch is: a GET whose answer doesn't end. What is missing is in ../listwatch: knowing what was
+// there before, and going on after the end.
 //
 //	go run ./01-raw-watch/watch /api/v1/namespaces/default/pods
 package main

@@ -45,7 +45,8 @@ func list(resourceVersion int, items ...metav1.PartialObjectMetadata) http.Handl
 	return page(resourceVersion, "", items...)
 }
 
-// page answers with a part of the collection, and with the token that the next part is asked for with.
+// page answers with a part of the collection, and with the token that the next part is asked for
+// with.
 func page(resourceVersion int, next string, items ...metav1.PartialObjectMetadata) http.HandlerFunc {
 	return say(http.StatusOK, encode(metav1.PartialObjectMetadataList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"},
@@ -54,7 +55,8 @@ func page(resourceVersion int, next string, items ...metav1.PartialObjectMetadat
 	}))
 }
 
-// stream answers a watch: each part is sent as soon as the one before has gone out. Then the answer ends.
+// stream answers a watch: each part is sent as soon as the one before has gone out. Then the answer
+// ends.
 func stream(parts ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		flush(w)
@@ -86,7 +88,8 @@ func event(eventType watch.EventType, object any) string {
 	return encode(map[string]any{"type": eventType, "object": object}) + "\n"
 }
 
-// half is what is left of an event when the connection is cut in the middle of it; otherHalf is what was lost.
+// half is what is left of an event when the connection is cut in the middle of it; otherHalf is
+// what was lost.
 func half(event string) string      { return event[:len(event)/2] }
 func otherHalf(event string) string { return event[len(event)/2:] }
 
@@ -115,8 +118,8 @@ func say(code int, text string) http.HandlerFunc {
 	}
 }
 
-// silence never answers, not even with headers.
-func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+// neverAnswer never answers, not even with headers.
+func neverAnswer(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func flush(w http.ResponseWriter) { w.(http.Flusher).Flush() }
 

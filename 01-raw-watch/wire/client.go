@@ -31,9 +31,8 @@ type Client struct {
 	trace *trace
 }
 
-// NewClient makes a Client for the API server and the credentials of config. If traceTo isn't nil,
-// each request and each watch event is printed there, a line each.
-func NewClient(config *rest.Config, traceTo io.Writer) (*Client, error) {
+// NewClient returns a Client for the API server and the credentials in config.
+func NewClient(config *rest.Config) (*Client, error) {
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("credentials for %s: %w", config.Host, err)
@@ -42,8 +41,11 @@ func NewClient(config *rest.Config, traceTo io.Writer) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server address %q: %w", config.Host, err)
 	}
-	return &Client{http: httpClient, base: base, trace: &trace{to: traceTo}}, nil
+	return &Client{http: httpClient, base: base, trace: &trace{}}, nil
 }
+
+// TraceTo makes the Client print a line to w for each request and each watch event.
+func (c *Client) TraceTo(w io.Writer) { c.trace.to = w }
 
 // Do sends one request: in, if not nil, as its JSON body. It decodes the answer into out, which may
 // be nil. An answer other than 2xx becomes an *apierrors.StatusError, so apierrors.IsNotFound and

@@ -19,12 +19,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// clientOf returns a Client for a server with that handler. prefix is what stands in the server's address behind the
-// host, for API servers that are reached through another.
+// clientOf returns a Client for a server with that handler. prefix is what stands in the server's
+// address behind the host, for API servers that are reached through another.
 func clientOf(t *testing.T, prefix string, handler http.HandlerFunc) *Client {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	client, err := NewClient(&rest.Config{Host: server.URL + prefix}, nil)
+	client, err := NewClient(&rest.Config{Host: server.URL + prefix})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	client := clientOf(t, "", func(w http.ResponseWriter, r *http.Request) {
 		cancel()
-		silence(w, r)
+		neverAnswer(w, r)
 	})
 
 	if err := client.Do(ctx, http.MethodGet, "/api/v1/pods", nil, nil, nil); !errors.Is(err, context.Canceled) {

@@ -1,4 +1,4 @@
-// What a Reflector says about failures: once each, with the mend.
+// What a Reflector says about failures: once each, with the fix.
 
 package wire
 
@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 func TestExplainNoServer(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
-	client, err := NewClient(&rest.Config{Host: server.URL}, nil)
+	client, err := NewClient(&rest.Config{Host: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func newConfigMaps(t *testing.T) *configMaps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := NewClient(config, nil)
+	client, err := NewClient(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,8 @@ func (c *configMaps) delete(name string) {
 	}
 }
 
-// run runs the reflector. next returns the next events, in order; stop stops it and returns when it has ended.
+// run runs the reflector. next returns the next events, in order; stop stops it and returns when it
+// has ended.
 func (c *configMaps) run(reflector *Reflector) (next func(count int) []string, stop func()) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	events, ended := make(chan Event), make(chan struct{})
@@ -151,8 +152,9 @@ func TestIntegrationListInPagesThenWatchAndResume(t *testing.T) {
 	}
 }
 
-// A server's history of a resource begins, at the earliest, when the resource does. That of ConfigMaps may go back to the
-// cluster's first moment; that of Foos begins with their CRD, so no server can know it since version 1.
+// A server's history of a resource begins, at the earliest, when the resource does. That of
+// ConfigMaps may go back to the cluster's first moment; that of Foos begins with their CRD, so no
+// server can know it since version 1.
 func TestIntegrationHistoryIsGone(t *testing.T) {
 	configMaps := newConfigMaps(t)
 	path := "/apis/" + v1alpha1.GroupVersion.String() + "/namespaces/" + configMaps.namespace + "/foos"

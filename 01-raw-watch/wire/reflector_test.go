@@ -1,5 +1,6 @@
-// What a Reflector asks and what it reports: lists in pages, watches, and how it goes on after a watch's end. Every case
-// is a script (what the server answers, in order), the requests that it should get, and the events that should come out.
+// What a Reflector asks and what it reports: lists in pages, watches, and how it goes on after a
+// watch's end. Every case is a script (what the server answers, in order), the requests that it
+// should get, and the events that should come out.
 
 package wire
 

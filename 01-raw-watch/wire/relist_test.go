@@ -1,5 +1,6 @@
-// What a Reflector does when the server no longer has the history that it needs (410 Gone): it lists again and reports the
-// difference. The server says so in two ways, and each case is played with both.
+// What a Reflector does when the server no longer has the history that it needs (410 Gone): it
+// lists again and reports the difference. The server says so in two ways, and each case is played
+// with both.
 
 package wire
 

@@ -1,5 +1,5 @@
-// How long a Reflector waits before it tries again, and that it doesn't wait with its own end. The times are the real
-// ones, by the bubble's clock.
+// How long a Reflector waits before it tries again, and that it doesn't wait with its own end. The
+// times are the real ones, by the bubble's clock.
 
 package wire
 
@@ -62,8 +62,8 @@ func TestRetryAfterHasABound(t *testing.T) {
 	})
 }
 
-// However a server fails, it is asked about every ten seconds in the long run: often enough to notice that it is well
-// again, too seldom to hurt it.
+// However a server fails, it is asked about every ten seconds in the long run: often enough to
+// notice that it is well again, too seldom to hurt it.
 func TestNoFailureMakesAHotLoop(t *testing.T) {
 	for name, test := range map[string]struct {
 		first []http.HandlerFunc // answered once
@@ -108,7 +108,8 @@ func TestNoFailureMakesAHotLoop(t *testing.T) {
 	}
 }
 
-// Failures of the past don't count: after a watch that brought something, the next failure is the first.
+// Failures of the past don't count: after a watch that brought something, the next failure is the
+// first.
 func TestBackoffStartsAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := []http.HandlerFunc{list(10)}
@@ -131,9 +132,9 @@ func TestBackoffStartsAnew(t *testing.T) {
 // Run ends with its context at once, whatever it is doing.
 func TestRunEnds(t *testing.T) {
 	for name, server := range map[string][]http.HandlerFunc{
-		"while a list is waited for":            {silence},
+		"while a list is waited for":            {neverAnswer},
 		"while nobody takes the list's events":  {list(10, pod("a", 1))},
-		"while a watch is waited for":           {list(10), silence},
+		"while a watch is waited for":           {list(10), neverAnswer},
 		"while a watch is quiet":                {list(10), stream(quiet)},
 		"while nobody takes the watch's events": {list(10), stream(added(pod("a", 11)), quiet)},
 		"while it waits to try again":           slices.Repeat([]http.HandlerFunc{fail(internalError)}, 20),

@@ -1,6 +1,7 @@
-// The API server of the tests: it plays a script, one answer a request. What goes over the connection is real HTTP, but the
-// connection is a net.Pipe, so that all of it can live in a bubble of testing/synctest. In there the clock stands still
-// while anybody runs and jumps ahead when everybody waits: ninety seconds of silence take no time, and no test is flaky.
+// The API server of the tests: it plays a script, one answer a request. What goes over the
+// connection is real HTTP, but the connection is a net.Pipe, so that all of it can live in a bubble
+// of testing/synctest. In there the clock stands still while anybody runs and jumps ahead when
+// everybody waits: ninety idle seconds take no time, and no test is flaky.
 
 package wire
 
@@ -16,7 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// script is a server. After its last answer it is over, and any further request is left without one.
+// script is a server. After its last answer it is over, and any further request is left without
+// one.
 type script struct {
 	client *Client
 
@@ -33,7 +35,7 @@ func play(t *testing.T, answers ...http.HandlerFunc) *script {
 	network := &network{calls: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: s}
 	go server.Serve(network)
-	client, err := NewClient(&rest.Config{Host: "http://localhost", Dial: network.Dial}, nil)
+	client, err := NewClient(&rest.Config{Host: "http://localhost", Dial: network.Dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,7 @@ func play(t *testing.T, answers ...http.HandlerFunc) *script {
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	answer := silence
+	answer := neverAnswer
 	switch n := len(s.requests); {
 	case n < len(s.answers):
 		answer = s.answers[n]
@@ -80,8 +82,8 @@ func (s *script) waited(from, to int) time.Duration {
 	return s.times[to].Sub(s.times[from])
 }
 
-// follow runs the reflector until the script is over and returns what it reported. Each request comes after all that was
-// learned from the one before it is reported, so nothing is missed.
+// follow runs the reflector until the script is over and returns what it reported. Each request
+// comes after all that was learned from the one before it is reported, so nothing is missed.
 func (s *script) follow(t *testing.T, reflector *Reflector) []string {
 	ctx, cancel := context.WithCancel(t.Context())
 	events, ended := make(chan Event), make(chan struct{})
@@ -102,7 +104,8 @@ func (s *script) follow(t *testing.T, reflector *Reflector) []string {
 	}
 }
 
-// describe says what an event reports, such as "ADDED a at 5": the object a, as of resourceVersion 5.
+// describe says what an event reports, such as "ADDED a at 5": the object a, as of resourceVersion
+// 5.
 func describe(event Event) string {
 	return fmt.Sprintf("%s %s at %s", event.Type, event.Object.Name, event.Object.ResourceVersion)
 }

@@ -29,7 +29,7 @@ func TestTimeouts(t *testing.T) {
 			wantWait: watchTimeout,
 		},
 		"a list that never gets an answer is requested again": {
-			server:   []http.HandlerFunc{silence},
+			server:   []http.HandlerFunc{neverAnswer},
 			wantNext: "list limit=500",
 			wantWait: requestTimeout,
 		},

@@ -20,7 +20,7 @@ func TestTrace(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "12"},
 		}
 		server := play(t, list(10), stream(added(pod("a", 11)), modified(node), bookmark(13)), stream(failed(expired)))
-		server.client.trace.to = &printed
+		server.client.TraceTo(&printed)
 
 		server.follow(t, NewReflector(server.client, "/api/v1/pods"))
 
@@ -45,7 +45,7 @@ func TestTrace(t *testing.T) {
 func TestTraceOfARequestWithoutAnswer(t *testing.T) {
 	var printed strings.Builder
 	client := clientOf(t, "", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	client.trace.to = &printed
+	client.TraceTo(&printed)
 
 	client.Do(t.Context(), http.MethodDelete, "/api/v1/namespaces/default/pods/a", nil, nil, nil)
 

@@ -91,8 +91,8 @@ func TestSwap(t *testing.T) {
 // The author's own question: what if the value isn't there yet? Then it comes later, as an event.
 func TestAValueThatComesLaterReachesEveryDeployment(t *testing.T) {
 	client := fake.NewClientset(deployment("x", "old"), deployment("y", "old"))
-	// The fake has a gap that the real server hasn't: what is made between its List and its Watch is never reported. So
-	// wait for the watch.
+	// The fake has a gap that the real server hasn't: what is made between its List and its Watch
+	// is never reported. So wait for the watch.
 	watching := make(chan struct{})
 	client.PrependWatchReactor("configmaps", func(action clienttesting.Action) (bool, watch.Interface, error) {
 		stream, err := client.Tracker().Watch(action.GetResource(), action.GetNamespace())

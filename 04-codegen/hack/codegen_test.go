@@ -31,8 +31,9 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	}
 }
 
-// A type is changed, in a clone whose folder is called as its owner likes, and the generators aren't run. The one script
-// says so, and names the other; that one mends it, and changes nothing else.
+// A type is changed, in a clone whose folder is called as its owner likes, and the generators
+// aren't run. The one script says so, and names the other; that one fixes it, and changes nothing
+// else.
 func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	t.Parallel()
 	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")
@@ -96,16 +97,17 @@ func runScript(t *testing.T, dir, script string) (output string, err error) {
 	command := exec.CommandContext(t.Context(), "bash", "hack/"+script)
 	command.Dir = dir
 	command.Env = append(command.Environ(), "GOBIN="+bin, "TMPDIR="+tmp)
-	said, err := command.CombinedOutput()
+	printed, err := command.CombinedOutput()
 	for _, dir := range []string{bin, tmp} {
 		if left := filesIn(t, dir); len(left) > 0 {
 			t.Errorf("%s has left behind %q", script, slices.Sorted(maps.Keys(left)))
 		}
 	}
-	return string(said), err
+	return string(printed), err
 }
 
-// filesIn returns what is in the files in dir, by their names. Folders are among them, empty, with a slash at the end.
+// filesIn returns what is in the files in dir, by their names. Folders are among them, empty, with
+// a slash at the end.
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

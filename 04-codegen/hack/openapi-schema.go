@@ -1,7 +1,8 @@
 //go:build ignore
 
-// Command openapi-schema prints the OpenAPI definitions of our types as JSON, the form in which applyconfiguration-gen reads them.
-// The package that it imports is there only while update-codegen.sh runs.
+// Command openapi-schema prints the OpenAPI definitions of our types as JSON, the form in which
+// applyconfiguration-gen reads them. The package that it imports is there only while
+// update-codegen.sh runs.
 package main
 
 import (
@@ -35,7 +36,8 @@ func main() {
 	}
 }
 
-// friendly is a type's name as OpenAPI has it. Kubernetes' own types have it already; ours are named by their Go package.
+// friendly is a type's name as OpenAPI has it. Kubernetes' own types have it already; ours are
+// named by their Go package.
 func friendly(name string) string {
 	if strings.Contains(name, "/") {
 		return util.ToRESTFriendlyName(name)

@@ -41,7 +41,7 @@ func start(t *testing.T, stored *appsv1.Deployment) (*server, *wire.Client) {
 	s := &server{stored: stored}
 	listening := httptest.NewServer(s)
 	t.Cleanup(listening.Close)
-	client, err := wire.NewClient(&rest.Config{Host: listening.URL, WrapTransport: bounded(t)}, nil)
+	client, err := wire.NewClient(&rest.Config{Host: listening.URL, WrapTransport: bounded(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

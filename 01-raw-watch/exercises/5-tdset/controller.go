@@ -26,7 +26,7 @@ type controller struct {
 
 // newController returns a controller of the TDSets in namespace; "" means all namespaces.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
-	client, err := wire.NewClient(config, nil)
+	client, err := wire.NewClient(config)
 	if err != nil {
 		return nil, err
 	}

@@ -84,17 +84,17 @@ func TestSync(t *testing.T) {
 			}
 
 			if !equality.Semantic.DeepEqual(cached, before) {
-				t.Errorf("what is in the cache was changed: it had %s,\nand has %s", said(before), said(cached))
+				t.Errorf("what is in the cache was changed: it had %s,\nand has %s", describe(before), describe(cached))
 			}
 			want := before.DeepCopy()
 			want.Labels, want.Spec.Template.Labels = test.wantOwn, test.wantTemplate
 			switch wantNone := test.wantOwn == nil; {
 			case wantNone && len(sent) > 0:
-				t.Errorf("a Deployment with %s was sent, want nothing", said(sent[0]))
+				t.Errorf("a Deployment with %s was sent, want nothing", describe(sent[0]))
 			case !wantNone && len(sent) == 0:
-				t.Errorf("nothing was sent, want a Deployment with %s", said(want))
+				t.Errorf("nothing was sent, want a Deployment with %s", describe(want))
 			case !wantNone && (len(sent) > 1 || !equality.Semantic.DeepEqual(sent[0], want)):
-				t.Errorf("%d Deployments were sent, the first with %s,\nwant one with %s, and all else as it was", len(sent), said(sent[0]), said(want))
+				t.Errorf("%d Deployments were sent, the first with %s,\nwant one with %s, and all else as it was", len(sent), describe(sent[0]), describe(want))
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func newLabeller(t *testing.T, cached ...*appsv1.Deployment) *Labeller {
 }
 
 // said is what this exercise is about in a Deployment.
-func said(d *appsv1.Deployment) string {
+func describe(d *appsv1.Deployment) string {
 	return fmt.Sprintf("the labels %v, in the template %v", d.Labels, d.Spec.Template.Labels)
 }
 

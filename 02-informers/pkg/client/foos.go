@@ -9,12 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
+
+// Scheme knows the Go types of this API group.
+var Scheme = runtime.NewScheme()
+
+func init() { utilruntime.Must(v1alpha1.AddToScheme(Scheme)) }
 
 // Interface returns clients. Tests have another implementation of it.
 type Interface interface {
@@ -29,30 +35,23 @@ type FooInterface interface {
 	UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, options metav1.UpdateOptions) (*v1alpha1.Foo, error)
 }
 
-type foos struct {
-	rest   rest.Interface
-	params runtime.ParameterCodec
-}
+type foos struct{ rest rest.Interface }
 
 // NewForConfig returns an Interface for the server and the credentials in config.
 func NewForConfig(config *rest.Config) (Interface, error) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
 	config = rest.CopyConfig(config)
 	config.APIPath = "/apis"
 	config.GroupVersion = &v1alpha1.GroupVersion
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.NegotiatedSerializer = serializer.NewCodecFactory(Scheme).WithoutConversion()
 	config.ContentType = runtime.ContentTypeJSON // the only one for custom resources
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for Foos: %w", err)
 	}
-	return foos{client, runtime.NewParameterCodec(scheme)}, nil
+	return foos{client}, nil
 }
 
 func (f foos) Foos(namespace string) FooInterface {
-	return gentype.NewClientWithList("foos", f.rest, f.params, namespace,
+	return gentype.NewClientWithList("foos", f.rest, runtime.NewParameterCodec(Scheme), namespace,
 		func() *v1alpha1.Foo { return &v1alpha1.Foo{} }, func() *v1alpha1.FooList { return &v1alpha1.FooList{} })
 }

@@ -79,7 +79,7 @@ func TestRunWorker(t *testing.T) {
 
 				for i := range failures {
 					if got, want := pauses(tries[i]), backoffs(failures[i]); !slices.Equal(got, want) || len(tries[i]) == 0 {
-						t.Errorf("event %d: %s, want %s", i+1, said(len(tries[i]), got), said(failures[i]+1, want))
+						t.Errorf("event %d: %s, want %s", i+1, describe(len(tries[i]), got), describe(failures[i]+1, want))
 					}
 				}
 			})
@@ -226,7 +226,7 @@ func backoffs(failures int) (pauses []time.Duration) {
 }
 
 // said puts tries and the pauses between them into words.
-func said(tries int, pauses []time.Duration) string {
+func describe(tries int, pauses []time.Duration) string {
 	list := fmt.Sprint(pauses)
 	if n := len(pauses); n > 8 {
 		list = fmt.Sprintf("%v, and so on to %v", pauses[:4], pauses[n-2:])

@@ -83,7 +83,7 @@ const (
 // scenario is one way that things may go.
 type scenario struct {
 	cached    *appsv1.Deployment // what the cache has
-	live      *appsv1.Deployment // what the server has
+	onServer  *appsv1.Deployment // what the server has
 	meanwhile *appsv1.Deployment // what somebody makes right before our apply comes
 	getErr    error              // how the server answers a GET, if it doesn't
 	sends     []string
@@ -95,33 +95,33 @@ type scenario struct {
 func TestSyncDeployment(t *testing.T) {
 	for sentence, test := range map[string]scenario{
 		"in the cache, and up to date": {
-			cached: deployment(),
-			live:   deployment(),
-			after:  "3 × nginx:latest of this Foo",
-			why:    "an apply that changes nothing is a request all the same: one for each Foo, in each round",
+			cached:   deployment(),
+			onServer: deployment(),
+			after:    "3 × nginx:latest of this Foo",
+			why:      "an apply that changes nothing is a request all the same: one for each Foo, in each round",
 		},
 		"in the cache, and scaled by hand": {
-			cached: deployment(scaledTo(1)),
-			live:   deployment(scaledTo(1)),
-			sends:  []string{applyForced},
-			after:  "3 × nginx:latest of this Foo",
-			why:    "replicas is that somebody's field now: without force they would win. And it should say which Deployment it means",
+			cached:   deployment(scaledTo(1)),
+			onServer: deployment(scaledTo(1)),
+			sends:    []string{applyForced},
+			after:    "3 × nginx:latest of this Foo",
+			why:      "replicas is that somebody's field now: without force they would win. And it should say which Deployment it means",
 		},
 		"in the cache, and somebody else's": {
-			cached: deployment(scaledTo(1), controlledBy("uid of somebody")),
-			live:   deployment(scaledTo(1), controlledBy("uid of somebody")),
-			after:  "1 × nginx:latest of uid of somebody",
+			cached:   deployment(scaledTo(1), controlledBy("uid of somebody")),
+			onServer: deployment(scaledTo(1), controlledBy("uid of somebody")),
+			after:    "1 × nginx:latest of uid of somebody",
 		},
 		"in the cache, and of a Foo that is gone and had this one's name": {
-			cached: deployment(scaledTo(1), controlledBy("uid of the first example")),
-			live:   deployment(scaledTo(1), controlledBy("uid of the first example")),
-			after:  "1 × nginx:latest of uid of the first example",
+			cached:   deployment(scaledTo(1), controlledBy("uid of the first example")),
+			onServer: deployment(scaledTo(1), controlledBy("uid of the first example")),
+			after:    "1 × nginx:latest of uid of the first example",
 		},
 		"in the cache, and being deleted": {
-			cached: deployment(scaledTo(1), terminating),
-			live:   deployment(scaledTo(1), terminating),
-			after:  "1 × nginx:latest of this Foo",
-			why:    "it is on its way out, and its last event brings us here again",
+			cached:   deployment(scaledTo(1), terminating),
+			onServer: deployment(scaledTo(1), terminating),
+			after:    "1 × nginx:latest of this Foo",
+			why:      "it is on its way out, and its last event brings us here again",
 		},
 		"in the cache and scaled by hand, but gone meanwhile": {
 			cached: deployment(scaledTo(1)),
@@ -131,12 +131,12 @@ func TestSyncDeployment(t *testing.T) {
 			why:    "it was to be changed. To make one is another decision, and asks other questions first",
 		},
 		"in the cache and scaled by hand, but the name is somebody else's meanwhile": {
-			cached: deployment(scaledTo(1)),
-			live:   deployment(theirs),
-			sends:  []string{applyForced},
-			after:  "1 × nginx:1.0 of nobody",
-			fails:  true,
-			why:    "the name is the same, and the Deployment is another one",
+			cached:   deployment(scaledTo(1)),
+			onServer: deployment(theirs),
+			sends:    []string{applyForced},
+			after:    "1 × nginx:1.0 of nobody",
+			fails:    true,
+			why:      "the name is the same, and the Deployment is another one",
 		},
 
 		"not in the cache, and there is none": {
@@ -145,34 +145,34 @@ func TestSyncDeployment(t *testing.T) {
 			why:   "on what isn't there, there is nothing to be forced: force would only take what comes in between",
 		},
 		"not in the cache, but there: this Foo's, and up to date": {
-			live:  deployment(),
-			sends: []string{get},
-			after: "3 × nginx:latest of this Foo",
-			why:   "the cache will know it in a moment",
+			onServer: deployment(),
+			sends:    []string{get},
+			after:    "3 × nginx:latest of this Foo",
+			why:      "the cache will know it in a moment",
 		},
 		"not in the cache, but there: this Foo's, and scaled by hand": {
-			live:  deployment(scaledTo(1)),
-			sends: []string{get, applyForced},
-			after: "3 × nginx:latest of this Foo",
-			why:   "what the server says is as good as what the cache has",
+			onServer: deployment(scaledTo(1)),
+			sends:    []string{get, applyForced},
+			after:    "3 × nginx:latest of this Foo",
+			why:      "what the server says is as good as what the cache has",
 		},
 		"not in the cache, but there: nobody's": {
-			live:  deployment(theirs),
-			sends: []string{get},
-			after: "1 × nginx:1.0 of nobody",
-			why:   "somebody made it, and the cache didn't know",
+			onServer: deployment(theirs),
+			sends:    []string{get},
+			after:    "1 × nginx:1.0 of nobody",
+			why:      "somebody made it, and the cache didn't know",
 		},
 		"not in the cache, but there: nobody's, and just as we would make it": {
-			live:  deployment(unowned),
-			sends: []string{get},
-			after: "3 × nginx:latest of nobody",
-			why:   "no field conflicts, so an apply without force takes it as well",
+			onServer: deployment(unowned),
+			sends:    []string{get},
+			after:    "3 × nginx:latest of nobody",
+			why:      "no field conflicts, so an apply without force takes it as well",
 		},
 		"not in the cache, but there: being deleted": {
-			live:  deployment(scaledTo(1), terminating),
-			sends: []string{get},
-			after: "1 × nginx:latest of this Foo",
-			why:   "once it is gone, an event says so",
+			onServer: deployment(scaledTo(1), terminating),
+			sends:    []string{get},
+			after:    "1 × nginx:latest of this Foo",
+			why:      "once it is gone, an event says so",
 		},
 		"not in the cache, and there is none until somebody takes the name at the last moment": {
 			meanwhile: deployment(theirs),
@@ -232,11 +232,11 @@ func inWords(requests []string) string {
 
 var deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
 
-// newServer is a server that has s.live, and does to an apply with a UID what a server does.
+// newServer is a server that has s.onServer, and does to an apply with a UID what a server does.
 func newServer(t *testing.T, s scenario) *fake.Clientset {
 	server := fake.NewClientset()
-	if s.live != nil {
-		if err := server.Tracker().Add(s.live.DeepCopy()); err != nil {
+	if s.onServer != nil {
+		if err := server.Tracker().Add(s.onServer.DeepCopy()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -250,7 +250,7 @@ func newServer(t *testing.T, s scenario) *fake.Clientset {
 			}
 		}
 		name, uid := action.(clienttesting.PatchAction).GetName(), uidIn(t, action)
-		live, err := server.Tracker().Get(deployments, action.GetNamespace(), name)
+		stored, err := server.Tracker().Get(deployments, action.GetNamespace(), name)
 		switch {
 		case uid == "":
 		case apierrors.IsNotFound(err):
@@ -258,7 +258,7 @@ func newServer(t *testing.T, s scenario) *fake.Clientset {
 			return true, nil, apierrors.NewConflict(deployments.GroupResource(), name, mismatch)
 		case err != nil:
 			return true, nil, err
-		case live.(*appsv1.Deployment).UID != uid:
+		case stored.(*appsv1.Deployment).UID != uid:
 			immutable := field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")}
 			return true, nil, apierrors.NewInvalid(appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), name, immutable)
 		}
@@ -301,14 +301,14 @@ func uidIn(t *testing.T, action clienttesting.Action) types.UID {
 
 // describe says what the server has.
 func describe(t *testing.T, server *fake.Clientset) string {
-	live, err := server.Tracker().Get(deployments, "default", "web")
+	stored, err := server.Tracker().Get(deployments, "default", "web")
 	if apierrors.IsNotFound(err) {
 		return "none"
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	web, owner := live.(*appsv1.Deployment), "nobody"
+	web, owner := stored.(*appsv1.Deployment), "nobody"
 	if metav1.IsControlledBy(web, foo) {
 		owner = "this Foo"
 	} else if controller := metav1.GetControllerOf(web); controller != nil {

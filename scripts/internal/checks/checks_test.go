@@ -40,7 +40,7 @@ func TestAll(t *testing.T) {
 		"a tool in the version of its library": {"02-informers/Makefile", "A_VERSION ?= v0.37.2\nA ?= go run k8s.io/api@$(A_VERSION)\n", nil},
 		"a part of the skeleton that differs": {"02-informers/desired.go", "package a\n",
 			[]string{"02-informers/desired.go: should be the same as in 01-raw-watch"}},
-		"a part that may differ": {"02-informers/write.go", "package a\n", nil},
+		"a part that may differ":             {"02-informers/write.go", "package a\n", nil},
 		"a part of the exercise TDSet that differs": {"02-informers/" + tdset + "desired.go", "package a\n",
 			[]string{"02-informers/" + tdset + "desired.go: should be the same as in 01-raw-watch"}},
 		"a schedule that is given and isn't the solution's": {"01-raw-watch/" + tdset + "solution.go", "package a\n",
@@ -106,6 +106,28 @@ func TestAPartThatHasMoved(t *testing.T) {
 			root := testfiles.Write(t, t.TempDir(), map[string]string{"05-a/desired.go": core, place: test.six})
 			problems, err := run(t.Context(), root, skeleton)
 			if got := slices.Contains(problems, place+": should be the same as in 05-a"); err != nil || got != test.want {
+				t.Errorf("found %q (%v), want %v", problems, err, test.want)
+			}
+		})
+	}
+}
+
+func TestAnAddition(t *testing.T) {
+	const work = "package main\n\nfunc work() {\n\twrite()\n}\n"
+	for sentence, test := range map[string]struct {
+		line string
+		want bool
+	}{
+		"the line that chapter 03 adds": {"\tc.recordEvent(foo, status)\n", false},
+		"another line":                  {"\tlog()\n", true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root := testfiles.Write(t, t.TempDir(), map[string]string{
+				"02-a/reconcile.go": work,
+				"03-b/reconcile.go": strings.Replace(work, "\twrite()\n", "\twrite()\n"+test.line, 1),
+			})
+			problems, err := run(t.Context(), root, skeleton)
+			if got := slices.Contains(problems, "03-b/reconcile.go: should be the same as in 02-a"); err != nil || got != test.want {
 				t.Errorf("found %q (%v), want %v", problems, err, test.want)
 			}
 		})
