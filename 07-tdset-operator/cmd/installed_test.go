@@ -126,7 +126,7 @@ func warnedOfFreeHours(t *testing.T, config *rest.Config, namespace string) {
 
 	must(t, user.Create(t.Context(), tdset, client.DryRunAll))
 
-	if len(said.texts) != 1 || !strings.Contains(said.texts[0], "23 to 24 are in no window") {
+	if len(said.texts) != 1 || !strings.Contains(said.texts[0], "no window includes the hours 23 to 24") {
 		t.Errorf("its user is warned: %q, want one warning of the hour from 23 to 24", said.texts)
 	}
 }

@@ -9,11 +9,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // activeAt returns the first window that has the hour which a clock in the zone shows.
-func activeAt(spec *v1.TDSetSpec, zone *time.Location, instant time.Time) int {
+func activeAt(spec *schedulev1.TDSetSpec, zone *time.Location, instant time.Time) int {
 	now := int32(instant.In(zone).Hour())
 	for i, window := range spec.SchedulingConfig {
 		for hour := window.StartTime; ; {
@@ -30,7 +30,7 @@ func activeAt(spec *v1.TDSetSpec, zone *time.Location, instant time.Time) int {
 }
 
 // replicasOf returns the number of replicas that a window wants.
-func replicasOf(spec *v1.TDSetSpec, window int) int32 {
+func replicasOf(spec *schedulev1.TDSetSpec, window int) int32 {
 	if window == None {
 		return spec.DefaultReplica
 	}
@@ -39,7 +39,7 @@ func replicasOf(spec *v1.TDSetSpec, window int) int32 {
 
 // nextMinute returns the first full minute after instant at which another window is active. What doesn't change in three days never
 // changes: no day is skipped or repeated more than once.
-func nextMinute(spec *v1.TDSetSpec, zone *time.Location, instant time.Time) time.Time {
+func nextMinute(spec *schedulev1.TDSetSpec, zone *time.Location, instant time.Time) time.Time {
 	window := activeAt(spec, zone, instant)
 	minute := instant.Truncate(time.Minute)
 	for range 3 * 24 * 60 {
@@ -80,7 +80,7 @@ func FuzzAt(f *testing.F) {
 	// The brute force looks at full minutes, and there were zones that are seconds off, until 1972.
 	first, last := time.Date(1973, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	f.Fuzz(func(t *testing.T, zoneIndex uint8, seconds int64, nanoseconds uint32, defaultReplica int32, windows []byte) {
-		spec := &v1.TDSetSpec{TimeZone: zones[int(zoneIndex)%len(zones)], DefaultReplica: defaultReplica}
+		spec := &schedulev1.TDSetSpec{TimeZone: zones[int(zoneIndex)%len(zones)], DefaultReplica: defaultReplica}
 		for ; len(windows) >= 3 && len(spec.SchedulingConfig) < maxWindows; windows = windows[3:] {
 			window := aWindow(int32(windows[0]%24), int32(windows[1]%25), int32(windows[2]))
 			if window.StartTime != window.EndTime {

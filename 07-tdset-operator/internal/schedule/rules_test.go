@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 const (
@@ -19,12 +19,12 @@ const (
 )
 
 func TestValidate(t *testing.T) {
-	many := make([]v1.Scheduling, 25)
+	many := make([]schedulev1.Scheduling, 25)
 	for i := range many {
 		many[i] = aWindow(int32(i%24), int32(i/24)+12, 1)
 	}
 	for sentence, test := range map[string]struct {
-		spec *v1.TDSetSpec
+		spec *schedulev1.TDSetSpec
 		want []string
 	}{
 		"the example":                      {aSpec("", seed...), nil},
@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 			"spec.schedulingConfig[0].replica: Invalid value: -1: must be from 0 to 1000",
 			"spec.schedulingConfig[1].replica: Invalid value: 1001: must be from 0 to 1000",
 		}},
-		"none outside of the windows": {&v1.TDSetSpec{SchedulingConfig: night}, []string{"spec.defaultReplica: Invalid value: 0: must be from 1 to 1000"}},
+		"none outside of the windows": {&schedulev1.TDSetSpec{SchedulingConfig: night}, []string{"spec.defaultReplica: Invalid value: 0: must be from 1 to 1000"}},
 		"too many windows":            {aSpec("", many...), []string{"spec.schedulingConfig: Too many: 25: must have at most 24 items"}},
 		"all of it at once": {aSpec("Local", aWindow(9, 17, 5), aWindow(17, 17, 5), aWindow(9, 17, 5)), []string{
 			`spec.timeZone: Invalid value: "Local": ` + zoneIsUnknown,
@@ -80,43 +80,43 @@ func TestValidate(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		windows []v1.Scheduling
+		windows []schedulev1.Scheduling
 		want    []string
 	}{
 		"every hour in a window of its own": {everyHour(), nil},
-		"the whole day":                     {[]v1.Scheduling{aWindow(0, 24, 2)}, nil},
-		"a day and a night":                 {[]v1.Scheduling{aWindow(6, 22, 5), aWindow(22, 6, 2)}, nil},
+		"the whole day":                     {[]schedulev1.Scheduling{aWindow(0, 24, 2)}, nil},
+		"a day and a night":                 {[]schedulev1.Scheduling{aWindow(6, 22, 5), aWindow(22, 6, 2)}, nil},
 		"the example": {seed, []string{
-			"spec.schedulingConfig: the hours 0 to 1 are in no window, and get defaultReplica, which is 10",
+			"spec.schedulingConfig: no window includes the hours 0 to 1, so they get defaultReplica, which is 10",
 		}},
 		"no windows": {nil, []string{
-			"spec.schedulingConfig: the hours 0 to 24 are in no window, and get defaultReplica, which is 10",
+			"spec.schedulingConfig: no window includes the hours 0 to 24, so they get defaultReplica, which is 10",
 		}},
 		"hours in no window, at both ends of the day": {work, []string{
-			"spec.schedulingConfig: the hours 0 to 9 and 17 to 24 are in no window, and get defaultReplica, which is 10",
+			"spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 10",
 		}},
-		"hours in no window, thrice": {[]v1.Scheduling{aWindow(2, 9, 5), aWindow(10, 17, 5), aWindow(18, 1, 5)}, []string{
-			"spec.schedulingConfig: the hours 1 to 2, 9 to 10 and 17 to 18 are in no window, and get defaultReplica, which is 10",
+		"hours in no window, thrice": {[]schedulev1.Scheduling{aWindow(2, 9, 5), aWindow(10, 17, 5), aWindow(18, 1, 5)}, []string{
+			"spec.schedulingConfig: no window includes the hours 1 to 2, 9 to 10, 17 to 18, so they get defaultReplica, which is 10",
 		}},
-		"a window that overlaps an earlier one": {[]v1.Scheduling{aWindow(12, 14, 8), aWindow(0, 24, 5)}, []string{
-			"spec.schedulingConfig[1]: window 0-24 isn't active in the hours 12 to 14, since an earlier window has them: 12-14",
+		"a window that overlaps an earlier one": {[]schedulev1.Scheduling{aWindow(12, 14, 8), aWindow(0, 24, 5)}, []string{
+			"spec.schedulingConfig[1]: window 0-24 is not active from 12 to 14, because it comes after 12-14",
 		}},
-		"a window that overlaps two": {[]v1.Scheduling{aWindow(20, 4, 8), aWindow(12, 14, 8), aWindow(0, 24, 5)}, []string{
-			"spec.schedulingConfig[2]: window 0-24 isn't active in the hours 0 to 4, 12 to 14 and 20 to 24, since earlier windows have them: 20-4 and 12-14",
+		"a window that overlaps two": {[]schedulev1.Scheduling{aWindow(20, 4, 8), aWindow(12, 14, 8), aWindow(0, 24, 5)}, []string{
+			"spec.schedulingConfig[2]: window 0-24 is not active from 0 to 4, 12 to 14, 20 to 24, because it comes after 20-4, 12-14",
 		}},
-		"a window that is never active, because of one": {[]v1.Scheduling{aWindow(0, 24, 2), aWindow(12, 14, 8)}, []string{
-			"spec.schedulingConfig[1]: window 12-14 isn't active in any of its hours, since an earlier window has them: 0-24",
+		"a window that is never active, because of one": {[]schedulev1.Scheduling{aWindow(0, 24, 2), aWindow(12, 14, 8)}, []string{
+			"spec.schedulingConfig[1]: window 12-14 is never active, because it comes after 0-24",
 		}},
-		"a window that is never active, because of two": {[]v1.Scheduling{aWindow(0, 13, 2), aWindow(13, 0, 2), aWindow(12, 14, 8)}, []string{
-			"spec.schedulingConfig[2]: window 12-14 isn't active in any of its hours, since earlier windows have them: 0-13 and 13-0",
+		"a window that is never active, because of two": {[]schedulev1.Scheduling{aWindow(0, 13, 2), aWindow(13, 0, 2), aWindow(12, 14, 8)}, []string{
+			"spec.schedulingConfig[2]: window 12-14 is never active, because it comes after 0-13, 13-0",
 		}},
-		"a window between whose hours is another": {[]v1.Scheduling{aWindow(0, 12, 2), aWindow(14, 24, 3), aWindow(11, 15, 4)}, []string{
-			"spec.schedulingConfig[2]: window 11-15 isn't active in the hours 11 to 12 and 14 to 15, since earlier windows have them: 0-12 and 14-24",
+		"a window between whose hours is another": {[]schedulev1.Scheduling{aWindow(0, 12, 2), aWindow(14, 24, 3), aWindow(11, 15, 4)}, []string{
+			"spec.schedulingConfig[2]: window 11-15 is not active from 11 to 12, 14 to 15, because it comes after 0-12, 14-24",
 		}},
-		"one of each": {[]v1.Scheduling{aWindow(9, 17, 2), aWindow(12, 14, 3), aWindow(16, 20, 4)}, []string{
-			"spec.schedulingConfig[1]: window 12-14 isn't active in any of its hours, since an earlier window has them: 9-17",
-			"spec.schedulingConfig[2]: window 16-20 isn't active in the hours 16 to 17, since an earlier window has them: 9-17",
-			"spec.schedulingConfig: the hours 0 to 9 and 20 to 24 are in no window, and get defaultReplica, which is 10",
+		"one of each": {[]schedulev1.Scheduling{aWindow(9, 17, 2), aWindow(12, 14, 3), aWindow(16, 20, 4)}, []string{
+			"spec.schedulingConfig[1]: window 12-14 is never active, because it comes after 9-17",
+			"spec.schedulingConfig[2]: window 16-20 is not active from 16 to 17, because it comes after 9-17",
+			"spec.schedulingConfig: no window includes the hours 0 to 9, 20 to 24, so they get defaultReplica, which is 10",
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-func everyHour() (windows []v1.Scheduling) {
+func everyHour() (windows []schedulev1.Scheduling) {
 	for hour := range int32(24) {
 		windows = append(windows, aWindow(hour, hour+1, hour))
 	}

@@ -6,24 +6,24 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // seed is the schedule of the example: hour 0 is in no window.
-var seed = []v1.Scheduling{aWindow(9, 17, 5), aWindow(17, 19, 3), aWindow(19, 0, 2), aWindow(1, 7, 2), aWindow(7, 9, 3)}
+var seed = []schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(17, 19, 3), aWindow(19, 0, 2), aWindow(1, 7, 2), aWindow(7, 9, 3)}
 
 // night goes on past midnight, and early begins with it.
 var (
-	night = []v1.Scheduling{aWindow(22, 6, 2)}
-	early = []v1.Scheduling{aWindow(0, 6, 2)}
-	two   = []v1.Scheduling{aWindow(2, 3, 5)}
-	work  = []v1.Scheduling{aWindow(9, 17, 5)}
+	night = []schedulev1.Scheduling{aWindow(22, 6, 2)}
+	early = []schedulev1.Scheduling{aWindow(0, 6, 2)}
+	two   = []schedulev1.Scheduling{aWindow(2, 3, 5)}
+	work  = []schedulev1.Scheduling{aWindow(9, 17, 5)}
 )
 
 // Outside of all windows, ten replicas are wanted. Times are written with their zone's offset from UTC, the wanted ones too.
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		windows      []v1.Scheduling
+		windows      []schedulev1.Scheduling
 		zone         string
 		at           string
 		want         string // the window's name
@@ -36,53 +36,53 @@ func TestAt(t *testing.T) {
 		"before a window there may be none":    {work, "", "2026-01-01T08:59:59Z", "default", 10, "2026-01-01T09:00:00Z"},
 		"and after it":                         {work, "", "2026-01-01T17:00:00Z", "default", 10, "2026-01-02T09:00:00Z"},
 		"a gap of an hour":                     {seed, "", "2026-01-01T00:59:59Z", "default", 10, "2026-01-01T01:00:00Z"},
-		"a gap in the day":                     {[]v1.Scheduling{aWindow(9, 12, 4), aWindow(13, 17, 5)}, "", "2026-01-01T12:30:00Z", "default", 10, "2026-01-01T13:00:00Z"},
+		"a gap in the day":                     {[]schedulev1.Scheduling{aWindow(9, 12, 4), aWindow(13, 17, 5)}, "", "2026-01-01T12:30:00Z", "default", 10, "2026-01-01T13:00:00Z"},
 		"without windows":                      {nil, "", "2026-01-01T12:00:00Z", "default", 10, ""},
 		"the instant may be given in any zone": {work, "UTC", "2026-01-01T18:30:00+10:00", "default", 10, "2026-01-01T09:00:00Z"},
-		"a window may want no replicas":        {[]v1.Scheduling{aWindow(9, 17, 0)}, "", "2026-01-01T12:00:00Z", "9-17", 0, "2026-01-01T17:00:00Z"},
+		"a window may want no replicas":        {[]schedulev1.Scheduling{aWindow(9, 17, 0)}, "", "2026-01-01T12:00:00Z", "9-17", 0, "2026-01-01T17:00:00Z"},
 		"a window after one with as many replicas is another": {
-			[]v1.Scheduling{aWindow(9, 12, 5), aWindow(12, 17, 5)}, "", "2026-01-01T10:00:00Z", "9-12", 5, "2026-01-01T12:00:00Z",
+			[]schedulev1.Scheduling{aWindow(9, 12, 5), aWindow(12, 17, 5)}, "", "2026-01-01T10:00:00Z", "9-12", 5, "2026-01-01T12:00:00Z",
 		},
 		"and so is none, with as many": {
-			[]v1.Scheduling{aWindow(9, 12, 10)}, "", "2026-01-01T10:00:00Z", "9-12", 10, "2026-01-01T12:00:00Z",
+			[]schedulev1.Scheduling{aWindow(9, 12, 10)}, "", "2026-01-01T10:00:00Z", "9-12", 10, "2026-01-01T12:00:00Z",
 		},
 
 		"from 19 up to 0":               {seed, "", "2026-01-01T23:59:59Z", "19-0", 2, "2026-01-02T00:00:00Z"},
-		"from 19 up to 24":              {[]v1.Scheduling{aWindow(19, 24, 2)}, "", "2026-01-01T23:59:59Z", "19-24", 2, "2026-01-02T00:00:00Z"},
+		"from 19 up to 24":              {[]schedulev1.Scheduling{aWindow(19, 24, 2)}, "", "2026-01-01T23:59:59Z", "19-24", 2, "2026-01-02T00:00:00Z"},
 		"from 22 to 6, before midnight": {night, "", "2026-01-01T23:00:00Z", "22-6", 2, "2026-01-02T06:00:00Z"},
 		"from 22 to 6, after midnight":  {night, "", "2026-01-02T05:59:59Z", "22-6", 2, "2026-01-02T06:00:00Z"},
 		"from 22 to 6, at noon":         {night, "", "2026-01-02T12:00:00Z", "default", 10, "2026-01-02T22:00:00Z"},
-		"from 0 to 24":                  {[]v1.Scheduling{aWindow(0, 24, 2)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "0-24", 2, ""},
-		"the hour 23, up to 0":          {[]v1.Scheduling{aWindow(23, 0, 2)}, "", "2026-01-01T22:59:59Z", "default", 10, "2026-01-01T23:00:00Z"},
-		"the hour 23, up to 24":         {[]v1.Scheduling{aWindow(23, 24, 2)}, "", "2026-01-01T23:30:00Z", "23-24", 2, "2026-01-02T00:00:00Z"},
-		"up to the hour 23":             {[]v1.Scheduling{aWindow(20, 23, 2)}, "", "2026-01-01T22:59:59Z", "20-23", 2, "2026-01-01T23:00:00Z"},
-		"from 23 to 22":                 {[]v1.Scheduling{aWindow(23, 22, 2)}, "", "2026-01-01T23:00:00Z", "23-22", 2, "2026-01-02T22:00:00Z"},
+		"from 0 to 24":                  {[]schedulev1.Scheduling{aWindow(0, 24, 2)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "0-24", 2, ""},
+		"the hour 23, up to 0":          {[]schedulev1.Scheduling{aWindow(23, 0, 2)}, "", "2026-01-01T22:59:59Z", "default", 10, "2026-01-01T23:00:00Z"},
+		"the hour 23, up to 24":         {[]schedulev1.Scheduling{aWindow(23, 24, 2)}, "", "2026-01-01T23:30:00Z", "23-24", 2, "2026-01-02T00:00:00Z"},
+		"up to the hour 23":             {[]schedulev1.Scheduling{aWindow(20, 23, 2)}, "", "2026-01-01T22:59:59Z", "20-23", 2, "2026-01-01T23:00:00Z"},
+		"from 23 to 22":                 {[]schedulev1.Scheduling{aWindow(23, 22, 2)}, "", "2026-01-01T23:00:00Z", "23-22", 2, "2026-01-02T22:00:00Z"},
 
 		"the first of two that have the hour": {
-			[]v1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T12:30:00Z", "12-14", 8, "2026-01-01T14:00:00Z",
+			[]schedulev1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T12:30:00Z", "12-14", 8, "2026-01-01T14:00:00Z",
 		},
 		"the second one, until the first begins": {
-			[]v1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T11:30:00Z", "9-17", 5, "2026-01-01T12:00:00Z",
+			[]schedulev1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T11:30:00Z", "9-17", 5, "2026-01-01T12:00:00Z",
 		},
 		"the first, though the second is narrower": {
-			[]v1.Scheduling{aWindow(9, 17, 5), aWindow(12, 14, 8)}, "", "2026-01-01T12:30:00Z", "9-17", 5, "2026-01-01T17:00:00Z",
+			[]schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(12, 14, 8)}, "", "2026-01-01T12:30:00Z", "9-17", 5, "2026-01-01T17:00:00Z",
 		},
 		"a last one for all other hours": {
-			[]v1.Scheduling{aWindow(9, 17, 5), aWindow(0, 24, 2)}, "", "2026-01-01T20:00:00Z", "0-24", 2, "2026-01-02T09:00:00Z",
+			[]schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(0, 24, 2)}, "", "2026-01-01T20:00:00Z", "0-24", 2, "2026-01-02T09:00:00Z",
 		},
 		"a first one for all hours": {
-			[]v1.Scheduling{aWindow(0, 24, 2), aWindow(9, 17, 5)}, "", "2026-01-01T12:00:00Z", "0-24", 2, "",
+			[]schedulev1.Scheduling{aWindow(0, 24, 2), aWindow(9, 17, 5)}, "", "2026-01-01T12:00:00Z", "0-24", 2, "",
 		},
 		"two that have all hours together": {
-			[]v1.Scheduling{aWindow(0, 12, 2), aWindow(12, 0, 5)}, "", "2026-01-01T23:00:00Z", "12-0", 5, "2026-01-02T00:00:00Z",
+			[]schedulev1.Scheduling{aWindow(0, 12, 2), aWindow(12, 0, 5)}, "", "2026-01-01T23:00:00Z", "12-0", 5, "2026-01-02T00:00:00Z",
 		},
 
 		// From 2:00 clocks are set forward to 3:00.
 		"forward in Berlin: the day before":            {two, "Europe/Berlin", "2026-03-28T02:30:00+01:00", "2-3", 5, "2026-03-28T03:00:00+01:00"},
 		"forward: a window of the skipped hour":        {two, "Europe/Berlin", "2026-03-29T01:59:59+01:00", "default", 10, "2026-03-30T02:00:00+02:00"},
-		"forward: a window that begins with it":        {[]v1.Scheduling{aWindow(2, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
-		"forward: a window that ends with it":          {[]v1.Scheduling{aWindow(1, 3, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "1-3", 5, "2026-03-29T03:00:00+02:00"},
-		"forward: a window that begins after it":       {[]v1.Scheduling{aWindow(3, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that begins with it":        {[]schedulev1.Scheduling{aWindow(2, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that ends with it":          {[]schedulev1.Scheduling{aWindow(1, 3, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "1-3", 5, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that begins after it":       {[]schedulev1.Scheduling{aWindow(3, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
 		"forward in New York: a night of seven hours":  {night, "America/New_York", "2026-03-07T23:00:00-05:00", "22-6", 2, "2026-03-08T06:00:00-04:00"},
 		"forward in Sydney: a window of the lost hour": {two, "Australia/Sydney", "2026-10-04T01:30:00+10:00", "default", 10, "2026-10-05T02:00:00+11:00"},
 
@@ -91,7 +91,7 @@ func TestAt(t *testing.T) {
 		"back: its second half":                        {two, "Europe/Berlin", "2026-10-25T02:30:00+01:00", "2-3", 5, "2026-10-25T03:00:00+01:00"},
 		"back: before it":                              {two, "Europe/Berlin", "2026-10-25T01:30:00+02:00", "default", 10, "2026-10-25T02:00:00+02:00"},
 		"back in New York: a night of nine hours":      {night, "America/New_York", "2026-10-31T23:00:00-04:00", "22-6", 2, "2026-11-01T06:00:00-05:00"},
-		"back in New York: an hour that is long":       {[]v1.Scheduling{aWindow(1, 2, 5)}, "America/New_York", "2026-11-01T01:30:00-04:00", "1-2", 5, "2026-11-01T02:00:00-05:00"},
+		"back in New York: an hour that is long":       {[]schedulev1.Scheduling{aWindow(1, 2, 5)}, "America/New_York", "2026-11-01T01:30:00-04:00", "1-2", 5, "2026-11-01T02:00:00-05:00"},
 		"back in Sydney":                               {two, "Australia/Sydney", "2026-04-05T02:00:00+11:00", "2-3", 5, "2026-04-05T03:00:00+10:00"},
 		"back by two hours in Troll: a first time":     {two, "Antarctica/Troll", "2026-10-25T02:30:00+02:00", "2-3", 5, "2026-10-25T01:00:00Z"},
 		"back by two hours: between":                   {two, "Antarctica/Troll", "2026-10-25T01:30:00Z", "default", 10, "2026-10-25T02:00:00Z"},
@@ -166,7 +166,7 @@ func TestNextIsInTheZone(t *testing.T) {
 
 func BenchmarkAt(b *testing.B) {
 	when := time.Date(2026, 1, 1, 17, 30, 0, 0, time.UTC)
-	for name, spec := range map[string]*v1.TDSetSpec{
+	for name, spec := range map[string]*schedulev1.TDSetSpec{
 		"UTC":                        aSpec("", seed...),
 		"Berlin":                     aSpec("Europe/Berlin", seed...),
 		"Berlin, a day ahead":        aSpec("Europe/Berlin", aWindow(18, 19, 1)),
@@ -184,7 +184,7 @@ func BenchmarkAt(b *testing.B) {
 	}
 }
 
-func at(t *testing.T, spec *v1.TDSetSpec, instant time.Time) State {
+func at(t *testing.T, spec *schedulev1.TDSetSpec, instant time.Time) State {
 	t.Helper()
 	state, err := At(spec, instant)
 	if err != nil {
@@ -203,10 +203,10 @@ func instant(t *testing.T, text string) time.Time {
 }
 
 // aSpec returns a schedule that wants ten replicas outside of its windows.
-func aSpec(zone string, windows ...v1.Scheduling) *v1.TDSetSpec {
-	return &v1.TDSetSpec{TimeZone: zone, SchedulingConfig: windows, DefaultReplica: 10}
+func aSpec(zone string, windows ...schedulev1.Scheduling) *schedulev1.TDSetSpec {
+	return &schedulev1.TDSetSpec{TimeZone: zone, SchedulingConfig: windows, DefaultReplica: 10}
 }
 
-func aWindow(start, end, replicas int32) v1.Scheduling {
-	return v1.Scheduling{StartTime: start, EndTime: end, Replica: replicas}
+func aWindow(start, end, replicas int32) schedulev1.Scheduling {
+	return schedulev1.Scheduling{StartTime: start, EndTime: end, Replica: replicas}
 }

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // A year, minute by minute, as the controller goes through it: from one transition to the next, with nothing in between.
 func TestYear(t *testing.T) {
-	schedules := map[string][]v1.Scheduling{
+	schedules := map[string][]schedulev1.Scheduling{
 		"the seed's":                 seed,
 		"nights":                     night,
 		"an hour that may be missed": {aWindow(2, 3, 5)},
@@ -42,7 +42,7 @@ func TestYear(t *testing.T) {
 
 // followYear compares the state with the brute force at each minute of the year that begins with from, and asks for a new one only
 // when it says so. It returns how many transitions there are.
-func followYear(t *testing.T, spec *v1.TDSetSpec, from time.Time) (transitions int) {
+func followYear(t *testing.T, spec *schedulev1.TDSetSpec, from time.Time) (transitions int) {
 	t.Helper()
 	zone, err := Location(spec)
 	if err != nil {

@@ -54,7 +54,7 @@ func TestTheSample(t *testing.T) {
 	kubectl(t, "apply", "-f", "config/samples/namespace.yaml")
 	t.Cleanup(func() { kubectl(t, "delete", "-k", "config/samples", "--timeout=3m") })
 	here := strings.Replace(string(sample), "image: crccheck/hello-world\n", "image: "+standIn+"\n", 1)
-	if said, err := utils.RunWith(here, "kubectl", "apply", "-f", "-"); err != nil || !strings.Contains(said, "0 to 1 are in no window") {
+	if said, err := utils.RunWith(here, "kubectl", "apply", "-f", "-"); err != nil || !strings.Contains(said, "no window includes the hours 0 to 1") {
 		t.Fatalf("kubectl said\n%s\nwant a warning of the hour in no window, and no error", said)
 	}
 

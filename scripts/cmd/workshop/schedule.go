@@ -1,6 +1,7 @@
 package main
 
-// workshop schedule: what a TDSet will want in a week, before anyone applies it. Chapter 07 has the program that knows: cmd/schedule.
+// workshop schedule: what a TDSet will want in a week, before anyone applies it. The program in
+// scripts/schedule computes that with chapter 07's rules.
 
 import (
 	"context"
@@ -12,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/gobuild"
-	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -21,11 +21,11 @@ func newScheduleCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "schedule FILE",
 		Short: "Show how a TDSet will scale over a week, without a cluster",
-		Long: `Schedule prints what the TDSets in a file will want in the coming week, by chapter 07's rules: replicas by day and hour, the
-transitions, and where clocks are set forward or back. It warns of what the author may not have meant, such as hours in no
-window, and says which field is wrong where there can't be such a TDSet. It needs no cluster.
+		Long: `Schedule prints what the TDSets in a file will want in the coming week, by chapter 07's rules: replicas by day and hour,
+transitions, and changes of the clocks. It warns of what the author may not have meant, such as hours outside of all
+windows, and names the field if a TDSet is invalid. It needs no cluster.
 
-FILE is YAML. If it is -, standard input is read.`,
+FILE is YAML. If it is -, standard input is read. Other objects in it are skipped.`,
 		Example: `  ./scripts/workshop schedule 07-tdset-operator/config/samples/schedule_v1_tdset.yaml
   ./scripts/workshop schedule --from 2026-03-26 tdset.yaml
   ./scripts/workshop kubectl get tds -A -o yaml | ./scripts/workshop schedule -`,
@@ -57,15 +57,15 @@ FILE is YAML. If it is -, standard input is read.`,
 	return command
 }
 
-// buildSchedule builds chapter 07's program and returns the binary's path.
+// buildSchedule builds the program in scripts/schedule and returns the binary's path.
 func buildSchedule(ctx context.Context) (binary string, err error) {
-	chapter, err := oneChapter([]string{"07"})
-	if err != nil {
-		return "", err
-	}
-	binary = filepath.Join(theRoot(), ".workshop", "bin", chapter.Name+"-schedule")
-	return binary, ui.New(os.Stderr).While("building chapter 07's schedule", func(step *ui.Step) (string, error) {
-		_, err := program.Build(ctx, chapter, "./cmd/schedule", binary, func(done gobuild.Progress) { step.Update("%s", done) })
-		return "", err
+	binary = filepath.Join(theRoot(), ".workshop", "bin", "schedule")
+	return binary, ui.New(os.Stderr).While("building schedule", func(step *ui.Step) (string, error) {
+		return "", gobuild.Build{
+			What:     "schedule, with chapter 07's rules,",
+			Dir:      filepath.Join(theRoot(), "scripts", "schedule"),
+			Args:     []string{"-o", binary, "."},
+			Progress: func(done gobuild.Progress) { step.Update("%s", done) },
+		}.Run(ctx)
 	})
 }

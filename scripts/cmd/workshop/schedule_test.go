@@ -1,6 +1,6 @@
 package main
 
-// The command around chapter 07's cmd/schedule, which has tests of its own.
+// The command around scripts/schedule, which has tests of its own.
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// A program that tells how it was called, in place of chapter 07's.
+// A program that prints how it was called, in place of scripts/schedule.
 const tellsHowItWasCalled = `package main
 
 import (
@@ -79,10 +79,10 @@ func TestScheduleThatCantBeBuilt(t *testing.T) {
 	}
 }
 
-// aWorkspaceWith is a repository of the test's own, whose chapter 07 has that program.
+// aWorkspaceWith makes a repository with that program in scripts/schedule.
 func aWorkspaceWith(t *testing.T, schedule string) {
 	t.Helper()
 	t.Setenv("WORKSHOP_ROOT", testfiles.Write(t, t.TempDir(), map[string]string{
-		"07-test/go.mod": "module a\n\ngo 1.26\n", "07-test/cmd/schedule/main.go": schedule,
+		"scripts/schedule/go.mod": "module a\n\ngo 1.26\n", "scripts/schedule/main.go": schedule,
 	}))
 }

@@ -154,6 +154,10 @@ func Find(root string, names ...string) ([]Chapter, error) {
 // Modules returns the folders of the modules in go.work, if all holds every chapter.
 func Modules(all []Chapter) []string { return append(Names(all), "scripts") }
 
+// Schedule is the folder of a module of its own: it imports chapter 07, which a learner may break, and
+// the workshop's other commands must still build then.
+const Schedule = "scripts/schedule"
+
 // Names returns the names of the chapters.
 func Names(all []Chapter) (names []string) {
 	for _, chapter := range all {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -99,7 +100,7 @@ func versions(_ context.Context, r *repository) error {
 			r.say("%s: %s %s, but %s", file, what, version, before)
 		}
 	}
-	for _, module := range r.modules {
+	for _, module := range append(slices.Clone(r.modules), chapters.Schedule) {
 		path := filepath.Join(r.root, module, "go.mod")
 		content, err := os.ReadFile(path)
 		if err != nil {

@@ -25,7 +25,7 @@ func (s *Suite) checkFiles(ctx context.Context, _ *ui.Step) (string, error) {
 // modules are the folders of the modules to test.
 func (s *Suite) modules() []string {
 	if s.Everything {
-		return chapters.Modules(s.Chapters)
+		return append(chapters.Modules(s.Chapters), chapters.Schedule)
 	}
 	return chapters.Names(s.Chapters)
 }

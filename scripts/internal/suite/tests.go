@@ -37,9 +37,13 @@ func (s *Suite) tests(ctx context.Context) {
 		}
 		if s.Everything {
 			green = s.step(ctx, "scripts: unit and integration tests", func(ctx context.Context, step *ui.Step) (string, error) {
+				environment := s.testEnvironment(c, s.Chapters...)
+				if _, err := s.goTest(ctx, step, chapters.Schedule, environment, append(slices.Clone(s.race), "./...")...); err != nil {
+					return "", err
+				}
 				// -count=1: Go's test cache ignores the chapters, which these tests read.
 				args := slices.Concat([]string{"-count=1"}, s.race, []string{"./cmd/...", "./internal/..."})
-				return s.goTest(ctx, step, "scripts", s.testEnvironment(c, s.Chapters...), args...)
+				return s.goTest(ctx, step, "scripts", environment, args...)
 			}) && green
 		}
 		for _, chapter := range s.Chapters {

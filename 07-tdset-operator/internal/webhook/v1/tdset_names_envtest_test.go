@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // badNames are TDSets with such names. What is changed later of one that is there is in TestATDSetThatWasNotRefusedCanBeChanged.
 var badNames = map[string]struct {
-	change func(*v1.TDSet)
+	change func(*schedulev1.TDSet)
 	want   string
 }{
 	"a name that no label can have as its value": {
@@ -19,7 +19,7 @@ var badNames = map[string]struct {
 		"metadata.name: at most 63 characters, since it becomes the value of a label",
 	},
 	"a name that no Service can have, and a Service": {
-		func(tdset *v1.TDSet) { tdset.Name, tdset.Spec.Service = "1a", &v1.Service{Port: 80} },
+		func(tdset *schedulev1.TDSet) { tdset.Name, tdset.Spec.Service = "1a", &schedulev1.Service{Port: 80} },
 		nameOfAService,
 	},
 }
@@ -40,6 +40,6 @@ func TestABadNameIsRefused(t *testing.T) {
 	})
 }
 
-func named(name string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Name = name }
+func named(name string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Name = name }
 }

@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // refusals are TDSets that there can't be. Who says so? The CRD's rules where it has them; they are
 // looked at first. Else the webhook.
 var refusals = map[string]struct {
-	change                 func(*v1.TDSet)
+	change                 func(*schedulev1.TDSet)
 	fromRules, fromWebhook string
 }{
 	"an unknown zone": {
@@ -67,7 +67,7 @@ var refusals = map[string]struct {
 		`spec.schedulingConfig[0].endTime: Invalid value: 25: must be from 0 to 24`,
 	},
 	"fewer replicas than none": {
-		windows(v1.Scheduling{StartTime: 9, EndTime: 17, Replica: -1}),
+		windows(schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: -1}),
 		`spec.schedulingConfig[0].replica: Invalid value: -1: spec.schedulingConfig[0].replica in body should be greater than or equal to 0`,
 		`spec.schedulingConfig[0].replica: Invalid value: -1: must be from 0 to 1000`,
 	},
@@ -77,7 +77,7 @@ var refusals = map[string]struct {
 		`spec.defaultReplica: Invalid value: 0: must be from 1 to 1000`,
 	},
 	"25 windows": {
-		func(tdset *v1.TDSet) {
+		func(tdset *schedulev1.TDSet) {
 			for hour := range int32(24) {
 				tdset.Spec.SchedulingConfig = append(tdset.Spec.SchedulingConfig, aWindow(hour, hour+1))
 			}
@@ -105,7 +105,7 @@ func TestRefusedByTheCRD(t *testing.T) {
 func TestRefusedByTheWebhook(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	withoutRules(t, api, namespace)
-	stored := aTDSet(in(namespace), func(tdset *v1.TDSet) { tdset.Name = "stored" })
+	stored := aTDSet(in(namespace), func(tdset *schedulev1.TDSet) { tdset.Name = "stored" })
 	must(t, api.Create(t.Context(), stored))
 	for sentence, test := range refusals {
 		t.Run(sentence, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestWarnings(t *testing.T) {
 		// The API server applies a patch to the object in its watch cache first. If that is too
 		// old, it patches the one in etcd, and the webhook warns of both attempts. A list waits
 		// until the cache has caught up.
-		must(t, api.List(t.Context(), &v1.TDSetList{}, client.InNamespace(namespace)))
+		must(t, api.List(t.Context(), &schedulev1.TDSetList{}, client.InNamespace(namespace)))
 		must(t, merge(t, api, tdset, test.patch))
 		if difference := cmp.Diff(test.want, warned.since(), cmpopts.EquateEmpty()); difference != "" {
 			t.Errorf("warnings of %s (-want, +got):\n%s", test.sentence, difference)
@@ -202,7 +202,7 @@ func TestWithoutAnAnswer(t *testing.T) {
 // these have to look at the old one themselves.)
 func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
-	stored := map[string]*v1.TDSet{}
+	stored := map[string]*schedulev1.TDSet{}
 	t.Run("stored", func(t *testing.T) {
 		withoutRules(t, api, namespace)
 		withoutWebhook(t, api, warned, namespace)
@@ -237,18 +237,18 @@ func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
 	}
 }
 
-func in(namespace string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Namespace = namespace }
+func in(namespace string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Namespace = namespace }
 }
 
 // merge applies a merge patch.
-func merge(t *testing.T, api client.Client, tdset *v1.TDSet, patch string) error {
+func merge(t *testing.T, api client.Client, tdset *schedulev1.TDSet, patch string) error {
 	t.Helper()
 	return api.Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 // writeStatus writes to the status, as the controller does.
-func writeStatus(t *testing.T, api client.Client, tdset *v1.TDSet) error {
+func writeStatus(t *testing.T, api client.Client, tdset *schedulev1.TDSet) error {
 	t.Helper()
 	return api.Status().Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"activeWindow":"default"}}`)))
 }
@@ -318,7 +318,7 @@ func withoutRules(t *testing.T, api client.Client, namespace string) {
 		must(t, api.Update(ctx, crd))
 	}
 	// A name is judged by a rule too, and by nothing else.
-	long := func(tdset *v1.TDSet) { tdset.Name = strings.Repeat("a", 64) }
+	long := func(tdset *schedulev1.TDSet) { tdset.Name = strings.Repeat("a", 64) }
 	judged := func(ctx context.Context) bool {
 		err := api.Create(ctx, aTDSet(in(namespace), long), client.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), "at most 63 characters")
@@ -343,7 +343,7 @@ func stripRules(schema *apiextensionsv1.JSONSchemaProps) {
 }
 
 // probe makes a TDSet another one.
-func probe(tdset *v1.TDSet) {
+func probe(tdset *schedulev1.TDSet) {
 	tdset.ObjectMeta = metav1.ObjectMeta{Namespace: tdset.Namespace, Name: "probe"}
 }
 

@@ -11,21 +11,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 const (
 	unknownZone  = `TDSet.schedule.rs "a" is invalid: spec.timeZone: Invalid value: "Mars/Olympus_Mons": no known time zone: say an IANA name, such as Europe/Berlin or UTC`
 	noHours      = `TDSet.schedule.rs "a" is invalid: spec.schedulingConfig[0]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, say 0 and 24`
-	uncovered    = "spec.schedulingConfig: the hours 0 to 9 and 17 to 24 are in no window, and get defaultReplica, which is 1"
-	uncoveredTwo = "spec.schedulingConfig: the hours 0 to 9 and 17 to 24 are in no window, and get defaultReplica, which is 2"
-	overlap      = "spec.schedulingConfig[1]: window 0-24 isn't active in the hours 9 to 17, since an earlier window has them: 9-17"
+	uncovered    = "spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 1"
+	uncoveredTwo = "spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 2"
+	overlap      = "spec.schedulingConfig[1]: window 0-24 is not active from 9 to 17, because it comes after 9-17"
 )
 
 func TestValidate(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		old          *v1.TDSet // nil: it is new
-		tdset        *v1.TDSet
+		old          *schedulev1.TDSet // nil: it is new
+		tdset        *schedulev1.TDSet
 		wantError    string
 		wantWarnings []string
 	}{
@@ -38,17 +38,17 @@ func TestValidate(t *testing.T) {
 		"a schedule that becomes one":          {old: aTDSet(windows(aWindow(0, 24))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
 		"another default":                      {old: aTDSet(), tdset: aTDSet(defaultReplica(2)), wantWarnings: []string{uncoveredTwo}},
 		"another zone":                         {old: aTDSet(), tdset: aTDSet(zone("Europe/Berlin")), wantWarnings: []string{uncovered}},
-		"other replicas":                       {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Spec.SchedulingConfig[0].Replica = 6 }), wantWarnings: []string{uncovered}},
+		"other replicas":                       {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.SchedulingConfig[0].Replica = 6 }), wantWarnings: []string{uncovered}},
 		"another zone, which isn't known":      {old: aTDSet(), tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
 		"another schedule that makes no sense": {old: aTDSet(), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
 		"a TDSet that is mended":               {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
 		"half of it":                           {old: aTDSet(windows(aWindow(9, 9)), zone("Mars/Olympus_Mons")), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
 
 		"no change":                              {old: aTDSet(), tdset: aTDSet()},
-		"a label":                                {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Labels = map[string]string{"team": "blue"} })},
+		"a label":                                {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"team": "blue"} })},
 		"an image":                               {old: aTDSet(), tdset: aTDSet(image)},
-		"a Service":                              {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Spec.Service = &v1.Service{Port: 80} })},
-		"an interval":                            {old: aTDSet(), tdset: aTDSet(func(tdset *v1.TDSet) { tdset.Spec.IntervalMint = 5 })},
+		"a Service":                              {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.Service = &schedulev1.Service{Port: 80} })},
+		"an interval":                            {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.IntervalMint = 5 })},
 		"an image, and a schedule without sense": {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(windows(aWindow(9, 9)), image)},
 		"an image, and a zone that isn't known":  {old: aTDSet(zone("Mars/Olympus_Mons")), tdset: aTDSet(zone("Mars/Olympus_Mons"), image)},
 		"a schedule without sense, while it goes":  {old: aTDSet(terminating), tdset: aTDSet(terminating, windows(aWindow(9, 9)))},
@@ -88,12 +88,12 @@ func messageOf(err error) string {
 }
 
 // aTDSet returns one with a window from 9 to 17, and one replica outside.
-func aTDSet(changes ...func(*v1.TDSet)) *v1.TDSet {
-	tdset := &v1.TDSet{
+func aTDSet(changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
+	tdset := &schedulev1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"},
-		Spec: v1.TDSetSpec{
-			Container:        v1.Container{Image: "nginx", Port: 80},
-			SchedulingConfig: []v1.Scheduling{aWindow(9, 17)},
+		Spec: schedulev1.TDSetSpec{
+			Container:        schedulev1.Container{Image: "nginx", Port: 80},
+			SchedulingConfig: []schedulev1.Scheduling{aWindow(9, 17)},
 			DefaultReplica:   1,
 		},
 	}
@@ -103,24 +103,24 @@ func aTDSet(changes ...func(*v1.TDSet)) *v1.TDSet {
 	return tdset
 }
 
-func aWindow(start, end int32) v1.Scheduling {
-	return v1.Scheduling{StartTime: start, EndTime: end, Replica: 5}
+func aWindow(start, end int32) schedulev1.Scheduling {
+	return schedulev1.Scheduling{StartTime: start, EndTime: end, Replica: 5}
 }
 
-func windows(all ...v1.Scheduling) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.SchedulingConfig = all }
+func windows(all ...schedulev1.Scheduling) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.SchedulingConfig = all }
 }
 
-func zone(name string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.TimeZone = name }
+func zone(name string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.TimeZone = name }
 }
 
-func defaultReplica(replicas int32) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.DefaultReplica = replicas }
+func defaultReplica(replicas int32) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.DefaultReplica = replicas }
 }
 
-func image(tdset *v1.TDSet) { tdset.Spec.Container.Image = "httpd" }
+func image(tdset *schedulev1.TDSet) { tdset.Spec.Container.Image = "httpd" }
 
-func terminating(tdset *v1.TDSet) {
+func terminating(tdset *schedulev1.TDSet) {
 	tdset.DeletionTimestamp, tdset.Finalizers = new(metav1.Unix(0, 0)), []string{"example.com/held"}
 }
