@@ -1,10 +1,9 @@
 // Command cmd is the manager: the program that runs the controller for TDSets and their webhook. main.go reads the flags and starts it;
-// manager.go has its settings, webhooks.go what webhooks need, clock.go a time that passes as fast as one likes. What is done about a
-// TDSet is in internal/controller, and what is asked before one is stored in internal/webhook.
+// manager.go has its settings, and webhooks.go what webhooks need. What is done about a TDSet is in internal/controller, and what is
+// asked before one is stored in internal/webhook.
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
@@ -41,7 +41,7 @@ func init() {
 }
 
 func main() {
-	o := options{podNamespace: os.Getenv("POD_NAMESPACE"), inCluster: os.Getenv("KUBERNETES_SERVICE_HOST") != ""}
+	o := options{podNamespace: os.Getenv("POD_NAMESPACE")}
 	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError) // controller-runtime has put a --kubeconfig of its own into the first
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
@@ -65,8 +65,6 @@ func main() {
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
-	flag.CommandLine.Usage = usage() // of the flags up to here: those of the clock are for trying things out
-	o.time.flags()
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -89,9 +87,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace, "webhooks", o.enableWebhooks)
-	if o.time.changed() {
-		setupLog.Info("The time isn't the computer's", "begins", cmp.Or(o.time.start, time.Now()), "speed", o.time.speed)
-	}
 	defer setupLog.Info("Stopped")
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
@@ -114,24 +109,13 @@ func run(ctx context.Context, o options) error {
 	return start(ctx, mgr)
 }
 
-// usage returns what -h prints: the flags that there are by now.
-func usage() func() {
-	known := flag.NewFlagSet("", flag.ContinueOnError)
-	flag.VisitAll(func(f *flag.Flag) { known.Var(f.Value, f.Name, f.Usage) })
-	return func() {
-		fmt.Fprintf(flag.CommandLine.Output(), "Usage of %s:\n", os.Args[0])
-		known.SetOutput(flag.CommandLine.Output())
-		known.PrintDefaults()
-	}
-}
-
 // setUp adds to mgr what it is to run: the controllers, and the webhooks.
 func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 	tdsets := &controller.TDSetReconciler{
 		Client:       mgr.GetClient(),
-		Live:         mgr.GetAPIReader(),
+		APIReader:    mgr.GetAPIReader(),
 		Recorder:     mgr.GetEventRecorder("tdset-controller"),
-		Clock:        o.time.clock(),
+		Clock:        clock.RealClock{},
 		DrainTimeout: o.drainTimeout,
 	}
 	if err := tdsets.SetupWithManager(ctx, mgr, o.workers); err != nil {

@@ -22,12 +22,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/controller"
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-var tdsetKind = v1.GroupVersion.WithKind("TDSet")
+var tdsetKind = schedulev1.GroupVersion.WithKind("TDSet")
 
 func TestWaitForCRD(t *testing.T) {
 	for sentence, test := range map[string]struct {
@@ -104,7 +104,7 @@ func TestCacheOptions(t *testing.T) {
 // that it doesn't, at once.
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	config, api, namespace := newAPIServer(t)
-	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: "0", time: passing{speed: 1}}
+	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: "0"}
 	mapper, err := newMapper(config)
 	must(t, err)
 	mgr, err := newManager(config, mapper, o)
@@ -122,7 +122,7 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	must(t, api.Create(t.Context(), podOf(namespace, tdset.Name, label)))
 
 	key := client.ObjectKeyFromObject(tdset)
-	for _, object := range []client.Object{&v1.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, metadataOfPods()} {
+	for _, object := range []client.Object{&schedulev1.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, metadataOfPods()} {
 		eventually(t, "the cache has it", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
 		// Who owns which field takes a third of the memory, and nobody here asks for it.
 		if fields := object.GetManagedFields(); len(fields) > 0 {
@@ -145,13 +145,13 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 
 // tdsetOf returns a TDSet that asks for all that there is to ask for, and needs no Pods: nobody
 // makes any here.
-func tdsetOf(namespace string) *v1.TDSet {
-	return &v1.TDSet{
+func tdsetOf(namespace string) *schedulev1.TDSet {
+	return &schedulev1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"},
-		Spec: v1.TDSetSpec{
-			Container:        v1.Container{Image: "nginx", Port: 80},
-			Service:          &v1.Service{Port: 8080},
-			SchedulingConfig: []v1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 2}},
+		Spec: schedulev1.TDSetSpec{
+			Container:        schedulev1.Container{Image: "nginx", Port: 80},
+			Service:          &schedulev1.Service{Port: 8080},
+			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 2}},
 			DefaultReplica:   1,
 		},
 	}

@@ -25,7 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 func TestTheSamplesAreTDSets(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTheSamplesAreTDSets(t *testing.T) {
 		if !strings.HasPrefix(filepath.Base(file), "schedule_v1_tdset") {
 			continue // another kind, or version
 		}
-		var tdset v1.TDSet
+		var tdset schedulev1.TDSet
 		readYAML(t, file, &tdset)
 		if got := tdset.GroupVersionKind(); got != tdsetKind {
 			t.Errorf("%s is a %v, want a %v", file, got, tdsetKind)

@@ -27,8 +27,6 @@ type options struct {
 	webhookCert                  certificate
 	rotateCerts                  bool
 	podNamespace                 string // where this program runs; empty outside of a cluster
-	inCluster                    bool   // it runs in a Pod
-	time                         passing
 }
 
 // leaderElection says how to elect.
@@ -71,10 +69,6 @@ func (o options) check() error {
 		return errors.New("--rotate-certs: the certificate is the webhooks': say --enable-webhooks too")
 	case o.rotateCerts && o.podNamespace == "":
 		return errors.New("--rotate-certs: the certificate's Secret and the webhooks' Service are in the Pod's namespace, and POD_NAMESPACE, which names it, isn't set")
-	case o.time.speed < 0 || o.time.speed > fastest:
-		return fmt.Errorf("--clock-speed %d: 0 to %d are possible; 0: time stands still, %[2]d: a day passes in a second", o.time.speed, fastest)
-	case o.time.changed() && o.inCluster:
-		return errors.New("--now and --clock-speed are for trying things out: in a cluster, TDSets are scaled by the real time")
 	}
 	return nil
 }

@@ -20,22 +20,6 @@ func TestRunRefuses(t *testing.T) {
 			change: func(o *options) { o.drainTimeout = 0 },
 			want:   "--drain-timeout 0s: it must be more than nothing; Pods take a moment to end",
 		},
-		"a time that passes backwards": {
-			change: func(o *options) { o.time.speed = -1 },
-			want:   "--clock-speed -1: 0 to 86400 are possible; 0: time stands still, 86400: a day passes in a second",
-		},
-		"a time that passes too quickly": {
-			change: func(o *options) { o.time.speed = 86401 },
-			want:   "--clock-speed 86401: 0 to 86400 are possible; 0: time stands still, 86400: a day passes in a second",
-		},
-		"a time of its own in a cluster": {
-			change: func(o *options) { o.time.start, o.inCluster = time.Unix(0, 0), true },
-			want:   "--now and --clock-speed are for trying things out: in a cluster, TDSets are scaled by the real time",
-		},
-		"a speed of its own in a cluster": {
-			change: func(o *options) { o.time.speed, o.inCluster = 0, true },
-			want:   "--now and --clock-speed are for trying things out: in a cluster, TDSets are scaled by the real time",
-		},
 		"webhooks without a certificate": {
 			change: func(o *options) { o.enableWebhooks = true },
 			want:   "--enable-webhooks: the API server calls webhooks by HTTPS only: name the folder that has the certificate with --webhook-cert-path",
@@ -54,7 +38,7 @@ func TestRunRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			o := options{workers: 1, drainTimeout: time.Minute, time: passing{speed: 1}}
+			o := options{workers: 1, drainTimeout: time.Minute}
 			test.change(&o)
 			if err := run(t.Context(), o); err == nil || err.Error() != test.want {
 				t.Errorf("got the error %v, want %q", err, test.want)

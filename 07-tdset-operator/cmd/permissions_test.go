@@ -26,7 +26,7 @@ func TestPermissionsThatComeLate(t *testing.T) {
 	_, api, namespace := newAPIServer(t)
 	user, err := testEnv.AddUser(envtest.User{Name: "late"}, nil)
 	must(t, err)
-	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: freeAddress(t), time: passing{speed: 1}}
+	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: freeAddress(t)}
 	mapper, err := newMapper(user.Config())
 	must(t, err)
 	mgr, err := newManager(user.Config(), mapper, o)

@@ -38,7 +38,7 @@ func strikesInCluster() map[string]map[string]func(*scenario) {
 				s.Fatal("it was killed after its last write, and not between two")
 			}
 			s.upheavalOfTDSets()
-			s.startAt(s.now())
+			s.startAgain()
 		}},
 	}
 }

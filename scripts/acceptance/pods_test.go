@@ -22,8 +22,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -102,8 +100,8 @@ func (s *scenario) startPods(args []string) operator {
 		return !strings.HasPrefix(arg, "--health-probe-bind-address") && !strings.HasPrefix(arg, "--metrics-bind-address")
 	}), args)
 	pod.Volumes, container.VolumeMounts = nil, nil
-	if slices.Contains(args, "--now") {
-		s.letTimeDiffer(pod)
+	if s.zones != nil {
+		s.mountZones(pod)
 	}
 	_, err = s.client.AppsV1().Deployments(s.home).Create(s.Context(), deployment, metav1.CreateOptions{})
 	s.must(err)
@@ -135,33 +133,6 @@ func (s *scenario) startPods(args []string) operator {
 		return nil
 	})
 	return d
-}
-
-// letTimeDiffer lets the program believe that it isn't in a cluster, where it refuses to have a time of its own. A kubeconfig tells it
-// where the API server is, and the Pod's token.
-func (s *scenario) letTimeDiffer(pod *corev1.PodSpec) {
-	s.Helper()
-	server, err := s.client.CoreV1().Services(metav1.NamespaceDefault).Get(s.Context(), "kubernetes", metav1.GetOptions{})
-	s.must(err)
-	const account, name = "/var/run/secrets/kubernetes.io/serviceaccount/", "kubeconfig"
-	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + server.Spec.ClusterIP, CertificateAuthority: account + "ca.crt"}
-	config.AuthInfos[name] = &clientcmdapi.AuthInfo{TokenFile: account + "token"}
-	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
-	config.CurrentContext = name
-	content, err := clientcmd.Write(*config)
-	s.must(err)
-	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, BinaryData: map[string][]byte{name: content}}
-	_, err = s.client.CoreV1().ConfigMaps(s.home).Create(s.Context(), configMap, metav1.CreateOptions{})
-	if !apierrors.IsAlreadyExists(err) { // since an earlier start
-		s.must(err)
-	}
-	container := &pod.Containers[0]
-	container.Args = append(container.Args, "--kubeconfig", "/etc/operator/"+name)
-	container.Env = append(container.Env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: ""})
-	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: "/etc/operator", ReadOnly: true})
-	source := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}
-	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: name, VolumeSource: source})
 }
 
 // all are its Pods, be they beginning or ending.

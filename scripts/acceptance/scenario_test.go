@@ -24,6 +24,7 @@ import (
 	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/zones"
 )
 
 // scenario is a namespace with an operator that acts on it.
@@ -38,8 +39,9 @@ type scenario struct {
 	env, flags []string // the operator's, beside the usual ones
 	copies     int      // of the operator, if it runs in the cluster; 0: one
 	operator   operator
-	former     []operator // those that were stopped, or left behind
-	began, as  time.Time  // when it was started, and as if it were when; zero: the time was as ever
+	former     []operator                // those that were stopped, or left behind
+	zones      map[string][]zones.Change // the time zones that the operator is shown; nil: the real ones
+	began, as  time.Time                 // when it was started, and as if it were when; zero: the time was as ever
 	log        audit.Log
 }
 
@@ -139,7 +141,13 @@ func (s *scenario) start(more ...string) *scenario {
 		return s
 	}
 	args = append([]string{"--kubeconfig", s.kubeconfig}, args...)
-	s.operator = startProcess(s.TB, filepath.Join(s.binaries, s.program.Name), s.env, args...)
+	env := s.env
+	if s.zones != nil {
+		dir := s.TempDir()
+		s.must(zones.Write(dir, s.zones))
+		env = append(slices.Clone(env), "ZONEINFO="+dir)
+	}
+	s.operator = startProcess(s.TB, filepath.Join(s.binaries, s.program.Name), env, args...)
 	return s
 }
 

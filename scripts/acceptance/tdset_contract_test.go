@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -26,10 +27,12 @@ import (
 func tdsetPromises(j judged) []promise {
 	all := []promise{
 		{"T1 create: a TDSet gets its Deployment", createTDSet},
+		{"T1 create: kubectl wait --for condition=Ready", waitForReady},
 		{"T2 boundary: the Deployment is scaled when a window begins", boundary},
 		{"T3 midnight: a window that ends there, and the hour after it", midnight},
 		{"T3 midnight: windows that go on past it", pastMidnight},
 		{"T4 zone: hours are those of the zone, also where clocks change", zone},
+		{"T4 zone: without one, hours are those of UTC", defaultZone},
 		{"T5 image: a change of image or port is rolled out", image},
 		{"T6 service: comes, changes and goes with spec.service", service},
 		{"T7 drift: is put back", tdsetDrift},
@@ -111,8 +114,33 @@ func createTDSet(s *scenario) {
 			s.Errorf("wrong %s: %+v", what, deployment)
 		}
 	}
-	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || next == nil || !next.Time.Equal(at(17, 0))) {
+	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || !s.means(next, at(17, 0))) {
 		s.Errorf("the status is %+v", tdset.Status)
+	}
+}
+
+// waitForReady does what users and scripts do. The condition must be about the present spec, and the
+// time in it about the condition's status.
+func waitForReady(s *scenario) {
+	s.startAt(at(10, 30))
+	s.createTDSet("a", 1, office)
+	wait := func(replicas int32) (since metav1.Time) {
+		s.Helper()
+		_, err := s.kubectl.Run(s.Context(), "--namespace", s.namespace, "wait", "--for", "condition=Ready", "tdset/a", "--timeout", s.patience.String())
+		s.must(err)
+		if err := isRolledOut(s.getDeployment("a"), replicas); err != nil {
+			s.Errorf("it is Ready, and %v", err)
+		}
+		return meta.FindStatusCondition(s.getTDSet("a").Status.Conditions, "Ready").LastTransitionTime
+	}
+	wait(2)
+	s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":3}]}}`)
+	since := wait(3)
+
+	s.patchTDSet("a", `{"spec":{"intervalMint":1440}}`)
+	s.sentinel("later")
+	if still := wait(3); !still.Equal(&since) {
+		s.Errorf("it is Ready since %v, and before, it was since %v", still, since)
 	}
 }
 
@@ -254,7 +282,7 @@ func tdsetQuiet(s *scenario) {
 	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to
 	// do.
 	s.operator.Stop()
-	s.startAt(at(11, 30))
+	s.startAgain()
 	s.sentinel("later-still")
 	for _, write := range s.writes() {
 		if (isAbout(write, "a") || write.Name == "later") && write.Code < 400 {

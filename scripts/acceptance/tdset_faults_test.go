@@ -239,7 +239,7 @@ func (f *faulty) killAfterWrite(matches []faultproxy.Match, caused func()) {
 		}
 	})
 	f.operator.Destroy()
-	f.startAt(f.now())
+	f.startAgain()
 }
 
 // showLate shows that a write which fails at the boundary isn't tried again soon.
@@ -300,7 +300,7 @@ func TestFrozenLeaseAtTheBoundary(t *testing.T) {
 		f.flags = f.elects()
 		f.settleTDSets()
 		f.comeToNine()
-		f.leaseFreezes(func(second *faulty) { second.startAt(f.now()) }, f.upheavalOfTDSets)
+		f.leaseFreezes(func(second *faulty) { second.startLike(f.scenario) }, f.upheavalOfTDSets)
 		f.judge(t, judgementsOfTDSets(f.judged))
 	})
 }
@@ -322,7 +322,7 @@ func TestTwoCopiesAtTheBoundary(t *testing.T) {
 		f.flags = f.elects()
 		f.settleTDSets()
 		f.comeToNine()
-		second := f.secondCopy(func(second *faulty) { second.startAt(f.now()) })
+		second := f.secondCopy(func(second *faulty) { second.startLike(f.scenario) })
 		f.operator.Destroy()
 		f.upheavalOfTDSets()
 		f.judge(t, judgementsOfTDSets(f.judged))

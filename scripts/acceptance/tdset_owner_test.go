@@ -145,7 +145,7 @@ func waitForTerminatingOfTDSet(s *scenario) {
 	s.becomesScheduled("a", 1)
 	former := s.patchDeployment("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
-	s.says("a", "Available", "False (Terminating)")
+	s.says("a", "Ready", "False (Terminating)")
 	s.writes()
 	s.patchTDSet("a", `{"spec":{"defaultReplica":2}}`)
 	s.sentinel("later")

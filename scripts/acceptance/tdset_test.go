@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -88,7 +87,7 @@ func (s *scenario) createTDSet(name string, defaultReplica int64, windows ...win
 
 func (s *scenario) create(object *unstructured.Unstructured) *tdset {
 	s.Helper()
-	created, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
+	created, err := s.objects().Create(s.Context(), s.inATestsZone(object), metav1.CreateOptions{})
 	s.must(err)
 	return s.decodeTDSet(created)
 }
@@ -136,35 +135,6 @@ func (s *scenario) tdsetIsGone(name string) {
 	})
 }
 
-// at is a time of a day in June: hours of UTC.
-func at(hour, minute int) time.Time {
-	return time.Date(2026, time.June, 15, hour, minute, 0, 0, time.UTC)
-}
-
-// startAt starts the operator as if it were that time. From then on, time passes as ever.
-func (s *scenario) startAt(now time.Time) *scenario {
-	s.Helper()
-	s.start("--now", now.Format(time.RFC3339))
-	s.began, s.as = s.operator.began(), now
-	return s
-}
-
-// now is what time it is for the operator: a moment later than it believes, since it took that long to start.
-func (s *scenario) now() time.Time { return s.as.Add(time.Since(s.began)).Truncate(time.Second) }
-
-// lead is how long before an instant the operator is started that is to meet it. It should have looked at all there is by then. One that
-// is slower is judged as well, and less strictly: it finds that the instant has passed.
-const lead = 3 * time.Second
-
-// approach has the operator, started anew, come to an instant.
-func (s *scenario) approach(instant time.Time) {
-	s.Helper()
-	if s.operator != nil {
-		s.operator.Stop()
-	}
-	s.startAt(instant.Add(-lead))
-}
-
 // becomesScheduled waits until the TDSet's Deployment has so many replicas, all of them are there and up to date, and the TDSet says so.
 func (s *scenario) becomesScheduled(name string, replicas int32) *tdset {
 	s.Helper()
@@ -198,9 +168,9 @@ func isRolledOut(deployment *appsv1.Deployment, replicas int32) error {
 
 // saysScheduled complains unless the TDSet says that it has so many replicas.
 func (s *scenario) saysScheduled(t *tdset, replicas int32) error {
-	want := map[string]string{"Available": "True (AsScheduled)"}
+	want := map[string]string{"Ready": "True (AsScheduled)"}
 	if s.isFull() {
-		want = map[string]string{"Available": "True (ReplicasAvailable)", "Progressing": "False (RolledOut)", "Degraded": "False (AsExpected)"}
+		want["Available"], want["Progressing"], want["Degraded"] = "True (ReplicasAvailable)", "False (RolledOut)", "False (AsExpected)"
 		if t.Status.DesiredReplicas == nil || *t.Status.DesiredReplicas != replicas {
 			return fmt.Errorf("its status says window %q, desired %v", t.Status.ActiveWindow, t.Status.DesiredReplicas)
 		}
@@ -235,9 +205,8 @@ func (s *scenario) saysRefused(name string) {
 	s.Helper()
 	if s.isFull() {
 		s.says(name, "Degraded", "True (ErrResourceExists)")
-		return
 	}
-	s.says(name, "Available", "False (ErrResourceExists)")
+	s.says(name, "Ready", "False (ErrResourceExists)")
 }
 
 // getService returns the Service of that name, or nil if there is none.

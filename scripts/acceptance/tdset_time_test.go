@@ -7,6 +7,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/zones"
 )
 
 func boundary(s *scenario) {
@@ -17,6 +19,7 @@ func boundary(s *scenario) {
 	s.writes()
 
 	s.approach(at(9, 0))
+	late := s.announces(at(9, 0), "a")
 	// What happens before the boundary doesn't make the operator forget it.
 	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
 	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
@@ -26,10 +29,10 @@ func boundary(s *scenario) {
 	s.becomesScheduled("b", 2)
 	s.sentinel("crossed")
 	writes := s.tally().of["a"]
-	if writes["deployments"] != 1 || writes["tdsets/status"] > 2 || writes["tdsets"] > 0 {
+	if writes["deployments"] != 1 || writes["tdsets/status"] > 2+late || writes["tdsets"] > 0 {
 		s.Errorf("one write of the Deployment and at most two of the status are needed, but there were %v", writes)
 	}
-	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || next == nil || !next.Time.Equal(at(17, 0))) {
+	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || !s.means(next, at(17, 0))) {
 		s.Errorf("the status is %+v", tdset.Status)
 	}
 
@@ -78,10 +81,11 @@ func pastMidnight(s *scenario) {
 	s.sentinel("settled")
 	s.writes()
 	s.approach(at(24, 0))
+	late := s.announces(at(24+6, 0), "night")
 	s.becomesScheduled("witness", 2)
 	s.sentinel("crossed")
-	if writes := s.tally().of; len(writes["night"])+len(writes["day"]) > 0 {
-		s.Errorf("a write though the window is the same: night %v, day %v", writes["night"], writes["day"])
+	if writes := s.tally(); writes.total("night") > late || writes.total("day") > 0 {
+		s.Errorf("a write though the window is the same: night %v, day %v", writes.of["night"], writes.of["day"])
 	}
 
 	s.approach(at(24+6, 0))
@@ -95,7 +99,7 @@ func zone(s *scenario) {
 	s.startAt(forward.Add(-time.Hour))
 	berlin := []window{{1, 2, 2}, {2, 3, 5}, {3, 4, 3}}
 	s.create(with(tdsetObject("berlin", 1, berlin...), "Europe/Berlin", "timeZone"))
-	s.create(with(tdsetObject("utc", 1, berlin...), "UTC", "timeZone"))
+	s.create(with(tdsetObject("utc", 1, berlin...), zones.UTC, "timeZone"))
 	s.create(with(tdsetObject("kolkata", 1, window{5, 6, 2}, window{6, 7, 3}), "Asia/Kolkata", "timeZone"))
 	first := s.becomesScheduled("berlin", 2)
 	s.becomesScheduled("utc", 1)
@@ -104,7 +108,7 @@ func zone(s *scenario) {
 		*tdset
 		next time.Time
 	}{{first, forward}, {half, forward.Add(-30 * time.Minute)}} {
-		if next := t.Status.NextTransitionTime; next == nil || !next.Time.Equal(t.next) {
+		if next := t.Status.NextTransitionTime; !s.means(next, t.next) {
 			s.Errorf("TDSet %s: the next transition is at %v, want %v", t.Name, next, t.next)
 		}
 	}
@@ -118,11 +122,22 @@ func zone(s *scenario) {
 	s.operator.Stop()
 	s.startAt(back.Add(-time.Minute))
 	second := s.becomesScheduled("berlin", 5)
-	if next := second.Status.NextTransitionTime; !next.Time.Equal(back.Add(time.Hour)) {
+	if next := second.Status.NextTransitionTime; !s.means(next, back.Add(time.Hour)) {
 		s.Errorf("02:00 to 03:00 is there twice, and ends at %v, want %v", next, back.Add(time.Hour))
 	}
 	s.patchTDSet("berlin", `{"spec":{"timeZone":"America/New_York"}}`) // 20:59 there
 	s.becomesScheduled("berlin", 1)
+}
+
+// defaultZone needs the real hour, which may be over while it is looked at.
+func defaultZone(s *scenario) {
+	s.start()
+	hour := int64(time.Now().UTC().Hour())
+	next := (hour + 1) % 24
+	object := tdsetObject("a", 1, window{hour, hour + 1, 2}, window{next, next + 1, 2})
+	_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
+	s.must(err)
+	s.becomesScheduled("a", 2)
 }
 
 func restart(s *scenario) {

@@ -278,14 +278,14 @@ func (c *cluster) wantNoLooks(when string) {
 	}
 }
 
-// wantReason says what reason the condition Available has to have.
+// wantReason says what reason the condition Ready has to have.
 func (c *cluster) wantReason(want string) {
 	c.Helper()
-	condition := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionAvailable)
+	condition := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionReady)
 	if condition == nil {
-		c.Errorf("there is no condition %s, want one with the reason %s", conditionAvailable, want)
+		c.Errorf("there is no condition %s, want one with the reason %s", conditionReady, want)
 	} else if condition.Reason != want {
-		c.Errorf("the condition %s has the reason %s, want %s", conditionAvailable, condition.Reason, want)
+		c.Errorf("the condition %s has the reason %s, want %s", conditionReady, condition.Reason, want)
 	}
 }
 

@@ -18,7 +18,7 @@
 // says: at 00:00:01 there is no Deployment, want one with 3 replicas
 //
 // fails: TestRun/the status follows the Deployment
-// says: there is no condition Available, want one with the reason Progressing
+// says: there is no condition Ready, want one with the reason Progressing
 //
 // fails: TestRun/a day: the Deployment is scaled at every boundary, exactly then, and never in between
 // says: the Deployment was written [],

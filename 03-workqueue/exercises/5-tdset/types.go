@@ -58,7 +58,7 @@ type Scheduling struct {
 type TDSetStatus struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Available.
+	// Conditions has one entry, of the type Ready.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

@@ -47,7 +47,7 @@ func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Depl
 }
 
 // updateTDSetStatus makes that status the TDSet's, whoever has written there before. Only conditions of other types than
-// conditionAvailable stay as they are, and their owners'. It assumes that tdset is the latest there is: a status made from a
+// conditionReady stay as they are, and their owners'. It assumes that tdset is the latest there is: a status made from a
 // spec that has changed since isn't written, and it returns an error.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	// YOUR WORK: this says nothing, and says it to the wrong endpoint.

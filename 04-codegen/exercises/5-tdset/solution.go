@@ -75,19 +75,19 @@ func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Depl
 // updateTDSetStatus assumes tdset's resourceVersion: a status made from a spec that has changed since is refused. It makes
 // the status ours, but for the conditions that others have set: these aren't sent, so they stay as they are, and theirs.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
-	available := meta.FindStatusCondition(status.Conditions, conditionAvailable)
+	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).
 		WithUID(tdset.UID).
 		WithResourceVersion(tdset.ResourceVersion).
 		WithStatus(schedulev1ac.TDSetStatus().
 			WithObservedGeneration(status.ObservedGeneration).
 			WithConditions(metav1ac.Condition().
-				WithType(available.Type).
-				WithStatus(available.Status).
-				WithObservedGeneration(available.ObservedGeneration).
-				WithLastTransitionTime(available.LastTransitionTime).
-				WithReason(available.Reason).
-				WithMessage(available.Message)))
+				WithType(ready.Type).
+				WithStatus(ready.Status).
+				WithObservedGeneration(ready.ObservedGeneration).
+				WithLastTransitionTime(ready.LastTransitionTime).
+				WithReason(ready.Reason).
+				WithMessage(ready.Message)))
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	_, err := c.tdsets.ScheduleV1().TDSets(tdset.Namespace).ApplyStatus(ctx, desired, options)
 	return err

@@ -545,7 +545,7 @@ func someStatus(generation int64) TDSetStatus {
 	return TDSetStatus{
 		ObservedGeneration: generation,
 		Conditions: []metav1.Condition{{
-			Type:               conditionAvailable,
+			Type:               conditionReady,
 			Status:             metav1.ConditionTrue,
 			ObservedGeneration: generation,
 			LastTransitionTime: metav1.NewTime(midnight),

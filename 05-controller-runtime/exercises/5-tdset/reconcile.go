@@ -62,14 +62,14 @@ func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 // statusToApply returns status as an apply configuration. Of the conditions it has our own alone: those of others are kept, and
 // would be ours if we sent them.
 func statusToApply(status TDSetStatus) *schedulev1ac.TDSetStatusApplyConfiguration {
-	available := meta.FindStatusCondition(status.Conditions, conditionAvailable)
+	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	return schedulev1ac.TDSetStatus().
 		WithObservedGeneration(status.ObservedGeneration).
 		WithConditions(metav1ac.Condition().
-			WithType(available.Type).
-			WithStatus(available.Status).
-			WithObservedGeneration(available.ObservedGeneration).
-			WithLastTransitionTime(available.LastTransitionTime).
-			WithReason(available.Reason).
-			WithMessage(available.Message))
+			WithType(ready.Type).
+			WithStatus(ready.Status).
+			WithObservedGeneration(ready.ObservedGeneration).
+			WithLastTransitionTime(ready.LastTransitionTime).
+			WithReason(ready.Reason).
+			WithMessage(ready.Message))
 }

@@ -23,7 +23,7 @@ func (*tdsetApplyConfiguration) IsApplyConfiguration() {}
 // statusToApply returns status as an apply configuration that assumes tdset's resourceVersion. Of the conditions it has our own
 // alone: those of others are kept, and would be ours if we sent them.
 func statusToApply(tdset *TDSet, status TDSetStatus) *tdsetApplyConfiguration {
-	available := meta.FindStatusCondition(status.Conditions, conditionAvailable)
+	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	return &tdsetApplyConfiguration{
 		metav1ac.TypeMeta().WithAPIVersion(groupVersion.String()).WithKind("TDSet"),
 		metav1ac.ObjectMeta().
@@ -31,6 +31,6 @@ func statusToApply(tdset *TDSet, status TDSetStatus) *tdsetApplyConfiguration {
 			WithNamespace(tdset.Namespace).
 			WithUID(tdset.UID).
 			WithResourceVersion(tdset.ResourceVersion),
-		TDSetStatus{ObservedGeneration: status.ObservedGeneration, Conditions: []metav1.Condition{*available}},
+		TDSetStatus{ObservedGeneration: status.ObservedGeneration, Conditions: []metav1.Condition{*ready}},
 	}
 }

@@ -52,9 +52,9 @@ func TestController(t *testing.T) {
 	if err := api.Get(t.Context(), client.ObjectKeyFromObject(stored), stored); err != nil {
 		t.Fatal(err)
 	}
-	available := meta.FindStatusCondition(stored.Status.Conditions, conditionAvailable)
-	if available == nil || available.Status != metav1.ConditionFalse || available.Reason != reasonProgressing {
-		t.Errorf("the conditions are %+v, want Available=False, %s", stored.Status.Conditions, reasonProgressing)
+	ready := meta.FindStatusCondition(stored.Status.Conditions, conditionReady)
+	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != reasonProgressing {
+		t.Errorf("the conditions are %+v, want Ready=False, %s", stored.Status.Conditions, reasonProgressing)
 	}
 	if got := stored.Status.ObservedGeneration; got != 1 {
 		t.Errorf("observedGeneration is %d, want 1", got)

@@ -18,11 +18,11 @@ import (
 
 // The condition and its reasons.
 const (
-	conditionAvailable = "Available"
-	reasonAsScheduled  = "AsScheduled"
-	reasonProgressing  = "Progressing"
-	reasonTerminating  = "Terminating"
-	errResourceExists  = "ErrResourceExists"
+	conditionReady    = "Ready"
+	reasonAsScheduled = "AsScheduled"
+	reasonProgressing = "Progressing"
+	reasonTerminating = "Terminating"
+	errResourceExists = "ErrResourceExists"
 )
 
 const containerName = "app"
@@ -100,30 +100,30 @@ func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
 // time now. Where it would say what it says already, the result equals tdset.Status, times included: then there is
 // nothing to write.
 func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now metav1.Time) TDSetStatus {
-	available := metav1.Condition{
-		Type:               conditionAvailable,
+	ready := metav1.Condition{
+		Type:               conditionReady,
 		Status:             metav1.ConditionFalse,
 		ObservedGeneration: tdset.Generation,
 		LastTransitionTime: now,
 	}
 	switch {
 	case !metav1.IsControlledBy(deployment, tdset):
-		available.Reason = errResourceExists
-		available.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name)
+		ready.Reason = errResourceExists
+		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
-		available.Reason = reasonTerminating
-		available.Message = fmt.Sprintf("Deployment %q is being deleted and will be made again", deployment.Name)
+		ready.Reason = reasonTerminating
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be made again", deployment.Name)
 	default:
-		available.Reason = reasonProgressing
-		available.Message = fmt.Sprintf("%s: %d of %d replicas are available",
+		ready.Reason = reasonProgressing
+		ready.Message = fmt.Sprintf("%s: %d of %d replicas are available",
 			hoursOf(tdset.Spec, window), deployment.Status.AvailableReplicas, replicasOf(deployment))
 		if rolledOut(deployment) {
-			available.Status = metav1.ConditionTrue
-			available.Reason = reasonAsScheduled
+			ready.Status = metav1.ConditionTrue
+			ready.Reason = reasonAsScheduled
 		}
 	}
 	status := TDSetStatus{ObservedGeneration: tdset.Generation, Conditions: slices.Clone(tdset.Status.Conditions)}
-	meta.SetStatusCondition(&status.Conditions, available)
+	meta.SetStatusCondition(&status.Conditions, ready)
 	return status
 }
 

@@ -20,8 +20,8 @@ import (
 // TDSet asks for one Deployment, of its own name, that is scaled by the time of day. Its name has at most 63 characters, since it becomes
 // the value of the label "app": a refusal says so, and names metadata.name.
 //
-// It has the short name tds. `kubectl get` shows, beside its name, status and message of the condition Available, and its age: columns
-// Available, Message and Age. Its status has an endpoint of its own.
+// It has the short name tds. `kubectl get` shows, beside its name, status and message of the condition Ready, and its age: columns
+// Ready, Message and Age. Its status has an endpoint of its own.
 type TDSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -78,7 +78,7 @@ type TDSetStatus struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Available. It is a map: each entry has owners of its own.
+	// Conditions has one entry, of the type Ready. It is a map: each entry has owners of its own.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -9,7 +9,7 @@
 // says: the resource's short names are [], want tds
 //
 // fails: TestCRD/kubectl get shows whether it is available, why, and its age
-// says: ["Available: True" "Message: from hour 9 to 17" "Age: 2026-01-01T08:59:50Z"]
+// says: ["Ready: True" "Message: from hour 9 to 17" "Age: 2026-01-01T08:59:50Z"]
 //
 // fails: TestCRD/the status has an endpoint of its own
 // says: the status has no endpoint of its own
@@ -101,9 +101,9 @@ func TestCRD(t *testing.T) {
 			object["metadata"].(map[string]any)["creationTimestamp"] = "2026-01-01T08:59:50Z"
 			object["status"] = map[string]any{"conditions": []any{
 				map[string]any{"type": "Blessed", "status": "Unknown", "message": "by somebody"},
-				map[string]any{"type": "Available", "status": "True", "message": "from hour 9 to 17"},
+				map[string]any{"type": "Ready", "status": "True", "message": "from hour 9 to 17"},
 			}}
-			want := []string{"Available: True", "Message: from hour 9 to 17", "Age: 2026-01-01T08:59:50Z"}
+			want := []string{"Ready: True", "Message: from hour 9 to 17", "Age: 2026-01-01T08:59:50Z"}
 			if got := s.columns(t, object); !slices.Equal(got, want) {
 				t.Errorf("the columns beside the name show\n%q, want\n%q", got, want)
 			}

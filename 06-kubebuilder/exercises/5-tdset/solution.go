@@ -19,8 +19,8 @@ import (
 // +kubebuilder:resource:shortName=tds
 // +kubebuilder:subresource:status
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name: at most 63 characters, since it becomes the value of the label \"app\""
-// +kubebuilder:printcolumn:name=Available,type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
-// +kubebuilder:printcolumn:name=Message,type=string,JSONPath=`.status.conditions[?(@.type=="Available")].message`
+// +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name=Message,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 
 // TDSet asks for one Deployment, of its own name, that is scaled by the time of day.
@@ -115,7 +115,7 @@ type TDSetStatus struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Available. It is a map: each entry has owners of its own.
+	// Conditions has one entry, of the type Ready. It is a map: each entry has owners of its own.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

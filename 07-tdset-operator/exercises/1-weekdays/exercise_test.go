@@ -74,7 +74,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -383,7 +383,7 @@ func specOf(t *testing.T, windows, zone string) *Spec {
 		if words == "" {
 			continue
 		}
-		window := Window{Scheduling: v1.Scheduling{Replica: replicasOf(i)}}
+		window := Window{Scheduling: schedulev1.Scheduling{Replica: replicasOf(i)}}
 		days, hours, found := strings.Cut(words, " ")
 		if !found {
 			days, hours = "", words

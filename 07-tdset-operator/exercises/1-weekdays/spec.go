@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // Spec is what a TDSet says about time.
@@ -18,7 +18,7 @@ type Spec struct {
 
 // Window is the chapter's window, in some days of the week.
 type Window struct {
-	v1.Scheduling
+	schedulev1.Scheduling
 	// Days are the days on which the window begins: Mon, Tue, … None: every day.
 	Days []Day
 }

@@ -112,7 +112,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -533,12 +533,12 @@ func replicasOf(window int) int32 {
 // specOf reads windows such as "22-6; 9-17".
 func specOf(t *testing.T, windows, zone string, holidays []string) *Spec {
 	t.Helper()
-	spec := &Spec{TDSetSpec: v1.TDSetSpec{DefaultReplica: replicasOf(schedule.None), TimeZone: zone}, Holidays: holidays}
+	spec := &Spec{TDSetSpec: schedulev1.TDSetSpec{DefaultReplica: replicasOf(schedule.None), TimeZone: zone}, Holidays: holidays}
 	for i, hours := range strings.Split(windows, "; ") {
 		if hours == "" {
 			continue
 		}
-		window := v1.Scheduling{Replica: replicasOf(i)}
+		window := schedulev1.Scheduling{Replica: replicasOf(i)}
 		if _, err := fmt.Sscanf(hours, "%d-%d", &window.StartTime, &window.EndTime); err != nil {
 			t.Fatalf("the test has windows that aren't: %q", windows)
 		}

@@ -5,12 +5,12 @@ package holidays
 import (
 	"time"
 
-	"example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // Spec is a TDSet's, with holidays.
 type Spec struct {
-	v1.TDSetSpec
+	schedulev1.TDSetSpec
 	// Holidays are dates in the TDSet's zone, such as 2026-12-25. On them no window is active.
 	Holidays []string
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // tdsetLabel is the label of all that belongs to a TDSet: its value is the TDSet's name.
@@ -24,7 +24,7 @@ const tdsetLabel = "schedule.rs/tdset"
 const replicas = 2
 
 // syncDeployment sees to it that tdset has its Deployment, with its replicas.
-func (r *Reconciler) syncDeployment(ctx context.Context, tdset *v1.TDSet) error {
+func (r *Reconciler) syncDeployment(ctx context.Context, tdset *schedulev1.TDSet) error {
 	err := r.scale(ctx, tdset, replicas)
 	if !apierrors.IsNotFound(err) {
 		return err
@@ -33,11 +33,11 @@ func (r *Reconciler) syncDeployment(ctx context.Context, tdset *v1.TDSet) error 
 }
 
 // scaleToZero asks that tdset's Pods be ended. They take their time. If there is no Deployment, that is an error (NotFound).
-func (r *Reconciler) scaleToZero(ctx context.Context, tdset *v1.TDSet) error {
+func (r *Reconciler) scaleToZero(ctx context.Context, tdset *schedulev1.TDSet) error {
 	return r.scale(ctx, tdset, 0)
 }
 
-func (r *Reconciler) scale(ctx context.Context, tdset *v1.TDSet, replicas int32) error {
+func (r *Reconciler) scale(ctx context.Context, tdset *schedulev1.TDSet, replicas int32) error {
 	deployment := &appsv1.Deployment{}
 	if err := r.Get(ctx, client.ObjectKeyFromObject(tdset), deployment); err != nil {
 		return err
@@ -51,23 +51,23 @@ func (r *Reconciler) scale(ctx context.Context, tdset *v1.TDSet, replicas int32)
 
 // pods returns the Pods of tdset that are still there. Those that are being deleted (DeletionTimestamp) have been told to end, and are
 // still at work: a server finishes the requests that it has.
-func (r *Reconciler) pods(ctx context.Context, tdset *v1.TDSet) ([]corev1.Pod, error) {
+func (r *Reconciler) pods(ctx context.Context, tdset *schedulev1.TDSet) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := r.List(ctx, &pods, client.InNamespace(tdset.Namespace), client.MatchingLabels(labelsOf(tdset)))
 	return pods.Items, err
 }
 
-func labelsOf(tdset *v1.TDSet) map[string]string {
+func labelsOf(tdset *schedulev1.TDSet) map[string]string {
 	return map[string]string{tdsetLabel: tdset.Name}
 }
 
-func desiredDeployment(tdset *v1.TDSet) *appsv1.Deployment {
+func desiredDeployment(tdset *schedulev1.TDSet) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       tdset.Namespace,
 			Name:            tdset.Name,
 			Labels:          labelsOf(tdset),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(tdset, v1.GroupVersion.WithKind("TDSet"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(tdset, schedulev1.GroupVersion.WithKind("TDSet"))},
 		},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(replicas)),

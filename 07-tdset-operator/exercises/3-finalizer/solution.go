@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // finalizer keeps a TDSet that is being deleted until the controller takes it away.
@@ -36,7 +36,7 @@ type Reconciler struct {
 //   - Other finalizers are other people's. They stay.
 //   - It doesn't wait, it returns. The end of a Pod is an event that brings it here; DrainTimeout isn't, so it says when to come again.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	tdset := &v1.TDSet{}
+	tdset := &schedulev1.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -56,7 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 }
 
 // finalize drains tdset, which is being deleted, and lets it go.
-func (r *Reconciler) finalize(ctx context.Context, tdset *v1.TDSet) (ctrl.Result, error) {
+func (r *Reconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(tdset, finalizer) {
 		return ctrl.Result{}, nil
 	}
@@ -75,7 +75,7 @@ func (r *Reconciler) finalize(ctx context.Context, tdset *v1.TDSet) (ctrl.Result
 }
 
 // drain has the Pods of tdset ended, and tells whether none is left.
-func (r *Reconciler) drain(ctx context.Context, tdset *v1.TDSet) (bool, error) {
+func (r *Reconciler) drain(ctx context.Context, tdset *schedulev1.TDSet) (bool, error) {
 	if err := r.scaleToZero(ctx, tdset); client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("scale to zero: %w", err)
 	}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
-	"example.com/operators/07-tdset-operator/internal/controller"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // Collector has two numbers of each TDSet for Prometheus. They are right at the instant of the scrape, however long ago Reconcile
@@ -30,7 +30,7 @@ import (
 // Describe asks nobody: a collector is registered before the cache is started. It says both metrics.
 type Collector struct {
 	cache          client.Reader
-	clock          controller.Clock
+	clock          clock.PassiveClock
 	untilNext      *prometheus.GaugeVec
 	notAsScheduled *prometheus.GaugeVec
 }
@@ -38,7 +38,7 @@ type Collector struct {
 var _ prometheus.Collector = &Collector{}
 
 // NewCollector returns a Collector of the TDSets in that cache, by that clock.
-func NewCollector(cache client.Reader, clock controller.Clock) *Collector {
+func NewCollector(cache client.Reader, clock clock.PassiveClock) *Collector {
 	// YOUR WORK: names, labels and units.
 	return &Collector{
 		cache: cache,
@@ -68,7 +68,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 }
 
 // Observe is called by Reconcile, at its end. Once Collect needs it no more, it can go.
-func (c *Collector) Observe(tdset *v1.TDSet) {
+func (c *Collector) Observe(tdset *schedulev1.TDSet) {
 	now := c.clock.Now()
 	if next := tdset.Status.NextTransitionTime; next != nil {
 		c.untilNext.WithLabelValues(tdset.Name, tdset.Status.ActiveWindow).Set(next.Sub(now).Minutes())

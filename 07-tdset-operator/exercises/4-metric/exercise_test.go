@@ -82,7 +82,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -111,7 +111,7 @@ var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
 func TestNumbers(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		tdsets         []*v1.TDSet
+		tdsets         []*schedulev1.TDSet
 		later          time.Duration      // so long after noon is the scrape
 		gone           bool               // the TDSets are, by then
 		untilNext      map[string]float64 // seconds, by namespace and name
@@ -233,7 +233,7 @@ func TestScrape(t *testing.T) {
 			cache: func(ctx context.Context) error {
 				select {
 				case <-ctx.Done():
-					return errors.New("failed waiting for *v1.TDSet Informer to sync")
+					return errors.New("failed waiting for *schedulev1.TDSet Informer to sync")
 				case <-time.After(time.Hour): // the API server is back
 					return nil
 				}
@@ -295,7 +295,7 @@ func TestDescribe(t *testing.T) {
 // program is a program with a Collector.
 type program struct {
 	*testing.T
-	clock     clock
+	clock     *clocktesting.FakeClock
 	api       client.Client // the cache, to put something into it
 	collector prometheus.Collector
 	registry  *prometheus.Registry
@@ -305,20 +305,15 @@ type program struct {
 	busy  func(context.Context) error // what the cache does before it answers; may be nil
 }
 
-// clock is a controller.Clock that is set by hand.
-type clock struct{ *clocktesting.FakeClock }
-
-func (c clock) Until(instant time.Time) time.Duration { return instant.Sub(c.Now()) }
-
-func newProgram(t *testing.T, now time.Time, tdsets ...*v1.TDSet) *program {
+func newProgram(t *testing.T, now time.Time, tdsets ...*schedulev1.TDSet) *program {
 	kinds := runtime.NewScheme()
-	noError(t, v1.AddToScheme(kinds))
+	noError(t, schedulev1.AddToScheme(kinds))
 	builder := fake.NewClientBuilder().WithScheme(kinds)
 	for _, tdset := range tdsets {
 		builder = builder.WithObjects(tdset.DeepCopy())
 	}
 	server := builder.Build()
-	p := &program{T: t, api: server, clock: clock{clocktesting.NewFakeClock(now)}, registry: prometheus.NewPedanticRegistry()}
+	p := &program{T: t, api: server, clock: clocktesting.NewFakeClock(now), registry: prometheus.NewPedanticRegistry()}
 	p.collector = NewCollector(interceptor.NewClient(server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
 			if err := p.answer(ctx); err != nil {
@@ -370,7 +365,7 @@ func (p *program) scrape() (all []string) {
 }
 
 // reconcile has the TDSets reconciled: their status says what is at this time.
-func (p *program) reconcile(tdsets ...*v1.TDSet) {
+func (p *program) reconcile(tdsets ...*schedulev1.TDSet) {
 	p.Helper()
 	for _, tdset := range tdsets {
 		noError(p.T, p.api.Get(p.Context(), client.ObjectKeyFromObject(tdset), tdset))
@@ -387,15 +382,15 @@ func (p *program) reconcile(tdsets ...*v1.TDSet) {
 }
 
 // observe calls Observe, as long as there is one.
-func (p *program) observe(tdsets ...*v1.TDSet) {
-	if observer, is := p.collector.(interface{ Observe(*v1.TDSet) }); is {
+func (p *program) observe(tdsets ...*schedulev1.TDSet) {
+	if observer, is := p.collector.(interface{ Observe(*schedulev1.TDSet) }); is {
 		for _, tdset := range tdsets {
 			observer.Observe(tdset)
 		}
 	}
 }
 
-func (p *program) forget(tdsets ...*v1.TDSet) {
+func (p *program) forget(tdsets ...*schedulev1.TDSet) {
 	p.Helper()
 	for _, tdset := range tdsets {
 		noError(p.T, p.api.Delete(p.Context(), tdset))
@@ -403,14 +398,14 @@ func (p *program) forget(tdsets ...*v1.TDSet) {
 }
 
 // aTDSet is as scheduled, and was reconciled at noon.
-func aTDSet(name string, changes ...func(*v1.TDSet)) *v1.TDSet {
-	tdset := &v1.TDSet{
+func aTDSet(name string, changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
+	tdset := &schedulev1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, CreationTimestamp: metav1.NewTime(noon.AddDate(0, 0, -4))},
-		Spec: v1.TDSetSpec{
-			SchedulingConfig: []v1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 21, Replica: 3}},
+		Spec: schedulev1.TDSetSpec{
+			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 21, Replica: 3}},
 			DefaultReplica:   1,
 		},
-		Status: v1.TDSetStatus{ActiveWindow: "9-17", NextTransitionTime: new(metav1.NewTime(noon.Add(5 * time.Hour)))},
+		Status: schedulev1.TDSetStatus{ActiveWindow: "9-17", NextTransitionTime: new(metav1.NewTime(noon.Add(5 * time.Hour)))},
 	}
 	since(9, "Available", metav1.ConditionTrue)(tdset)
 	since(9, "Progressing", metav1.ConditionFalse)(tdset)
@@ -422,39 +417,39 @@ func aTDSet(name string, changes ...func(*v1.TDSet)) *v1.TDSet {
 }
 
 // since has a condition be so since that hour of the day.
-func since(hour int, kind string, status metav1.ConditionStatus) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) {
+func since(hour int, kind string, status metav1.ConditionStatus) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) {
 		meta.SetStatusCondition(&tdset.Status.Conditions, metav1.Condition{
 			Type: kind, Status: status, LastTransitionTime: metav1.NewTime(noon.Add(time.Duration(hour-12) * time.Hour)),
 		})
 	}
 }
 
-func in(namespace string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Namespace = namespace }
+func in(namespace string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Namespace = namespace }
 }
 
-func isNew(tdset *v1.TDSet) {
-	tdset.CreationTimestamp, tdset.Status = metav1.NewTime(noon), v1.TDSetStatus{}
+func isNew(tdset *schedulev1.TDSet) {
+	tdset.CreationTimestamp, tdset.Status = metav1.NewTime(noon), schedulev1.TDSetStatus{}
 }
 
-func allDay(tdset *v1.TDSet) {
-	tdset.Spec.SchedulingConfig = []v1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 5}}
+func allDay(tdset *schedulev1.TDSet) {
+	tdset.Spec.SchedulingConfig = []schedulev1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 5}}
 	tdset.Status.ActiveWindow, tdset.Status.NextTransitionTime = "0-24", nil
 }
 
-func nowhere(tdset *v1.TDSet) {
+func nowhere(tdset *schedulev1.TDSet) {
 	tdset.Spec.TimeZone = "Europe/Atlantis"
 	tdset.Status.ActiveWindow, tdset.Status.NextTransitionTime = "", nil
 }
 
-func terminating(tdset *v1.TDSet) {
+func terminating(tdset *schedulev1.TDSet) {
 	tdset.DeletionTimestamp, tdset.Finalizers = new(metav1.NewTime(noon)), []string{"schedule.rs/drain"}
 }
 
-func tdsets(all ...*v1.TDSet) []*v1.TDSet { return all }
+func tdsets(all ...*schedulev1.TDSet) []*schedulev1.TDSet { return all }
 
-func many(count int) (all []*v1.TDSet) {
+func many(count int) (all []*schedulev1.TDSet) {
 	for i := range count {
 		all = append(all, aTDSet(fmt.Sprint("web-", i)))
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 const (
@@ -28,7 +28,7 @@ var asScheduled = map[string]metav1.ConditionStatus{
 //
 // Conditions say what was seen when they were written. Those of a controller that hangs say for ever that all is well. The transition
 // that it has announced doesn't come, though: so that counts as well, once it is over.
-func notAsScheduledSince(tdset *v1.TDSet, now time.Time) (since time.Time) {
+func notAsScheduledSince(tdset *schedulev1.TDSet, now time.Time) (since time.Time) {
 	wrongSince := func(instant metav1.Time) {
 		if since.IsZero() || instant.Time.Before(since) {
 			since = instant.Time

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
-	"example.com/operators/07-tdset-operator/internal/controller"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -36,7 +36,7 @@ const patience = 2 * time.Second
 // Describe asks nobody: a collector is registered before the cache is started. It says both metrics.
 type Collector struct {
 	cache          client.Reader
-	clock          controller.Clock
+	clock          clock.PassiveClock
 	untilNext      *prometheus.Desc
 	notAsScheduled *prometheus.Desc
 }
@@ -44,7 +44,7 @@ type Collector struct {
 var _ prometheus.Collector = &Collector{}
 
 // NewCollector returns a Collector of the TDSets in that cache, by that clock.
-func NewCollector(cache client.Reader, clock controller.Clock) *Collector {
+func NewCollector(cache client.Reader, clock clock.PassiveClock) *Collector {
 	labels := []string{"namespace", "name"}
 	return &Collector{
 		cache:          cache,
@@ -65,7 +65,7 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	var tdsets v1.TDSetList
+	var tdsets schedulev1.TDSetList
 	if err := c.cache.List(ctx, &tdsets); err != nil {
 		// A prometheus.NewInvalidMetric would say so too, and the page would be an error 500.
 		ctrl.Log.Error(err, "There are no numbers of TDSets in this scrape")

@@ -10,18 +10,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
-	"example.com/operators/07-tdset-operator/internal/controller"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
 // Parse returns the override in tdset's annotation, be it in force or expired; nil if there is no such annotation. What isn't one is a
 // *field.Error, which names the field (annotationPath) and its value, and says what is expected (format).
-func Parse(tdset *v1.TDSet) (*Override, error) {
+func Parse(tdset *schedulev1.TDSet) (*Override, error) {
 	// YOUR WORK: this takes anything.
 	var override Override
 	var until string
@@ -32,7 +32,7 @@ func Parse(tdset *v1.TDSet) (*Override, error) {
 
 // At returns what spec asks for at an instant, where override may be nil. An override is in force before its end, and no longer. The
 // error is schedule.At's.
-func At(spec *v1.TDSetSpec, override *Override, instant time.Time) (State, error) {
+func At(spec *schedulev1.TDSetSpec, override *Override, instant time.Time) (State, error) {
 	scheduled, err := schedule.At(spec, instant)
 	state := State{State: scheduled}
 	// YOUR WORK: it is too long, and nobody notices when it ends.
@@ -46,7 +46,7 @@ func At(spec *v1.TDSetSpec, override *Override, instant time.Time) (State, error
 type Reconciler struct {
 	client.Client
 	Recorder events.EventRecorder
-	Clock    controller.Clock
+	Clock    clock.PassiveClock
 }
 
 // Reconcile writes into the TDSet's status what it wants at this time, and says when to come again.
@@ -66,7 +66,7 @@ type Reconciler struct {
 // been started anew, or been down. What began and ended while it was down has no event. To be longer or higher than before is
 // neither an end nor a beginning. What isn't in the status yet hasn't been said: the event comes when it is written, and not before.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	tdset := &v1.TDSet{}
+	tdset := &schedulev1.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

@@ -155,7 +155,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -228,7 +228,7 @@ func TestParse(t *testing.T) {
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		override *Override
-		tdset    *v1.TDSet // one with the windows 9-17 and 17-21, if nil
+		tdset    *schedulev1.TDSet // one with the windows 9-17 and 17-21, if nil
 		instant  time.Time
 		want     wanted
 	}{
@@ -308,7 +308,7 @@ func same(a, b State) bool {
 
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		tdset *v1.TDSet // one with the windows 9-17 and 17-21, if nil
+		tdset *schedulev1.TDSet // one with the windows 9-17 and 17-21, if nil
 		steps []func(*program)
 		want  []string // what there is to be seen, and when
 		came  []string // when Reconcile was brought by the time
@@ -468,7 +468,7 @@ func TestComesAgain(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			p := newProgram(t, aTDSet())
 			p.clock.SetTime(at(21, 0))
-			p.store(func(tdset *v1.TDSet) {
+			p.store(func(tdset *schedulev1.TDSet) {
 				tdset.Annotations = map[string]string{Annotation: "6 until 2026-01-01T22:00:00Z"}
 			})
 			p.takes = test.takes
@@ -489,7 +489,7 @@ func TestComesAgain(t *testing.T) {
 // program is a program, the queue in it, an API server and a clock.
 type program struct {
 	*testing.T
-	clock    clock
+	clock    *clocktesting.FakeClock
 	server   client.WithWatch
 	recorder *events.FakeRecorder
 	runs     *Reconciler   // nil: it doesn't
@@ -502,19 +502,14 @@ type program struct {
 	came []string // when the time brought it
 }
 
-// clock is a controller.Clock that is set by hand.
-type clock struct{ *clocktesting.FakeClock }
-
-func (c clock) Until(instant time.Time) time.Duration { return instant.Sub(c.Now()) }
-
 var key = ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}}
 
-func newProgram(t *testing.T, tdset *v1.TDSet) *program {
+func newProgram(t *testing.T, tdset *schedulev1.TDSet) *program {
 	kinds := runtime.NewScheme()
-	noError(t, v1.AddToScheme(kinds))
+	noError(t, schedulev1.AddToScheme(kinds))
 	return &program{
 		T:        t,
-		clock:    clock{clocktesting.NewFakeClock(at(12, 0))},
+		clock:    clocktesting.NewFakeClock(at(12, 0)),
 		server:   fake.NewClientBuilder().WithScheme(kinds).WithStatusSubresource(tdset).WithObjects(tdset).Build(),
 		recorder: events.NewFakeRecorder(1000),
 	}
@@ -586,15 +581,15 @@ func (p *program) look() {
 	}
 }
 
-func (p *program) stored() *v1.TDSet {
+func (p *program) stored() *schedulev1.TDSet {
 	p.Helper()
-	tdset := &v1.TDSet{}
+	tdset := &schedulev1.TDSet{}
 	noError(p.T, p.server.Get(p.Context(), key.NamespacedName, tdset))
 	return tdset
 }
 
 // store changes the TDSet, as a user does.
-func (p *program) store(change func(*v1.TDSet)) {
+func (p *program) store(change func(*schedulev1.TDSet)) {
 	p.Helper()
 	tdset := p.stored()
 	change(tdset)
@@ -620,19 +615,19 @@ func until(hour, minute int) func(*program) {
 
 func annotate(text string) func(*program) {
 	return func(p *program) {
-		p.store(func(tdset *v1.TDSet) { tdset.Annotations = map[string]string{Annotation: text} })
+		p.store(func(tdset *schedulev1.TDSet) { tdset.Annotations = map[string]string{Annotation: text} })
 		p.bring()
 	}
 }
 
 func takeAway(p *program) {
-	p.store(func(tdset *v1.TDSet) { tdset.Annotations = nil })
+	p.store(func(tdset *schedulev1.TDSet) { tdset.Annotations = nil })
 	p.bring()
 }
 
 // touch changes something that Reconcile doesn't look at.
 func touch(p *program) {
-	p.store(func(tdset *v1.TDSet) { tdset.Labels = map[string]string{"touched": tdset.ResourceVersion} })
+	p.store(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"touched": tdset.ResourceVersion} })
 	p.bring()
 }
 
@@ -686,19 +681,19 @@ func inWords(override *Override) string {
 	return fmt.Sprintf("%d replicas until %s", override.Replicas, override.Until.Format(time.RFC3339))
 }
 
-func aTDSet() *v1.TDSet {
-	return &v1.TDSet{
+func aTDSet() *schedulev1.TDSet {
+	return &schedulev1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid of web", Generation: 1},
-		Spec: v1.TDSetSpec{
-			SchedulingConfig: []v1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 21, Replica: 3}},
+		Spec: schedulev1.TDSetSpec{
+			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 21, Replica: 3}},
 			DefaultReplica:   1,
 		},
 	}
 }
 
-func allDay() *v1.TDSet {
+func allDay() *schedulev1.TDSet {
 	tdset := aTDSet()
-	tdset.Spec.SchedulingConfig = []v1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 5}}
+	tdset.Spec.SchedulingConfig = []schedulev1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 5}}
 	return tdset
 }
 

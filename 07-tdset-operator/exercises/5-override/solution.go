@@ -14,18 +14,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
-	"example.com/operators/07-tdset-operator/internal/controller"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
 // Parse returns the override in tdset's annotation, be it in force or expired; nil if there is no such annotation. What isn't one is a
 // *field.Error, which names the field (annotationPath) and its value, and says what is expected (format).
-func Parse(tdset *v1.TDSet) (*Override, error) {
+func Parse(tdset *schedulev1.TDSet) (*Override, error) {
 	text, found := tdset.Annotations[Annotation]
 	if !found {
 		return nil, nil
@@ -41,7 +41,7 @@ func Parse(tdset *v1.TDSet) (*Override, error) {
 
 // At returns what spec asks for at an instant, where override may be nil. An override is in force before its end, and no longer. The
 // error is schedule.At's.
-func At(spec *v1.TDSetSpec, override *Override, instant time.Time) (State, error) {
+func At(spec *schedulev1.TDSetSpec, override *Override, instant time.Time) (State, error) {
 	scheduled, err := schedule.At(spec, instant)
 	state := State{State: scheduled}
 	if err != nil || override == nil || !instant.Before(override.Until) {
@@ -58,7 +58,7 @@ func At(spec *v1.TDSetSpec, override *Override, instant time.Time) (State, error
 type Reconciler struct {
 	client.Client
 	Recorder events.EventRecorder
-	Clock    controller.Clock
+	Clock    clock.PassiveClock
 }
 
 // Reconcile writes into the TDSet's status what it wants at this time, and says when to come again.
@@ -78,7 +78,7 @@ type Reconciler struct {
 // been started anew, or been down. What began and ended while it was down has no event. To be longer or higher than before is
 // neither an end nor a beginning. What isn't in the status yet hasn't been said: the event comes when it is written, and not before.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	tdset := &v1.TDSet{}
+	tdset := &schedulev1.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -100,12 +100,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	if state.Next.IsZero() {
 		return ctrl.Result{}, nil
 	}
-	return ctrl.Result{RequeueAfter: max(r.Clock.Until(state.Next), time.Millisecond)}, nil
+	return ctrl.Result{RequeueAfter: max(-r.Clock.Since(state.Next), time.Millisecond)}, nil
 }
 
 // recordEvents tells what status, which has just been written, says otherwise than tdset's. The status is the memory: it outlives
 // this program, and was written by nobody else in between, or the write had failed.
-func (r *Reconciler) recordEvents(tdset *v1.TDSet, status v1.TDSetStatus, override *Override) {
+func (r *Reconciler) recordEvents(tdset *schedulev1.TDSet, status schedulev1.TDSetStatus, override *Override) {
 	before := meta.FindStatusCondition(tdset.Status.Conditions, conditionOverridden)
 	now := meta.FindStatusCondition(status.Conditions, conditionOverridden)
 	if before == nil {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -55,8 +55,8 @@ const (
 
 // desiredStatus returns what tdset's status should say at the time now. invalid is what is wrong with the annotation: nil, if
 // nothing is.
-func desiredStatus(tdset *v1.TDSet, state State, override *Override, invalid error, now time.Time) v1.TDSetStatus {
-	status := v1.TDSetStatus{
+func desiredStatus(tdset *schedulev1.TDSet, state State, override *Override, invalid error, now time.Time) schedulev1.TDSetStatus {
+	status := schedulev1.TDSetStatus{
 		ObservedGeneration: tdset.Generation,
 		ActiveWindow:       schedule.Name(&tdset.Spec, state.Window),
 		DesiredReplicas:    &state.Replicas,
@@ -82,7 +82,7 @@ func desiredStatus(tdset *v1.TDSet, state State, override *Override, invalid err
 
 // writeStatus writes that status, unless tdset says so already. tdset stays as it is. It returns an error if tdset isn't the latest
 // there is.
-func (r *Reconciler) writeStatus(ctx context.Context, tdset *v1.TDSet, status v1.TDSetStatus) error {
+func (r *Reconciler) writeStatus(ctx context.Context, tdset *schedulev1.TDSet, status schedulev1.TDSetStatus) error {
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 func TestComeAgain(t *testing.T) {
@@ -34,7 +34,7 @@ func TestComeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 
-			got := c.comeAgain(aTDSet(lookingEvery(test.minutes)), test.next)
+			got := c.requeueAt(aTDSet(lookingEvery(test.minutes)), test.next)
 
 			if got.RequeueAfter != test.want {
 				t.Errorf("it comes again after %v, want %v", got.RequeueAfter, test.want)
@@ -78,7 +78,7 @@ func TestFromBoundaryToBoundary(t *testing.T) {
 			for end := c.clock.now.AddDate(1, 0, 0); ; count++ {
 				state, err := stateAt(tdset, c.clock.now)
 				must(t, err)
-				c.clock.now = c.clock.now.Add(c.comeAgain(tdset, state.Next).RequeueAfter)
+				c.clock.now = c.clock.now.Add(c.requeueAt(tdset, state.Next).RequeueAfter)
 				if !c.clock.now.Before(end) {
 					break
 				}
@@ -134,14 +134,14 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 		{"the window ends", func() { c.clock.now = at(17, 0) }, []string{"Normal Scaled Window 17-19: 3 replicas"}},
 		{"time passes", func() { c.clock.now = at(18, 0) }, nil},
 		{"another number is wanted in this window", func() {
-			c.change(func(spec *v1.TDSetSpec) { spec.SchedulingConfig[1].Replica = 4 })
+			c.change(func(spec *schedulev1.TDSetSpec) { spec.SchedulingConfig[1].Replica = 4 })
 		}, []string{"Normal Scaled Window 17-19: 4 replicas"}},
-		{"another image is wanted", func() { c.change(func(spec *v1.TDSetSpec) { spec.Container.Image = "nginx:2.0" }) }, nil},
+		{"another image is wanted", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.Container.Image = "nginx:2.0" }) }, nil},
 		{"somebody else takes the name", func() { c.put(deploymentOf(tdset, unowned)) }, []string{exists}},
 		{"theirs becomes available", func() { c.put(deploymentOf(tdset, unowned, withPods(5))) }, nil},
 		{"the window ends, and nothing can be done about it", func() { c.clock.now = at(19, 0) }, nil},
-		{"the schedule makes no sense", func() { c.change(func(spec *v1.TDSetSpec) { spec.TimeZone = "Local" }) }, []string{noZone}},
-		{"it does again", func() { c.change(func(spec *v1.TDSetSpec) { spec.TimeZone = "" }) }, []string{exists}},
+		{"the schedule makes no sense", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "Local" }) }, []string{noZone}},
+		{"it does again", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "" }) }, []string{exists}},
 		{"theirs is gone", func() { c.remove(deploymentOf(tdset)) }, []string{"Normal Scaled Window default: 2 replicas"}},
 		{"the status is written at the second attempt", func() {
 			c.clock.now = at(9, 0)
@@ -160,7 +160,7 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 }
 
 // change changes the TDSet's spec, as a user does.
-func (c *cluster) change(change func(*v1.TDSetSpec)) {
+func (c *cluster) change(change func(*schedulev1.TDSetSpec)) {
 	c.t.Helper()
 	tdset := c.tdset()
 	change(&tdset.Spec)

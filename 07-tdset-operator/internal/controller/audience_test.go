@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // sentinel begins the names of those who come only so that it is known who has come before.
@@ -68,7 +68,7 @@ func (a *audience) here(object client.Object) client.Object {
 func (a *audience) settle() (names []string) {
 	a.t.Helper()
 	a.sentinels++
-	last := func(of string) *v1.TDSet {
+	last := func(of string) *schedulev1.TDSet {
 		return aTDSet(withService(80), named(fmt.Sprintf(sentinel+"%s-%d", of, a.sentinels)))
 	}
 	pod := podWithContainer(last("pod"))
@@ -86,7 +86,7 @@ func (a *audience) settle() (names []string) {
 }
 
 // podWithContainer returns a Pod of tdset's, as a server takes it.
-func podWithContainer(tdset *v1.TDSet) *corev1.Pod {
+func podWithContainer(tdset *schedulev1.TDSet) *corev1.Pod {
 	pod := podOf(tdset)
 	pod.Spec.Containers = []corev1.Container{{Name: containerName, Image: tdset.Spec.Container.Image}}
 	return pod

@@ -13,14 +13,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // beginAt sets the clock, which goes on from there.
@@ -31,7 +31,7 @@ func (c *cluster) beginAt(zone, text string) time.Time {
 	now, err := time.ParseInLocation(time.DateTime, text, location)
 	must(c.t, err)
 	c.running.set(now)
-	if c.Clock != Clock(&c.running) { // else the controller may be reading it
+	if c.Clock != clock.PassiveClock(&c.running) { // else the controller may be reading it
 		c.zone, c.Clock = location, &c.running
 	}
 	return now
@@ -39,7 +39,7 @@ func (c *cluster) beginAt(zone, text string) time.Time {
 
 // waitUntil waits until the clock shows an instant, and all has been done that is to be done by then.
 func (c *cluster) waitUntil(instant time.Time) {
-	time.Sleep(c.Clock.Until(instant))
+	time.Sleep(-c.Clock.Since(instant))
 	synctest.Wait()
 }
 
@@ -52,8 +52,8 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 	options.Reconciler, options.SkipNameValidation = reconciler, new(true)
 	runner, err := controller.NewUnmanaged("test", options)
 	must(c.t, err)
-	must(c.t, runner.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		for _, list := range []client.ObjectList{&v1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}} {
+	must(c.t, runner.Watch(source.Func(func(ctx context.Context, queue queue) error {
+		for _, list := range []client.ObjectList{&schedulev1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}} {
 			stream, err := c.server.Watch(ctx, list)
 			if err != nil {
 				return err
@@ -74,8 +74,8 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 		return nil
 	})))
 	started := time.Now()
-	must(c.t, runner.Watch(source.Func(c.watchClock(func() reading {
-		return reading{wall: c.running.Now(), monotonic: time.Since(started)}
+	must(c.t, runner.Watch(source.Func(c.watchClock(func() time.Duration {
+		return c.running.Now().Sub(started.Round(0)) - time.Since(started)
 	}))))
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan error)
@@ -90,10 +90,10 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 
 // brings does what SetupWithManager says of updates.
 func brings(old, new client.Object) bool {
-	if _, ok := old.(*v1.TDSet); !ok {
+	if _, ok := old.(*schedulev1.TDSet); !ok {
 		return true
 	}
-	return notReworded.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: new})
+	return ignoreMessages.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: new})
 }
 
 // seen notes the scaling of the Deployment, and does the Deployment controller's work.

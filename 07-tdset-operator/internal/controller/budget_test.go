@@ -13,15 +13,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 func TestNothingIsWrittenForNothing(t *testing.T) {
 	c := newBareCluster(t)
 	c.clock.set(at(18, 0))
 	c.start(1)
-	tdsets := c.follow(&v1.TDSetList{}, func(object client.Object) string {
-		return fmt.Sprintf("%s %v", saidBy(object.(*v1.TDSet)), object.GetFinalizers())
+	tdsets := c.follow(&schedulev1.TDSetList{}, func(object client.Object) string {
+		return fmt.Sprintf("%s %v", saidBy(object.(*schedulev1.TDSet)), object.GetFinalizers())
 	})
 	deployments := c.follow(&appsv1.DeploymentList{}, func(object client.Object) string {
 		deployment := object.(*appsv1.Deployment)
@@ -36,7 +36,7 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 		wantEvents      int      // until then
 	}{
 		{"it is made: with the next step, it settles in four writes and an event", func() {
-			c.create(example)
+			c.createTDSet(example)
 			c.eventually("it has its Deployment", c.says("17-19: RollingOut, AsExpected"))
 		}, []string{" []", its, "17-19: RollingOut, AsExpected" + its}, []string{"3 replicas, 0 available"}, 1},
 		{"its Deployment becomes available", func() {
@@ -44,7 +44,7 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 			c.eventually("all is well", c.says("17-19: RolledOut, AsExpected"))
 		}, []string{"17-19: RolledOut, AsExpected" + its}, []string{"3 replicas, 3 available"}, 1},
 		{"what others own is changed", func() {
-			c.patch(&v1.TDSet{}, "web", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+			c.patch(&schedulev1.TDSet{}, "web", `{"metadata":{"annotations":{"touched":"yes"}}}`)
 			c.patch(&appsv1.Deployment{}, "web", `{"metadata":{"labels":{"team":"blue"}}}`)
 		}, []string{"17-19: RolledOut, AsExpected" + its}, []string{"3 replicas, 3 available"}, 1},
 		{"its window ends, and fewer Pods are wanted", func() {

@@ -13,20 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // noon is when tests take place, unless they say otherwise. The TDSet's first window is active then, and it wants 5 replicas.
 var noon = time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
 
 // aTDSet returns a TDSet named web, as a user makes it: 5 replicas from 9 to 17, 3 from 17 to 19, and 2 at other times.
-func aTDSet(changes ...func(*v1.TDSet)) *v1.TDSet {
-	tdset := &v1.TDSet{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: "TDSet"},
+func aTDSet(changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
+	tdset := &schedulev1.TDSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: schedulev1.GroupVersion.String(), Kind: "TDSet"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid of web", Generation: 1},
-		Spec: v1.TDSetSpec{
-			Container:        v1.Container{Image: "nginx:1.0", Port: 8080},
-			SchedulingConfig: []v1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}},
+		Spec: schedulev1.TDSetSpec{
+			Container:        schedulev1.Container{Image: "nginx:1.0", Port: 8080},
+			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}},
 			DefaultReplica:   2,
 			TimeZone:         "UTC",
 		},
@@ -37,46 +37,46 @@ func aTDSet(changes ...func(*v1.TDSet)) *v1.TDSet {
 	return tdset
 }
 
-func with(windows ...v1.Scheduling) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.SchedulingConfig = windows }
+func with(windows ...schedulev1.Scheduling) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.SchedulingConfig = windows }
 }
 
-func in(zone string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.TimeZone = zone }
+func in(zone string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.TimeZone = zone }
 }
 
-func withService(port int32) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.Service = &v1.Service{Port: port} }
+func withService(port int32) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.Service = &schedulev1.Service{Port: port} }
 }
 
-func lookingEvery(minutes int32) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.IntervalMint = minutes }
+func lookingEvery(minutes int32) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.IntervalMint = minutes }
 }
 
 // known is a TDSet that the controller has seen before: it has the finalizer.
-func known(tdset *v1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, finalizer) }
+func known(tdset *schedulev1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, finalizer) }
 
 // settled is a TDSet whose status says, since earlier, that at noon all is there that it wants.
-func settled(tdset *v1.TDSet) {
+func settled(tdset *schedulev1.TDSet) {
 	known(tdset)
 	tdset.Status = desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(5))), earlier)
 }
 
 // beingDeleted is a TDSet that somebody has told to go. The fake client says when: now.
-func beingDeleted(tdset *v1.TDSet) {
+func beingDeleted(tdset *schedulev1.TDSet) {
 	known(tdset)
 	tdset.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
 }
 
-func withFinalizer(name string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, name) }
+func withFinalizer(name string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, name) }
 }
 
 // invalid is a TDSet whose zone doesn't exist. No API server with our CRD takes it.
 var invalid = in("Atlantis/Poseidonis")
 
 // deploymentOf returns the Deployment that tdset wants at noon as an API server stores it: with an identity and with defaults.
-func deploymentOf(tdset *v1.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+func deploymentOf(tdset *schedulev1.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied[appsv1.Deployment](desiredDeployment(tdset, 5))
 	deployment.UID = types.UID("uid of Deployment " + deployment.Name)
 	deployment.Generation = 1
@@ -92,7 +92,7 @@ func deploymentOf(tdset *v1.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.
 }
 
 // serviceOf returns the Service that tdset wants as an API server stores it.
-func serviceOf(tdset *v1.TDSet, changes ...func(*corev1.Service)) *corev1.Service {
+func serviceOf(tdset *schedulev1.TDSet, changes ...func(*corev1.Service)) *corev1.Service {
 	service := applied[corev1.Service](desiredService(tdset))
 	service.UID = types.UID("uid of Service " + service.Name)
 	service.Spec.Type = corev1.ServiceTypeClusterIP
@@ -104,7 +104,7 @@ func serviceOf(tdset *v1.TDSet, changes ...func(*corev1.Service)) *corev1.Servic
 }
 
 // podOf returns the metadata of one of tdset's Pods.
-func podOf(tdset *v1.TDSet) *corev1.Pod {
+func podOf(tdset *schedulev1.TDSet) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: tdset.Namespace, Name: tdset.Name + "-x7", Labels: labelsOf(tdset)}}
 }
 
@@ -127,7 +127,7 @@ func applied[T any](desired any) *T {
 }
 
 // seenAt returns what the controller sees at an instant, if nothing is wrong with the schedule.
-func seenAt(instant time.Time, tdset *v1.TDSet, deployment *appsv1.Deployment) observation {
+func seenAt(instant time.Time, tdset *schedulev1.TDSet, deployment *appsv1.Deployment) observation {
 	state, err := stateAt(tdset, instant)
 	if err != nil {
 		panic(err)

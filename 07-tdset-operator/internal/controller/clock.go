@@ -1,4 +1,6 @@
-// The clock. Time is an input of this controller, like the objects in the cluster: whoever starts it says which clock it goes by.
+// Jumps of the clock. RequeueAfter is a timer, and timers don't follow the wall clock. When the
+// machine wakes up, or somebody corrects its clock, every timer fires too early or too late by as
+// much. So this file looks for jumps and enqueues every TDSet after one.
 
 package controller
 
@@ -6,76 +8,49 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"k8s.io/client-go/util/workqueue"
-
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
-
-// Clock tells the time that schedules go by.
-type Clock interface {
-	// Now returns the time.
-	Now() time.Time
-	// Until returns how long it takes until instant, as a timer counts: zero or less if it has passed.
-	Until(instant time.Time) time.Duration
-}
-
-// RealClock is this machine's clock.
-type RealClock struct{}
-
-// Now returns the time that the wall clock shows. A time.Time of Go has a second reading, of a clock that is never set, and
-// prefers it for differences. Schedules go by the wall clock alone, so it is dropped (Round(0)).
-func (RealClock) Now() time.Time { return time.Now().Round(0) }
-
-// Until returns how long it takes until the wall clock shows instant, if nobody sets it.
-func (RealClock) Until(instant time.Time) time.Duration { return instant.Sub(time.Now().Round(0)) }
 
 const (
-	lookAtClock = time.Second            // so late at most is a jump noticed
-	leastJump   = 250 * time.Millisecond // less than that is the network's time being followed (NTP slews)
+	clockInterval = time.Second            // a jump is noticed at most this late
+	smallestJump  = 250 * time.Millisecond // less is NTP, which slows the clock down or speeds it up
 )
 
-// reading is what this machine's two clocks show: the one that can be set, and the one that can't.
-type reading struct {
-	wall      time.Time
-	monotonic time.Duration
-}
-
-// readClocks returns a function that reads both.
-func readClocks() func() reading {
+// readDrift returns a function that reads both clocks of this machine: the wall clock, which can be
+// set, and the monotonic clock, which can't. It returns how far the wall clock has got ahead since.
+func readDrift() func() time.Duration {
 	start := time.Now()
-	return func() reading {
-		now := time.Now()
-		return reading{wall: now.Round(0), monotonic: now.Sub(start)}
+	return func() time.Duration {
+		now := time.Now() // has both readings, and Round(0) drops the monotonic one
+		return now.Round(0).Sub(start.Round(0)) - now.Sub(start)
 	}
 }
 
-// jumped tells whether the wall clock was set between two readings, or the machine slept.
-func jumped(before, now reading) bool {
-	return (now.wall.Sub(before.wall) - (now.monotonic - before.monotonic)).Abs() > leastJump
-}
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// watchClock enqueues every TDSet whenever the wall clock jumps. RequeueAfter is a timer, and timers don't go by the wall clock: when
-// a machine wakes up, or its clock is put right, each of them would fire too late by as much. It runs until ctx ends.
-func (r *TDSetReconciler) watchClock(read func() reading) func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	return func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+// watchClock returns a source of events, as source.Func takes it. Until ctx ends, it enqueues every
+// TDSet whenever the drift changes: then the wall clock was set, or the machine slept.
+func (r *TDSetReconciler) watchClock(drift func() time.Duration) func(context.Context, queue) error {
+	return func(ctx context.Context, queue queue) error {
 		go func() {
-			ticker := time.NewTicker(lookAtClock)
+			ticker := time.NewTicker(clockInterval)
 			defer ticker.Stop()
-			for last := read(); ; {
+			for last := drift(); ; {
 				select {
 				case <-ctx.Done():
 					return
 				case <-ticker.C:
 				}
-				now := read()
-				if jumped(last, now) {
-					ctrl.LoggerFrom(ctx).Info("The clock has jumped: looking at every TDSet", "from", last.wall.Add(now.monotonic-last.monotonic), "to", now.wall)
+				// last stays as it is until a jump, so that many small steps add up to one.
+				if now := drift(); (now - last).Abs() > smallestJump {
+					ctrl.LoggerFrom(ctx).Info("The clock has jumped: enqueueing every TDSet", "by", now-last)
 					r.enqueueAll(ctx, queue)
-					last = now // not before: less than a jump, again and again, adds up to one
+					last = now
 				}
 			}
 		}()
@@ -84,8 +59,8 @@ func (r *TDSetReconciler) watchClock(read func() reading) func(context.Context, 
 }
 
 // enqueueAll enqueues every TDSet in the cache.
-func (r *TDSetReconciler) enqueueAll(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	var tdsets v1.TDSetList
+func (r *TDSetReconciler) enqueueAll(ctx context.Context, queue queue) {
+	var tdsets schedulev1.TDSetList
 	if err := r.List(ctx, &tdsets); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Lost a jump of the clock: timers may fire late")
 	}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // web is the key of the TDSet, its Deployment and its Service.
@@ -52,7 +52,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	}
 	c.TDSetReconciler = &TDSetReconciler{
 		Client:       interceptor.NewClient(c.server, c.funcs()),
-		Live:         interceptor.NewClient(c.server, c.liveFuncs()),
+		APIReader:    interceptor.NewClient(c.server, c.liveFuncs()),
 		Recorder:     recorder,
 		Clock:        c.clock,
 		DrainTimeout: time.Minute,
@@ -65,7 +65,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 type stoppedClock struct{ now time.Time }
 
 func (c *stoppedClock) Now() time.Time                        { return c.now }
-func (c *stoppedClock) Until(instant time.Time) time.Duration { return instant.Sub(c.now) }
+func (c *stoppedClock) Since(instant time.Time) time.Duration { return c.now.Sub(instant) }
 
 // at returns an hour and minute of the day on which tests take place.
 func at(hour, minute int) time.Time {
@@ -104,7 +104,7 @@ func (c *cluster) settle() (writes []string, again time.Duration) {
 
 // informed fills the cache with what is in the cluster, as the informers would do a moment later.
 func (c *cluster) informed() {
-	everything := []client.ObjectList{&v1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}}
+	everything := []client.ObjectList{&schedulev1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}}
 	cache := newFake()
 	for _, list := range everything {
 		must(c.t, c.server.List(c.t.Context(), list))
@@ -128,13 +128,13 @@ func (c *cluster) put(objects ...client.Object) {
 		made.SetResourceVersion("")
 		made.SetManagedFields(nil)
 		made.SetDeletionTimestamp(nil)
-		status := v1.TDSetStatus{}
-		if tdset, ok := made.(*v1.TDSet); ok {
+		status := schedulev1.TDSetStatus{}
+		if tdset, ok := made.(*schedulev1.TDSet); ok {
 			tdset.Status, status = status, tdset.Status
 		}
 		must(c.t, c.server.Create(c.t.Context(), made, somebody))
 		if len(status.Conditions) > 0 { // it is the controller's: what others own, an apply can't take away
-			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*v1.TDSet), status))
+			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*schedulev1.TDSet), status))
 		}
 		if !object.GetDeletionTimestamp().IsZero() { // only the server sets it, and for as long as there is a finalizer
 			must(c.t, c.server.Delete(c.t.Context(), made))

@@ -9,28 +9,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 const (
 	// Where all is well.
 	allAvailable = "Available=True, ReplicasAvailable: 5 replicas are available"
-	allRolledOut = `Progressing=False, RolledOut: Deployment "web" is as the schedule wants it`
+	allRolledOut = `Progressing=False, RolledOut: Deployment "web" is rolled out`
 	allAsWanted  = "Degraded=False, AsExpected: "
 
 	// While it goes on.
-	someMissing = "Available=False, ReplicasUnavailable: Of 5 replicas, some aren't available"
+	someMissing = "Available=False, ReplicasUnavailable: Some of the 5 replicas aren't available"
 	rollingOut  = `Progressing=True, RollingOut: Deployment "web" is on its way to 5 replicas`
 
 	taken        = `Deployment "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
 	serviceTaken = `Service "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
-	goesFirst    = `Deployment "web" is being deleted and will be made again`
+	goesFirst    = `Deployment "web" is being deleted and will be created again`
 )
 
 func TestConditionsOfADeployment(t *testing.T) {
 	nameTaken := []string{
 		"Available=False, ErrResourceExists: " + taken, "Progressing=False, ErrResourceExists: " + taken, "Degraded=True, ErrResourceExists: " + taken,
 	}
-	cantMakePods := `Degraded=True, ReplicaFailure: Deployment "web" can't make its Pods: its conditions say why`
+	cantMakePods := `Degraded=True, ReplicaFailure: Deployment "web" can't create its Pods: its conditions say why`
 	for name, test := range map[string]struct {
 		deployment func(*appsv1.Deployment) // nil: there is none
 		none       bool                     // the schedule asks for no replicas
@@ -122,7 +123,7 @@ func TestConditionsOfADeployment(t *testing.T) {
 	}
 }
 
-// What is wrong beside the Deployment is in Degraded alone. Of several, the one is said that must be mended first.
+// What is wrong beside the Deployment is in Degraded alone. If there are several reasons, it names the one that has to be dealt with first.
 func TestWhatDegrades(t *testing.T) {
 	tdset := aTDSet(withService(80))
 	badZone, no := errors.New("no such zone"), errors.New("quota exceeded")
@@ -166,6 +167,52 @@ func TestWhatDegrades(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{allAvailable, test.progressing, test.want}, got); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Ready sums up the other conditions. Its reason and its message say what is missing.
+func TestReady(t *testing.T) {
+	tdset := aTDSet(withService(80))
+	for name, test := range map[string]struct {
+		seen observation
+		want string
+	}{
+		"all is as scheduled":   {observation{deployment: deploymentOf(tdset, withPods(5))}, "Ready=True, AsScheduled: 5 replicas are available"},
+		"a replica is missing":  {observation{deployment: deploymentOf(tdset, withPods(4))}, "Ready=False, ReplicasUnavailable: Some of the 5 replicas aren't available"},
+		"there is one too many": {observation{deployment: deploymentOf(tdset, withPods(6))}, `Ready=False, RollingOut: Deployment "web" is on its way to 5 replicas`},
+		"there is no Deployment": {
+			observation{}, "Ready=False, NoDeployment: There is no Deployment",
+		},
+		"the Deployment is being deleted": {
+			observation{deployment: deploymentOf(tdset, withPods(5), terminating)}, "Ready=False, Terminating: " + goesFirst,
+		},
+		"somebody else's Deployment has the name": {
+			observation{deployment: deploymentOf(tdset, withPods(5), unowned)}, "Ready=False, ErrResourceExists: " + taken,
+		},
+		"somebody else's Service has the name": {
+			observation{deployment: deploymentOf(tdset, withPods(5)), service: serviceOf(tdset, unowned)}, "Ready=False, ErrResourceExists: " + serviceTaken,
+		},
+		"the API server has refused something": {
+			observation{deployment: deploymentOf(tdset, withPods(5)), refused: errors.New("quota exceeded")}, "Ready=False, Refused: quota exceeded",
+		},
+		"the schedule is invalid": {
+			observation{deployment: deploymentOf(tdset, withPods(5)), invalid: errors.New("no such zone")}, "Ready=False, InvalidSchedule: no such zone",
+		},
+		"the rollout takes too long": {
+			observation{deployment: deploymentOf(tdset, withPods(5), sayingOf(appsv1.DeploymentProgressing, corev1.ConditionFalse), scaledTo(6))},
+			`Ready=False, ProgressDeadlineExceeded: Deployment "web" makes no progress: look at its Pods`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.seen.invalid == nil {
+				test.seen.state = seenAt(noon, tdset, nil).state
+			}
+			status := desiredStatus(tdset, test.seen, now)
+			ready := meta.FindStatusCondition(status.Conditions, "Ready")
+			if got := inWord(*ready); got != test.want {
+				t.Errorf("it says %s, want %s", got, test.want)
 			}
 		})
 	}

@@ -9,16 +9,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // Each is a day from midnight to midnight. That a scaling is listed with the second of its boundary means that it was late by less than one.
 func TestADay(t *testing.T) {
-	office := []v1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}}
-	night := []v1.Scheduling{{StartTime: 2, EndTime: 3, Replica: 7}, {StartTime: 22, EndTime: 4, Replica: 4}}
+	office := []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}}
+	night := []schedulev1.Scheduling{{StartTime: 2, EndTime: 3, Replica: 7}, {StartTime: 22, EndTime: 4, Replica: 4}}
 	for name, test := range map[string]struct {
 		zone, day string
-		windows   []v1.Scheduling
+		windows   []schedulev1.Scheduling
 		want      []string // the Deployment's replicas, from when on
 	}{
 		"in UTC": {
@@ -34,7 +34,7 @@ func TestADay(t *testing.T) {
 			[]string{"00:00:00 CET: 4", "04:00:00 CEST: 2", "22:00:00 CEST: 4"},
 		},
 		"in Berlin, when clocks are set forward, of a window that would begin in the hour that there isn't": {
-			"Europe/Berlin", "2026-03-29", []v1.Scheduling{{StartTime: 2, EndTime: 6, Replica: 7}},
+			"Europe/Berlin", "2026-03-29", []schedulev1.Scheduling{{StartTime: 2, EndTime: 6, Replica: 7}},
 			[]string{"00:00:00 CET: 2", "03:00:00 CEST: 7", "06:00:00 CEST: 2"},
 		},
 		"in Berlin, when clocks are set back: hour 2 comes twice": {
@@ -46,11 +46,11 @@ func TestADay(t *testing.T) {
 			[]string{"00:00:00 IST: 2", "09:00:00 IST: 5", "17:00:00 IST: 3", "19:00:00 IST: 2"},
 		},
 		"of a window up to midnight": {
-			"UTC", "2026-01-15", []v1.Scheduling{{StartTime: 19, EndTime: 0, Replica: 5}},
+			"UTC", "2026-01-15", []schedulev1.Scheduling{{StartTime: 19, EndTime: 0, Replica: 5}},
 			[]string{"00:00:00 UTC: 2", "19:00:00 UTC: 5"},
 		},
 		"of a window that is always active": {
-			"UTC", "2026-01-15", []v1.Scheduling{{EndTime: 24, Replica: 5}},
+			"UTC", "2026-01-15", []schedulev1.Scheduling{{EndTime: 24, Replica: 5}},
 			[]string{"00:00:00 UTC: 5"},
 		},
 	} {

@@ -1,5 +1,6 @@
-// The pure core: what a TDSet wants, and whether what is there is so. How many replicas it wants depends on the time, and comes from
-// the package schedule. Nothing here reads a cluster, a clock or a flag.
+// The pure core: what a TDSet wants, and whether the existing objects match. The package schedule
+// says how many replicas it wants, because that depends on the time. Nothing here reads a cluster,
+// a clock or a flag.
 
 package controller
 
@@ -10,16 +11,17 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/utils/ptr"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// TDSetLabel is the label of all that belongs to a TDSet: its value is the TDSet's name.
+// TDSetLabel is on every object that belongs to a TDSet. Its value is the TDSet's name.
 const TDSetLabel = "schedule.rs/tdset"
 
 const (
@@ -27,9 +29,10 @@ const (
 	portName      = "app"
 )
 
-// desiredDeployment returns what tdset wants of its Deployment, with so many replicas, as an apply configuration: what is set here is
-// what the controller owns; all else is left to the API server's defaults and to others.
-func desiredDeployment(tdset *v1.TDSet, replicas int32) *appsv1ac.DeploymentApplyConfiguration {
+// desiredDeployment returns tdset's Deployment with that many replicas, as an apply configuration.
+// The controller owns the fields that are set here. All others are left to the API server's
+// defaults and to other people.
+func desiredDeployment(tdset *schedulev1.TDSet, replicas int32) *appsv1ac.DeploymentApplyConfiguration {
 	return appsv1ac.Deployment(tdset.Name, tdset.Namespace).
 		WithLabels(labelsOf(tdset)).
 		WithOwnerReferences(ownerReference(tdset)).
@@ -45,8 +48,8 @@ func desiredDeployment(tdset *v1.TDSet, replicas int32) *appsv1ac.DeploymentAppl
 						WithPorts(corev1ac.ContainerPort().WithContainerPort(tdset.Spec.Container.Port))))))
 }
 
-// desiredService returns what tdset, which must have a spec.service, wants of its Service.
-func desiredService(tdset *v1.TDSet) *corev1ac.ServiceApplyConfiguration {
+// desiredService returns tdset's Service. tdset must have a spec.service.
+func desiredService(tdset *schedulev1.TDSet) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(tdset.Name, tdset.Namespace).
 		WithLabels(labelsOf(tdset)).
 		WithOwnerReferences(ownerReference(tdset)).
@@ -59,16 +62,16 @@ func desiredService(tdset *v1.TDSet) *corev1ac.ServiceApplyConfiguration {
 				WithTargetPort(intstr.FromInt32(tdset.Spec.Container.Port))))
 }
 
-// labelsOf returns the labels of all that belongs to tdset.
-func labelsOf(tdset *v1.TDSet) map[string]string {
+// labelsOf returns the labels of every object that belongs to tdset.
+func labelsOf(tdset *schedulev1.TDSet) map[string]string {
 	return map[string]string{"app": tdset.Name, TDSetLabel: tdset.Name}
 }
 
-// ownerReference names tdset as the controller of an object: after the TDSet, the garbage collector deletes it; and by the UID in it,
-// it can be told from an object of that name that is someone else's.
-func ownerReference(tdset *v1.TDSet) *metav1ac.OwnerReferenceApplyConfiguration {
+// ownerReference names tdset as the controller of an object. The garbage collector deletes the
+// object after the TDSet. The UID distinguishes it from objects of an earlier TDSet of this name.
+func ownerReference(tdset *schedulev1.TDSet) *metav1ac.OwnerReferenceApplyConfiguration {
 	return metav1ac.OwnerReference().
-		WithAPIVersion(v1.GroupVersion.String()).
+		WithAPIVersion(schedulev1.GroupVersion.String()).
 		WithKind("TDSet").
 		WithName(tdset.Name).
 		WithUID(tdset.UID).
@@ -76,12 +79,13 @@ func ownerReference(tdset *v1.TDSet) *metav1ac.OwnerReferenceApplyConfiguration 
 		WithBlockOwnerDeletion(true)
 }
 
-// controls tells whether object is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
-func controls(tdset *v1.TDSet, object metav1.Object) bool {
+// controls reports whether the controller may change object: tdset controls it, by UID, and it
+// isn't being deleted.
+func controls(tdset *schedulev1.TDSet, object metav1.Object) bool {
 	return metav1.IsControlledBy(object, tdset) && object.GetDeletionTimestamp().IsZero()
 }
 
-// deploymentUpToDate tells whether observed has what desired sets. All else is someone else's.
+// deploymentUpToDate reports whether observed has what desired sets. It ignores all other fields.
 func deploymentUpToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
 	return hasLabels(observed.Labels, desired.Labels) &&
 		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
@@ -89,13 +93,13 @@ func deploymentUpToDate(observed *appsv1.Deployment, desired *appsv1ac.Deploymen
 		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
 }
 
-// serviceUpToDate tells whether observed has what desired sets, but for its ports: see portsUpToDate. The selector is one value (an atomic
-// map): a key more finds fewer Pods, or none.
+// serviceUpToDate reports whether observed has what desired sets, except for its ports. The
+// selector has to be equal, because one more key would select fewer Pods.
 func serviceUpToDate(observed *corev1.Service, desired *corev1ac.ServiceApplyConfiguration) bool {
 	return hasLabels(observed.Labels, desired.Labels) && maps.Equal(observed.Spec.Selector, desired.Spec.Selector)
 }
 
-// portsUpToDate tells whether observed has the one port of desired, and no other.
+// portsUpToDate reports whether observed has desired's port and no other.
 func portsUpToDate(observed *corev1.Service, desired *corev1ac.ServiceApplyConfiguration) bool {
 	want := desired.Spec.Ports[0]
 	return len(observed.Spec.Ports) == 1 &&
@@ -105,18 +109,13 @@ func portsUpToDate(observed *corev1.Service, desired *corev1ac.ServiceApplyConfi
 		observed.Spec.Ports[0].TargetPort == *want.TargetPort
 }
 
-// hasLabels tells whether every label in want stands in labels.
-func hasLabels(labels, want map[string]string) bool {
-	for key, value := range want {
-		if labels[key] != value {
-			return false
-		}
-	}
-	return true
+// hasLabels reports whether observed has every label in want.
+func hasLabels(observed, want map[string]string) bool {
+	return labels.SelectorFromSet(want).Matches(labels.Set(observed))
 }
 
-// hasContainer tells whether a container of want's name is there and has want's image and port. Further ports are someone else's: of
-// ours, an apply takes away those that it no longer names.
+// hasContainer reports whether there is a container with want's name, image and port. More ports
+// are someone else's: an apply removes those of ours that it no longer names.
 func hasContainer(containers []corev1.Container, want corev1ac.ContainerApplyConfiguration) bool {
 	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
 		return container.Name == *want.Name &&

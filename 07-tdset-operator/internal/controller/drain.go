@@ -1,5 +1,6 @@
-// What is done about a TDSet that is being deleted: a drain. Its finalizer keeps it until no Pod is left that is still at work, or time
-// is up. Then the garbage collector takes the Deployment and the Service.
+// The drain: what is done about a TDSet that is being deleted. Its finalizer keeps it until none of
+// its Pods is running, or DrainTimeout is over. Then the garbage collector deletes the Deployment
+// and the Service.
 
 package controller
 
@@ -17,50 +18,54 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// finalizer keeps a TDSet that is being deleted until the controller takes it away.
+// finalizer keeps a TDSet that is being deleted until the controller removes it.
 const finalizer = "schedule.rs/drain"
 
-// finalize drains tdset, which is being deleted, and lets it go. It goes by the real time, whatever Clock says: the API server has
-// written down when the deletion began.
-func (r *TDSetReconciler) finalize(ctx context.Context, tdset *v1.TDSet) (ctrl.Result, error) {
+// finalize drains a TDSet that is being deleted, and then removes the finalizer. It ignores Clock,
+// because deletionTimestamp is the API server's real time.
+func (r *TDSetReconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(tdset, finalizer) {
-		return ctrl.Result{}, nil // somebody else's keeps it
+		return ctrl.Result{}, nil // somebody else's finalizer keeps it
 	}
 	if slices.Contains(tdset.Finalizers, metav1.FinalizerOrphanDependents) {
-		return ctrl.Result{}, client.IgnoreNotFound(r.removeFinalizer(ctx, tdset)) // kubectl delete --cascade=orphan: the Deployment is to stay
+		// kubectl delete --cascade=orphan: the Deployment is to stay as it is.
+		return ctrl.Result{}, client.IgnoreNotFound(r.patchFinalizers(ctx, tdset, controllerutil.RemoveFinalizer))
 	}
 	left := time.Until(tdset.DeletionTimestamp.Add(r.DrainTimeout))
 	ours, drained, err := r.drain(ctx, tdset)
 	if err != nil {
-		// Not returned: the queue's pauses grow, and time may be up before the next one ends. A conflict is no failure here either.
+		// Don't return it, because with the queue's backoff the timeout could pass unnoticed.
 		if !isConflict(err) {
 			ctrl.LoggerFrom(ctx).Error(err, "Draining failed", "left", left)
 		}
-		left = min(left, afterConflict)
+		left = min(left, conflictPause)
 	}
 	if ours && !drained && left > 0 {
-		return ctrl.Result{RequeueAfter: left}, nil // the event of the last Pod's end comes before
+		return ctrl.Result{RequeueAfter: left}, nil // the deletion of the last Pod comes sooner
 	}
-	if err := r.removeFinalizer(ctx, tdset); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(fmt.Errorf("let go: %w", err)) // it is gone already: the cache is behind
+	if err := r.patchFinalizers(ctx, tdset, controllerutil.RemoveFinalizer); err != nil {
+		// If it isn't found, the cache was behind: the TDSet is gone already.
+		return ctrl.Result{}, client.IgnoreNotFound(fmt.Errorf("remove the finalizer: %w", err))
 	}
 	switch {
-	case !ours: // there is nothing to say: nobody has looked at its Pods
+	case !ours: // nobody has looked at its Pods
 	case drained:
-		r.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Drained", "Drain", "No Pod of this TDSet is at work")
+		r.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Drained", "Drain", "No Pod of this TDSet is running")
 	default:
-		r.Recorder.Eventf(tdset, nil, corev1.EventTypeWarning, "DrainTimeout", "Drain", "Not drained after %v: Pods may still be at work", r.DrainTimeout)
+		r.Recorder.Eventf(tdset, nil, corev1.EventTypeWarning, "DrainTimeout", "Drain",
+			"Not drained after %v: Pods may still be running", r.DrainTimeout)
 	}
 	return ctrl.Result{}, nil
 }
 
-// drain scales tdset's Deployment to zero, and tells whether no Pod of it is left, those included that take their time to end. If the
-// Deployment of its name isn't ours, there is nothing to drain.
-func (r *TDSetReconciler) drain(ctx context.Context, tdset *v1.TDSet) (ours, drained bool, err error) {
-	deployment, err := r.getDeployment(ctx, tdset)
+// drain scales tdset's Deployment to zero, and reports whether all its Pods are gone, including
+// those that are still terminating. If the Deployment isn't ours, there is nothing to drain.
+func (r *TDSetReconciler) drain(ctx context.Context, tdset *schedulev1.TDSet) (ours, drained bool, err error) {
+	deployment := &appsv1.Deployment{}
+	err = r.read(ctx, tdset, deployment)
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
 		return true, false, fmt.Errorf("get the Deployment: %w", err)
@@ -69,43 +74,34 @@ func (r *TDSetReconciler) drain(ctx context.Context, tdset *v1.TDSet) (ours, dra
 	case err == nil && controls(tdset, deployment):
 		if replicasOf(deployment) > 0 {
 			ctrl.LoggerFrom(ctx).Info("Draining", "replicas", replicasOf(deployment))
-			// Beside the UID it assumes the resourceVersion: it may have been released a moment ago (--cascade=orphan).
-			desired := desiredDeployment(tdset, 0).WithResourceVersion(deployment.ResourceVersion)
-			return true, false, r.updateDeployment(ctx, deployment, desired)
+			// Assume the resourceVersion too: it may have been orphaned a moment ago.
+			desired := desiredDeployment(tdset, 0).WithUID(deployment.UID).WithResourceVersion(deployment.ResourceVersion)
+			return true, false, r.update(ctx, desired)
 		}
 		if !rolledOut(deployment) {
 			return true, false, nil
 		}
 	}
-	left, err := r.podsAtWork(ctx, tdset)
-	return true, !left && err == nil, err
+	running, err := r.hasRunningPods(ctx, tdset)
+	return true, !running && err == nil, err
 }
 
-// podsAtWork tells whether there is a Pod of tdset that hasn't finished. One that has may stay for long: nobody deletes an evicted Pod before
-// its ReplicaSet goes. (The cache has none of those, see cmd/manager.go.) The cache says when it is worth asking; the API server has the
-// last word, since the cache may not know a Pod yet.
-func (r *TDSetReconciler) podsAtWork(ctx context.Context, tdset *v1.TDSet) (bool, error) {
+// hasRunningPods reports whether any Pod of tdset hasn't finished. Finished Pods don't count,
+// because an evicted Pod stays until its ReplicaSet is deleted. (cmd/manager.go keeps them out of
+// the cache.) When the cache has no Pod, the API server has to confirm that, because the cache may
+// be behind.
+func (r *TDSetReconciler) hasRunningPods(ctx context.Context, tdset *schedulev1.TDSet) (bool, error) {
 	ofTDSet := []client.ListOption{client.InNamespace(tdset.Namespace), client.MatchingLabels{TDSetLabel: tdset.Name}}
 	cached := &metav1.PartialObjectMetadataList{}
 	cached.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
 	if err := r.List(ctx, cached, ofTDSet...); err != nil || len(cached.Items) > 0 {
 		return true, err
 	}
-	live := &corev1.PodList{}
-	if err := r.Live.List(ctx, live, ofTDSet...); err != nil {
+	pods := &corev1.PodList{}
+	if err := r.APIReader.List(ctx, pods, ofTDSet...); err != nil {
 		return true, err
 	}
-	return slices.ContainsFunc(live.Items, func(pod corev1.Pod) bool {
+	return slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool {
 		return pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
 	}), nil
-}
-
-// getDeployment returns the Deployment of tdset's name. What the cache doesn't have may be on its way there: then the server is asked.
-func (r *TDSetReconciler) getDeployment(ctx context.Context, tdset *v1.TDSet) (*appsv1.Deployment, error) {
-	key, deployment := client.ObjectKeyFromObject(tdset), &appsv1.Deployment{}
-	err := r.Get(ctx, key, deployment)
-	if apierrors.IsNotFound(err) {
-		err = r.Live.Get(ctx, key, deployment)
-	}
-	return deployment, err
 }

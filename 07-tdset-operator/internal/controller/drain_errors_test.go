@@ -30,7 +30,7 @@ func TestADrainThatFails(t *testing.T) {
 				// The error isn't returned: the queue's pauses may be longer than what is left of the time.
 				for _, err := range []error{errDiskFull, errConflict} {
 					c.refuseNext(request, err)
-					if result, err := c.sync(); err != nil || result != (ctrl.Result{RequeueAfter: afterConflict}) {
+					if result, err := c.sync(); err != nil || result != (ctrl.Result{RequeueAfter: conflictPause}) {
 						t.Errorf("got %+v, %v, want that it comes again soon", result, err)
 					}
 				}
@@ -83,7 +83,7 @@ func TestATDSetThatCannotBeLetGo(t *testing.T) {
 
 	_, err := c.sync()
 
-	if !apierrors.IsInternalError(err) || !strings.HasPrefix(err.Error(), "let go: ") || len(c.recorded()) > 0 {
+	if !apierrors.IsInternalError(err) || !strings.HasPrefix(err.Error(), "remove the finalizer: ") || len(c.recorded()) > 0 {
 		t.Errorf("got the error %v", err)
 	}
 	if c.settle(); c.tdset().Name != "" {

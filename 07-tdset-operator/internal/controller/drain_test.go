@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 const theirFinalizer = "example.com/theirs"
@@ -20,10 +20,10 @@ const theirFinalizer = "example.com/theirs"
 func TestDrain(t *testing.T) {
 	tdset := aTDSet(withService(80))
 	scaledDown := deploymentOf(tdset, scaledTo(0), withPods(0))
-	drainedEvent := []string{"Normal Drained No Pod of this TDSet is at work"}
-	timeoutEvent := []string{"Warning DrainTimeout Not drained after 1m0s: Pods may still be at work"}
+	drainedEvent := []string{"Normal Drained No Pod of this TDSet is running"}
+	timeoutEvent := []string{"Warning DrainTimeout Not drained after 1m0s: Pods may still be running"}
 	for name, test := range map[string]struct {
-		tdset      *v1.TDSet // being deleted
+		tdset      *schedulev1.TDSet // being deleted
 		given      []client.Object
 		after      time.Duration // since it was told to go
 		want       string        // objects
@@ -167,7 +167,7 @@ func TestADeploymentThatWasReleasedMeanwhile(t *testing.T) {
 	result, err := c.reconcile()
 
 	must(t, err)
-	if owners := c.deployment().OwnerReferences; c.objects() != "5 × nginx:1.0" || len(owners) > 0 || result.RequeueAfter != afterConflict {
+	if owners := c.deployment().OwnerReferences; c.objects() != "5 × nginx:1.0" || len(owners) > 0 || result.RequeueAfter != conflictPause {
 		t.Errorf("there is %q, of %v; it comes again after %v", c.objects(), owners, result.RequeueAfter)
 	}
 }
@@ -194,12 +194,12 @@ func TestADrainIsBounded(t *testing.T) {
 
 // What is being deleted gets no finalizer: the server wouldn't take it. Nor does it get anything else.
 func TestADeletedTDSetGetsNothing(t *testing.T) {
-	for name, change := range map[string]func(*v1.TDSet){
-		"that the controller has never seen": func(*v1.TDSet) {},
+	for name, change := range map[string]func(*schedulev1.TDSet){
+		"that the controller has never seen": func(*schedulev1.TDSet) {},
 		"whose finalizer is off already":     settledBefore,
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, aTDSet(withService(80), withFinalizer(theirFinalizer), change, func(tdset *v1.TDSet) {
+			c := newCluster(t, aTDSet(withService(80), withFinalizer(theirFinalizer), change, func(tdset *schedulev1.TDSet) {
 				tdset.DeletionTimestamp = &metav1.Time{Time: noon}
 			}))
 
@@ -212,13 +212,13 @@ func TestADeletedTDSetGetsNothing(t *testing.T) {
 	}
 }
 
-func settledBefore(tdset *v1.TDSet) {
+func settledBefore(tdset *schedulev1.TDSet) {
 	settled(tdset)
 	tdset.Finalizers = tdset.Finalizers[:len(tdset.Finalizers)-1]
 }
 
-func named(name string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Name = name }
+func named(name string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Name = name }
 }
 
-func elsewhere(tdset *v1.TDSet) { tdset.Namespace = "other" }
+func elsewhere(tdset *schedulev1.TDSet) { tdset.Namespace = "other" }

@@ -46,7 +46,7 @@ func failures() map[string]failure {
 			objects{tdset, deployment, serviceOf(tdset, selecting("other"))}, "apply services", "update the Service: ", true,
 		},
 		"the Service's port can't be changed": {
-			objects{tdset, deployment, serviceOf(tdset, listeningOn(81))}, "patch services", "change the Service's port: ", true,
+			objects{tdset, deployment, serviceOf(tdset, listeningOn(81))}, "patch services", "update the Service: ", true,
 		},
 		"the Service can't be deleted": {
 			objects{aTDSet(known), deployment, service}, "delete services", "delete the Service: ", true,
@@ -97,7 +97,7 @@ func TestAConflict(t *testing.T) {
 
 				result, err := c.sync()
 
-				if want := (ctrl.Result{RequeueAfter: afterConflict}); err != nil || result != want {
+				if want := (ctrl.Result{RequeueAfter: conflictPause}); err != nil || result != want {
 					t.Errorf("got %+v, %v, want %+v and no error", result, err, want)
 				}
 				if recorded := c.recorded(); len(recorded) > 0 {

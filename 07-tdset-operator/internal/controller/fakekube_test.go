@@ -20,14 +20,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-var tdsetsResource = schema.GroupResource{Group: v1.GroupVersion.Group, Resource: "tdsets"}
+var tdsetsResource = schema.GroupResource{Group: schedulev1.GroupVersion.Group, Resource: "tdsets"}
 
 // newFake returns a fake client to be, with our types.
 func newFake() *fake.ClientBuilder {
-	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&v1.TDSet{})
+	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&schedulev1.TDSet{})
 }
 
 // funcs answer the controller's client: reads come from the cache, and writes are noted and go to the server, unless the test has

@@ -19,7 +19,7 @@ func TestLifeOfATDSet(t *testing.T) {
 	c := newBareCluster(t)
 	c.start(2)
 
-	tdset := c.create(example)
+	tdset := c.createTDSet(example)
 	c.eventually("a new TDSet has its Deployment, and says so", c.says("9-17: RollingOut, AsExpected"))
 	deployment := c.deployment(t.Context())
 	if !metav1.IsControlledBy(deployment, tdset) || !deploymentUpToDate(deployment, desiredDeployment(tdset, 5)) {
@@ -79,7 +79,7 @@ func TestLifeOfATDSet(t *testing.T) {
 func TestTheEndOfATDSet(t *testing.T) {
 	c := newBareCluster(t)
 	c.start(2)
-	tdset := c.create(example)
+	tdset := c.createTDSet(example)
 	c.eventually("it has its Deployment", c.says("9-17: RollingOut, AsExpected"))
 	c.becomesAvailable()
 	pod, another := podWithContainer(tdset), podWithContainer(tdset)
@@ -111,7 +111,7 @@ func TestANameThatIsTaken(t *testing.T) {
 	theirs := deploymentOf(aTDSet(), unowned, scaledTo(1))
 	c.makeByHand(theirs)
 
-	c.create(example)
+	c.createTDSet(example)
 	const refused = "9-17: ErrResourceExists, ErrResourceExists"
 	c.eventually("the TDSet says that the name is taken", c.says(refused))
 	c.eventually("its users are told, once", func(ctx context.Context) bool { return c.recorded(ctx, "ErrResourceExists") == 1 })

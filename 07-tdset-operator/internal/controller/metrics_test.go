@@ -11,7 +11,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 func TestTransitionsAndLag(t *testing.T) {
@@ -31,13 +31,13 @@ func TestTransitionsAndLag(t *testing.T) {
 		{"all is there", func() { c.becomesAvailable(c.deployment()) }, 1, 0},
 		{"the controller looks again", func() { c.clock.now = at(18, 0) }, 1, 0},
 		{"a user makes another window active: that is no transition of time", func() {
-			c.change(func(spec *v1.TDSetSpec) { spec.SchedulingConfig[0].EndTime = 19 })
+			c.change(func(spec *schedulev1.TDSetSpec) { spec.SchedulingConfig[0].EndTime = 19 })
 		}, 1, 0},
 		{"the controller comes back after two boundaries have passed", func() { c.clock.now = at(34, 0) }, 2, 15 * time.Hour},
 		{"a Pod is lost", func() { c.put(deploymentOf(tdset, withPods(4))) }, 2, 0},
 		{"a user changes the schedule at the boundary", func() {
 			c.clock.now = at(43, 0)
-			c.change(func(spec *v1.TDSetSpec) { spec.DefaultReplica = 1 })
+			c.change(func(spec *schedulev1.TDSetSpec) { spec.DefaultReplica = 1 })
 		}, 2, 0},
 	} {
 		step.do()
@@ -105,10 +105,10 @@ func TestReplicasInMetrics(t *testing.T) {
 		{"all are there", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 5, "observed": 5}},
 		{"the window ends", func() { c.clock.now = at(17, 0) }, map[string]float64{"desired": 3, "observed": 5, "transitions": 1}},
 		{"its schedule makes no sense: nobody knows what it asks for", func() {
-			c.change(func(spec *v1.TDSetSpec) { spec.TimeZone = "Local" })
+			c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "Local" })
 		}, map[string]float64{}},
 		{"it does again", func() {
-			c.change(func(spec *v1.TDSetSpec) { spec.TimeZone = "UTC" })
+			c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "UTC" })
 		}, map[string]float64{"desired": 3, "observed": 5}},
 		{"the TDSet is told to go, and drained", func() {
 			must(t, c.server.Delete(t.Context(), c.tdset()))

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // The Deployment is found by its name, and nobody asks whose it is.
@@ -31,7 +31,7 @@ func scalesWhatIsNotIts(t *testing.T) {
 }
 
 // makeAndScale is how such an operator begins: there is no Deployment, so it is made; there is one, so it is scaled.
-func makeAndScale(ctx context.Context, c *cluster, tdset *v1.TDSet) (ctrl.Result, error) {
+func makeAndScale(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 	state, err := stateAt(tdset, c.Clock.Now())
 	if err != nil {
 		return ctrl.Result{}, err
@@ -53,7 +53,7 @@ func ignoresTheImage(t *testing.T) {
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet())
 		must(t, c.look(reconciler))
-		c.change(func(spec *v1.TDSetSpec) { spec.Container.Image = "nginx:2.0" })
+		c.change(func(spec *schedulev1.TDSetSpec) { spec.Container.Image = "nginx:2.0" })
 		must(t, c.look(reconciler))
 		return "nginx:2.0 is asked for, and there is: " + c.objects()
 	}
@@ -76,7 +76,7 @@ func makesNoService(t *testing.T) {
 
 // The condition is set in one place, to what it was when that was written.
 func knowsNothing(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *v1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		if result, err := makeAndScale(ctx, c, tdset); err != nil {
 			return result, err
 		}
@@ -100,14 +100,14 @@ func knowsNothing(t *testing.T) {
 
 // The error is written down, and the work goes on with what there isn't.
 func usesWhatIsNil(t *testing.T) {
-	build := func(c *cluster, tdset *v1.TDSet) (*appsv1.Deployment, error) {
+	build := func(c *cluster, tdset *schedulev1.TDSet) (*appsv1.Deployment, error) {
 		state, err := stateAt(tdset, c.Clock.Now())
 		if err != nil {
 			return nil, err
 		}
 		return applied[appsv1.Deployment](desiredDeployment(tdset, state.Replicas)), nil
 	}
-	wrong := func(ctx context.Context, c *cluster, tdset *v1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		deployment, err := build(c, tdset)
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Info("The Deployment couldn't be built", "reason", err.Error())

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // All but the last are from one operator for TDSets; the last is from everywhere.
@@ -38,7 +38,7 @@ func TestMuseum(t *testing.T) {
 }
 
 // wrongWay is a Reconcile of a TDSet that is there.
-type wrongWay func(ctx context.Context, c *cluster, tdset *v1.TDSet) (ctrl.Result, error)
+type wrongWay func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error)
 
 // show tells the same story of a cluster twice. What comes of it is told in words.
 func show(t *testing.T, wrong wrongWay, story func(c *cluster, reconciler reconcile.Reconciler) string, wantWrong, want string) {
@@ -46,7 +46,7 @@ func show(t *testing.T, wrong wrongWay, story func(c *cluster, reconciler reconc
 		synctest.Test(t, func(t *testing.T) {
 			c := newCluster(t)
 			got := story(c, reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-				tdset := &v1.TDSet{}
+				tdset := &schedulev1.TDSet{}
 				if err := c.Get(ctx, key.NamespacedName, tdset); err != nil {
 					return ctrl.Result{}, client.IgnoreNotFound(err)
 				}
@@ -91,7 +91,7 @@ func (c *cluster) look(reconciler reconcile.Reconciler) (err error) {
 // A finalizer that is added to an object that is being deleted is refused: for ever, since nothing else is done about that object.
 func addsAFinalizerTooLate(t *testing.T) {
 	c := newBareCluster(t)
-	tdset := c.create(strings.Replace(example, "{name: web}", "{name: web, finalizers: [example.com/theirs]}", 1))
+	tdset := c.createTDSet(strings.Replace(example, "{name: web}", "{name: web, finalizers: [example.com/theirs]}", 1))
 	must(t, c.users.Delete(t.Context(), tdset))
 	key := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(tdset)}
 	inWords := func(err error) string {
@@ -105,7 +105,7 @@ func addsAFinalizerTooLate(t *testing.T) {
 
 	t.Run("the wrong way", func(t *testing.T) {
 		reconciler := reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-			tdset := &v1.TDSet{}
+			tdset := &schedulev1.TDSet{}
 			if err := c.Get(ctx, key.NamespacedName, tdset); err != nil {
 				return ctrl.Result{}, client.IgnoreNotFound(err)
 			}

@@ -12,12 +12,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // The error ends in a log. Reconcile returns none, so nobody tries again before the interval is over.
 func losesAnInterval(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *v1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		if _, err := makeAndScale(ctx, c, tdset); err != nil {
 			ctrl.LoggerFrom(ctx).Info("The Deployment couldn't be updated", "reason", err.Error())
 		}
@@ -41,7 +41,7 @@ func losesAnInterval(t *testing.T) {
 // A window is compared as if all began and ended on one day, and no end were after 23. So one that ends at midnight ends before it begins,
 // and none has the hour 23.
 func losesTheNight(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *v1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		hour, always := int32(c.Clock.Now().Hour()), tdset.DeepCopy()
 		always.Spec.SchedulingConfig = nil
 		for _, window := range tdset.Spec.SchedulingConfig {
@@ -53,7 +53,7 @@ func losesTheNight(t *testing.T) {
 		return makeAndScale(ctx, c, always)
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
-		c.put(aTDSet(with(v1.Scheduling{StartTime: 19, EndTime: 0, Replica: 5}, v1.Scheduling{StartTime: 7, EndTime: 19, Replica: 3})))
+		c.put(aTDSet(with(schedulev1.Scheduling{StartTime: 19, EndTime: 0, Replica: 5}, schedulev1.Scheduling{StartTime: 7, EndTime: 19, Replica: 3})))
 		var seen []string
 		for _, hour := range []int{18, 19, 22, 23, 24} {
 			c.clock.now = at(hour, 30)
@@ -69,12 +69,12 @@ func losesTheNight(t *testing.T) {
 
 // The time to look again is an interval, which may be as long as a day, and nobody asks the schedule. Here it is 23 hours.
 func comesLate(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *v1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		_, err := makeAndScale(ctx, c, tdset)
 		return ctrl.Result{RequeueAfter: time.Duration(tdset.Spec.IntervalMint) * time.Minute}, err
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
-		c.put(aTDSet(known, lookingEvery(23*60), with(v1.Scheduling{StartTime: 9, EndTime: 8, Replica: 5})))
+		c.put(aTDSet(known, lookingEvery(23*60), with(schedulev1.Scheduling{StartTime: 9, EndTime: 8, Replica: 5})))
 		start := c.beginAt("UTC", "2026-01-15 08:30:00")
 		boundary := start.Add(30 * time.Minute)
 		c.run(reconciler)

@@ -10,14 +10,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 func TestService(t *testing.T) {
 	tdset := aTDSet(settled, withService(80))
 	elsewhere := selecting("other")
 	for name, test := range map[string]struct {
-		tdset      *v1.TDSet
+		tdset      *schedulev1.TDSet
 		given      *corev1.Service
 		want       string // the Service
 		wantTaken  bool   // the status says that somebody else has the name
@@ -40,7 +40,7 @@ func TestService(t *testing.T) {
 			want: "81 → 8080", wantWrites: []string{"patch services"},
 		},
 		"another port of the container": {
-			tdset: aTDSet(settled, withService(80), func(tdset *v1.TDSet) { tdset.Spec.Container.Port = 9090 }), given: serviceOf(tdset),
+			tdset: aTDSet(settled, withService(80), func(tdset *schedulev1.TDSet) { tdset.Spec.Container.Port = 9090 }), given: serviceOf(tdset),
 			want: "80 → 9090", wantWrites: []string{"apply deployments", "patch services", "apply tdsets/status"},
 		},
 		"a port that was changed by hand is put back": {
@@ -194,8 +194,8 @@ func TestNamesTakenMeanwhileAreNotStolen(t *testing.T) {
 	result, err := c.sync()
 
 	must(t, err)
-	if result.RequeueAfter != afterConflict {
-		t.Errorf("after a conflict, it comes again after %v, want %v", result.RequeueAfter, afterConflict)
+	if result.RequeueAfter != conflictPause {
+		t.Errorf("after a conflict, it comes again after %v, want %v", result.RequeueAfter, conflictPause)
 	}
 	c.written()
 	if writes, _ := c.settle(); c.says() != nameIsGone || len(writes) != 1 {

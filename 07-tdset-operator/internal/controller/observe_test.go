@@ -10,14 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // tdset returns the TDSet: an empty one if there is none.
-func (c *cluster) tdset() *v1.TDSet {
-	var found v1.TDSet
+func (c *cluster) tdset() *schedulev1.TDSet {
+	var found schedulev1.TDSet
 	if err := c.server.Get(c.t.Context(), web, &found); err != nil {
-		return &v1.TDSet{}
+		return &schedulev1.TDSet{}
 	}
 	return &found
 }

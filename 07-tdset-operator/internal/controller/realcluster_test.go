@@ -26,7 +26,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 const example = `
@@ -60,7 +60,7 @@ func newBareCluster(t *testing.T) *realCluster {
 	clock.set(noon)
 	return &realCluster{
 		TDSetReconciler: &TDSetReconciler{
-			Client: api, Live: api, Recorder: events.NewFakeRecorder(100), Clock: clock, DrainTimeout: time.Hour,
+			Client: api, APIReader: api, Recorder: events.NewFakeRecorder(100), Clock: clock, DrainTimeout: time.Hour,
 		},
 		users:     api,
 		config:    config,
@@ -79,13 +79,13 @@ func (c *movableClock) Now() time.Time {
 	return time.Now().Round(0).Add(time.Duration(c.ahead.Load()))
 }
 
-func (c *movableClock) Until(instant time.Time) time.Duration { return instant.Sub(c.Now()) }
+func (c *movableClock) Since(instant time.Time) time.Duration { return c.Now().Sub(instant) }
 
 // soonItIs sets the clock to a moment before an instant, and lets the controller look at it. What happens at that instant, its timer does.
 func (c *realCluster) soonItIs(instant time.Time) {
 	c.t.Helper()
 	c.clock.set(instant.Add(-50 * time.Millisecond))
-	c.patch(&v1.TDSet{}, "web", `{"metadata":{"annotations":{"look":"`+instant.String()+`"}}}`)
+	c.patch(&schedulev1.TDSet{}, "web", `{"metadata":{"annotations":{"look":"`+instant.String()+`"}}}`)
 }
 
 // start runs a manager with our controller until the test ends.
@@ -93,7 +93,7 @@ func (c *realCluster) start(workers int) {
 	c.t.Helper()
 	mgr := c.newManager()
 	reconciler := &TDSetReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"),
+		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"),
 		Clock: c.clock, DrainTimeout: c.DrainTimeout,
 	}
 	must(c.t, reconciler.SetupWithManager(c.t.Context(), mgr, workers))
@@ -133,9 +133,9 @@ func runManager(t *testing.T, mgr ctrl.Manager) {
 }
 
 // create makes a TDSet that is written in YAML.
-func (c *realCluster) create(text string) *v1.TDSet {
+func (c *realCluster) createTDSet(text string) *schedulev1.TDSet {
 	c.t.Helper()
-	var tdset v1.TDSet
+	var tdset schedulev1.TDSet
 	must(c.t, yaml.UnmarshalStrict([]byte(text), &tdset))
 	tdset.Namespace = c.namespace
 	must(c.t, c.users.Create(c.t.Context(), &tdset))
@@ -145,7 +145,7 @@ func (c *realCluster) create(text string) *v1.TDSet {
 // change changes the spec of the TDSet, as kubectl patch does.
 func (c *realCluster) change(spec string) {
 	c.t.Helper()
-	c.patch(&v1.TDSet{}, "web", `{"spec":`+spec+`}`)
+	c.patch(&schedulev1.TDSet{}, "web", `{"spec":`+spec+`}`)
 }
 
 func (c *realCluster) patch(object client.Object, name, patch string) {
@@ -173,7 +173,9 @@ func (c *realCluster) becomesAvailable() {
 }
 
 // tdset returns the TDSet: an empty one if there is none.
-func (c *realCluster) tdset(ctx context.Context) *v1.TDSet { return found(ctx, c, &v1.TDSet{}) }
+func (c *realCluster) tdset(ctx context.Context) *schedulev1.TDSet {
+	return found(ctx, c, &schedulev1.TDSet{})
+}
 
 func (c *realCluster) deployment(ctx context.Context) *appsv1.Deployment {
 	return found(ctx, c, &appsv1.Deployment{})
@@ -201,7 +203,7 @@ func (c *realCluster) says(what string) func(context.Context) bool {
 	}
 }
 
-func saidBy(tdset *v1.TDSet) string {
+func saidBy(tdset *schedulev1.TDSet) string {
 	progressing := meta.FindStatusCondition(tdset.Status.Conditions, conditionProgressing)
 	degraded := meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
 	if progressing == nil || degraded == nil {

@@ -174,7 +174,7 @@ func TestALongRefusal(t *testing.T) {
 	_, err := c.sync()
 
 	recorded := c.recorded()
-	if !apierrors.IsForbidden(err) || len(recorded) != 1 || len(recorded[0]) != len("Warning Refused ")+longestMessage {
+	if !apierrors.IsForbidden(err) || len(recorded) != 1 || len(recorded[0]) != len("Warning Refused ")+maxMessage {
 		t.Errorf("got the error %v, and users were told %q", err, recorded)
 	}
 }
@@ -182,9 +182,9 @@ func TestALongRefusal(t *testing.T) {
 func TestShorten(t *testing.T) {
 	for sentence, test := range map[string]struct{ message, want string }{
 		"what is short stays":               {"no", "no"},
-		"what just fits too":                {strings.Repeat("x", longestMessage), strings.Repeat("x", longestMessage)},
-		"what is longer is cut":             {strings.Repeat("x", longestMessage+1), strings.Repeat("x", longestMessage-3) + "…"},
-		"a letter of two bytes isn't split": {"x" + strings.Repeat("ä", longestMessage), "x" + strings.Repeat("ä", (longestMessage-4)/2) + "…"},
+		"what just fits too":                {strings.Repeat("x", maxMessage), strings.Repeat("x", maxMessage)},
+		"what is longer is cut":             {strings.Repeat("x", maxMessage+1), strings.Repeat("x", maxMessage-3) + "…"},
+		"a letter of two bytes isn't split": {"x" + strings.Repeat("ä", maxMessage), "x" + strings.Repeat("ä", (maxMessage-4)/2) + "…"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if got := shorten(test.message); got != test.want {

@@ -18,14 +18,15 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 func TestStaleWritesAreRefused(t *testing.T) {
 	c := newBareCluster(t)
-	tdset := c.create(example)
+	tdset := c.createTDSet(example)
 	tdset.Spec.Service = aTDSet(withService(80)).Spec.Service
-	must(t, c.createDeployment(t.Context(), desiredDeployment(tdset, 5)))
-	must(t, c.createService(t.Context(), desiredService(tdset)))
+	must(t, c.create(t.Context(), desiredDeployment(tdset, 5)))
+	must(t, c.create(t.Context(), desiredService(tdset)))
 	deployment, service := c.deployment(t.Context()), c.service(t.Context())
 	c.patch(&corev1.Service{}, "web", `{"metadata":{"annotations":{"team":"blue"}}}`)
 	c.change(`{"defaultReplica":3}`)
@@ -38,14 +39,14 @@ func TestStaleWritesAreRefused(t *testing.T) {
 		refused func(error) bool
 	}{
 		// The server says that a UID can't be changed.
-		"an apply to a Deployment of another UID":  {c.updateDeployment(ctx, anotherDeployment, desiredDeployment(tdset, 5)), isReplaced},
-		"an apply to a Service of another UID":     {c.updateService(ctx, anotherService, desiredService(tdset)), isReplaced},
+		"an apply to a Deployment of another UID":  {c.update(ctx, desiredDeployment(tdset, 5).WithUID(anotherDeployment.UID)), isReplaced},
+		"an apply to a Service of another UID":     {c.update(ctx, desiredService(tdset).WithUID(anotherService.UID)), isReplaced},
 		"ports for a Service of another UID":       {c.replacePorts(ctx, anotherService, desiredService(tdset)), isReplaced},
 		"the deletion of a Service of another UID": {c.deleteService(ctx, anotherService), apierrors.IsConflict},
 		"ports for a Service that has changed":     {c.replacePorts(ctx, service.DeepCopy(), desiredService(tdset)), apierrors.IsConflict},
 		"a status of a TDSet that has changed":     {c.updateStatus(ctx, tdset, status), apierrors.IsConflict},
 		"a status of a TDSet that is gone":         {c.updateStatus(ctx, gone, status), apierrors.IsNotFound},
-		"a finalizer for a TDSet that has changed": {c.addFinalizer(ctx, tdset.DeepCopy()), apierrors.IsConflict},
+		"a finalizer for a TDSet that has changed": {c.patchFinalizers(ctx, tdset.DeepCopy(), controllerutil.AddFinalizer), apierrors.IsConflict},
 	} {
 		if !test.refused(test.err) {
 			t.Errorf("%s: got the error %v, want that it is refused", name, test.err)
@@ -60,8 +61,8 @@ func TestStaleWritesAreRefused(t *testing.T) {
 	must(t, c.deleteService(t.Context(), service))
 	must(t, c.deleteService(t.Context(), service)) // it is gone, as it should be
 	for name, err := range map[string]error{
-		"Deployment": c.updateDeployment(t.Context(), deployment, desiredDeployment(tdset, 5)),
-		"Service":    c.updateService(t.Context(), service, desiredService(tdset)),
+		"Deployment": c.update(t.Context(), desiredDeployment(tdset, 5).WithUID(deployment.UID)),
+		"Service":    c.update(t.Context(), desiredService(tdset).WithUID(service.UID)),
 	} {
 		if !apierrors.IsConflict(err) {
 			t.Errorf("an apply to a %s that is gone: got the error %v, want a conflict", name, err)
@@ -79,17 +80,17 @@ func isReplaced(err error) bool {
 // An apply answers with the object, whose resourceVersion is the same if nothing has changed: so it is known whether an event will come.
 func TestAnApplyAnswersWithTheObject(t *testing.T) {
 	c := newBareCluster(t)
-	tdset := c.create(example)
-	must(t, c.createDeployment(t.Context(), desiredDeployment(tdset, 5)))
+	tdset := c.createTDSet(example)
+	must(t, c.create(t.Context(), desiredDeployment(tdset, 5)))
 	before := c.deployment(t.Context())
 	for replicas, wantSame := range map[int32]bool{5: true, 3: false} {
 		desired := desiredDeployment(tdset, replicas)
-		must(t, c.updateDeployment(t.Context(), before, desired))
+		must(t, c.update(t.Context(), desired.WithUID(before.UID)))
 		if same := *desired.ResourceVersion == before.ResourceVersion; same != wantSame {
 			t.Errorf("with %d replicas, the resourceVersion is the same: %v, want %v", replicas, same, wantSame)
 		}
 		if !wantSame { // as before, for the other case
-			must(t, c.updateDeployment(t.Context(), before, desiredDeployment(tdset, 5)))
+			must(t, c.update(t.Context(), desiredDeployment(tdset, 5).WithUID(before.UID)))
 			before = c.deployment(t.Context())
 		}
 	}
@@ -99,12 +100,12 @@ func TestAnApplyAnswersWithTheObject(t *testing.T) {
 // replaced.
 func TestAPortThatSomebodyHasChanged(t *testing.T) {
 	c := newBareCluster(t)
-	tdset := c.create(example)
+	tdset := c.createTDSet(example)
 	tdset.Spec.Service = aTDSet(withService(80)).Spec.Service
-	must(t, c.createService(t.Context(), desiredService(tdset)))
+	must(t, c.create(t.Context(), desiredService(tdset)))
 	c.patch(&corev1.Service{}, "web", `{"spec":{"ports":[{"name":"app","port":90,"targetPort":8080}]}}`)
 
-	err := c.updateService(t.Context(), c.service(t.Context()), desiredService(tdset))
+	err := c.update(t.Context(), desiredService(tdset).WithUID(c.service(t.Context()).UID))
 
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.ports[1].name") {
 		t.Errorf("an apply: got the error %v, want that there can't be two ports of one name", err)
@@ -124,7 +125,7 @@ func TestAPortThatSomebodyHasChanged(t *testing.T) {
 	// From then on it is ours: another one that is asked for takes its place.
 	tdset.Spec.Service.Port = 81
 	must(t, c.replacePorts(t.Context(), service, desiredService(tdset)))
-	must(t, c.updateService(t.Context(), c.service(t.Context()), desiredService(tdset)))
+	must(t, c.update(t.Context(), desiredService(tdset).WithUID(c.service(t.Context()).UID)))
 	if service := c.service(t.Context()); !portsUpToDate(service, desiredService(tdset)) {
 		t.Errorf("ports, after the next change: %+v", service.Spec.Ports)
 	}
@@ -133,14 +134,14 @@ func TestAPortThatSomebodyHasChanged(t *testing.T) {
 // What is ours and no longer asked for goes with an apply: the container's port is one of a list, and theirs stays.
 func TestAPortOfTheContainer(t *testing.T) {
 	c := newBareCluster(t)
-	tdset := c.create(example)
-	must(t, c.createDeployment(t.Context(), desiredDeployment(tdset, 5)))
+	tdset := c.createTDSet(example)
+	must(t, c.create(t.Context(), desiredDeployment(tdset, 5)))
 	theirs := corev1ac.Container().WithName(containerName).WithPorts(corev1ac.ContainerPort().WithContainerPort(9090))
 	must(t, c.users.Apply(t.Context(), appsv1ac.Deployment("web", c.namespace).WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
 		corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(theirs)))), somebody))
 	tdset.Spec.Container.Port = 8081
 
-	must(t, c.updateDeployment(t.Context(), c.deployment(t.Context()), desiredDeployment(tdset, 5)))
+	must(t, c.update(t.Context(), desiredDeployment(tdset, 5).WithUID(c.deployment(t.Context()).UID)))
 
 	var ports []int32
 	for _, port := range ours(c.deployment(t.Context())).Ports {
@@ -154,7 +155,7 @@ func TestAPortOfTheContainer(t *testing.T) {
 // The list of conditions is a map by type, so each entry has an owner of its own. And a field that is no longer sent is taken away.
 func TestTheStatusHasOwners(t *testing.T) {
 	c := newBareCluster(t)
-	tdset := c.create(example)
+	tdset := c.createTDSet(example)
 	blessed := `{"status":{"conditions":[
 		{"type":"Blessed","status":"True","reason":"ByThePriest","message":"amen","lastTransitionTime":"2026-01-01T12:00:00Z"}]}}`
 	must(t, c.users.Status().Patch(t.Context(), tdset, client.RawPatch(types.MergePatchType, []byte(blessed)), somebody))
@@ -163,7 +164,7 @@ func TestTheStatusHasOwners(t *testing.T) {
 
 	tdset = c.tdset(t.Context())
 	for condition, want := range map[string]client.FieldOwner{
-		"Blessed": somebody, conditionAvailable: fieldManager, conditionProgressing: fieldManager, conditionDegraded: fieldManager,
+		"Blessed": somebody, conditionReady: fieldManager, conditionAvailable: fieldManager, conditionProgressing: fieldManager, conditionDegraded: fieldManager,
 	} {
 		if diff := cmp.Diff([]string{string(want)}, ownersOf(tdset, "f:status", "f:conditions", `k:{"type":"`+condition+`"}`)); diff != "" {
 			t.Errorf("owners of the condition %s (-want +got):\n%s", condition, diff)
@@ -175,7 +176,7 @@ func TestTheStatusHasOwners(t *testing.T) {
 
 	must(t, c.updateStatus(t.Context(), tdset, desiredStatus(tdset, observation{invalid: errDiskFull}, metav1.Now())))
 	got := c.tdset(t.Context()).Status
-	if got.ActiveWindow != "" || got.DesiredReplicas != nil || got.NextTransitionTime != nil || len(got.Conditions) != 4 {
+	if got.ActiveWindow != "" || got.DesiredReplicas != nil || got.NextTransitionTime != nil || len(got.Conditions) != 5 {
 		t.Errorf("what isn't said any more is still there: %+v", got)
 	}
 }

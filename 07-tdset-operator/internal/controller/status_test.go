@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 var (
@@ -22,25 +22,25 @@ var (
 
 func TestDesiredStatus(t *testing.T) {
 	for name, test := range map[string]struct {
-		tdset   *v1.TDSet
+		tdset   *schedulev1.TDSet
 		instant time.Time
-		want    v1.TDSetStatus // but for the conditions
+		want    schedulev1.TDSetStatus // but for the conditions
 	}{
 		"in a window": {
 			aTDSet(), noon,
-			v1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(5)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
+			schedulev1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(5)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
 		},
 		"in none": {
 			aTDSet(), at(3, 0),
-			v1.TDSetStatus{ActiveWindow: "default", DesiredReplicas: new(int32(2)), NextTransitionTime: &metav1.Time{Time: at(9, 0)}},
+			schedulev1.TDSetStatus{ActiveWindow: "default", DesiredReplicas: new(int32(2)), NextTransitionTime: &metav1.Time{Time: at(9, 0)}},
 		},
 		"in a window of no replicas": {
-			aTDSet(with(v1.Scheduling{StartTime: 9, EndTime: 17})), noon,
-			v1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(0)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
+			aTDSet(with(schedulev1.Scheduling{StartTime: 9, EndTime: 17})), noon,
+			schedulev1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(0)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
 		},
 		"in one that is always active": {
-			aTDSet(with(v1.Scheduling{EndTime: 24, Replica: 4})), noon,
-			v1.TDSetStatus{ActiveWindow: "0-24", DesiredReplicas: new(int32(4))},
+			aTDSet(with(schedulev1.Scheduling{EndTime: 24, Replica: 4})), noon,
+			schedulev1.TDSetStatus{ActiveWindow: "0-24", DesiredReplicas: new(int32(4))},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,29 +85,29 @@ func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 	aliens := metav1.Condition{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier}
 	for name, test := range map[string]struct {
-		change    func(*v1.TDSet)
+		change    func(*schedulev1.TDSet)
 		available int32
 		want      map[string]metav1.Time // since when
 		wantSame  bool                   // there is nothing to write
 	}{
 		"nothing has changed": {
 			available: 5,
-			want:      map[string]metav1.Time{"Available": earlier, "Progressing": earlier, "Degraded": earlier},
+			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier},
 			wantSame:  true,
 		},
 		"a Pod is lost: what has changed is so from now on": {
 			available: 4,
-			want:      map[string]metav1.Time{"Available": now, "Progressing": now, "Degraded": earlier},
+			want:      map[string]metav1.Time{"Ready": now, "Available": now, "Progressing": now, "Degraded": earlier},
 		},
 		"the message has changed, and not what it is about": {
-			change:    func(tdset *v1.TDSet) { tdset.Status.Conditions[0].Message = "all were there" },
+			change:    func(tdset *schedulev1.TDSet) { tdset.Status.Conditions[0].Message = "all were there" },
 			available: 5,
-			want:      map[string]metav1.Time{"Available": earlier, "Progressing": earlier, "Degraded": earlier},
+			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier},
 		},
 		"somebody else's condition is kept": {
-			change:    func(tdset *v1.TDSet) { tdset.Status.Conditions = append(tdset.Status.Conditions, aliens) },
+			change:    func(tdset *schedulev1.TDSet) { tdset.Status.Conditions = append(tdset.Status.Conditions, aliens) },
 			available: 5,
-			want:      map[string]metav1.Time{"Available": earlier, "Progressing": earlier, "Degraded": earlier, "Blessed": earlier},
+			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier, "Blessed": earlier},
 			wantSame:  true,
 		},
 	} {
@@ -149,10 +149,17 @@ func TestTheStatusStaysAsItIsWhilePodsComeAndGo(t *testing.T) {
 	}
 }
 
-// inWords returns each condition in the manner of "Degraded=False, AsExpected: its message".
+// inWords returns each condition but Ready, which has its own test, in the manner of
+// "Degraded=False, AsExpected: its message".
 func inWords(conditions []metav1.Condition) (words []string) {
 	for _, c := range conditions {
-		words = append(words, fmt.Sprintf("%s=%s, %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		if c.Type != conditionReady {
+			words = append(words, inWord(c))
+		}
 	}
 	return slices.Clip(words)
+}
+
+func inWord(c metav1.Condition) string {
+	return fmt.Sprintf("%s=%s, %s: %s", c.Type, c.Status, c.Reason, c.Message)
 }

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 func TestReconcile(t *testing.T) {
 	tdset := aTDSet(known)
-	always := with(v1.Scheduling{EndTime: 24, Replica: 5})
+	always := with(schedulev1.Scheduling{EndTime: 24, Replica: 5})
 	for name, test := range map[string]struct {
 		given    []client.Object
 		at       time.Time // noon, if it is missing
@@ -57,7 +57,7 @@ func TestReconcile(t *testing.T) {
 		},
 		"one whose window has ended, and another of as many replicas has begun": {
 			given: []client.Object{
-				aTDSet(settled, with(v1.Scheduling{StartTime: 9, EndTime: 17, Replica: 5}, v1.Scheduling{StartTime: 17, Replica: 5})),
+				aTDSet(settled, with(schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 5}, schedulev1.Scheduling{StartTime: 17, Replica: 5})),
 				deploymentOf(tdset, withPods(5)),
 			},
 			at:   at(17, 0),
@@ -69,7 +69,7 @@ func TestReconcile(t *testing.T) {
 			want:  "2 × nginx:1.0", wantSays: "default: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 13 * time.Hour,
 		},
 		"one whose window is of no replicas": {
-			given: []client.Object{aTDSet(known, with(v1.Scheduling{StartTime: 9, EndTime: 17})), deploymentOf(tdset, withPods(0))},
+			given: []client.Object{aTDSet(known, with(schedulev1.Scheduling{StartTime: 9, EndTime: 17})), deploymentOf(tdset, withPods(0))},
 			want:  "0 × nginx:1.0", wantSays: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 5 * time.Hour,
 		},
 		"one whose window never ends doesn't come again by itself": {
@@ -140,13 +140,13 @@ func TestReconcile(t *testing.T) {
 
 // Nothing is changed where nobody can tell what is wanted. A schedule that is mended brings the TDSet back.
 func TestAnInvalidSchedule(t *testing.T) {
-	for name, change := range map[string]func(*v1.TDSet){
+	for name, change := range map[string]func(*schedulev1.TDSet){
 		"there is no such zone":          invalid,
 		"the zone is the computer's own": in("Local"),
-		"a window ends where it begins":  with(v1.Scheduling{StartTime: 9, EndTime: 9, Replica: 1}),
-		"a window begins after the day":  with(v1.Scheduling{StartTime: 24, EndTime: 9, Replica: 1}),
+		"a window ends where it begins":  with(schedulev1.Scheduling{StartTime: 9, EndTime: 9, Replica: 1}),
+		"a window begins after the day":  with(schedulev1.Scheduling{StartTime: 24, EndTime: 9, Replica: 1}),
 		"two windows have the same hours": with(
-			v1.Scheduling{StartTime: 9, EndTime: 17, Replica: 1}, v1.Scheduling{StartTime: 9, EndTime: 17, Replica: 2}),
+			schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 1}, schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 2}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := aTDSet(settled, change, withService(80), lookingEvery(1), ofImage("nginx:2.0"))
@@ -209,6 +209,6 @@ func TestOtherPeoplesFieldsAreKept(t *testing.T) {
 	}
 }
 
-func ofImage(image string) func(*v1.TDSet) {
-	return func(tdset *v1.TDSet) { tdset.Spec.Container.Image = image }
+func ofImage(image string) func(*schedulev1.TDSet) {
+	return func(tdset *schedulev1.TDSet) { tdset.Spec.Container.Image = image }
 }

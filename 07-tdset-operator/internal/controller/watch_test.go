@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 // In each case what is given is there, and has been looked at, when something is done to it.
@@ -99,7 +99,7 @@ func refusedAgain(a *audience, object client.Object) {
 	a.writeStatus(saying("no, request 2"))
 }
 
-func (a *audience) writeStatus(change func(*v1.TDSet)) {
+func (a *audience) writeStatus(change func(*schedulev1.TDSet)) {
 	tdset := a.tdset(a.t.Context())
 	change(tdset)
 	must(a.t, a.users.Status().Update(a.t.Context(), tdset))
@@ -125,7 +125,7 @@ func TestTheClockIsWatched(t *testing.T) {
 func TestAResyncOfItsObjectsBringsNobody(t *testing.T) {
 	t.Parallel()
 	a := newAudience(t, func(o *cache.Options) { o.SyncPeriod = new(time.Second) }) // it can't be shorter
-	a.create(example)
+	a.createTDSet(example)
 	ghost := aTDSet(named("ghost"), withService(80)) // it would come for its objects' sake alone
 	made(a, deploymentOf(ghost))
 	made(a, serviceOf(ghost))

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 func TestWritesSayWhatTheyAssume(t *testing.T) {
@@ -69,7 +69,7 @@ func TestWritesSayWhatTheyAssume(t *testing.T) {
 // A status is applied field by field: none may be forgotten, and what is no longer so is taken away.
 func TestAStatusIsAppliedWhole(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
-	for _, want := range []v1.TDSetStatus{
+	for _, want := range []schedulev1.TDSetStatus{
 		desiredStatus(aTDSet(), seenAt(noon, aTDSet(), deploymentOf(aTDSet(), withPods(5))), now),
 		desiredStatus(aTDSet(), observation{invalid: errDiskFull}, now),
 	} {
@@ -84,7 +84,7 @@ func TestAStatusIsAppliedWhole(t *testing.T) {
 // Of the conditions, ours alone are sent: those of others would be ours if we sent them.
 func TestSomebodyElsesConditionIsNotSent(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
-	status := v1.TDSetStatus{Conditions: []metav1.Condition{
+	status := schedulev1.TDSetStatus{Conditions: []metav1.Condition{
 		{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier},
 		condition(conditionAvailable, true, reasonAvailable, "all is well"),
 	}}
@@ -100,7 +100,7 @@ func TestSomebodyElsesConditionIsNotSent(t *testing.T) {
 func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 	settledAt := func(c *cluster) { c.put(deploymentOf(aTDSet(), withPods(5))) }
 	for sentence, test := range map[string]struct {
-		given *v1.TDSet
+		given *schedulev1.TDSet
 		then  func(c *cluster)
 	}{
 		"a finalizer for one that was changed": {aTDSet(), func(c *cluster) { c.put(aTDSet(withFinalizer(theirFinalizer))) }},
@@ -122,8 +122,8 @@ func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 			result, err := c.reconcile()
 
 			must(t, err)
-			if result.RequeueAfter != afterConflict {
-				t.Errorf("it comes again after %v, want %v, as after a conflict", result.RequeueAfter, afterConflict)
+			if result.RequeueAfter != conflictPause {
+				t.Errorf("it comes again after %v, want %v, as after a conflict", result.RequeueAfter, conflictPause)
 			}
 			if diff := cmp.Diff(before, c.tdset()); diff != "" {
 				t.Errorf("the TDSet was changed (-before +after):\n%s", diff)
@@ -174,7 +174,7 @@ func TestAnOlderServiceIsNotWritten(t *testing.T) {
 	result, err := c.reconcile()
 
 	must(t, err)
-	if got := c.objects(); result.RequeueAfter != afterConflict || got != "5 × nginx:1.0, 82 → 8080" {
+	if got := c.objects(); result.RequeueAfter != conflictPause || got != "5 × nginx:1.0, 82 → 8080" {
 		t.Errorf("got %+v, and there is %q", result, got)
 	}
 	c.settle()

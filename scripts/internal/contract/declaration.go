@@ -93,7 +93,7 @@ func tdsets() Contract {
 	return Contract{
 		Kind: chapters.TDSet,
 		Promises: []Named{
-			{"T1", "create", "a TDSet gets a Deployment with its image, its port and the replicas of this hour, and is its owner"},
+			{"T1", "create", "a TDSet gets a Deployment with its image, its port and the replicas of this hour, is its owner, and is Ready when they are available"},
 			{"T2", "boundary", "when another window begins, the Deployment is scaled, and not before"},
 			{"T3", "midnight", "a window may end at midnight or go on past it, and the hour from 23 on is one like any other"},
 			{"T4", "zone", "hours are those of `spec.timeZone`, on the days on which clocks are set too"},

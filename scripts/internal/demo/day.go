@@ -14,12 +14,21 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"example.com/operators/scripts/internal/zones"
 )
 
 const slots = 48 // half hours
 
-// day is what a Deployment goes through while a day passes.
+// The day begins on the evening before. By midnight, the Deployment is settled.
+const (
+	evening = 3 // hours
+	speed   = time.Hour / time.Second
+)
+
+// day is what a Deployment goes through while a day passes in fastZone.
 type day struct {
+	begun      time.Time // three hours before midnight
 	deployment string
 	want       []int32 // the replicas that are to be asked for, one after the other, the evening before included
 }
@@ -30,15 +39,24 @@ type sample struct {
 	asked, running int32
 }
 
+// begin makes fastZone, for programs with $ZONEINFO.
+func (y *day) begin(d *Demo) error {
+	y.begun = time.Now().Truncate(time.Second)
+	return zones.Write(zoneFolder(d.Root), map[string][]zones.Change{fastZone: zones.Fast(y.begun, 24-evening, evening+24)})
+}
+
 // watch follows the Deployment until the day is over, draws the chart, and returns an error if other replicas were asked for than wanted.
 func (y *day) watch(ctx context.Context, d *Demo) error {
-	begun := d.started                                                                                  // the program's clock began then
-	ctx, cancel := context.WithDeadline(ctx, begun.Add((evening+24*time.Hour-10*time.Minute)/daySpeed)) // before midnight comes again
+	ctx, cancel := context.WithDeadline(ctx, y.begun.Add(((evening+24)*time.Hour-10*time.Minute)/speed)) // before midnight comes again
 	defer cancel()
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(y.begun.Add((evening - 1) * time.Hour / speed))): // since then it has the replicas of the evening
+	}
 	fmt.Fprintln(d.Out)
 	var samples []sample
 	err := d.follow(ctx, y.deployment, func(deployment *appsv1.Deployment) (enough bool) {
-		now := sample{at: time.Since(begun)*daySpeed - evening, asked: ptr.Deref(deployment.Spec.Replicas, 1), running: deployment.Status.AvailableReplicas}
+		now := sample{at: time.Since(y.begun)*speed - evening*time.Hour, asked: ptr.Deref(deployment.Spec.Replicas, 1), running: deployment.Status.AvailableReplicas}
 		if samples == nil || samples[len(samples)-1].asked != now.asked {
 			fmt.Fprintf(d.Out, "  %s  %d replicas\n", clock(now.at), now.asked)
 		}

@@ -40,8 +40,7 @@ type Demo struct {
 	Out     io.Writer // gets the narration
 
 	tour
-	started time.Time // when the program last started
-	brought bool      // the CRD didn't exist before the tour
+	brought bool // the CRD didn't exist before the tour
 	program program.Program
 	kubectl kubectl.Kubectl
 	config  *rest.Config
@@ -89,7 +88,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 
 // giveAct starts the program and gives the act's steps, the first of which has that number.
 func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
-	stop, programLog, err := d.startProgram(ctx, act.flags)
+	stop, programLog, err := d.startProgram(ctx, act.env)
 	if err != nil {
 		return err
 	}
@@ -114,6 +113,11 @@ func (d *Demo) relative(text string) string {
 func (d *Demo) give(ctx context.Context, number int, s step) error {
 	d.heading("%d. %s", number, s.title)
 	fmt.Fprintln(d.Out, s.question)
+	if s.before != nil {
+		if err := s.before(d); err != nil {
+			return err
+		}
+	}
 	if s.does != nil {
 		if err := d.show(ctx, s.does...); err != nil {
 			return err

@@ -119,7 +119,7 @@ func (d *Demo) objects(ctx context.Context) ([]string, error) {
 const grace = 30 * time.Second
 
 // startProgram builds and starts the chapter's program, on this namespace alone. stop ends it.
-func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), logFile string, err error) {
+func (d *Demo) startProgram(ctx context.Context, env func(root string) []string) (stop func(), logFile string, err error) {
 	state := filepath.Join(d.Root, ".workshop")
 	binary, err := d.program.Build(ctx, filepath.Join(state, "bin"))
 	if err != nil {
@@ -138,13 +138,16 @@ func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), l
 		return nil, "", err
 	}
 
-	flags = append([]string{"--namespace", d.namespace}, flags...)
-	fmt.Fprintf(d.Out, "\nStarting the program: %s %s\n", d.Chapter.Name, strings.Join(flags, " "))
-	end, err := launch(ctx, log, grace, binary, append([]string{"--kubeconfig", kubeconfig, "-v", "2"}, flags...)...)
+	var variables []string
+	if env != nil {
+		variables = env(d.Root)
+	}
+	words := append(slices.Clone(variables), d.Chapter.Name, "--namespace", d.namespace)
+	fmt.Fprintf(d.Out, "\nStarting the program: %s\n", d.relative(strings.Join(words, " ")))
+	end, err := launch(ctx, log, grace, variables, binary, "--kubeconfig", kubeconfig, "-v", "2", "--namespace", d.namespace)
 	if err != nil {
 		return nil, "", errors.Join(err, log.Close())
 	}
-	d.started = time.Now()
 	return func() {
 		end()
 		log.Close()
@@ -154,10 +157,11 @@ func (d *Demo) startProgram(ctx context.Context, flags []string) (stop func(), l
 
 // launch starts a program that prints to output, and stops it when ctx ends or end is called; after
 // grace it is killed. Unlike process.Supervise, it doesn't restart a crash, which a tour must notice.
-func launch(ctx context.Context, output *os.File, grace time.Duration, binary string, args ...string) (end func(), err error) {
+func launch(ctx context.Context, output *os.File, grace time.Duration, env []string, binary string, args ...string) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	command := process.NewCommand(ctx, grace, binary, args...)
 	command.Stdout, command.Stderr = output, output
+	command.Env = append(os.Environ(), env...)
 	if err := command.Start(); err != nil {
 		cancel()
 		return nil, err

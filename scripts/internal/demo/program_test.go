@@ -33,7 +33,7 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 				}
 				return string(content)
 			}
-			end, err := launch(t.Context(), log, test.grace, "/bin/sh", "-c", test.script)
+			end, err := launch(t.Context(), log, test.grace, nil, "/bin/sh", "-c", test.script)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {
-	if _, err := launch(t.Context(), os.Stderr, grace, "/nowhere"); err == nil {
+	if _, err := launch(t.Context(), os.Stderr, grace, nil, "/nowhere"); err == nil {
 		t.Error("it was started")
 	}
 }

@@ -4,8 +4,7 @@ package demo
 
 import (
 	"context"
-	"fmt"
-	"time"
+	"path/filepath"
 
 	"example.com/operators/scripts/internal/chapters"
 )
@@ -21,7 +20,7 @@ type tour struct {
 
 // act is a part of a tour, with the program running from its beginning to its end.
 type act struct {
-	flags []string // for the program
+	env   func(root string) []string // for the program; may be nil
 	steps []step
 }
 
@@ -30,8 +29,9 @@ type step struct {
 	title string
 	// what is said before and after.
 	question, answer string
-	// does are kubectl's arguments. The step then waits for holds, a condition of kubectl wait, or
+	// before comes first, if it isn't nil. does are kubectl's arguments. The step then waits for holds, a condition of kubectl wait, or
 	// until watches returns, and shows the objects in shows ("": the tour's).
+	before  func(*Demo) error
 	does    []string
 	holds   [][]string
 	watches func(context.Context, *Demo) error
@@ -92,40 +92,55 @@ func fooTour(sample string) tour {
 	}}}}
 }
 
-// The day that the tour of TDSet shows passes in half a minute. The program's clock begins on the evening before: by midnight the TDSet is
-// there, and settled.
-const (
-	clockBegins = "2026-03-01T21:00:00Z"
-	evening     = 3 * time.Hour
-	daySpeed    = 2880
-)
+// fastZone is the time zone of the TDSet while a day passes in half a minute. It is a real one, so the
+// API server knows it. The program finds another one of that name in $ZONEINFO, with an hour a
+// second: it has only the real clock, as in production.
+const fastZone = "Antarctica/Troll"
+
+// zoneFolder is for $ZONEINFO.
+func zoneFolder(root string) string { return filepath.Join(root, ".workshop", "demo.zoneinfo") }
 
 // tdsetTour is what is done to a TDSet: first a day passes, and then the time is the real one.
 func tdsetTour(sample string) tour {
 	const name = "tdset-hello-world"
+	fast := &day{deployment: name, want: []int32{2, 3, 2, 3, 5, 3, 2}}
+	zone := func(zone string) []string {
+		return []string{"patch", "tdset/" + name, "--type", "merge", "--patch", `{"spec":{"timeZone":"` + zone + `"}}`}
+	}
+	ready := [][]string{{"--for", "condition=Ready", "tdset/" + name}}
 	return tour{namespace: "temp", resource: "tdsets", shows: "tdsets,deployments,services,pods", acts: []act{
 		{
-			flags: []string{"--now", clockBegins, "--clock-speed", fmt.Sprint(daySpeed)},
-			steps: []step{{
-				title: "A day in half a minute",
-				question: "The TDSet asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
-					"The program's clock runs fast, from the evening before on. What about the hour from 0 to 1?",
-				does:    []string{"apply", "-f", sample},
-				watches: (&day{deployment: name, want: []int32{2, 3, 2, 3, 5, 3, 2}}).watch,
-				shows:   "tdsets,deployments",
-				answer:  "It is in no window, and gets defaultReplica, 3. Each change is one write to the Deployment: the program sleeps in between.",
-			}},
+			env: func(root string) []string { return []string{"ZONEINFO=" + zoneFolder(root)} },
+			steps: []step{
+				{
+					title: "Create a TDSet",
+					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
+						"These are hours of UTC. How many should there be now?",
+					does:   []string{"apply", "-f", sample},
+					holds:  ready,
+					answer: "The program made a Deployment for this hour. It sleeps until NEXT CHANGE.",
+				},
+				{
+					title: "A day in half a minute",
+					question: "Nobody waits for a day. But hours depend on the time zone, and a program reads zones from files.\n" +
+						"In this program's file of " + fastZone + ", clocks are set forward by an hour each second.\n" +
+						"What about the hour from 0 to 1, which is in no window?",
+					before:  fast.begin,
+					does:    zone(fastZone),
+					watches: fast.watch,
+					shows:   "tdsets,deployments",
+					answer:  "It gets defaultReplica, 3. Each change is one write to the Deployment: the program sleeps in between.",
+				},
+			},
 		},
 		{
 			steps: []step{
 				{
-					title:    "The time is the real one again",
-					question: "The program was stopped, and is started with the real clock. The Deployment is as the fast one left it.",
-					holds: [][]string{
-						{"--for", "condition=Available", "tdset/" + name},
-						{"--for", "condition=Progressing=False", "tdset/" + name},
-					},
-					answer: "It looks at what is and at what should be now: it needs no memory of what it missed.",
+					title:    "Back in UTC",
+					question: "The program was stopped, and is started again. The Deployment is as the fast day left it.",
+					does:     zone("UTC"),
+					holds:    ready,
+					answer:   "It looks at what is and at what should be now: it needs no memory of what it missed.",
 				},
 				{
 					title:    "Interfere: scale the Deployment by hand",

@@ -7,11 +7,11 @@ package v1
 // ContainerApplyConfiguration represents a declarative configuration of the Container type for use
 // with apply.
 //
-// Container is what every Pod runs.
+// Container is the container of every Pod.
 type ContainerApplyConfiguration struct {
 	// Image has 1 to 512 characters, and no blanks.
 	Image *string `json:"image,omitempty"`
-	// Port is where it listens, 1 to 65535.
+	// Port is the port on which it listens, 1 to 65535.
 	Port *int32 `json:"port,omitempty"`
 }
 

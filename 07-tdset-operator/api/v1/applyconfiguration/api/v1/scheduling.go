@@ -7,12 +7,13 @@ package v1
 // SchedulingApplyConfiguration represents a declarative configuration of the Scheduling type for use
 // with apply.
 //
-// Scheduling is a window of the day, in hours of the TDSet's time zone, and the number of replicas in it. It has its start and
-// not its end. One whose end isn't after its start goes on past midnight. Start and end differ: the whole day is 0 to 24.
+// Scheduling is a window of the day, in hours of the TDSet's time zone, and its number of replicas.
+// It includes its start and excludes its end. If its end isn't after its start, it continues past
+// midnight. Start and end differ: the whole day is 0 to 24.
 type SchedulingApplyConfiguration struct {
-	// StartTime is the hour with which the window begins, 0 to 23.
+	// StartTime is the first hour of the window, 0 to 23.
 	StartTime *int32 `json:"startTime,omitempty"`
-	// EndTime is the hour before which it ends, 0 to 24. 0 and 24 both mean midnight.
+	// EndTime is the hour after the last one of the window, 0 to 24. 0 and 24 both mean midnight.
 	EndTime *int32 `json:"endTime,omitempty"`
 	// Replica is the number of replicas in this window, 0 to 1000.
 	Replica *int32 `json:"replica,omitempty"`

@@ -7,9 +7,9 @@ package v1
 // ServiceApplyConfiguration represents a declarative configuration of the Service type for use
 // with apply.
 //
-// Service is how the Pods are reached by others.
+// Service makes the Pods reachable for others.
 type ServiceApplyConfiguration struct {
-	// Port is where the Service listens, 1 to 65535. It leads to the container's port.
+	// Port is the port of the Service, 1 to 65535. It leads to the container's port.
 	Port *int32 `json:"port,omitempty"`
 }
 

@@ -16,13 +16,18 @@ import (
 // TDSetApplyConfiguration represents a declarative configuration of the TDSet type for use
 // with apply.
 //
-// TDSet asks for one Deployment, of its own name, that is scaled by the time of day, and for a Service if it says so.
+// The names intervalMint and replica (today one would write intervalMinutes and replicas) come from
+// the published operator that this one replaces, https://github.com/BackAged/tdset-operator. They
+// stay, so that its users recognize their manifests.
+//
+// TDSet asks for a Deployment of its own name that is scaled by the time of day, and optionally for
+// a Service.
 type TDSetApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// Spec is what the user wants. Only users write it.
+	// Spec is the desired state. Only users write it.
 	Spec *TDSetSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what the controller saw. Only the controller writes it.
+	// Status is the observed state. Only the controller writes it.
 	Status *TDSetStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -9,20 +9,21 @@ package v1
 //
 // TDSetSpec is the desired state of a TDSet.
 type TDSetSpecApplyConfiguration struct {
-	// Container is what every Pod runs.
+	// Container is the container of every Pod.
 	Container *ContainerApplyConfiguration `json:"container,omitempty"`
-	// Service is how the Pods are reached by others. Where it is missing, there is no Service.
+	// Service makes the Pods reachable for others. Without it, there is no Service.
 	Service *ServiceApplyConfiguration `json:"service,omitempty"`
-	// SchedulingConfig are the windows of the day, at most 24, no two of them with the same hours. Where they overlap, the first
-	// one counts.
+	// SchedulingConfig lists the windows of the day, at most 24, no two of them with the same
+	// hours. If they overlap, the first one counts.
 	SchedulingConfig []SchedulingApplyConfiguration `json:"schedulingConfig,omitempty"`
-	// DefaultReplica is the number of replicas outside of all windows, 1 to 1000. The API server sets 1 where it is missing.
+	// DefaultReplica is the number of replicas outside of all windows, 1 to 1000. The default is 1.
 	DefaultReplica *int32 `json:"defaultReplica,omitempty"`
-	// TimeZone is the zone whose hours the windows are in, by its IANA name, such as Europe/Berlin. The API server sets UTC where
-	// it is missing.
+	// TimeZone is the time zone of the windows' hours, by its IANA name, such as Europe/Berlin. The
+	// default is UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// IntervalMint is a number of minutes, 1 to 1440: that often the controller looks again, whatever the schedule says. Where it
-	// is missing, the controller looks only when there is a reason to.
+	// IntervalMint is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
+	// that often. Without it, the controller looks at it only when an object or the active window
+	// changes.
 	IntervalMint *int32 `json:"intervalMint,omitempty"`
 }
 

@@ -16,14 +16,15 @@ import (
 type TDSetStatusApplyConfiguration struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// ActiveWindow is the window that is active, by its hours, such as 9-17; or default, outside of all windows. Empty if there
-	// is no telling.
+	// ActiveWindow is the active window, by its hours, such as 9-17, or default outside of all
+	// windows. It is empty if the schedule is invalid.
 	ActiveWindow *string `json:"activeWindow,omitempty"`
 	// DesiredReplicas is the number of replicas that the schedule asks for now.
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
-	// NextTransitionTime is when another window will be active, or none any more. Missing if that never happens.
+	// NextTransitionTime is when the active window changes. It is missing if that never happens.
 	NextTransitionTime *metav1.Time `json:"nextTransitionTime,omitempty"`
-	// Conditions has an entry for each of the types Available, Progressing and Degraded. It is a map: owners own entries.
+	// Conditions has an entry of each of the types Ready, Available, Progressing and Degraded.
+	// Ready sums up the others. The list is a map, so that each entry can have an owner of its own.
 	Conditions []applyconfigurationsmetav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

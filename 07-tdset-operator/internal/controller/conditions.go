@@ -1,0 +1,157 @@
+// The conditions of a TDSet: pure functions of what was observed.
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+// The types of conditions, and their reasons.
+const (
+	conditionReady       = "Ready"       // all is as the schedule asks: for kubectl wait
+	conditionAvailable   = "Available"   // users are served by as many replicas as they should be
+	conditionProgressing = "Progressing" // the Deployment is being rolled out or scaled
+	conditionDegraded    = "Degraded"    // somebody has to do something about it
+
+	reasonAsScheduled      = "AsScheduled"
+	reasonAsExpected       = "AsExpected"
+	reasonAvailable        = "ReplicasAvailable"
+	reasonUnavailable      = "ReplicasUnavailable"
+	reasonRolledOut        = "RolledOut"
+	reasonRollingOut       = "RollingOut"
+	reasonTerminating      = "Terminating"
+	reasonNoDeployment     = "NoDeployment"
+	reasonInvalidSchedule  = "InvalidSchedule"
+	reasonRefused          = "Refused"
+	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
+	reasonReplicaFailure   = "ReplicaFailure"
+	errResourceExists      = "ErrResourceExists"
+
+	messageExists     = "%s %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name"
+	messageNotChanged = "Deployment %q isn't changed: see Degraded"
+)
+
+// conditions returns all conditions.
+func conditions(tdset *schedulev1.TDSet, seen observation) []metav1.Condition {
+	available, progressing, degraded := available(tdset, seen), progressing(tdset, seen), degraded(tdset, seen)
+	return []metav1.Condition{ready(available, progressing, degraded), available, progressing, degraded}
+}
+
+// ready sums up the others. The first one that isn't as it should be gives the reason.
+func ready(available, progressing, degraded metav1.Condition) metav1.Condition {
+	because := degraded
+	switch {
+	case degraded.Status == metav1.ConditionTrue:
+	case available.Status == metav1.ConditionFalse:
+		because = available
+	case progressing.Status == metav1.ConditionTrue:
+		because = progressing
+	default:
+		return condition(conditionReady, true, reasonAsScheduled, "%s", available.Message)
+	}
+	return condition(conditionReady, false, because.Reason, "%s", because.Message)
+}
+
+// available reports whether all replicas are available.
+func available(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
+	if reason, message := missing(tdset, seen.deployment); reason != "" {
+		return condition(conditionAvailable, false, reason, "%s", message)
+	}
+	if seen.deployment.Status.AvailableReplicas < seen.want() {
+		return condition(conditionAvailable, false, reasonUnavailable, "Some of the %d replicas aren't available", seen.want())
+	}
+	return condition(conditionAvailable, true, reasonAvailable, "%d replicas are available", seen.want())
+}
+
+// progressing reports whether the Deployment is being rolled out or scaled.
+func progressing(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
+	deployment := seen.deployment
+	if reason, message := missing(tdset, deployment); reason != "" {
+		return condition(conditionProgressing, reason == reasonTerminating, reason, "%s", message)
+	}
+	switch {
+	case seen.refused != nil:
+		return condition(conditionProgressing, false, reasonRefused, messageNotChanged, deployment.Name)
+	case seen.invalid != nil:
+		return condition(conditionProgressing, false, reasonInvalidSchedule, messageNotChanged, deployment.Name)
+	case rolledOut(deployment) && replicasOf(deployment) == seen.want():
+		return condition(conditionProgressing, false, reasonRolledOut, "Deployment %q is rolled out", deployment.Name)
+	case stuck(deployment):
+		return condition(conditionProgressing, false, reasonDeadlineExceeded, "Deployment %q makes no progress", deployment.Name)
+	}
+	return condition(conditionProgressing, true, reasonRollingOut, "Deployment %q is on its way to %d replicas", deployment.Name, seen.want())
+}
+
+// missing returns why tdset has no Deployment, or nothing if it has one.
+func missing(tdset *schedulev1.TDSet, deployment *appsv1.Deployment) (reason, message string) {
+	switch {
+	case deployment == nil:
+		return reasonNoDeployment, "There is no Deployment"
+	case !metav1.IsControlledBy(deployment, tdset):
+		return errResourceExists, fmt.Sprintf(messageExists, "Deployment", deployment.Name)
+	case !deployment.DeletionTimestamp.IsZero():
+		return reasonTerminating, fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
+	}
+	return "", ""
+}
+
+// degraded reports whether somebody has to do something. If there are several reasons, it names the
+// one that has to be dealt with first.
+func degraded(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
+	deployment, service := seen.deployment, seen.service
+	switch {
+	case seen.invalid != nil:
+		return condition(conditionDegraded, true, reasonInvalidSchedule, "%v", seen.invalid)
+	case deployment != nil && !metav1.IsControlledBy(deployment, tdset):
+		return condition(conditionDegraded, true, errResourceExists, messageExists, "Deployment", deployment.Name)
+	case service != nil && !metav1.IsControlledBy(service, tdset):
+		return condition(conditionDegraded, true, errResourceExists, messageExists, "Service", service.Name)
+	case seen.refused != nil:
+		return condition(conditionDegraded, true, reasonRefused, "%v", seen.refused)
+	case deployment != nil && failing(deployment):
+		return condition(conditionDegraded, true, reasonReplicaFailure, "Deployment %q can't create its Pods: its conditions say why", deployment.Name)
+	case deployment != nil && stuck(deployment):
+		return condition(conditionDegraded, true, reasonDeadlineExceeded, "Deployment %q makes no progress: look at its Pods", deployment.Name)
+	}
+	return condition(conditionDegraded, false, reasonAsExpected, "")
+}
+
+func condition(kind string, is bool, reason, format string, args ...any) metav1.Condition {
+	status := metav1.ConditionFalse
+	if is {
+		status = metav1.ConditionTrue
+	}
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: shorten(fmt.Sprintf(format, args...))}
+}
+
+// rolledOut reports whether the Deployment controller has seen the latest spec, and the Deployment
+// has all that it asks for.
+func rolledOut(deployment *appsv1.Deployment) bool {
+	want, status := replicasOf(deployment), deployment.Status
+	return status.ObservedGeneration >= deployment.Generation &&
+		status.Replicas == want && status.UpdatedReplicas == want && status.AvailableReplicas == want
+}
+
+// failing reports whether Pods can't be created, for example because of a quota.
+func failing(deployment *appsv1.Deployment) bool {
+	return has(deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue)
+}
+
+// stuck reports whether a rollout takes longer than progressDeadlineSeconds, for example because
+// an image can't be pulled.
+func stuck(deployment *appsv1.Deployment) bool {
+	return has(deployment, appsv1.DeploymentProgressing, corev1.ConditionFalse)
+}
+
+func has(deployment *appsv1.Deployment, kind appsv1.DeploymentConditionType, status corev1.ConditionStatus) bool {
+	return slices.ContainsFunc(deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == kind && c.Status == status
+	})
+}

@@ -1,0 +1,104 @@
+// Refusals: what the API server refuses, overrules or words differently each time. A conflict is
+// not a refusal. It means that the cache was behind, and the next attempt may succeed. A refusal
+// will be repeated until somebody changes the TDSet or the cluster's rules, so users have to see it
+// in the status.
+
+package controller
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+)
+
+// errOverruled means that the API server accepted a write, but the object is as it was before.
+var errOverruled = errors.New("the write was accepted but has changed nothing: does an admission webhook or policy revert it?")
+
+// orOverruled returns err, the result of a write. If that succeeded but the resourceVersion is the
+// same as before, the write has changed nothing.
+func orOverruled(err error, before string, after *string) error {
+	if err == nil && ptr.Equal(&before, after) {
+		return errOverruled
+	}
+	return err
+}
+
+// sortErrors separates refusals, which belong in the status, from failures, which are retried.
+func sortErrors(all ...error) (refused, failed error) {
+	for _, err := range all {
+		if isRefusal(err) {
+			refused = errors.Join(refused, err)
+		} else {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return refused, failed
+}
+
+// isRefusal reports whether the API server will answer the same again, as long as nobody changes
+// the TDSet or the cluster's rules.
+func isRefusal(err error) bool {
+	switch {
+	case apierrors.IsInvalid(err):
+		return !isConflict(err)
+	case apierrors.IsForbidden(err):
+		return !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	}
+	return apierrors.IsBadRequest(err) || errors.Is(err, errOverruled)
+}
+
+// isConflict reports whether an assumption of a write about its object no longer holds: either its
+// resourceVersion or its UID. If the UID differs, the API server answers that a UID can't be
+// changed (422 Invalid).
+func isConflict(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return apierrors.IsConflict(err)
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool {
+		return cause.Field == "metadata.uid"
+	})
+}
+
+// ignoreMessages drops an update of a TDSet if only the messages of its conditions have changed.
+// The message of a refusal may contain a time or the number of a request, so every retry writes
+// another one. That write is our own. Its event would retry at once, without any backoff.
+var ignoreMessages = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
+	resync := update.ObjectOld.GetResourceVersion() == update.ObjectNew.GetResourceVersion()
+	return resync || !equality.Semantic.DeepEqual(withoutMessages(update.ObjectOld), withoutMessages(update.ObjectNew))
+}}
+
+// withoutMessages returns a copy of a TDSet without the messages of the conditions that quote
+// refusals, and without the metadata that every write changes.
+func withoutMessages(object client.Object) client.Object {
+	tdset := object.(*schedulev1.TDSet).DeepCopy()
+	tdset.ResourceVersion, tdset.ManagedFields = "", nil
+	for i, condition := range tdset.Status.Conditions {
+		if condition.Type == conditionDegraded || condition.Type == conditionReady {
+			tdset.Status.Conditions[i].Message = ""
+		}
+	}
+	return tdset
+}
+
+// maxMessage is the longest note that an event can have, in bytes (events.k8s.io/v1).
+const maxMessage = 1024
+
+// shorten cuts a message to maxMessage bytes, because refusals can have any length.
+func shorten(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-len("…")], "") + "…"
+}

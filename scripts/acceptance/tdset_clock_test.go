@@ -1,0 +1,155 @@
+// The time of day in tests about TDSets. Nobody waits for nine o'clock. The programs of the
+// exercises have a flag --now for that. The program of chapter 07 has the real clock only, so its
+// TDSets get time zones that are ahead of the real ones: see package zones.
+
+package acceptance
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/operators/scripts/internal/zones"
+)
+
+// zonesOfTests are the time zones of TDSets in tests. UTC is that of TDSets that name none.
+var zonesOfTests = []string{zones.UTC, "Europe/Berlin", "Asia/Kolkata", "America/New_York"}
+
+// at is a time of a day in June: hours of UTC.
+func at(hour, minute int) time.Time {
+	return time.Date(2026, time.June, 15, hour, minute, 0, 0, time.UTC)
+}
+
+// startAt starts the operator as if it were that time, or up to a second later. From then on, time
+// passes as usual.
+func (s *scenario) startAt(now time.Time) *scenario {
+	s.Helper()
+	if !s.isFull() {
+		s.start("--now", now.Format(time.RFC3339))
+		s.began, s.as = s.operator.began(), now
+		return s
+	}
+	s.began = time.Now()
+	ahead := now.Sub(s.began).Truncate(time.Second)
+	if now.After(s.began) {
+		ahead += time.Second
+	}
+	s.as = s.began.Add(ahead)
+	s.zones = map[string][]zones.Change{}
+	for _, name := range zonesOfTests {
+		changes, err := zones.Ahead(name, ahead, s.began)
+		s.must(err)
+		s.zones[name] = changes
+	}
+	return s.start()
+}
+
+// startLike starts the operator at the time that it is for another one.
+func (s *scenario) startLike(other *scenario) *scenario {
+	s.Helper()
+	if !s.isFull() {
+		return s.startAt(other.now())
+	}
+	s.zones, s.began, s.as = other.zones, other.began, other.as
+	return s.start()
+}
+
+// startAgain starts the operator again, and time goes on.
+func (s *scenario) startAgain() *scenario {
+	s.Helper()
+	return s.startLike(s)
+}
+
+// inATestsZone gives a TDSet of chapter 07 the zone of tests if it has none. What the real default
+// is stays to be seen: see zone.
+func (s *scenario) inATestsZone(object *unstructured.Unstructured) *unstructured.Unstructured {
+	s.Helper()
+	if _, found, _ := unstructured.NestedString(object.Object, "spec", "timeZone"); s.isFull() && !found {
+		with(object, zones.UTC, "timeZone")
+	}
+	return object
+}
+
+// now is what time it is for the operator.
+func (s *scenario) now() time.Time { return s.as.Add(time.Since(s.began)).Truncate(time.Second) }
+
+// means reports whether an instant in a TDSet's status is that time for the operator.
+func (s *scenario) means(got *metav1.Time, want time.Time) bool {
+	if s.isFull() && got != nil {
+		return got.Add(s.as.Sub(s.began)).Equal(want)
+	}
+	return got != nil && got.Time.Equal(want)
+}
+
+// lead is how long before an instant the operator is started that is to meet it. It should have
+// looked at all there is by then. A slower one is judged as well, and less strictly: it finds that
+// the instant has passed.
+func lead() time.Duration {
+	if inCluster() { // where Pods have to be scheduled and started first
+		return 15 * time.Second
+	}
+	return 4 * time.Second
+}
+
+// approach has the operator, started again, come to an instant.
+func (s *scenario) approach(instant time.Time) {
+	s.Helper()
+	if s.operator != nil {
+		s.operator.Stop()
+	}
+	s.startAt(instant.Add(-lead()))
+}
+
+// announces is called after approach: in zones that have moved, the next transition is at another
+// instant, and the statuses of chapter 07's TDSets have to say so. That is one write of each, which
+// is forgotten here. If the operator is so slow that the instant has passed, it returns 1: that
+// write may still come.
+func (s *scenario) announces(instant time.Time, names ...string) (late int) {
+	s.Helper()
+	if !s.isFull() {
+		return 0
+	}
+	for _, name := range names {
+		s.eventually("TDSet "+name+" announces its next transition", func() error {
+			late = 0
+			if !s.now().Before(instant) {
+				late = 1
+				return nil
+			}
+			if next := s.getTDSet(name).Status.NextTransitionTime; !s.means(next, instant) {
+				return fmt.Errorf("it is at %v", next)
+			}
+			return nil
+		})
+		if late > 0 {
+			return late
+		}
+	}
+	s.writes()
+	return 0
+}
+
+const zoneFolder = "/etc/zoneinfo"
+
+// mountZones lets the program in a Pod find the tests' zones.
+func (s *scenario) mountZones(pod *corev1.PodSpec) {
+	s.Helper()
+	files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "zones-"}, BinaryData: map[string][]byte{}}
+	volume := &corev1.ConfigMapVolumeSource{}
+	for name, changes := range s.zones {
+		key := strings.ReplaceAll(name, "/", ".")
+		files.BinaryData[key] = zones.Encode(changes)
+		volume.Items = append(volume.Items, corev1.KeyToPath{Key: key, Path: name})
+	}
+	files, err := s.client.CoreV1().ConfigMaps(s.home).Create(s.Context(), files, metav1.CreateOptions{})
+	s.must(err)
+	volume.Name = files.Name
+	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: "zones", VolumeSource: corev1.VolumeSource{ConfigMap: volume}})
+	container := &pod.Containers[0]
+	container.Env = append(container.Env, corev1.EnvVar{Name: "ZONEINFO", Value: zoneFolder})
+	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: "zones", MountPath: zoneFolder, ReadOnly: true})
+}
