@@ -1,4 +1,5 @@
-// When a TDSet comes again: at the next transition, or when its interval is over, by the clock that it goes by.
+// When a TDSet is requeued: at the next transition, or when its interval is over, by the clock that
+// it goes by.
 
 package controller
 
@@ -37,13 +38,14 @@ func TestComeAgain(t *testing.T) {
 			got := c.requeueAt(aTDSet(lookingEvery(test.minutes)), test.next)
 
 			if got.RequeueAfter != test.want {
-				t.Errorf("it comes again after %v, want %v", got.RequeueAfter, test.want)
+				t.Errorf("it is requeued after %v, want %v", got.RequeueAfter, test.want)
 			}
 		})
 	}
 }
 
-// Time passes while the controller works. Where a boundary has passed meanwhile, what has just been done is out of date.
+// Time passes while the controller works. Where a boundary has passed meanwhile, what has just been
+// done is out of date.
 func TestABoundaryThatPassesMeanwhile(t *testing.T) {
 	tdset := aTDSet(known)
 	c := newCluster(t, tdset, deploymentOf(tdset, scaledTo(1)))
@@ -54,14 +56,15 @@ func TestABoundaryThatPassesMeanwhile(t *testing.T) {
 
 	must(t, err)
 	if got, want := result.RequeueAfter, time.Millisecond; c.objects() != "5 × nginx:1.0" || got != want {
-		t.Errorf("there is %q, and it comes again after %v, want %v", c.objects(), got, want)
+		t.Errorf("there is %q, and it is requeued after %v, want %v", c.objects(), got, want)
 	}
 	if c.settle(); c.objects() != "3 × nginx:1.0" {
 		t.Errorf("after that, there is %q", c.objects())
 	}
 }
 
-// A controller that does nothing but what its results say is never late, and never early: from one boundary to the next, for a year.
+// A controller that does nothing but what its results say is never late, and never early: from one
+// boundary to the next, for a year.
 func TestFromBoundaryToBoundary(t *testing.T) {
 	for zone, transitions := range map[string]int{
 		"UTC":           3 * 365,
@@ -106,14 +109,16 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// First come, first served: else TDSets that were made while the program was down would wait for all that happens since.
+// First come, first served: else TDSets that were made while the program was down would wait for
+// all that happens since.
 func TestControllerOptions(t *testing.T) {
 	if options := controllerOptions(3); *options.UsePriorityQueue || options.MaxConcurrentReconciles != 3 {
 		t.Errorf("options: %+v", options)
 	}
 }
 
-// A user is told once what is new: not again at each look, and only when the status that says so is written.
+// A user is told once what is new: not again at each look, and only when the status that says so is
+// written.
 func TestEventsAreRecordedOnce(t *testing.T) {
 	const (
 		exists = "Warning ErrResourceExists " + taken

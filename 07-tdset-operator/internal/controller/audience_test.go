@@ -1,4 +1,5 @@
-// An audience for events: a controller on a real server whose Reconcile does nothing, so that a test sees who comes to it.
+// An audience for events: a controller on a real server whose Reconcile does nothing, so that a
+// test sees who comes to it.
 
 package controller
 
@@ -31,14 +32,16 @@ type audience struct {
 	calls *calls
 }
 
-// newAudience returns the audience of our controller with these options. One worker takes key after key, in their order.
+// newAudience returns the audience of our controller with these options. One worker takes key after
+// key, in their order.
 func newAudience(t *testing.T, changes ...func(*cache.Options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
 	a.mgr = a.newManager(changes...)
 	reconciler := &TDSetReconciler{Client: watchedClient{a.mgr.GetClient(), a.calls}}
 	must(t, reconciler.SetupWithManager(t.Context(), a.mgr, 1))
 	runManager(t, a.mgr)
-	// Nobody is worked on before all watches have begun. A Pod that comes and goes before that leaves no trace.
+	// Nobody is worked on before all watches have begun. A Pod that comes and goes before that
+	// leaves no trace.
 	must(t, a.users.Create(t.Context(), a.here(aTDSet(named(sentinel+"first")))))
 	a.calls.wait(t, a.namespace, sentinel+"first")
 	return a
@@ -63,8 +66,9 @@ func (a *audience) here(object client.Object) client.Object {
 	return object
 }
 
-// settle waits until all that has happened has been dealt with, and returns the names of those who have come since it was last called,
-// each once. All has been dealt with when those have come whom a last event of each watch brings.
+// settle waits until all that has happened has been dealt with, and returns the names of those who
+// have come since it was last called, each once. All has been dealt with when those have come whom
+// a last event of each watch brings.
 func (a *audience) settle() (names []string) {
 	a.t.Helper()
 	a.sentinels++
@@ -117,7 +121,7 @@ func (c *calls) note(key client.ObjectKey) {
 	c.keys = append(c.keys, key)
 	select {
 	case c.more <- struct{}{}:
-	default: // whoever waits has been told
+	default: // the waiting test has been told
 	}
 }
 

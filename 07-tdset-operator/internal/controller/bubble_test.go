@@ -1,5 +1,5 @@
-// A running controller: its queue and its timers as a manager runs them, in a bubble in which time costs nothing. The cluster is a fake
-// client, and each change in it is an event.
+// A running controller: its queue and its timers as a manager runs them, in a bubble in which time
+// costs nothing. The cluster is a fake client, and each change in it is an event.
 
 package controller
 
@@ -37,14 +37,16 @@ func (c *cluster) beginAt(zone, text string) time.Time {
 	return now
 }
 
-// waitUntil waits until the clock shows an instant, and all has been done that is to be done by then.
+// waitUntil waits until the clock shows an instant, and all has been done that is to be done by
+// then.
 func (c *cluster) waitUntil(instant time.Time) {
 	time.Sleep(-c.Clock.Since(instant))
 	synctest.Wait()
 }
 
-// run runs a controller with this reconciler until the test ends, or stop is called. Its cache knows at once what is in the cluster, and a
-// Deployment's Pods are there as soon as they are wanted.
+// run runs a controller with this reconciler until the test ends, or stop is called. Its cache
+// knows at once what is in the cluster, and a Deployment's Pods are there as soon as they are
+// wanted.
 func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 	c.t.Helper()
 	c.cache = c.server

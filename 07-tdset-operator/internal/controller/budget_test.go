@@ -1,6 +1,7 @@
-// The write budget, on a real API server. What a status says is written at the end, and only if that is new; and nothing is changed that is
-// so already. So each version of the objects is one that somebody has wanted. (An apply that changes nothing makes none. There are some:
-// the cache may be behind.)
+// The write budget, on a real API server. What a status says is written at the end, and only if
+// that is new; and nothing is changed that is so already. So each version of the objects is one
+// that somebody has wanted. (An apply that changes nothing makes none. There are some: the cache
+// may be behind.)
 
 package controller
 
@@ -86,8 +87,8 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 	}
 }
 
-// follow watches objects. What it returns returns what tell says of each version of the TDSet's, since it was last called, until the one
-// comes whose name is last.
+// follow watches objects. What it returns returns what tell says of each version of the TDSet's,
+// since it was last called, until the one comes whose name is last.
 func (c *realCluster) follow(list client.ObjectList, tell func(client.Object) string) func(last string) []string {
 	c.t.Helper()
 	stream, err := c.users.Watch(c.t.Context(), list, client.InNamespace(c.namespace))
@@ -108,8 +109,8 @@ func (c *realCluster) follow(list client.ObjectList, tell func(client.Object) st
 	}
 }
 
-// settles waits until the controller has done what it has to about all that has happened. It returns the name of a TDSet and Deployment
-// that were made after all that.
+// settles waits until the controller has done what it has to about all that has happened. It
+// returns the name of a TDSet and Deployment that were made after all that.
 func (c *realCluster) settles() string {
 	c.t.Helper()
 	c.sentinels++

@@ -1,4 +1,5 @@
-// The words that tests are written in: TDSets, Deployments, Services and Pods, each with what is special about it.
+// The words that tests are written in: TDSets, Deployments, Services and Pods, each with what is
+// special about it.
 
 package controller
 
@@ -16,10 +17,12 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// noon is when tests take place, unless they say otherwise. The TDSet's first window is active then, and it wants 5 replicas.
+// noon is when tests take place, unless they say otherwise. The TDSet's first window is active
+// then, and it wants 5 replicas.
 var noon = time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
 
-// aTDSet returns a TDSet named web, as a user makes it: 5 replicas from 9 to 17, 3 from 17 to 19, and 2 at other times.
+// aTDSet returns a TDSet named web, as a user makes it: 5 replicas from 9 to 17, 3 from 17 to 19,
+// and 2 at other times.
 func aTDSet(changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
 	tdset := &schedulev1.TDSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: schedulev1.GroupVersion.String(), Kind: "TDSet"},
@@ -75,7 +78,8 @@ func withFinalizer(name string) func(*schedulev1.TDSet) {
 // invalid is a TDSet whose zone doesn't exist. No API server with our CRD takes it.
 var invalid = in("Atlantis/Poseidonis")
 
-// deploymentOf returns the Deployment that tdset wants at noon as an API server stores it: with an identity and with defaults.
+// deploymentOf returns the Deployment that tdset wants at noon as an API server stores it: with an
+// identity and with defaults.
 func deploymentOf(tdset *schedulev1.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied[appsv1.Deployment](desiredDeployment(tdset, 5))
 	deployment.UID = types.UID("uid of Deployment " + deployment.Name)
@@ -135,7 +139,8 @@ func seenAt(instant time.Time, tdset *schedulev1.TDSet, deployment *appsv1.Deplo
 	return observation{state: &state, deployment: deployment}
 }
 
-// withPods says that the Deployment controller has seen the spec, and that so many Pods are there and well.
+// withPods says that the Deployment controller has seen the spec, and that so many Pods are there
+// and well.
 func withPods(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Status = appsv1.DeploymentStatus{

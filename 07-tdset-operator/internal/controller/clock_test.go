@@ -73,7 +73,7 @@ func TestWatchClock(t *testing.T) {
 	}
 }
 
-// There is nobody to return an error to. That a jump is lost is said.
+// There is nobody to return an error to. A lost jump is logged.
 func TestAJumpThatIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet())
@@ -94,7 +94,8 @@ func TestAJumpThatIsLost(t *testing.T) {
 	})
 }
 
-// watchClock watches clocks until the test ends. A goroutine that goes on after its context has ended would be found by the bubble.
+// watchClock watches clocks until the test ends. A goroutine that goes on after its context has
+// ended would be found by the bubble.
 func watchClock(t *testing.T, c *cluster, drift func() time.Duration) queue {
 	ctx, cancel := context.WithCancel(t.Context())
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

@@ -1,5 +1,6 @@
-// A cluster for tests: a fake client in place of an API server, and a reconciler on it. Nothing runs: a test calls Reconcile, fills
-// by hand what the manager's cache would have, and sets the clock. So it decides what the controller knows, and when it is.
+// A cluster for tests: a fake client in place of an API server, and a reconciler on it. Nothing
+// runs: a test calls Reconcile, fills by hand what the manager's cache would have, and sets the
+// clock. So it decides what the controller knows, and when it is.
 
 package controller
 
@@ -85,8 +86,9 @@ func (c *cluster) reconcile() (ctrl.Result, error) {
 	return c.Reconcile(c.t.Context(), ctrl.Request{NamespacedName: web})
 }
 
-// settle is what the controller does for an event and for those that its own writes cause, until there is nothing left to do. It
-// returns the writes, and when the controller wants to come again. More rounds than kinds of write would be a circle.
+// settle is what the controller does for an event and for those that its own writes cause, until
+// there is nothing left to do. It returns the writes, and when the controller wants to be called again.
+// More rounds than kinds of write would be a circle.
 func (c *cluster) settle() (writes []string, again time.Duration) {
 	c.t.Helper()
 	for range 4 {
@@ -133,7 +135,7 @@ func (c *cluster) put(objects ...client.Object) {
 			tdset.Status, status = status, tdset.Status
 		}
 		must(c.t, c.server.Create(c.t.Context(), made, somebody))
-		if len(status.Conditions) > 0 { // it is the controller's: what others own, an apply can't take away
+		if len(status.Conditions) > 0 { // it is the controller's: an apply can't remove what others own
 			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*schedulev1.TDSet), status))
 		}
 		if !object.GetDeletionTimestamp().IsZero() { // only the server sets it, and for as long as there is a finalizer

@@ -123,7 +123,8 @@ func TestConditionsOfADeployment(t *testing.T) {
 	}
 }
 
-// What is wrong beside the Deployment is in Degraded alone. If there are several reasons, it names the one that has to be dealt with first.
+// What is wrong beside the Deployment is in Degraded alone. If there are several reasons, it names
+// the one that has to be dealt with first.
 func TestWhatDegrades(t *testing.T) {
 	tdset := aTDSet(withService(80))
 	badZone, no := errors.New("no such zone"), errors.New("quota exceeded")

@@ -12,7 +12,8 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// Each is a day from midnight to midnight. That a scaling is listed with the second of its boundary means that it was late by less than one.
+// Each is a day from midnight to midnight. That a scaling is listed with the second of its boundary
+// means that it was late by less than one.
 func TestADay(t *testing.T) {
 	office := []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}}
 	night := []schedulev1.Scheduling{{StartTime: 2, EndTime: 3, Replica: 7}, {StartTime: 22, EndTime: 4, Replica: 4}}

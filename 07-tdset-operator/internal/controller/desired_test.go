@@ -1,4 +1,5 @@
-// What a TDSet wants, and whether a Deployment or a Service is so. Pure functions need no server and no mocks: values in, values out.
+// What a TDSet wants, and whether a Deployment or a Service is so. Pure functions need no server
+// and no mocks: values in, values out.
 
 package controller
 
@@ -83,7 +84,7 @@ func TestDeploymentUpToDate(t *testing.T) {
 	}
 }
 
-// No number means one. An API server sets it, but whoever reads has to know.
+// No number means one. An API server sets it, but readers have to know it.
 func TestReplicasOf(t *testing.T) {
 	for want, deployment := range map[int32]*appsv1.Deployment{
 		0: deploymentOf(aTDSet(), scaledTo(0)),

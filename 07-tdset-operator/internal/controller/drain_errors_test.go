@@ -1,4 +1,4 @@
-// What is done about a drain that fails: it is tried again, and the TDSet isn't kept for ever.
+// What is done about a drain that fails: it is tried again, and the TDSet isn't kept forever.
 
 package controller
 
@@ -31,7 +31,7 @@ func TestADrainThatFails(t *testing.T) {
 				for _, err := range []error{errDiskFull, errConflict} {
 					c.refuseNext(request, err)
 					if result, err := c.sync(); err != nil || result != (ctrl.Result{RequeueAfter: conflictPause}) {
-						t.Errorf("got %+v, %v, want that it comes again soon", result, err)
+						t.Errorf("got %+v, %v, want that it is requeued soon", result, err)
 					}
 				}
 				if c.tdset().Name == "" || len(c.recorded()) > 0 {

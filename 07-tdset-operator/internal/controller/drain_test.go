@@ -1,4 +1,5 @@
-// What is done about a TDSet that is being deleted. The time is a bubble's: the drain goes by the real one, and there it costs nothing.
+// What is done about a TDSet that is being deleted. The time is a bubble's: the drain goes by the
+// real one, and there it costs nothing.
 
 package controller
 
@@ -133,7 +134,7 @@ func TestDrain(t *testing.T) {
 					t.Errorf("the TDSet is kept: %v, want %v", got, test.wantKept)
 				}
 				if result.RequeueAfter != test.wantAgain {
-					t.Errorf("it comes again after %v, want %v", result.RequeueAfter, test.wantAgain)
+					t.Errorf("it is requeued after %v, want %v", result.RequeueAfter, test.wantAgain)
 				}
 				if diff := cmp.Diff(test.wantEvents, c.recorded()); diff != "" {
 					t.Errorf("events (-want +got):\n%s", diff)
@@ -143,7 +144,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A Pod that has come up a moment ago isn't in the cache yet. So the server is asked before the TDSet is let go.
+// A Pod that has come up a moment ago isn't in the cache yet. So the server is asked before the
+// TDSet is let go.
 func TestAStaleCacheDrainsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), scaledTo(0), withPods(0)))
@@ -153,12 +155,13 @@ func TestAStaleCacheDrainsNothing(t *testing.T) {
 		result, err := c.reconcile()
 
 		if must(t, err); c.tdset().Name == "" || result.RequeueAfter != time.Minute {
-			t.Errorf("with a Pod left, the TDSet is %q, and it comes again after %v", c.tdset().Name, result.RequeueAfter)
+			t.Errorf("with a Pod left, the TDSet is %q, and it is requeued after %v", c.tdset().Name, result.RequeueAfter)
 		}
 	})
 }
 
-// Its Deployment was ours a moment ago, and the garbage collector has released it since: kubectl delete --cascade=orphan. It stays as it is.
+// Its Deployment was ours a moment ago, and the garbage collector has released it since: kubectl
+// delete --cascade=orphan. It stays as it is.
 func TestADeploymentThatWasReleasedMeanwhile(t *testing.T) {
 	c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), withPods(5)))
 	c.informed()
@@ -168,7 +171,7 @@ func TestADeploymentThatWasReleasedMeanwhile(t *testing.T) {
 
 	must(t, err)
 	if owners := c.deployment().OwnerReferences; c.objects() != "5 × nginx:1.0" || len(owners) > 0 || result.RequeueAfter != conflictPause {
-		t.Errorf("there is %q, of %v; it comes again after %v", c.objects(), owners, result.RequeueAfter)
+		t.Errorf("there is %q, of %v; it is requeued after %v", c.objects(), owners, result.RequeueAfter)
 	}
 }
 
@@ -192,7 +195,8 @@ func TestADrainIsBounded(t *testing.T) {
 	})
 }
 
-// What is being deleted gets no finalizer: the server wouldn't take it. Nor does it get anything else.
+// What is being deleted gets no finalizer: the server wouldn't take it. Nor does it get anything
+// else.
 func TestADeletedTDSetGetsNothing(t *testing.T) {
 	for name, change := range map[string]func(*schedulev1.TDSet){
 		"that the controller has never seen": func(*schedulev1.TDSet) {},
@@ -206,7 +210,7 @@ func TestADeletedTDSetGetsNothing(t *testing.T) {
 			writes, again := c.settle()
 
 			if len(writes) > 0 || again != 0 || c.objects() != "" || len(c.tdset().Finalizers) != 1 {
-				t.Errorf("there is %q, after %q; it comes again after %v", c.objects(), writes, again)
+				t.Errorf("there is %q, after %q; it is requeued after %v", c.objects(), writes, again)
 			}
 		})
 	}

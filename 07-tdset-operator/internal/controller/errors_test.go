@@ -1,4 +1,5 @@
-// What Reconcile does when a request fails. What it has done until then stays done, and the next attempt does the rest.
+// What Reconcile does when a request fails. What it has done until then stays done, and the next
+// attempt does the rest.
 
 package controller
 
@@ -27,7 +28,8 @@ var (
 	errNotFound = apierrors.NewNotFound(tdsetsResource, "web")
 )
 
-// failures are the requests that may fail, each in a cluster in which it is sent, and how the error begins.
+// failures are the requests that may fail, each in a cluster in which it is sent, and how the error
+// begins.
 func failures() map[string]failure {
 	type objects = []client.Object
 	tdset := aTDSet(known, withService(80))
@@ -62,11 +64,11 @@ type failure struct {
 	given   []client.Object
 	request string
 	begins  string
-	sync    bool // it is one for the Deployment or the Service: a refusal stands in the status
+	sync    bool // it is one for the Deployment or the Service: a refusal is in the status
 }
 
-// The server fails: the error comes back, and the queue tries again. Nothing is said of it: the next attempt may be a matter of
-// milliseconds.
+// The server fails: the error comes back, and the queue tries again. It isn't reported: the
+// next attempt may be a matter of milliseconds.
 func TestAServerThatFails(t *testing.T) {
 	for sentence, test := range failures() {
 		t.Run(sentence, func(t *testing.T) {
@@ -87,7 +89,8 @@ func TestAServerThatFails(t *testing.T) {
 	}
 }
 
-// Somebody else wrote first, or what was to be written has been replaced. That is no failure: no error, no backoff that grows.
+// Somebody else wrote first, or what was to be written has been replaced. That is no failure: no
+// error, no backoff that grows.
 func TestAConflict(t *testing.T) {
 	for sentence, test := range failures() {
 		for code, conflict := range map[string]error{"409": errConflict, "422": errReplaced} {
@@ -109,8 +112,8 @@ func TestAConflict(t *testing.T) {
 	}
 }
 
-// The server refuses: it will say the same again, until somebody changes something. The status says so, once, and the queue goes on trying,
-// ever more rarely.
+// The server refuses: it will say the same again, until somebody changes something. The status says
+// so, once, and the queue goes on trying, ever more rarely.
 func TestARefusal(t *testing.T) {
 	for sentence, test := range failures() {
 		if !test.sync {
@@ -171,7 +174,8 @@ func TestWhatIsNotFound(t *testing.T) {
 	}
 }
 
-// mustSettle fails the test if the next attempts don't end with all that the TDSet wants, and a status that says so.
+// mustSettle fails the test if the next attempts don't end with all that the TDSet wants, and a
+// status that says so.
 func (c *cluster) mustSettle() {
 	c.t.Helper()
 	_, _ = c.settle()

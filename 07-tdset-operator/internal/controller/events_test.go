@@ -17,16 +17,16 @@ func TestNotReworded(t *testing.T) {
 		change func(*schedulev1.TDSet)
 		want   bool
 	}{
-		"nothing has changed: a resync":                    {func(*schedulev1.TDSet) {}, true},
-		"a refusal is worded anew":                         {newly(saying("no, request 2")), false},
-		"it is no longer refused":                          {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
-		"it is refused for another reason":                 {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
-		"it is worded anew, and another image is wanted":   {newly(saying("no, request 2"), func(tdset *schedulev1.TDSet) { tdset.Generation++ }), true},
-		"it is worded anew, and is to go":                  {newly(saying("no, request 2"), beingDeleted), true},
-		"it is worded anew, and somebody has annotated it": {newly(saying("no, request 2"), annotated[*schedulev1.TDSet]), true},
-		"somebody has taken the finalizer away":            {newly(func(tdset *schedulev1.TDSet) { tdset.Finalizers = nil }), true},
-		"somebody has changed another part of the status":  {newly(func(tdset *schedulev1.TDSet) { tdset.Status.ActiveWindow = "" }), true},
-		"somebody has taken the status away":               {newly(func(tdset *schedulev1.TDSet) { tdset.Status = schedulev1.TDSetStatus{} }), true},
+		"nothing has changed: a resync":                         {func(*schedulev1.TDSet) {}, true},
+		"a refusal has another message":                         {newly(saying("no, request 2")), false},
+		"it is no longer refused":                               {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
+		"it is refused for another reason":                      {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
+		"it has another message, and another image is wanted":   {newly(saying("no, request 2"), func(tdset *schedulev1.TDSet) { tdset.Generation++ }), true},
+		"it has another message, and is to go":                  {newly(saying("no, request 2"), beingDeleted), true},
+		"it has another message, and somebody has annotated it": {newly(saying("no, request 2"), annotated[*schedulev1.TDSet]), true},
+		"somebody has taken the finalizer away":                 {newly(func(tdset *schedulev1.TDSet) { tdset.Finalizers = nil }), true},
+		"somebody has changed another part of the status":       {newly(func(tdset *schedulev1.TDSet) { tdset.Status.ActiveWindow = "" }), true},
+		"somebody has taken the status away":                    {newly(func(tdset *schedulev1.TDSet) { tdset.Status = schedulev1.TDSetStatus{} }), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			before := aTDSet(settled, saying("no, request 1"))

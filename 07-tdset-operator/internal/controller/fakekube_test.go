@@ -1,7 +1,8 @@
-// A fake client in place of an API server: controller-runtime's own. What it lacks, and what is done about it, is said in chapter 06:
-// it doesn't look at a UID that a write assumes (write_test.go does, and refused_test.go asks a real server); it validates and defaults
-// nothing, sets no UIDs and counts no generations (keepBooks does); there is no other controller, no garbage collector and no cache, for
-// which a second fake client stands in: see informed.
+// A fake client in place of an API server: controller-runtime's own. What it lacks, and what is
+// done about it, is said in chapter 06: it doesn't look at a UID that a write assumes
+// (write_test.go does, and refused_test.go asks a real server); it validates and defaults nothing,
+// sets no UIDs and counts no generations (keepBooks does); there is no other controller, no garbage
+// collector and no cache, which a second fake client replaces: see informed.
 
 package controller
 
@@ -30,8 +31,8 @@ func newFake() *fake.ClientBuilder {
 	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&schedulev1.TDSet{})
 }
 
-// funcs answer the controller's client: reads come from the cache, and writes are noted and go to the server, unless the test has
-// said that they are refused.
+// funcs answer the controller's client: reads come from the cache, and writes are noted and go to
+// the server, unless the test refuses them.
 func (c *cluster) funcs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
@@ -127,7 +128,8 @@ func (c *cluster) liveFuncs() interceptor.Funcs {
 	}
 }
 
-// keepBooks does what a server does to an object that is applied: it has a UID from then on, and a Deployment counts its generations.
+// keepBooks does what a server does to an object that is applied: it has a UID from then on, and a
+// Deployment counts its generations.
 func (c *cluster) keepBooks(applied request) {
 	if applied.resource == "services" {
 		service := c.service()
@@ -150,7 +152,8 @@ func (c *cluster) keepBooks(applied request) {
 	must(c.t, c.server.Patch(c.t.Context(), deployment, client.MergeFrom(before)))
 }
 
-// becomesAvailable does what the Deployment controller does when all Pods are there and well, or gone if none is wanted.
+// becomesAvailable does what the Deployment controller does when all Pods are there and well, or
+// gone if none is wanted.
 func (c *cluster) becomesAvailable(deployment *appsv1.Deployment) {
 	before := deployment.DeepCopy()
 	withPods(replicasOf(deployment))(deployment)

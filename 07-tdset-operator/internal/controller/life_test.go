@@ -1,6 +1,7 @@
-// The whole on a real API server, as the manager runs it: events come by watches, reads from the cache, and what is written is
-// validated and defaulted. No other controller is there, so the tests say when a Deployment is available and when a Pod has ended, and
-// nothing is collected: they look at what the garbage collector would go by.
+// The whole on a real API server, as the manager runs it: events come by watches, reads from the
+// cache, and what is written is validated and defaulted. No other controller is there, so the tests
+// say when a Deployment is available and when a Pod has ended, and nothing is collected: they look
+// at what the garbage collector would go by.
 
 package controller
 
@@ -138,7 +139,7 @@ func (c *realCluster) hasReplicas(replicas int32) func(context.Context) bool {
 	}
 }
 
-// listensOn tells whether the Service has that port, and no other.
+// listensOn reports whether the Service has that port, and no other.
 func (c *realCluster) listensOn(port int32) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		service := c.service(ctx)

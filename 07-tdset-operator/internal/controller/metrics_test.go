@@ -55,7 +55,8 @@ func TestTransitionsAndLag(t *testing.T) {
 	}
 }
 
-// The window is another one, whether its Deployment could be scaled or not. But then there is nothing to say about how punctual that was.
+// The window is another one, whether its Deployment could be scaled or not. But then there is
+// nothing to say about how punctual that was.
 func TestATransitionThatIsRefusedHasNoLag(t *testing.T) {
 	c := newCluster(t, aTDSet())
 	forget(web)
@@ -74,7 +75,8 @@ func TestATransitionThatIsRefusedHasNoLag(t *testing.T) {
 	}
 }
 
-// With a queue and timers, the lag is what it takes to wake up: less than a second, also when a day is long.
+// With a queue and timers, the lag is what it takes to wake up: less than a second, also when a day
+// is long.
 func TestTheLagOfADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forget(web)
@@ -110,7 +112,7 @@ func TestReplicasInMetrics(t *testing.T) {
 		{"it does again", func() {
 			c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "UTC" })
 		}, map[string]float64{"desired": 3, "observed": 5}},
-		{"the TDSet is told to go, and drained", func() {
+		{"the TDSet is deleted, and drained", func() {
 			must(t, c.server.Delete(t.Context(), c.tdset()))
 			c.put(deploymentOf(tdset, scaledTo(0), withPods(0)))
 		}, map[string]float64{}},
@@ -131,7 +133,8 @@ func TestReplicasInMetrics(t *testing.T) {
 	}
 }
 
-// There are none where there is no Deployment, or none of the TDSet's own, whatever was there before.
+// There are none where there is no Deployment, or none of the TDSet's own, whatever was there
+// before.
 func TestReplicasThatAreNotThere(t *testing.T) {
 	tdset := aTDSet(known)
 	for name, change := range map[string]func(c *cluster){
@@ -158,7 +161,8 @@ func TestReplicasThatAreNotThere(t *testing.T) {
 	}
 }
 
-// served returns what is served of the TDSet under that name: a number; of a histogram, how many numbers there were, and their sum.
+// served returns what is served of the TDSet under that name: a number; of a histogram, how many
+// numbers there were, and their sum.
 func served(name string) (value, sum float64) {
 	metric := find(name)
 	switch {

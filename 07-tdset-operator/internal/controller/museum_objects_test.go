@@ -1,4 +1,4 @@
-// Exhibits about what there is: whose it is, what it runs, and what is said of it.
+// Exhibits about what there is: whose it is, what it runs, and what its status says.
 
 package controller
 
@@ -30,7 +30,8 @@ func scalesWhatIsNotIts(t *testing.T) {
 		"somebody else's Deployment: 1 × nginx:1.0")
 }
 
-// makeAndScale is how such an operator begins: there is no Deployment, so it is made; there is one, so it is scaled.
+// makeAndScale is how such an operator begins: there is no Deployment, so it is made; there is one,
+// so it is scaled.
 func makeAndScale(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 	state, err := stateAt(tdset, c.Clock.Now())
 	if err != nil {
@@ -90,8 +91,8 @@ func knowsNothing(t *testing.T) {
 		must(t, c.look(reconciler))
 		c.becomesAvailable(c.deployment())
 		must(t, c.look(reconciler))
-		said := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionAvailable)
-		return fmt.Sprintf("%d replicas are available, and it says Available=%s", c.deployment().Status.AvailableReplicas, said.Status)
+		condition := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionAvailable)
+		return fmt.Sprintf("%d replicas are available, and it says Available=%s", c.deployment().Status.AvailableReplicas, condition.Status)
 	}
 	show(t, wrong, story,
 		"5 replicas are available, and it says Available=Unknown",
@@ -127,7 +128,8 @@ func usesWhatIsNil(t *testing.T) {
 		"Degraded, with the reason InvalidSchedule")
 }
 
-// kubectl delete --cascade=foreground keeps a TDSet until the garbage collector has taken what belongs to it. Who makes that again, keeps it.
+// kubectl delete --cascade=foreground keeps a TDSet until the garbage collector has taken what
+// belongs to it. Who makes that again, keeps it.
 func makesWhatIsGoing(t *testing.T) {
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet(withFinalizer(metav1.FinalizerDeleteDependents), beingDeleted))

@@ -1,5 +1,6 @@
-// The bug museum: bugs that operators of this kind are known to have. Each exhibit does it the wrong way first, in a few lines of its own,
-// shows what comes of it, and then does it our way. Run one with `go test ./internal/controller -v -run TestMuseum/<its name>`.
+// The bug museum: bugs that operators of this kind are known to have. Each exhibit does it the
+// wrong way first, in a few lines of its own, shows what comes of it, and then does it our way. Run
+// one with `go test ./internal/controller -v -run TestMuseum/<its name>`.
 
 package controller
 
@@ -40,7 +41,7 @@ func TestMuseum(t *testing.T) {
 // wrongWay is a Reconcile of a TDSet that is there.
 type wrongWay func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error)
 
-// show tells the same story of a cluster twice. What comes of it is told in words.
+// show tells the same story of a cluster twice. The result is told in words.
 func show(t *testing.T, wrong wrongWay, story func(c *cluster, reconciler reconcile.Reconciler) string, wantWrong, want string) {
 	t.Run("the wrong way", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,7 +72,8 @@ func tell(t *testing.T, got, want string) {
 	}
 }
 
-// look is what reconciler does for some events, with a cache that knows what is in the cluster. A panic is an error, as it is in a manager.
+// look is what reconciler does for some events, with a cache that knows what is in the cluster. A
+// panic is an error, as it is in a manager.
 func (c *cluster) look(reconciler reconcile.Reconciler) (err error) {
 	c.t.Helper()
 	defer func() {
@@ -88,7 +90,8 @@ func (c *cluster) look(reconciler reconcile.Reconciler) (err error) {
 	return err
 }
 
-// A finalizer that is added to an object that is being deleted is refused: for ever, since nothing else is done about that object.
+// A finalizer that is added to an object that is being deleted is refused: forever, since nothing
+// else is done about that object.
 func addsAFinalizerTooLate(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(strings.Replace(example, "{name: web}", "{name: web, finalizers: [example.com/theirs]}", 1))

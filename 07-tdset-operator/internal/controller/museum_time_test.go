@@ -15,7 +15,8 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// The error ends in a log. Reconcile returns none, so nobody tries again before the interval is over.
+// The error ends in a log. Reconcile returns none, so nobody tries again before the interval is
+// over.
 func losesAnInterval(t *testing.T) {
 	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		if _, err := makeAndScale(ctx, c, tdset); err != nil {
@@ -38,8 +39,8 @@ func losesAnInterval(t *testing.T) {
 		"5 replicas are wanted from 09:00:00 on: 08:00:00 UTC: 2, 09:00:01 UTC: 5")
 }
 
-// A window is compared as if all began and ended on one day, and no end were after 23. So one that ends at midnight ends before it begins,
-// and none has the hour 23.
+// A window is compared as if all began and ended on one day, and no end were after 23. So one that
+// ends at midnight ends before it begins, and none has the hour 23.
 func losesTheNight(t *testing.T) {
 	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		hour, always := int32(c.Clock.Now().Hour()), tdset.DeepCopy()
@@ -67,7 +68,8 @@ func losesTheNight(t *testing.T) {
 		"from 19 to 0, 5 replicas are wanted: 18:30: 3, 19:30: 5, 22:30: 5, 23:30: 5, 00:30: 2")
 }
 
-// The time to look again is an interval, which may be as long as a day, and nobody asks the schedule. Here it is 23 hours.
+// The time to look again is an interval, which may be as long as a day, and nobody asks the
+// schedule. Here it is 23 hours.
 func comesLate(t *testing.T) {
 	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 		_, err := makeAndScale(ctx, c, tdset)

@@ -1,4 +1,5 @@
-// What is done about the Service: there is one if the TDSet asks for it, with that port and no other.
+// What is done about the Service: there is one if the TDSet asks for it, with that port and no
+// other.
 
 package controller
 
@@ -124,7 +125,8 @@ func TestTheServiceDoesNotWaitForTheDeployment(t *testing.T) {
 	}
 }
 
-// What was made a moment ago isn't in the cache yet. So the server is asked before anything is made.
+// What was made a moment ago isn't in the cache yet. So the server is asked before anything is
+// made.
 func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	deployment, service := deploymentOf(tdset, withPods(5)), serviceOf(tdset)
@@ -180,8 +182,8 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	}
 }
 
-// Somebody takes the names when the server has said that nothing has them. Then the apply, which is without force, is a conflict:
-// nothing is stolen, and the next attempt finds them taken.
+// Somebody takes the names after the server answered that they are free. Then the apply, which is
+// without force, is a conflict: nothing is stolen, and the next attempt finds them taken.
 func TestNamesTakenMeanwhileAreNotStolen(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	theirs := []client.Object{
@@ -195,7 +197,7 @@ func TestNamesTakenMeanwhileAreNotStolen(t *testing.T) {
 
 	must(t, err)
 	if result.RequeueAfter != conflictPause {
-		t.Errorf("after a conflict, it comes again after %v, want %v", result.RequeueAfter, conflictPause)
+		t.Errorf("after a conflict, it is requeued after %v, want %v", result.RequeueAfter, conflictPause)
 	}
 	c.written()
 	if writes, _ := c.settle(); c.says() != nameIsGone || len(writes) != 1 {

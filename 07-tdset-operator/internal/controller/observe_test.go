@@ -54,8 +54,8 @@ func (c *cluster) objects() string {
 	return strings.Join(found, ", ")
 }
 
-// says returns the active window in the TDSet's status, and the reasons of its conditions: "9-17: ReplicasAvailable, RolledOut,
-// AsExpected". It is empty if there are no conditions.
+// says returns the active window in the TDSet's status, and the reasons of its conditions: "9-17:
+// ReplicasAvailable, RolledOut, AsExpected". It is empty if there are no conditions.
 func (c *cluster) says() string {
 	status := c.tdset().Status
 	var reasons []string

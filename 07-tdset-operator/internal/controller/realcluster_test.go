@@ -1,4 +1,5 @@
-// A real API server for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a controller on it.
+// A real API server for tests, as cluster_test.go is a fake one: a namespace of the test's own, and
+// a controller on it.
 
 package controller
 
@@ -41,7 +42,8 @@ spec:
   defaultReplica: 2
 `
 
-// realCluster is a reconciler that acts on a namespace of a real server, and reads from it too. No manager is running yet.
+// realCluster is a reconciler that acts on a namespace of a real server, and reads from it too. No
+// manager is running yet.
 type realCluster struct {
 	*TDSetReconciler
 	users     client.WithWatch // who write TDSets, and change what isn't theirs
@@ -81,7 +83,8 @@ func (c *movableClock) Now() time.Time {
 
 func (c *movableClock) Since(instant time.Time) time.Duration { return c.Now().Sub(instant) }
 
-// soonItIs sets the clock to a moment before an instant, and lets the controller look at it. What happens at that instant, its timer does.
+// soonItIs sets the clock to a moment before an instant, and lets the controller look at it. What
+// happens at that instant, its timer does.
 func (c *realCluster) soonItIs(instant time.Time) {
 	c.t.Helper()
 	c.clock.set(instant.Add(-50 * time.Millisecond))
@@ -155,7 +158,7 @@ func (c *realCluster) patch(object client.Object, name, patch string) {
 	must(c.t, c.users.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
 }
 
-// makeByHand makes an object in the test's namespace, whoever controls it.
+// makeByHand makes an object in the test's namespace, no matter who controls it.
 func (c *realCluster) makeByHand(object client.Object) {
 	c.t.Helper()
 	object.SetUID("")
@@ -164,7 +167,8 @@ func (c *realCluster) makeByHand(object client.Object) {
 	must(c.t, c.users.Create(c.t.Context(), object, somebody))
 }
 
-// becomesAvailable does what the Deployment controller does when all Pods are there and well. On envtest there is none.
+// becomesAvailable does what the Deployment controller does when all Pods are there and well. On
+// envtest there is none.
 func (c *realCluster) becomesAvailable() {
 	c.t.Helper()
 	deployment := c.deployment(c.t.Context())
@@ -194,8 +198,8 @@ func found[T client.Object](ctx context.Context, c *realCluster, into T) T {
 	return into
 }
 
-// says tells whether the TDSet's status says so of its latest spec: "17-19: RollingOut, AsExpected" are the window, and the reasons of the
-// conditions Progressing and Degraded.
+// says reports whether the TDSet's status says so of its latest spec: "17-19: RollingOut, AsExpected"
+// are the window, and the reasons of the conditions Progressing and Degraded.
 func (c *realCluster) says(what string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		tdset := c.tdset(ctx)

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// What returns an error comes again by the queue's pauses, and at no other time. So just before a
+// What returns an error is requeued with backoff, and without a time. So just before a
 // boundary a refusal is no error.
 func TestARefusalBeforeABoundary(t *testing.T) {
 	for sentence, test := range map[string]struct {
@@ -46,7 +46,7 @@ func TestARefusalBeforeABoundary(t *testing.T) {
 			result, err := c.sync()
 
 			if (err != nil) != test.wantErr || result.RequeueAfter != test.want {
-				t.Errorf("it comes again after %v, with the error %v, want %v", result.RequeueAfter, err, test.want)
+				t.Errorf("it is requeued after %v, with the error %v, want %v", result.RequeueAfter, err, test.want)
 			}
 			if c.degraded() != reasonRefused {
 				t.Errorf("the status says %q", c.says())
@@ -136,7 +136,7 @@ func TestWhatIsPutBackAtOnce(t *testing.T) {
 }
 
 // What the API server says may differ each time. It is tried again by the queue's pauses all the
-// same, and what it said last stands in the status.
+// same, and the status has its last message.
 func TestARefusalThatIsWordedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet())
@@ -151,8 +151,8 @@ func TestARefusalThatIsWordedAnew(t *testing.T) {
 		if attempts < 60 || attempts > 80 {
 			t.Errorf("in an hour, it was tried %d times, want about once a minute, and more often at first", attempts)
 		}
-		if said, want := degradedOf(c.tdset()).Message, fmt.Sprintf("create the Deployment: no, request %d", attempts); said != want {
-			t.Errorf("the status says %q, want %q", said, want)
+		if got, want := degradedOf(c.tdset()).Message, fmt.Sprintf("create the Deployment: no, request %d", attempts); got != want {
+			t.Errorf("the status says %q, want %q", got, want)
 		}
 	})
 }

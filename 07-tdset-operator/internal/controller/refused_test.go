@@ -1,5 +1,5 @@
-// What a real server says to what the controller sends, where the fake client lets it through: see write_test.go. The reconciler has
-// no cache here: each test calls what it is about.
+// What a real server says to what the controller sends, where the fake client lets it through: see
+// write_test.go. The reconciler has no cache here: each test calls what it is about.
 
 package controller
 
@@ -77,7 +77,8 @@ func isReplaced(err error) bool {
 	return apierrors.IsInvalid(err) && isConflict(err) && !isRefusal(err)
 }
 
-// An apply answers with the object, whose resourceVersion is the same if nothing has changed: so it is known whether an event will come.
+// An apply answers with the object, whose resourceVersion is the same if nothing has changed: so it
+// is known whether an event will come.
 func TestAnApplyAnswersWithTheObject(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
@@ -96,8 +97,8 @@ func TestAnApplyAnswersWithTheObject(t *testing.T) {
 	}
 }
 
-// Somebody takes the port, by an apply of their own. Then it is theirs: no apply of ours changes it, with force or without. So the ports are
-// replaced.
+// Somebody takes the port, by an apply of their own. Then it is theirs: no apply of ours changes
+// it, with force or without. So the ports are replaced.
 func TestAPortThatSomebodyHasChanged(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
@@ -131,7 +132,8 @@ func TestAPortThatSomebodyHasChanged(t *testing.T) {
 	}
 }
 
-// What is ours and no longer asked for goes with an apply: the container's port is one of a list, and theirs stays.
+// What is ours and no longer asked for goes with an apply: the container's port is one of a list,
+// and theirs stays.
 func TestAPortOfTheContainer(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
@@ -152,7 +154,8 @@ func TestAPortOfTheContainer(t *testing.T) {
 	}
 }
 
-// The list of conditions is a map by type, so each entry has an owner of its own. And a field that is no longer sent is taken away.
+// The list of conditions is a map by type, so each entry has an owner of its own. And a field that
+// is no longer sent is taken away.
 func TestTheStatusHasOwners(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
@@ -177,12 +180,12 @@ func TestTheStatusHasOwners(t *testing.T) {
 	must(t, c.updateStatus(t.Context(), tdset, desiredStatus(tdset, observation{invalid: errDiskFull}, metav1.Now())))
 	got := c.tdset(t.Context()).Status
 	if got.ActiveWindow != "" || got.DesiredReplicas != nil || got.NextTransitionTime != nil || len(got.Conditions) != 5 {
-		t.Errorf("what isn't said any more is still there: %+v", got)
+		t.Errorf("fields that are no longer sent are still there: %+v", got)
 	}
 }
 
-// ownersOf returns the field managers who own a field of object. Its path is written as managedFields has it: "f:spec",
-// "f:replicas".
+// ownersOf returns the field managers who own a field of object. Its path is written as
+// managedFields has it: "f:spec", "f:replicas".
 func ownersOf(object metav1.Object, path ...string) (owners []string) {
 	for _, entry := range object.GetManagedFields() {
 		var owned map[string]any

@@ -31,8 +31,8 @@ func (c *cluster) asked(what request) error {
 	return c.refused(what.String())
 }
 
-// refuseNext has the next such request answered with err: "apply deployments", "patch tdsets", "apply tdsets/status", "live get
-// services"; and of the cache "get tdsets", "list pods".
+// refuseNext has the next such request answered with err: "apply deployments", "patch tdsets",
+// "apply tdsets/status", "live get services"; and of the cache "get tdsets", "list pods".
 func (c *cluster) refuseNext(request string, err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -55,7 +55,8 @@ func (c *cluster) refused(request string) error {
 	return err
 }
 
-// written returns the writes that the controller has sent since it was last asked for them, refused ones too.
+// written returns the writes that the controller has sent since it was last asked for them, refused
+// ones too.
 func (c *cluster) written() (writes []string) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -1,4 +1,5 @@
-// What a TDSet's status says: the window, the number, the next transition. Its conditions are in conditions_test.go.
+// What a TDSet's status says: the window, the number, the next transition. Its conditions are in
+// conditions_test.go.
 
 package controller
 
@@ -61,7 +62,8 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// Where the schedule makes no sense, nobody can tell what it asks for. What was said before is no longer so.
+// Where the schedule makes no sense, nobody can tell what it asks for. What it said before is no
+// longer so.
 func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 	tdset := aTDSet(settled, invalid)
 	_, err := stateAt(tdset, noon)
@@ -80,8 +82,9 @@ func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 	}
 }
 
-// The status is written only if it differs, and the last transition is the last time that True became False or the other
-// way round. So a status that says the same again must be the same, to the second.
+// The status is written only if it differs, and the last transition is the last time that True
+// became False or the other way round. So a status that says the same again must be the same, to
+// the second.
 func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 	aliens := metav1.Condition{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier}
 	for name, test := range map[string]struct {

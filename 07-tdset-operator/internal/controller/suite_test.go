@@ -105,7 +105,7 @@ func TestMain(m *testing.M) {
 	utils.ShareLog()
 	ctrl.SetLogger(klog.Background()) // as main does
 	// Where only metadata are watched, controller-runtime 0.25.2 puts a filter into the watch. If
-	// that has an event just when its watch is stopped, it waits for ever that somebody takes it
+	// that has an event just when its watch is stopped, it waits forever that somebody takes it
 	// (apimachinery 0.37.2, watch/filter.go).
 	goleak.VerifyTestMain(andStop{m}, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"), ginkgosOwn)
 }

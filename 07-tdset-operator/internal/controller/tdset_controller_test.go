@@ -1,5 +1,6 @@
-// What is done about a TDSet. Each case is a cluster before and after: which requests led from one to the other is the controller's
-// business, as long as they are few. The Service is in objects_test.go, deletion in drain_test.go.
+// What is done about a TDSet. Each case is a cluster before and after: which requests led from one
+// to the other is the controller's business, as long as they are few. The Service is in
+// objects_test.go, deletion in drain_test.go.
 
 package controller
 
@@ -72,7 +73,7 @@ func TestReconcile(t *testing.T) {
 			given: []client.Object{aTDSet(known, with(schedulev1.Scheduling{StartTime: 9, EndTime: 17})), deploymentOf(tdset, withPods(0))},
 			want:  "0 × nginx:1.0", wantSays: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 5 * time.Hour,
 		},
-		"one whose window never ends doesn't come again by itself": {
+		"one whose window never ends isn't requeued": {
 			given: []client.Object{aTDSet(known, always)},
 			want:  "5 × nginx:1.0", wantSays: "0-24: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2,
 		},
@@ -132,13 +133,14 @@ func TestReconcile(t *testing.T) {
 				t.Errorf("%d writes, want %d: %q", len(writes), test.wantWrites, writes)
 			}
 			if again != test.wantAgain {
-				t.Errorf("it comes again after %v, want %v", again, test.wantAgain)
+				t.Errorf("it is requeued after %v, want %v", again, test.wantAgain)
 			}
 		})
 	}
 }
 
-// Nothing is changed where nobody can tell what is wanted. A schedule that is mended brings the TDSet back.
+// Nothing is changed where nobody can tell what is wanted. A schedule that is corrected brings the
+// TDSet back.
 func TestAnInvalidSchedule(t *testing.T) {
 	for name, change := range map[string]func(*schedulev1.TDSet){
 		"there is no such zone":          invalid,
@@ -164,14 +166,14 @@ func TestAnInvalidSchedule(t *testing.T) {
 				t.Errorf("writes (-want +got):\n%s", diff)
 			}
 			if again != 0 {
-				t.Errorf("it comes again after %v, and nothing will have changed", again)
+				t.Errorf("it is requeued after %v, and nothing will have changed", again)
 			}
 
-			mended := c.tdset()
-			mended.Spec = aTDSet().Spec
-			c.put(mended)
+			corrected := c.tdset()
+			corrected.Spec = aTDSet().Spec
+			c.put(corrected)
 			if _, again := c.settle(); c.objects() != "5 × nginx:1.0" || c.says() != onItsWay || again != 5*time.Hour {
-				t.Errorf("after it was mended, there is %q, it says %q, and comes again after %v", c.objects(), c.says(), again)
+				t.Errorf("after it was corrected, there is %q, it says %q, and is requeued after %v", c.objects(), c.says(), again)
 			}
 		})
 	}
@@ -184,7 +186,7 @@ func TestAnInvalidScheduleFromTheStart(t *testing.T) {
 	writes, again := c.settle()
 
 	if got, want := c.says(), ": NoDeployment, NoDeployment, InvalidSchedule"; got != want || c.objects() != "" || again != 0 {
-		t.Errorf("the status says %q, want %q; there is %q; it comes again after %v", got, want, c.objects(), again)
+		t.Errorf("the status says %q, want %q; there is %q; it is requeued after %v", got, want, c.objects(), again)
 	}
 	if diff := cmp.Diff([]string{"patch tdsets", "apply tdsets/status"}, writes); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)

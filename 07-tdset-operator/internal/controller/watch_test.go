@@ -111,7 +111,8 @@ func unownedBy(object client.Object) client.Object {
 	return object
 }
 
-// Nobody can set this machine's clock for a test. So it looks for the goroutine that would notice; what that does is in clock_test.go.
+// Nobody can set this machine's clock for a test. So it looks for the goroutine that would notice;
+// what that does is in clock_test.go.
 func TestTheClockIsWatched(t *testing.T) {
 	newAudience(t)
 	var stacks strings.Builder
@@ -121,7 +122,8 @@ func TestTheClockIsWatched(t *testing.T) {
 	}
 }
 
-// A resync, which is an update to the same resourceVersion, brings each TDSet, but none for the sake of its objects.
+// A resync, which is an update to the same resourceVersion, brings each TDSet, but none for the
+// sake of its objects.
 func TestAResyncOfItsObjectsBringsNobody(t *testing.T) {
 	t.Parallel()
 	a := newAudience(t, func(o *cache.Options) { o.SyncPeriod = new(time.Second) }) // it can't be shorter

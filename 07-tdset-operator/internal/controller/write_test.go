@@ -1,5 +1,6 @@
-// How writes leave: each says in whose name it comes and what it assumes. The fake client looks at half of the assumptions, so these
-// tests look at what is sent; what a server says to it is in refused_test.go.
+// How writes leave: each says in whose name it comes and what it assumes. The fake client looks at
+// half of the assumptions, so these tests look at what is sent; what a server says to it is in
+// refused_test.go.
 
 package controller
 
@@ -66,7 +67,8 @@ func TestWritesSayWhatTheyAssume(t *testing.T) {
 	}
 }
 
-// A status is applied field by field: none may be forgotten, and what is no longer so is taken away.
+// A status is applied field by field: none may be forgotten, and what is no longer so is taken
+// away.
 func TestAStatusIsAppliedWhole(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
 	for _, want := range []schedulev1.TDSetStatus{
@@ -96,7 +98,8 @@ func TestSomebodyElsesConditionIsNotSent(t *testing.T) {
 	}
 }
 
-// Each write of the TDSet is for the version that was read: whatever was made from an older one isn't written.
+// Each write of the TDSet is for the version that was read: whatever was made from an older one
+// isn't written.
 func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 	settledAt := func(c *cluster) { c.put(deploymentOf(aTDSet(), withPods(5))) }
 	for sentence, test := range map[string]struct {
@@ -107,8 +110,8 @@ func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 		"a finalizer for one that was told to go": {aTDSet(withFinalizer(theirFinalizer)), func(c *cluster) {
 			must(c.t, c.server.Delete(c.t.Context(), c.tdset()))
 		}},
-		"a status of one that was changed":   {aTDSet(known), func(c *cluster) { c.put(aTDSet(known, in("Asia/Kolkata"))); settledAt(c) }},
-		"a status of one that was made anew": {aTDSet(known), func(c *cluster) { c.put(aTDSet(known)); settledAt(c) }},
+		"a status of one that was changed":       {aTDSet(known), func(c *cluster) { c.put(aTDSet(known, in("Asia/Kolkata"))); settledAt(c) }},
+		"a status of one that was created again": {aTDSet(known), func(c *cluster) { c.put(aTDSet(known)); settledAt(c) }},
 		"a finalizer taken from a changed one": {aTDSet(beingDeleted), func(c *cluster) {
 			c.put(aTDSet(beingDeleted, withFinalizer(theirFinalizer)))
 		}},
@@ -123,7 +126,7 @@ func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 
 			must(t, err)
 			if result.RequeueAfter != conflictPause {
-				t.Errorf("it comes again after %v, want %v, as after a conflict", result.RequeueAfter, conflictPause)
+				t.Errorf("it is requeued after %v, want %v, as after a conflict", result.RequeueAfter, conflictPause)
 			}
 			if diff := cmp.Diff(before, c.tdset()); diff != "" {
 				t.Errorf("the TDSet was changed (-before +after):\n%s", diff)
@@ -164,7 +167,8 @@ func TestTheLastFinalizerOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// A refused patch of the Service's ports is one for that version of it: the next attempt is made from what there is then.
+// A refused patch of the Service's ports is one for that version of it: the next attempt is made
+// from what there is then.
 func TestAnOlderServiceIsNotWritten(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	c := newCluster(t, tdset, deploymentOf(tdset), serviceOf(tdset, listeningOn(81)))

@@ -1,5 +1,5 @@
-// The schedule once more, as plainly as can be: by looking at every minute. At is compared with it: for whatever the fuzzer comes up
-// with, and for each minute of a year.
+// The schedule once more, as plainly as can be: by looking at every minute. At is compared with it:
+// for whatever the fuzzer comes up with, and for each minute of a year.
 
 package schedule
 
@@ -37,8 +37,8 @@ func replicasOf(spec *schedulev1.TDSetSpec, window int) int32 {
 	return spec.SchedulingConfig[window].Replica
 }
 
-// nextMinute returns the first full minute after instant at which another window is active. What doesn't change in three days never
-// changes: no day is skipped or repeated more than once.
+// nextMinute returns the first full minute after instant at which another window is active. What
+// doesn't change in three days never changes: no day is skipped or repeated more than once.
 func nextMinute(spec *schedulev1.TDSetSpec, zone *time.Location, instant time.Time) time.Time {
 	window := activeAt(spec, zone, instant)
 	minute := instant.Truncate(time.Minute)
@@ -58,7 +58,8 @@ var zones = []string{
 	"Pacific/Apia", "Pacific/Chatham", "Pacific/Kwajalein", "Pacific/Kiritimati", "Etc/GMT+12",
 }
 
-// FuzzAt compares what At says with the brute force: now, at the next transition, and right before it. Three bytes make a window.
+// FuzzAt compares what At says with the brute force: now, at the next transition, and right before
+// it. Three bytes make a window.
 func FuzzAt(f *testing.F) {
 	example := []byte{9, 17, 5, 17, 19, 3, 19, 0, 2, 1, 7, 2, 7, 9, 3}
 	for _, at := range []string{

@@ -1,4 +1,5 @@
-// What the rules say of a schedule. That the CRD's rules refuse the same is shown in internal/webhook/v1.
+// What the rules say of a schedule. That the CRD's rules refuse the same is shown in
+// internal/webhook/v1.
 
 package schedule
 

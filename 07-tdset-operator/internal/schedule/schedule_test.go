@@ -1,4 +1,5 @@
-// What the schedule says, instant by instant. That this goes for all instants is bruteforce_test.go's to show.
+// What the schedule says, instant by instant. That this goes for all instants is
+// bruteforce_test.go's to show.
 
 package schedule
 
@@ -20,7 +21,8 @@ var (
 	work  = []schedulev1.Scheduling{aWindow(9, 17, 5)}
 )
 
-// Outside of all windows, ten replicas are wanted. Times are written with their zone's offset from UTC, the wanted ones too.
+// Outside of all windows, ten replicas are wanted. Times are written with their zone's offset from
+// UTC, the wanted ones too.
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		windows      []schedulev1.Scheduling

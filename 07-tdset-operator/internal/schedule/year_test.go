@@ -9,7 +9,8 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// A year, minute by minute, as the controller goes through it: from one transition to the next, with nothing in between.
+// A year, minute by minute, as the controller goes through it: from one transition to the next,
+// with nothing in between.
 func TestYear(t *testing.T) {
 	schedules := map[string][]schedulev1.Scheduling{
 		"the seed's":                 seed,
@@ -23,7 +24,8 @@ func TestYear(t *testing.T) {
 		from     string
 		wantSeed int // how many transitions the seed's schedule has
 	}{
-		// In each of them clocks are set forward and back once; the seed's schedule has six transitions a day.
+		// In each of them clocks are set forward and back once; the seed's schedule has six
+		// transitions a day.
 		"Europe/Berlin":       {"2026-01-01T00:00:00+01:00", 365*6 - 1},
 		"America/New_York":    {"2028-01-01T00:00:00-05:00", 366*6 - 1},
 		"Australia/Lord_Howe": {"2026-01-01T00:00:00+11:00", 365*6 - 1},
@@ -40,8 +42,8 @@ func TestYear(t *testing.T) {
 	}
 }
 
-// followYear compares the state with the brute force at each minute of the year that begins with from, and asks for a new one only
-// when it says so. It returns how many transitions there are.
+// followYear compares the state with the brute force at each minute of the year that begins with
+// from, and asks for a new one only when it says so. It returns how many transitions there are.
 func followYear(t *testing.T, spec *schedulev1.TDSetSpec, from time.Time) (transitions int) {
 	t.Helper()
 	zone, err := Location(spec)

@@ -1,6 +1,6 @@
-// Package project has the tests of what is no Go code: the files that make generates, the Makefile, and what config has to offer beside
-// what is installed. They need make and bash, and neither a cluster nor the network. Those that run generators take some seconds: -short
-// leaves them out.
+// Package project has the tests of what is no Go code: the files that make generates, the Makefile,
+// and what config has to offer beside what is installed. They need make and bash, and neither a
+// cluster nor the network. Those that run generators take some seconds: -short leaves them out.
 package project
 
 import (
@@ -20,7 +20,7 @@ import (
 
 const typesFile = "api/v1/tdset_types.go"
 
-// Generated files are what the generators make of the code, and who forgets to run them is told.
+// Generated files are what the generators make of the code, and if you forget to run them, this test tells you.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -33,7 +33,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// A check is worth something if it can fail: a type and two markers are changed, and make changes what is made of them, and nothing else.
+// A check is worth something if it can fail: a type and two markers are changed, and make changes
+// what is made of them, and nothing else.
 func TestAChangeIsNoticed(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -71,8 +72,8 @@ func TestAChangeIsNoticed(t *testing.T) {
 	}
 }
 
-// cloneProject returns a copy of the project, without the exercises, some of which are changed by those who solve them, and without what
-// isn't committed.
+// cloneProject returns a copy of the project, without the exercises, some of which are changed by
+// those who solve them, and without what isn't committed.
 func cloneProject(t *testing.T) (dir string) {
 	t.Helper()
 	if testing.Short() {
@@ -98,8 +99,8 @@ func change(t *testing.T, dir, file, old, new string) {
 	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o666))
 }
 
-// run runs a command in dir, and returns what it wrote to its standard output. All that it needs is in go.mod, and has been downloaded
-// with it.
+// run runs a command in dir, and returns what it wrote to its standard output. All that it needs is
+// in go.mod, and has been downloaded with it.
 func run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	return runWith(t, dir, "", name, args...)
@@ -124,11 +125,11 @@ func tryRun(t *testing.T, dir, input, name string, args ...string) (string, erro
 	environment := slices.DeleteFunc(command.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "IMG=") })
 	command.Env = append(environment, "GOWORK=off", "GOPROXY=off", "MAKEFLAGS=", "MAKELEVEL=")
 	command.Stdin = strings.NewReader(input)
-	var said strings.Builder
-	command.Stderr = &said
+	var printed strings.Builder
+	command.Stderr = &printed
 	output, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(command.Args, " "), err, output, said.String())
+		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(command.Args, " "), err, output, printed.String())
 	}
 	return string(output), nil
 }

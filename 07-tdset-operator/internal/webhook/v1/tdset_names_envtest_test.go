@@ -9,7 +9,8 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// badNames are TDSets with such names. What is changed later of one that is there is in TestATDSetThatWasNotRefusedCanBeChanged.
+// badNames are TDSets with such names. What is changed later of one that is there is in
+// TestATDSetThatWasNotRefusedCanBeChanged.
 var badNames = map[string]struct {
 	change func(*schedulev1.TDSet)
 	want   string

@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 		"other replicas":                       {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.SchedulingConfig[0].Replica = 6 }), wantWarnings: []string{uncovered}},
 		"another zone, which isn't known":      {old: aTDSet(), tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
 		"another schedule that makes no sense": {old: aTDSet(), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
-		"a TDSet that is mended":               {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
+		"a TDSet that is corrected":            {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
 		"half of it":                           {old: aTDSet(windows(aWindow(9, 9)), zone("Mars/Olympus_Mons")), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
 
 		"no change":                              {old: aTDSet(), tdset: aTDSet()},
