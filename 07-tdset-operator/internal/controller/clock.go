@@ -8,7 +8,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -30,8 +29,6 @@ func readDrift() func() time.Duration {
 		return now.Round(0).Sub(start.Round(0)) - now.Sub(start)
 	}
 }
-
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // watchClock returns a source of events, as source.Func takes it. Until ctx ends, it enqueues every
 // TDSet whenever the drift changes: then the wall clock was set, or the machine slept.

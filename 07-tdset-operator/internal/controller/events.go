@@ -26,6 +26,9 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
+// queue is the controller's queue of keys.
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
 // SetupWithManager adds the controller to mgr. The API server must already know all the kinds that
 // it watches.
 func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, workers int) error {
@@ -40,7 +43,7 @@ func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		// someone else: the name may become free. Owns would drop those events.
 		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}, changed).
 		Watches(&corev1.Service{}, &handler.EnqueueRequestForObject{}, changed).
-		WatchesMetadata(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(findTDSetForPod), builder.WithPredicates(onlyDeletes)). // for the drain
+		WatchesMetadata(&corev1.Pod{}, handler.Funcs{DeleteFunc: enqueueTDSetOfPod}). // for the drain
 		WatchesRawSource(source.Func(r.watchClock(readDrift()))).
 		WithOptions(controllerOptions(workers)).
 		Complete(r)
@@ -61,17 +64,10 @@ func makeInformers(ctx context.Context, informers cache.Informers) error {
 	return nil
 }
 
-// onlyDeletes drops all events but deletions.
-var onlyDeletes = predicate.Funcs{
-	CreateFunc:  func(event.CreateEvent) bool { return false },
-	UpdateFunc:  func(event.UpdateEvent) bool { return false },
-	GenericFunc: func(event.GenericEvent) bool { return false },
-}
-
-// findTDSetForPod returns the key of the TDSet that a Pod belongs to.
-func findTDSetForPod(_ context.Context, pod client.Object) []reconcile.Request {
-	tdset := types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[TDSetLabel]}
-	return []reconcile.Request{{NamespacedName: tdset}}
+// enqueueTDSetOfPod enqueues the TDSet that a deleted Pod belonged to.
+func enqueueTDSetOfPod(_ context.Context, deleted event.DeleteEvent, queue queue) {
+	tdset := types.NamespacedName{Namespace: deleted.Object.GetNamespace(), Name: deleted.Object.GetLabels()[TDSetLabel]}
+	queue.Add(reconcile.Request{NamespacedName: tdset})
 }
 
 // controllerOptions sets how keys wait, and how many are processed at the same time.
