@@ -29,7 +29,7 @@ import (
 func TestAnotherCopyLeadsWhenTheLeaderIsGone(t *testing.T) {
 	namespace := aNamespace(t)
 	apply(t, namespace, "web", always(standIn, 1))
-	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
+	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Ready", "--timeout=3m")
 
 	former := leader(t)
 	kubectl(t, "delete", "pod", "-n", operator, former)
@@ -89,7 +89,7 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 
 	for name, replicas := range last {
 		kubectl(t, "wait", "-n", namespace, "deployment/"+name, fmt.Sprintf("--for=jsonpath={.spec.replicas}=%d", replicas), "--timeout=3m")
-		kubectl(t, "wait", "-n", namespace, "tdset/"+name, "--for=condition=Available", "--timeout=3m")
+		kubectl(t, "wait", "-n", namespace, "tdset/"+name, "--for=condition=Ready", "--timeout=3m")
 	}
 }
 

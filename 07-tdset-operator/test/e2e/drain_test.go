@@ -12,7 +12,7 @@ func TestADeletedTDSetStaysUntilItsLastPodIsGone(t *testing.T) {
 	const ofTDSet = "schedule.rs/tdset=web"
 	namespace := aNamespace(t)
 	apply(t, namespace, "web", always(lingering, 2))
-	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
+	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Ready", "--timeout=3m")
 	names := pods(t, namespace, ofTDSet)
 	if len(names) != 2 {
 		t.Fatalf("its Pods are %q, want 2", names)

@@ -18,7 +18,7 @@ func TestTheMetrics(t *testing.T) {
 	kubectl(t, "create", "clusterrolebinding", binding, "--clusterrole=tdset-operator-metrics-reader", "--serviceaccount="+namespace+":reader")
 	t.Cleanup(func() { kubectl(t, "delete", "clusterrolebinding", binding) })
 	apply(t, namespace, "web", always(standIn, 1))
-	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
+	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Ready", "--timeout=3m")
 
 	const (
 		service = "https://tdset-operator-controller-manager-metrics-service.tdset-operator-system.svc:8443/metrics"

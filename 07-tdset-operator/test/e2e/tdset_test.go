@@ -21,7 +21,7 @@ func aLife(t *testing.T) {
 	namespace := aNamespace(t)
 	apply(t, namespace, "web", always(standIn, 2)+", service: {port: 8080}")
 
-	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Available", "--timeout=3m")
+	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Ready", "--timeout=3m")
 	names := pods(t, namespace, ofTDSet)
 	if len(names) != 2 {
 		t.Errorf("its Pods are %q, want 2", names)
@@ -58,7 +58,7 @@ func TestTheSample(t *testing.T) {
 		t.Fatalf("kubectl said\n%s\nwant a warning of the hour in no window, and no error", said)
 	}
 
-	kubectl(t, "wait", "-n", "temp", "tdset/tdset-hello-world", "--for=condition=Available", "--timeout=3m")
+	kubectl(t, "wait", "-n", "temp", "tdset/tdset-hello-world", "--for=condition=Ready", "--timeout=3m")
 	names := pods(t, "temp", "schedule.rs/tdset=tdset-hello-world")
 	if len(names) < 2 {
 		t.Errorf("its Pods are %q, want 2 at least, as it asks for at any hour", names)

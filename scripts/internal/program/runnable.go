@@ -76,7 +76,7 @@ func examples(sample string) []string {
 // Settled is for what kubectl can wait when the example has all that it asks for.
 func (p Program) Settled() []string {
 	if p.Kind == chapters.TDSet {
-		return []string{"--for=condition=Available", "--namespace=temp", "tdset/tdset-hello-world"}
+		return []string{"--for=condition=Ready", "--namespace=temp", "tdset/tdset-hello-world"}
 	}
 	return []string{"--for=condition=Ready", "foo/example-foo"}
 }
