@@ -44,19 +44,15 @@ func conditions(tdset *schedulev1.TDSet, seen observation) []metav1.Condition {
 	return []metav1.Condition{ready(available, progressing, degraded), available, progressing, degraded}
 }
 
-// ready sums up the others. The first one that isn't as it should be gives the reason.
+// ready sums up the others: Available should be True, and Degraded and Progressing should be False.
+// The first one that isn't so gives the reason.
 func ready(available, progressing, degraded metav1.Condition) metav1.Condition {
-	because := degraded
-	switch {
-	case degraded.Status == metav1.ConditionTrue:
-	case available.Status == metav1.ConditionFalse:
-		because = available
-	case progressing.Status == metav1.ConditionTrue:
-		because = progressing
-	default:
-		return condition(conditionReady, true, reasonAsScheduled, "%s", available.Message)
+	for _, c := range []metav1.Condition{degraded, available, progressing} {
+		if asItShouldBe := (c.Status == metav1.ConditionTrue) == (c.Type == conditionAvailable); !asItShouldBe {
+			return condition(conditionReady, false, c.Reason, "%s", c.Message)
+		}
 	}
-	return condition(conditionReady, false, because.Reason, "%s", because.Message)
+	return condition(conditionReady, true, reasonAsScheduled, "%s", available.Message)
 }
 
 // available reports whether all replicas are available.

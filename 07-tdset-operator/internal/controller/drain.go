@@ -85,23 +85,3 @@ func (r *TDSetReconciler) drain(ctx context.Context, tdset *schedulev1.TDSet) (o
 	running, err := r.hasRunningPods(ctx, tdset)
 	return true, !running && err == nil, err
 }
-
-// hasRunningPods reports whether any Pod of tdset hasn't finished. Finished Pods don't count,
-// because an evicted Pod stays until its ReplicaSet is deleted. (cmd/manager.go keeps them out of
-// the cache.) When the cache has no Pod, the API server has to confirm that, because the cache may
-// be behind.
-func (r *TDSetReconciler) hasRunningPods(ctx context.Context, tdset *schedulev1.TDSet) (bool, error) {
-	ofTDSet := []client.ListOption{client.InNamespace(tdset.Namespace), client.MatchingLabels{TDSetLabel: tdset.Name}}
-	cached := &metav1.PartialObjectMetadataList{}
-	cached.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
-	if err := r.List(ctx, cached, ofTDSet...); err != nil || len(cached.Items) > 0 {
-		return true, err
-	}
-	pods := &corev1.PodList{}
-	if err := r.APIReader.List(ctx, pods, ofTDSet...); err != nil {
-		return true, err
-	}
-	return slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool {
-		return pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
-	}), nil
-}
