@@ -78,7 +78,7 @@ func run(ctx context.Context, o options) error {
 	}
 	foos, err := client.NewForConfig(config)
 	if err != nil {
-		return err
+		return fmt.Errorf("client for Foos: %w", err)
 	}
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {

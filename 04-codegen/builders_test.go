@@ -20,6 +20,11 @@ import (
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
+var (
+	earlier = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	now     = metav1.NewTime(time.Date(2026, 1, 1, 13, 0, 0, 0, time.UTC))
+)
+
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
 func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
 	foo := &v1alpha1.Foo{

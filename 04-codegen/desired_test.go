@@ -79,26 +79,6 @@ func TestUpToDateWithoutReplicas(t *testing.T) {
 	}
 }
 
-func TestControls(t *testing.T) {
-	for name, test := range map[string]struct {
-		change func(*appsv1.Deployment)
-		want   bool
-	}{
-		"the Foo is its controller":                   {func(*appsv1.Deployment) {}, true},
-		"nobody is":                                   {unowned, false},
-		"a Foo of the same name was, before it":       {ofAnEarlierFoo, false},
-		"the Foo is an owner, but not its controller": {func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }, false},
-		"the Foo is its controller, but it is going":  {terminating, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			foo := aFoo("example", "web", 3)
-			if got := controls(foo, deploymentOf(foo, test.change)); got != test.want {
-				t.Errorf("controls = %v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
 func pulling(policy corev1.PullPolicy) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Spec.Template.Spec.Containers[0].ImagePullPolicy = policy

@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
+
+	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestWritesSayWhatTheyAssume(t *testing.T) {
@@ -76,7 +78,10 @@ func sent(t *testing.T, apply clienttesting.PatchActionImpl) string {
 func TestAStatusIsAppliedWhole(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo)
-	want := status(3, ready(metav1.ConditionTrue, "Available", "all is well"))
+	want := v1alpha1.FooStatus{
+		AvailableReplicas: 3, ObservedGeneration: 7,
+		Conditions: []metav1.Condition{aCondition("Ready", "all is well")},
+	}
 
 	if err := c.updateFooStatus(t.Context(), foo, want); err != nil {
 		t.Fatal(err)
@@ -91,7 +96,7 @@ func TestAStatusIsAppliedWhole(t *testing.T) {
 // set: they keep theirs.
 func TestOtherPeoplesConditionsStayTheirs(t *testing.T) {
 	foo := aFoo("example", "web", 3)
-	foo.Status.Conditions = []metav1.Condition{aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)}
+	foo.Status.Conditions = []metav1.Condition{aCondition("Blessed", "amen")}
 	c := newCluster(t, foo, deploymentOf(foo, available(3)))
 
 	if err := c.sync("example"); err != nil {
@@ -136,5 +141,12 @@ func TestOtherPeoplesFieldsAreKept(t *testing.T) {
 	want := deploymentOf(foo, available(3), annotated, withSidecars)
 	if diff := cmp.Diff(want, c.deployment("web"), bookkeeping); diff != "" {
 		t.Errorf("Deployment (-want +got):\n%s", diff)
+	}
+}
+
+func aCondition(conditionType, message string) metav1.Condition {
+	return metav1.Condition{
+		Type: conditionType, Status: metav1.ConditionTrue, Reason: "Tested", Message: message,
+		ObservedGeneration: 7, LastTransitionTime: earlier,
 	}
 }

@@ -4,7 +4,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -46,7 +45,7 @@ func NewForConfig(config *rest.Config) (Interface, error) {
 	config.ContentType = runtime.ContentTypeJSON // the only one for custom resources
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("client for Foos: %w", err)
+		return nil, err
 	}
 	return foos{client}, nil
 }

@@ -17,9 +17,9 @@ type budget struct{ code, toRead int }
 // promised there.
 var mostLines = map[string]budget{
 	"01": {code: 938},
-	"02": {code: 722, toRead: 292},
-	"03": {code: 877, toRead: 218},
-	"04": {code: 805, toRead: 235},
+	"02": {code: 721, toRead: 291},
+	"03": {code: 876, toRead: 218},
+	"04": {code: 805, toRead: 231},
 	"05": {code: 767, toRead: 675},
 	"06": {code: 956, toRead: 605},
 	"07": {code: 1669},

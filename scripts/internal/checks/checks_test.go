@@ -41,7 +41,7 @@ func TestAll(t *testing.T) {
 		"a tool in the version of its library": {"02-informers/Makefile", "A_VERSION ?= v0.37.2\nA ?= go run k8s.io/api@$(A_VERSION)\n", nil},
 		"a part of the skeleton that differs": {"02-informers/desired.go", "package a\n",
 			[]string{"02-informers/desired.go: should be the same as in 01-raw-watch"}},
-		"a part that may differ":             {"02-informers/write.go", "package a\n", nil},
+		"a part that may differ": {"02-informers/write.go", "package a\n", nil},
 		"a part of the exercise TDSet that differs": {"02-informers/" + tdset + "desired.go", "package a\n",
 			[]string{"02-informers/" + tdset + "desired.go: should be the same as in 01-raw-watch"}},
 		"a schedule that is given and isn't the solution's": {"01-raw-watch/" + tdset + "solution.go", "package a\n",
@@ -129,6 +129,25 @@ func TestAnAddition(t *testing.T) {
 			})
 			problems, err := run(t.Context(), root, skeleton)
 			if got := slices.Contains(problems, "03-b/reconcile.go: should be the same as in 02-a"); err != nil || got != test.want {
+				t.Errorf("found %q (%v), want %v", problems, err, test.want)
+			}
+		})
+	}
+}
+
+func TestTheStatusIsChapter01s(t *testing.T) {
+	const status = "\n// controls reports whether\nfunc controls() {}\n"
+	for sentence, test := range map[string]struct {
+		four string
+		want bool
+	}{
+		"the same after another first half": {"package main\n\nvar b = 2\n" + status, false},
+		"another":                           {"package main\n" + status + "\nfunc c() {}\n", true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root := testfiles.Write(t, t.TempDir(), map[string]string{"01-a/desired.go": "package main\n" + status, "04-b/desired.go": test.four})
+			problems, err := run(t.Context(), root, skeleton)
+			if got := slices.Contains(problems, "04-b/desired.go: the part about the status should be the same as in chapter 01"); err != nil || got != test.want {
 				t.Errorf("found %q (%v), want %v", problems, err, test.want)
 			}
 		})

@@ -23,7 +23,9 @@ type part struct {
 
 func parts() []part {
 	return []part{
-		{"main.go", "01", "05", false},
+		{"main.go", "01", "02", false},
+		{"main.go", "03", "04", true},
+		{"main.go", "05", "05", false},
 		{"events.go", "01", "04", true},
 		{"events.go", "05", "05", false},
 		{"queue.go", "03", "04", true},
@@ -89,10 +91,13 @@ var inProject = map[string]string{
 var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t"example\.com/operators/.*")$`)
 
 // additions are what a chapter may add to such a file, and the only place where it may differ:
-// chapter 02 locks, chapter 03 records Events, and chapter 04 reads past its cache.
+// chapter 02 locks, chapter 03 records Events, and chapter 04 has a generated client and reads past
+// its cache.
 var additions = strings.NewReplacer(
 	"\t// Each informer calls its handlers in a goroutine of its own.\n\tc.working.Lock()\n\tdefer c.working.Unlock()\n", "",
 	"\tc.recordEvent(foo, status)\n", "",
+	"on client-go's informers and workqueue", "with a generated client and server-side apply",
+	"client.NewForConfig(config)", "versioned.NewForConfig(config)",
 	"client.Scheme", "scheme.Scheme",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, foo.Namespace, name)\n\t}\n", "",
 )
@@ -125,7 +130,35 @@ func skeleton(_ context.Context, r *repository) error {
 			}
 		}
 	}
+	if err := statusPart(r); err != nil {
+		return err
+	}
 	return givenSchedule(r)
+}
+
+// statusPart: from chapter 04 on, desired.go builds another type of Deployment, but its second half,
+// which computes the status, is still chapter 01's.
+func statusPart(r *repository) error {
+	model := ""
+	for _, chapter := range r.chapters {
+		path := "desired.go"
+		if chapter.Number() >= "06" {
+			path = inProject[path]
+		}
+		content, err := r.read(chapter.Name, path)
+		if err != nil {
+			return err
+		}
+		_, status, _ := strings.Cut(content, "\n// controls reports whether")
+		switch {
+		case status == "":
+		case model == "":
+			model = status
+		case status != model:
+			r.say("%s/%s: the part about the status should be the same as in chapter 01", chapter.Name, path)
+		}
+	}
+	return nil
 }
 
 // givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's
