@@ -11,11 +11,13 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/listers"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	"k8s.io/client-go/tools/cache"
@@ -72,6 +74,15 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 		}
 	}
 	return c, c.addIndexes()
+}
+
+// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
+// last Events, because they are only a courtesy.
+func (c *controller) startRecorder() (stop func()) {
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
+	c.recorder = broadcaster.NewRecorder(client.Scheme, corev1.EventSource{Component: "foo-controller"})
+	return broadcaster.Shutdown
 }
 
 // run handles events until ctx ends.

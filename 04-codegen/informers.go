@@ -11,8 +11,10 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -20,6 +22,7 @@ import (
 
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned"
+	"example.com/operators/04-codegen/pkg/generated/clientset/versioned/scheme"
 	fooinformers "example.com/operators/04-codegen/pkg/generated/informers/externalversions"
 	foolisters "example.com/operators/04-codegen/pkg/generated/listers/samplecontroller/v1alpha1"
 )
@@ -60,6 +63,15 @@ func newController(foos versioned.Interface, kube kubernetes.Interface, namespac
 		}
 	}
 	return c, c.addIndexes()
+}
+
+// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
+// last Events, because they are only a courtesy.
+func (c *controller) startRecorder() (stop func()) {
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
+	c.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "foo-controller"})
+	return broadcaster.Shutdown
 }
 
 // run handles events until ctx ends.

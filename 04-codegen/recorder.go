@@ -5,21 +5,9 @@ package main
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/tools/record"
 
 	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
-	"example.com/operators/04-codegen/pkg/generated/clientset/versioned/scheme"
 )
-
-// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
-// last Events, because they are only a courtesy.
-func (c *controller) startRecorder() (stop func()) {
-	broadcaster := record.NewBroadcaster()
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
-	c.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "foo-controller"})
-	return broadcaster.Shutdown
-}
 
 // recordEvent records an Event if status has a new reason. The status was just written to the
 // latest version of foo, so no one else has recorded the same Event.

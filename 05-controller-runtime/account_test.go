@@ -30,14 +30,6 @@ func (c *realCluster) asTheController() *realCluster {
 	return c
 }
 
-// newAccount returns a ServiceAccount of the test's own, which may do nothing.
-func (c *realCluster) newAccount() *corev1.ServiceAccount {
-	c.t.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, GenerateName: "account-"}}
-	must(c.t, c.users.Create(c.t.Context(), account))
-	return account
-}
-
 // configOf returns how to reach the server as account.
 func (c *realCluster) configOf(account *corev1.ServiceAccount) *rest.Config {
 	c.t.Helper()

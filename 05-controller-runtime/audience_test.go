@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -31,14 +32,14 @@ type audience struct {
 // key, in their order.
 func newAudience(t *testing.T, changes ...func(*options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
-	o := options{namespace: a.namespace, watchIdleTimeout: time.Minute, workers: 1, metricsAddress: "0", probeAddress: "0"}
+	o := optionsFor(a.namespace)
 	for _, change := range changes {
 		change(&o)
 	}
 	var err error
 	a.mgr, err = newManager(a.config, o)
 	must(t, err)
-	must(t, setUp(t.Context(), watchedManager{oneOfMany{a.mgr}, a.calls}, o))
+	must(t, addController(t.Context(), watchedManager{a.mgr, a.calls}))
 	runManager(t, a.mgr)
 	return a
 }
@@ -88,7 +89,7 @@ func (a *audience) settle() (names []string) {
 // watchedManager is a manager whose client notes whom it is asked for: each Reconcile begins with
 // that.
 type watchedManager struct {
-	oneOfMany
+	ctrl.Manager
 	calls *calls
 }
 
@@ -103,7 +104,7 @@ type watchedClient struct {
 
 func (c watchedClient) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
 	c.calls.note(key)
-	return apierrors.NewNotFound(foosResource.GroupResource(), key.Name)
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "foos"}, key.Name)
 }
 
 // calls are the keys that have come.

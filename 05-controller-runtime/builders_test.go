@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,10 +30,6 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1
 		change(foo)
 	}
 	return foo
-}
-
-func keyOf(foo *v1alpha1.Foo) types.NamespacedName {
-	return types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name}
 }
 
 // deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity and with defaults.
@@ -82,34 +77,8 @@ func scaledTo(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
 }
 
-func running(image string) func(*appsv1.Deployment) {
-	return func(deployment *appsv1.Deployment) { deployment.Spec.Template.Spec.Containers[0].Image = image }
-}
-
-// annotated is somebody else's annotation.
-func annotated(deployment *appsv1.Deployment) {
-	deployment.Annotations = map[string]string{"team": "blue"}
-}
-
-// withSidecars is somebody else's containers, before and after ours.
-func withSidecars(deployment *appsv1.Deployment) {
-	pod := &deployment.Spec.Template.Spec
-	pod.Containers = []corev1.Container{{Name: "before", Image: "proxy"}, pod.Containers[0], {Name: "after", Image: "log"}}
-}
-
 // unowned is a Deployment made by hand, or one whose owner was deleted with --cascade=orphan.
 func unowned(deployment *appsv1.Deployment) { deployment.OwnerReferences = nil }
-
-// ofAnEarlierFoo is the Deployment of a Foo of the same name that is gone.
-func ofAnEarlierFoo(deployment *appsv1.Deployment) {
-	deployment.OwnerReferences[0].UID = "uid of a Foo that is gone"
-}
-
-// terminating is being deleted, and something holds it: a finalizer, or its Pods.
-func terminating(deployment *appsv1.Deployment) {
-	deployment.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
-	deployment.Finalizers = []string{metav1.FinalizerDeleteDependents}
-}
 
 // ownersOf returns the field managers who own a field of object. Its path is written as managedFields has it: "f:spec",
 // "f:replicas".

@@ -72,9 +72,7 @@ func newAPIServer(t *testing.T) (*rest.Config, client.Client, string) {
 	config := rest.CopyConfig(environment.Config)
 	config.QPS = -1
 	closeConnections(t, config)
-	types, err := newScheme()
-	must(t, err)
-	api, err := client.New(config, client.Options{Scheme: types})
+	api, err := client.New(config, client.Options{})
 	must(t, err)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	must(t, api.Create(t.Context(), namespace))

@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,24 +33,13 @@ func TestTheExampleIsAFoo(t *testing.T) {
 	}
 }
 
-// Kubernetes kills what hasn't ended by then.
-func TestTheDeploymentLetsTheWorkBeFinished(t *testing.T) {
-	var deployment appsv1.Deployment
-	readYAML(t, "manifests/deployment.yaml", &deployment)
-
-	if grace := time.Duration(*deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= shutdownTimeout {
-		t.Errorf("it is killed after %v, and takes %v to end", grace, shutdownTimeout)
-	}
-}
-
 // The controller works with its own permissions alone, and what it asks for is compared with what they are. None of it is refused.
 func TestTheRolesHaveTheVerbsInUse(t *testing.T) {
 	c := newBareCluster(t).asTheController()
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "foo-system", Name: leaseName}}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "foo-system", Name: "foo-controller"}}
 	must(t, client.IgnoreNotFound(c.users.Delete(t.Context(), lease))) // of a run before, with -count
 	stop := c.start(func(o *options) {
-		o.leaderElect = true
-		o.election = leaderElection{"foo-system", 15 * time.Second, 10 * time.Second, 100 * time.Millisecond}
+		o.LeaderElection, o.LeaderElectionNamespace = true, "foo-system"
 	})
 	c.create(example)
 	c.eventually("it has its Deployment", c.says("Progressing"))
@@ -62,9 +49,6 @@ func TestTheRolesHaveTheVerbsInUse(t *testing.T) {
 	c.eventually("it has moved", c.isGone("web"))
 	must(t, stop())
 	inUse := map[string][]string{
-		// Asked for when somebody asks for its metrics: see metrics_test.go.
-		"authentication.k8s.io/tokenreviews":        {"create"},
-		"authorization.k8s.io/subjectaccessreviews": {"create"},
 		// Checked by the API server, and never asked for.
 		"samplecontroller.k8s.io/foos/finalizers": {"update"},
 		"apps/deployments":                        {"create"}, // when an apply makes one

@@ -1,6 +1,5 @@
-// A real API server for tests, as cluster_test.go is a fake one: a namespace of the test's own, and
-// a controller on it. There are two kinds: envtest's, where nobody else works, and a whole cluster,
-// which TEST_KUBECONFIG names.
+// A real API server for tests: a namespace for each test, and a controller in it. The server is
+// envtest's, so no other controller is at work.
 
 package main
 
@@ -13,25 +12,28 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// realCluster is a reconciler that acts on a namespace of a real server, and reads from it too. No
+var fooKind = schema.FromAPIVersionAndKind(v1alpha1.GroupVersion.String(), "Foo")
+
+// somebody is the field manager of everything that the controller hasn't applied.
+const somebody = client.FieldOwner("somebody")
+
+// realCluster is a controller that acts on a namespace of a real server, and reads from it too. No
 // manager is running yet.
 type realCluster struct {
-	*reconciler
+	*controller
 	users      client.WithWatch // who write Foos, and change what isn't theirs
 	config     *rest.Config     // of the manager to be
 	kubeconfig string           // the same, as a file
@@ -50,37 +52,12 @@ func newBareCluster(t *testing.T) *realCluster {
 	return realClusterOf(t, config, path, namespace)
 }
 
-// newRealCluster returns a whole one, where Deployments become available and garbage is collected.
-func newRealCluster(t *testing.T) *realCluster {
-	t.Helper()
-	path := os.Getenv("TEST_KUBECONFIG")
-	if path == "" {
-		t.Skip("set TEST_KUBECONFIG, for example to $(./scripts/workshop kubeconfig)")
-	}
-	config, err := loadConfig(path)
-	must(t, err)
-	closeConnections(t, config)
-	c := realClusterOf(t, config, path, "")
-	if err := c.users.List(t.Context(), &v1alpha1.FooList{}); meta.IsNoMatchError(err) {
-		t.Fatal("the cluster has no Foos: kubectl apply -f manifests/crd.yaml")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "controller-runtime-"}}
-	must(t, c.users.Create(t.Context(), namespace))
-	t.Cleanup(func() { must(t, c.users.Delete(context.Background(), namespace)) })
-	c.namespace = namespace.Name
-	return c
-}
-
 func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace string) *realCluster {
 	t.Helper()
-	types, err := newScheme()
-	must(t, err)
-	api, err := client.NewWithWatch(config, client.Options{Scheme: types})
+	api, err := client.NewWithWatch(config, client.Options{})
 	must(t, err)
 	return &realCluster{
-		reconciler: &reconciler{Client: api, live: api, recorder: events.NewFakeRecorder(100)},
+		controller: &controller{Client: api, APIReader: api, Recorder: events.NewFakeRecorder(100)},
 		users:      api,
 		config:     config,
 		kubeconfig: kubeconfig,
@@ -93,7 +70,7 @@ func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace stri
 // returns what run would.
 func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	c.t.Helper()
-	o := options{namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, metricsAddress: "0", probeAddress: "0"}
+	o := optionsFor(c.namespace)
 	for _, change := range changes {
 		change(&o)
 	}
@@ -105,7 +82,7 @@ func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 func runManager(t *testing.T, mgr ctrl.Manager) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
-	go func() { ended <- start(ctx, mgr) }()
+	go func() { ended <- mgr.Start(ctx) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-ended
@@ -126,19 +103,27 @@ func (c *realCluster) newManager(o options) ctrl.Manager {
 	must(c.t, addWatchIdleTimeout(config, o.watchIdleTimeout))
 	mgr, err := newManager(config, o)
 	must(c.t, err)
-	must(c.t, waitForCRD(c.t.Context(), mgr.GetRESTMapper()))
-	must(c.t, setUp(c.t.Context(), oneOfMany{mgr}, o))
+	must(c.t, waitForCRD(c.t.Context(), mgr.GetRESTMapper(), fooKind))
+	must(c.t, addController(c.t.Context(), mgr))
 	return mgr
 }
 
-// oneOfMany is a manager beside others in the same program. Else each controller would need a name
-// of its own, for its metrics.
-type oneOfMany struct{ ctrl.Manager }
+// addController adds our controller to mgr, as run does.
+func addController(ctx context.Context, mgr ctrl.Manager) error {
+	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
+	return c.SetupWithManager(ctx, mgr)
+}
 
-func (m oneOfMany) GetControllerOptions() config.Controller {
-	options := m.Manager.GetControllerOptions()
-	options.SkipNameValidation = new(true)
-	return options
+// optionsFor returns what the flags say by default, but for one namespace, with one worker and a
+// short time between renewals. Each test has a controller of the same name.
+func optionsFor(namespace string) options {
+	o := options{namespace: namespace, watchIdleTimeout: time.Minute}
+	o.Metrics.BindAddress = "0"
+	o.Cache.SyncPeriod = new(time.Duration(0))
+	o.RetryPeriod = new(100 * time.Millisecond)
+	o.Controller.MaxConcurrentReconciles = 1
+	o.Controller.SkipNameValidation = new(true)
+	return o
 }
 
 // create makes a Foo that is written in YAML.

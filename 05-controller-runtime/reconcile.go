@@ -1,5 +1,6 @@
-// What is done about a Foo. It never asks which event brought it here: it compares what is with what should be, so it is
-// right after any event, after none that it saw, and after the same one twice.
+// How the controller reconciles a Foo. It never looks at the event that caused the work. It
+// compares the actual state with the desired state, so it does the right thing after any event,
+// even if an event was missed or came twice.
 
 package main
 
@@ -8,39 +9,25 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Reconcile is called with each key from the queue. Its result decides whether the key is retried.
-// In chapters 03 and 04, the worker decided that.
-func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	err := r.syncHandler(ctx, req.NamespacedName)
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		// The cache was behind, which happens in every controller. Don't return this as an error,
-		// because controller-runtime would log it as one.
-		ctrl.LoggerFrom(ctx).V(2).Info("Someone else wrote first, retrying", "err", err)
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
-	}
-	return ctrl.Result{}, err
-}
-
 // syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
-func (r *reconciler) syncHandler(ctx context.Context, key types.NamespacedName) error {
+func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) error {
 	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
 	// Deployment, so don't create one now.
-	foo := &v1alpha1.Foo{}
-	if err := r.Get(ctx, key, foo); err != nil {
-		return client.IgnoreNotFound(err)
+	foo, err := c.getFoo(ctx, key)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get Foo: %w", err)
 	}
 	if !foo.DeletionTimestamp.IsZero() {
 		return nil
@@ -48,14 +35,14 @@ func (r *reconciler) syncHandler(ctx context.Context, key types.NamespacedName) 
 
 	// 2. Create or update the Deployment that it names. A write causes an event, and that event
 	// leads to the remaining steps.
-	deployment, err := r.syncDeployment(ctx, foo)
+	deployment, err := c.syncDeployment(ctx, foo)
 	if err != nil || deployment == nil {
 		return err
 	}
 
 	// 3. Delete Deployments that it named before, but only once the new one exists.
 	if controls(foo, deployment) {
-		if err := r.deleteFormer(ctx, foo); err != nil {
+		if err := c.deleteFormer(ctx, foo); err != nil {
 			return err
 		}
 	}
@@ -65,79 +52,61 @@ func (r *reconciler) syncHandler(ctx context.Context, key types.NamespacedName) 
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil
 	}
-	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
-	if err := r.updateFooStatus(ctx, foo, status); err != nil {
+	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
+	if err := c.updateFooStatus(ctx, foo, status); err != nil {
 		return fmt.Errorf("update the status: %w", err)
 	}
-	r.recordEvent(foo, status)
+	c.recordEvent(foo, status)
 	return nil
-}
-
-// recordEvent tells foo's users what its status says now, if that is something new. The status has just been written under
-// the assumption that foo is the latest there is, so nobody else has told them.
-func (r *reconciler) recordEvent(foo *v1alpha1.Foo, status v1alpha1.FooStatus) {
-	before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
-	now := meta.FindStatusCondition(status.Conditions, conditionReady)
-	if before != nil && before.Reason == now.Reason {
-		return
-	}
-	switch now.Reason {
-	case reasonAvailable:
-		r.recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "%s", now.Message)
-	case errResourceExists:
-		r.recorder.Eventf(foo, nil, corev1.EventTypeWarning, errResourceExists, "Sync", "%s", now.Message)
-	}
 }
 
 // syncDeployment returns the Deployment that foo names, or nil if it has just created or updated it
 // (or can't, because the namespace is being deleted).
-func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
-	log := ctrl.LoggerFrom(ctx) // it names the Foo
+func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
+	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
-	key, observed := client.ObjectKey{Namespace: foo.Namespace, Name: name}, &appsv1.Deployment{}
-	err := r.Get(ctx, key, observed)
+	observed, err := c.getDeployment(ctx, foo.Namespace, name)
 	if apierrors.IsNotFound(err) {
-		// What the cache doesn't have may be on its way there, and an apply changes what it finds.
-		err = r.live.Get(ctx, key, observed)
+		observed, err = c.getDeploymentUncached(ctx, foo.Namespace, name)
 	}
 	switch {
-	case apierrors.IsNotFound(err) && r.terminating.has(foo):
+	case apierrors.IsNotFound(err) && c.terminating.has(foo):
 		return nil, nil // the Foo will be deleted with its namespace
 	case apierrors.IsNotFound(err):
-		log.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
-		if err := r.createDeployment(ctx, desired); err != nil && !r.terminating.refused(foo, err) {
+		logger.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
+		if err := c.createDeployment(ctx, desired); err != nil && !c.terminating.refused(foo, err) {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, observed):
-		// Someone else's, or on its way out. The event that changes this brings us back: no error, nothing to retry.
-		log.V(2).Info("Leaving alone", "deployment", klog.KObj(observed))
+		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
+		// retry, because the next change to it causes an event.
+		logger.V(2).Info("Leaving alone", "deployment", klog.KObj(observed))
 		return observed, nil
 	case upToDate(observed, desired):
 		return observed, nil
 	}
-	log.Info("Updating", "deployment", klog.KObj(observed))
-	if err := r.updateDeployment(ctx, observed, desired); err != nil {
+	logger.Info("Updating", "deployment", klog.KObj(observed))
+	if err := c.updateDeployment(ctx, observed, desired); err != nil {
 		return nil, fmt.Errorf("update Deployment %s: %w", name, err)
 	}
 	return nil, nil
 }
 
-// deleteFormer deletes the Deployments that foo controls under another name than the one it wants now.
-func (r *reconciler) deleteFormer(ctx context.Context, foo *v1alpha1.Foo) error {
-	var deployments appsv1.DeploymentList
-	if err := r.List(ctx, &deployments, client.InNamespace(foo.Namespace), client.MatchingFields{byOwner: string(foo.UID)}); err != nil {
+// deleteFormer deletes the Deployments that foo controls and no longer names.
+func (c *controller) deleteFormer(ctx context.Context, foo *v1alpha1.Foo) error {
+	deployments, err := c.listDeployments(ctx, foo)
+	if err != nil {
 		return fmt.Errorf("list the Deployments of the Foo: %w", err)
 	}
-	for i := range deployments.Items {
-		former := &deployments.Items[i]
+	for _, former := range deployments {
 		if former.Name == foo.Spec.DeploymentName || !controls(foo, former) {
 			continue
 		}
-		ctrl.LoggerFrom(ctx).Info("Deleting", "deployment", klog.KObj(former))
-		if err := r.deleteDeployment(ctx, former); err != nil {
+		klog.FromContext(ctx).Info("Deleting", "deployment", klog.KObj(former))
+		if err := c.deleteDeployment(ctx, former); err != nil {
 			return fmt.Errorf("delete Deployment %s: %w", former.Name, err)
 		}
 	}

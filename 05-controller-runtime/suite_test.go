@@ -28,143 +28,125 @@ metadata: {name: example}
 spec: {deploymentName: web, replicas: 2}
 `
 
-// waysToRead are the two that the program has.
-var waysToRead = map[string]func(*options){
-	"typed":        func(*options) {},
-	"unstructured": func(o *options) { o.unstructured = true },
-}
-
 func TestLifeOfAFoo(t *testing.T) {
-	for reads, change := range waysToRead {
-		t.Run(reads, func(t *testing.T) {
-			c := newBareCluster(t)
-			c.start(change)
+	c := newBareCluster(t)
+	c.start()
 
-			foo := c.create(example)
-			c.eventually("a new Foo has its Deployment, and says so", c.says("Progressing"))
-			web, err := c.deployment(t.Context(), "web")
-			must(t, err)
-			if !metav1.IsControlledBy(web, foo) || !upToDate(web, desiredDeployment(foo)) {
-				t.Errorf("the Deployment isn't what the Foo wants: %+v", web)
-			}
-			c.becomesAvailable("web")
-			c.eventually("the Foo is ready when its Deployment is", c.isReady(2))
-			c.eventually("its users are told, once", func(ctx context.Context) bool { return c.recordedOf(ctx, "Synced") == 1 })
+	foo := c.create(example)
+	c.eventually("a new Foo has its Deployment, and says so", c.says("Progressing"))
+	web, err := c.deployment(t.Context(), "web")
+	must(t, err)
+	if !metav1.IsControlledBy(web, foo) || !upToDate(web, desiredDeployment(foo)) {
+		t.Errorf("the Deployment isn't what the Foo wants: %+v", web)
+	}
+	c.becomesAvailable("web")
+	c.eventually("the Foo is ready when its Deployment is", c.isReady(2))
+	c.eventually("its users are told, once", func(ctx context.Context) bool { return c.recordedOf(ctx, "Synced") == 1 })
 
-			c.change(`{"replicas":3}`)
-			c.eventually("a scaled Foo's Deployment is scaled", c.hasReplicas("web", 3))
-			c.eventually("the Foo isn't ready then", c.says("Progressing"))
-			c.becomesAvailable("web")
-			c.eventually("and is again", c.isReady(3))
+	c.change(`{"replicas":3}`)
+	c.eventually("a scaled Foo's Deployment is scaled", c.hasReplicas("web", 3))
+	c.eventually("the Foo isn't ready then", c.says("Progressing"))
+	c.becomesAvailable("web")
+	c.eventually("and is again", c.isReady(3))
 
-			c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":1}}`)
-			c.eventually("a Deployment that was scaled by hand is put back", c.hasReplicas("web", 3))
-			if web, err = c.deployment(t.Context(), "web"); err != nil || web.Annotations["team"] != "blue" {
-				t.Errorf("somebody's annotation is lost: %v, %v", web.Annotations, err)
-			}
-			must(t, c.users.Delete(t.Context(), web))
-			c.eventually("a deleted Deployment is made again", func(ctx context.Context) bool {
-				now, err := c.deployment(ctx, "web")
-				return err == nil && now.UID != web.UID
-			})
+	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":1}}`)
+	c.eventually("a Deployment that was scaled by hand is put back", c.hasReplicas("web", 3))
+	if web, err = c.deployment(t.Context(), "web"); err != nil || web.Annotations["team"] != "blue" {
+		t.Errorf("somebody's annotation is lost: %v, %v", web.Annotations, err)
+	}
+	must(t, c.users.Delete(t.Context(), web))
+	c.eventually("a deleted Deployment is made again", func(ctx context.Context) bool {
+		now, err := c.deployment(ctx, "web")
+		return err == nil && now.UID != web.UID
+	})
 
-			c.change(`{"deploymentName":"new"}`)
-			c.eventually("the old Deployment is gone once the Foo is renamed", c.isGone("web"))
-			c.eventually("and the new one is there", c.hasReplicas("new", 3))
+	c.change(`{"deploymentName":"new"}`)
+	c.eventually("the old Deployment is gone once the Foo is renamed", c.isGone("web"))
+	c.eventually("and the new one is there", c.hasReplicas("new", 3))
 
-			must(t, c.users.Delete(t.Context(), foo))
-			c.settles()
-			left, err := c.deployment(t.Context(), "new")
-			if err != nil || !metav1.IsControlledBy(left, foo) {
-				t.Errorf("a deleted Foo's Deployment is the garbage collector's, which goes by the owner reference: %+v, %v", left.OwnerReferences, err)
-			}
-		})
+	must(t, c.users.Delete(t.Context(), foo))
+	c.settles()
+	left, err := c.deployment(t.Context(), "new")
+	if err != nil || !metav1.IsControlledBy(left, foo) {
+		t.Errorf("a deleted Foo's Deployment is the garbage collector's, which goes by the owner reference: %+v, %v", left.OwnerReferences, err)
 	}
 }
 
 func TestANameThatIsTaken(t *testing.T) {
-	for reads, change := range waysToRead {
-		t.Run(reads, func(t *testing.T) {
-			c := newBareCluster(t)
-			c.start(change)
-			theirs := deploymentOf(aFoo("theirs", "taken", 1), unowned)
-			c.makeByHand(theirs)
-			c.create(example)
-			c.eventually("the Foo has its Deployment", c.says("Progressing"))
+	c := newBareCluster(t)
+	c.start()
+	theirs := deploymentOf(aFoo("theirs", "taken", 1), unowned)
+	c.makeByHand(theirs)
+	c.create(example)
+	c.eventually("the Foo has its Deployment", c.says("Progressing"))
 
-			c.change(`{"deploymentName":"taken"}`)
-			c.eventually("the Foo says that the name is taken", c.says("ErrResourceExists"))
-			c.eventually("its users are told, once", func(ctx context.Context) bool { return c.recordedOf(ctx, "ErrResourceExists") == 1 })
-			c.changeByHand("taken", `{"metadata":{"annotations":{"still":"mine"}}}`)
-			c.settles()
-			taken, err := c.deployment(t.Context(), "taken")
-			must(t, err)
-			if !equality.Semantic.DeepEqual(taken.Spec, theirs.Spec) || len(taken.OwnerReferences) > 0 {
-				t.Errorf("somebody else's Deployment was touched: %+v", taken)
-			}
-			if _, err := c.deployment(t.Context(), "web"); err != nil {
-				t.Errorf("the old Deployment, without which there is none: %v", err)
-			}
-			if got := c.recordedOf(t.Context(), "ErrResourceExists"); got != 1 {
-				t.Errorf("users were told %d times", got)
-			}
-
-			must(t, c.users.Delete(t.Context(), taken))
-			c.eventually("the Foo takes the name when it is free", c.hasReplicas("taken", 2))
-			c.eventually("and gives up the other", c.isGone("web"))
-		})
+	c.change(`{"deploymentName":"taken"}`)
+	c.eventually("the Foo says that the name is taken", c.says("ErrResourceExists"))
+	c.eventually("its users are told, once", func(ctx context.Context) bool { return c.recordedOf(ctx, "ErrResourceExists") == 1 })
+	c.changeByHand("taken", `{"metadata":{"annotations":{"still":"mine"}}}`)
+	c.settles()
+	taken, err := c.deployment(t.Context(), "taken")
+	must(t, err)
+	if !equality.Semantic.DeepEqual(taken.Spec, theirs.Spec) || len(taken.OwnerReferences) > 0 {
+		t.Errorf("somebody else's Deployment was touched: %+v", taken)
 	}
+	if _, err := c.deployment(t.Context(), "web"); err != nil {
+		t.Errorf("the old Deployment, without which there is none: %v", err)
+	}
+	if got := c.recordedOf(t.Context(), "ErrResourceExists"); got != 1 {
+		t.Errorf("users were told %d times", got)
+	}
+
+	must(t, c.users.Delete(t.Context(), taken))
+	c.eventually("the Foo takes the name when it is free", c.hasReplicas("taken", 2))
+	c.eventually("and gives up the other", c.isGone("web"))
 }
 
 // What a status says is written at the end, and only if that is new; and nothing is changed that is so already. So each version of the
 // objects is one that somebody has wanted. (An apply that changes nothing makes none. There are some: the cache may be behind.)
 func TestNothingIsWrittenForNothing(t *testing.T) {
-	for reads, change := range waysToRead {
-		t.Run(reads, func(t *testing.T) {
-			c := newBareCluster(t)
-			c.start(change, func(o *options) { o.workers = 1 })
-			foos := c.follow(&v1alpha1.FooList{}, "example", func(object client.Object) string {
-				if ready := meta.FindStatusCondition(object.(*v1alpha1.Foo).Status.Conditions, "Ready"); ready != nil {
-					return ready.Reason
-				}
-				return ""
-			})
-			deployments := c.follow(&appsv1.DeploymentList{}, "web", func(object client.Object) string {
-				return fmt.Sprint(*object.(*appsv1.Deployment).Spec.Replicas, " replicas")
-			})
-			for _, step := range []struct {
-				what            string
-				do              func()
-				wantFoos        []string // versions
-				wantDeployments []string
-			}{
-				{"it is made", func() {
-					c.create(example)
-					c.eventually("it has its Deployment", c.says("Progressing"))
-				}, []string{"", "Progressing"}, []string{"2 replicas"}},
-				{"its Deployment becomes available", func() {
-					c.becomesAvailable("web")
-					c.eventually("it is ready", c.isReady(2))
-				}, []string{"Available"}, []string{"2 replicas"}},
-				{"what others own is changed", func() {
-					c.patch(&v1alpha1.Foo{}, "example", `{"metadata":{"annotations":{"touched":"yes"}}}`)
-					c.changeByHand("web", `{"metadata":{"labels":{"team":"blue"}}}`) // an annotation is a new generation to a Deployment
-				}, []string{"Available"}, []string{"2 replicas"}},
-				{"its Deployment is scaled by hand", func() {
-					c.changeByHand("web", `{"spec":{"replicas":5}}`)
-					c.eventually("that is put back", c.says("Progressing"))
-				}, []string{"Progressing"}, []string{"5 replicas", "2 replicas"}},
-			} {
-				step.do()
-				last := c.settles()
-				if diff := cmp.Diff(step.wantFoos, foos(last)); diff != "" {
-					t.Errorf("%s: versions of the Foo (-want +got):\n%s", step.what, diff)
-				}
-				if diff := cmp.Diff(step.wantDeployments, deployments(last)); diff != "" {
-					t.Errorf("%s: versions of the Deployment (-want +got):\n%s", step.what, diff)
-				}
-			}
-		})
+	c := newBareCluster(t)
+	c.start(func(o *options) { o.Controller.MaxConcurrentReconciles = 1 })
+	foos := c.follow(&v1alpha1.FooList{}, "example", func(object client.Object) string {
+		if ready := meta.FindStatusCondition(object.(*v1alpha1.Foo).Status.Conditions, "Ready"); ready != nil {
+			return ready.Reason
+		}
+		return ""
+	})
+	deployments := c.follow(&appsv1.DeploymentList{}, "web", func(object client.Object) string {
+		return fmt.Sprint(*object.(*appsv1.Deployment).Spec.Replicas, " replicas")
+	})
+	for _, step := range []struct {
+		what            string
+		do              func()
+		wantFoos        []string // versions
+		wantDeployments []string
+	}{
+		{"it is made", func() {
+			c.create(example)
+			c.eventually("it has its Deployment", c.says("Progressing"))
+		}, []string{"", "Progressing"}, []string{"2 replicas"}},
+		{"its Deployment becomes available", func() {
+			c.becomesAvailable("web")
+			c.eventually("it is ready", c.isReady(2))
+		}, []string{"Available"}, []string{"2 replicas"}},
+		{"what others own is changed", func() {
+			c.patch(&v1alpha1.Foo{}, "example", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+			c.changeByHand("web", `{"metadata":{"labels":{"team":"blue"}}}`) // an annotation is a new generation to a Deployment
+		}, []string{"Available"}, []string{"2 replicas"}},
+		{"its Deployment is scaled by hand", func() {
+			c.changeByHand("web", `{"spec":{"replicas":5}}`)
+			c.eventually("that is put back", c.says("Progressing"))
+		}, []string{"Progressing"}, []string{"5 replicas", "2 replicas"}},
+	} {
+		step.do()
+		last := c.settles()
+		if diff := cmp.Diff(step.wantFoos, foos(last)); diff != "" {
+			t.Errorf("%s: versions of the Foo (-want +got):\n%s", step.what, diff)
+		}
+		if diff := cmp.Diff(step.wantDeployments, deployments(last)); diff != "" {
+			t.Errorf("%s: versions of the Deployment (-want +got):\n%s", step.what, diff)
+		}
 	}
 }
 

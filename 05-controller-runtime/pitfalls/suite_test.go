@@ -54,7 +54,7 @@ var startServer = sync.OnceValue(func() error {
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(klog.Logger{}) // logs nothing
-	utilruntime.Must(v1alpha1.AddToScheme(scheme.Scheme))
+	utilruntime.Must(v1alpha1.Install(scheme.Scheme))
 	code := m.Run()
 	// A stopped manager must have stopped everything that it started, so no goroutine is left.
 	if err := errors.Join(server.Stop(), goleak.Find()); err != nil {

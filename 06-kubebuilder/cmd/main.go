@@ -1,6 +1,7 @@
-// Command cmd is the manager: the program that runs the controller for Foos and their webhooks. main.go reads the flags and starts it;
-// manager.go has its settings, webhooks.go what webhooks need. What is done about a Foo is in internal/controller, and what is asked
-// before one is stored in internal/webhook.
+// Command cmd is the manager. It runs a controller for Foos, and their webhooks.
+//
+// The controller is in internal/controller, and the webhooks are in internal/webhook. main.go only
+// reads the flags and starts the manager. serving.go and webhooks.go are about its servers.
 package main
 
 import (
@@ -8,28 +9,27 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 	"example.com/operators/06-kubebuilder/internal/controller"
 	// +kubebuilder:scaffold:imports
 )
 
-// The markers kubebuilder:scaffold tell the kubebuilder CLI where to put what a further API needs. It expects these two names.
+// The kubebuilder CLI inserts code at the markers kubebuilder:scaffold. It uses these two names.
 var (
-	scheme   = runtime.NewScheme() // the Go types that clients may use: Kubernetes' own, and Foo
+	scheme   = runtime.NewScheme() // which Go type is which kind
 	setupLog = ctrl.Log.WithName("setup")
 )
 
@@ -40,99 +40,108 @@ func init() {
 }
 
 func main() {
-	o := options{podNamespace: os.Getenv("POD_NAMESPACE")}
-	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError) // controller-runtime has put a --kubeconfig of its own into the first
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
+	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all); with --enable-webhooks, give the webhook configurations a namespaceSelector for it, or Foos elsewhere are refused")
 	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
-	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: every ten hours)")
-	flag.IntVar(&o.workers, "workers", 4, "how many Foos may be worked on at once")
-	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and clients that may read them (default: nowhere)")
-	o.metricsCert.flags("metrics", "if it is empty, the server makes a certificate for itself")
-	flag.StringVar(&o.probeAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
-	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
-	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-operator-system", "namespace of the Lease (config/default makes foo-operator-system)")
-	flag.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
-	flag.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
-	flag.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
-	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
-	flag.StringVar(&o.webhookHost, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
-	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port to serve webhooks at")
-	o.webhookCert.flags("webhook", "needed for --enable-webhooks")
-	flag.BoolVar(&o.rotateCerts, "rotate-certs", false, "make and renew the webhooks' certificate, in the Secret that --webhook-cert-path is mounted from; $POD_NAMESPACE says where that is")
-	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
-	klog.InitFlags(logFlags)
-	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
+	o.Cache.SyncPeriod = flag.Duration("resync", 0, "look at every Foo again after this time, changed or not (default: never)")
+	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos may be worked on at once")
+	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")
+	o.metricsCert.addFlags("metrics", "if it is empty, the server makes its own certificate")
+	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
+	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
+	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "foo-operator-system", "namespace of the Lease (config/default makes foo-operator-system)")
+	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
+	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
+	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
+	o.webhooks.addFlags()
+	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
+	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	if err := run(ctx, o); err != nil {
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logOptions)))
+	klog.SetLogger(ctrl.Log)
+	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "foo-operator:", err)
 		os.Exit(1)
 	}
 }
 
-// run runs the manager until ctx ends.
+// options are what the flags say. Most of them are the manager's own options. The manager has the
+// cache, the client that reads from it, the leader election and the metrics.
+type options struct {
+	ctrl.Options
+	namespace        string
+	watchIdleTimeout time.Duration
+	metricsCert      certificate
+	webhooks         webhookOptions
+}
+
+// run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
-	if err := o.check(); err != nil {
+	if workers := o.Controller.MaxConcurrentReconciles; workers < 1 {
+		return fmt.Errorf("--workers %d: must be at least 1", workers)
+	}
+	if *o.Cache.SyncPeriod < 0 {
+		return fmt.Errorf("--resync %v: must not be negative; 0 means never", *o.Cache.SyncPeriod)
+	}
+	if err := o.webhooks.check(); err != nil {
 		return err
 	}
-	ctrl.SetLogger(klog.Background())
-	config, err := loadConfig(o.kubeconfig)
+	config, err := ctrl.GetConfig()
 	if err != nil {
-		return err
+		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
 	}
-	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace, "webhooks", o.enableWebhooks)
+	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace)
 	defer setupLog.Info("Stopped")
 	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
 		return err
 	}
 	mgr, err := newManager(config, o)
 	if err != nil {
-		return err
+		return fmt.Errorf("manager: %w", err)
 	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper()); err != nil {
+	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")); err != nil {
 		return nil // told to stop
 	}
 	if err := setUp(ctx, mgr, o); err != nil {
 		return err
 	}
-
 	return start(ctx, mgr)
 }
 
-// setUp adds to mgr what it is to run: the controllers, and the webhooks.
+// setUp adds the controller and the webhooks to mgr.
 func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
-	foos := &controller.FooReconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
-	if err := foos.SetupWithManager(ctx, mgr, o.workers); err != nil {
-		return fmt.Errorf("controller for Foos: %w", err)
+	foos := &controller.FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
+	if err := foos.SetupWithManager(ctx, mgr); err != nil {
+		return err
 	}
-	if o.enableWebhooks {
-		if err := addWebhooks(mgr, o); err != nil {
+	if o.webhooks.enabled {
+		if err := o.webhooks.addTo(mgr); err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks)) // what the CLI adds here asks for it
+	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.webhooks.enabled)) // for the CLI's code
 	// +kubebuilder:scaffold:builder
 	return nil
 }
 
-// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
-// ~/.kube/config), else in the Pod that this program runs in.
-func loadConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
-	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Mend it, or name another with --kubeconfig or KUBECONFIG", files)
+// newManager returns a manager for the Foos in o.namespace; "" means all namespaces.
+func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
+	o.Scheme = scheme
+	o.WebhookServer = o.webhooks.newServer()
+	o.LeaderElectionID = "foo-controller"
+	o.GracefulShutdownTimeout = new(shutdownTimeout)
+	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
+	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
+	if o.namespace != "" {
+		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}
+	o.Cache.ReaderFailOnMissingInformer = true                     // otherwise a read starts an informer
+	o.Cache.DefaultTransform = cache.TransformStripManagedFields() // nobody reads them, and they are large
+	secureMetrics(&o.Metrics, o.metricsCert)
+	mgr, err := ctrl.NewManager(config, o.Options)
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)
+		return nil, err
 	}
-	config.UserAgent = rest.DefaultKubernetesUserAgent()
-	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
-	return config, nil
+	return mgr, addProbes(mgr)
 }

@@ -42,8 +42,8 @@ func TestTheSamplesAreFoos(t *testing.T) {
 		}
 		var foo v1alpha1.Foo
 		readYAML(t, file, &foo)
-		if got := foo.GroupVersionKind(); got != fooKind {
-			t.Errorf("%s is a %v, want a %v", file, got, fooKind)
+		if got := foo.GroupVersionKind(); got != v1alpha1.GroupVersion.WithKind("Foo") {
+			t.Errorf("%s is a %v, want a %v", file, got, v1alpha1.GroupVersion.WithKind("Foo"))
 		}
 		if foo.Spec.DeploymentName == "" {
 			t.Errorf("%s has no deploymentName: it would need the webhook", file)
@@ -75,8 +75,8 @@ func TestTheProjectIsOurs(t *testing.T) {
 		t.Fatal("PROJECT has no resources")
 	}
 	foo := project.Resources[0]
-	if foo.Group+"."+foo.Domain != fooKind.Group || foo.Version != fooKind.Version || foo.Kind != fooKind.Kind || foo.Path != project.Repo+"/api/"+foo.Version {
-		t.Errorf("PROJECT has the resource %+v, want %v", foo, fooKind)
+	if foo.Group+"."+foo.Domain != v1alpha1.GroupVersion.WithKind("Foo").Group || foo.Version != v1alpha1.GroupVersion.WithKind("Foo").Version || foo.Kind != v1alpha1.GroupVersion.WithKind("Foo").Kind || foo.Path != project.Repo+"/api/"+foo.Version {
+		t.Errorf("PROJECT has the resource %+v, want %v", foo, v1alpha1.GroupVersion.WithKind("Foo"))
 	}
 }
 
@@ -106,7 +106,7 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 	}
 
 	for role, want := range map[string][]string{
-		"Role " + namePrefix + "leader-election-role":      {leaseName},
+		"Role " + namePrefix + "leader-election-role":      {"foo-controller"},
 		"Role " + namePrefix + "cert-rotation-role":        {certSecret},
 		"ClusterRole " + namePrefix + "cert-rotation-role": {mutating, validating},
 	} {

@@ -37,7 +37,8 @@ func TestMetricsOptions(t *testing.T) {
 		"127.0.0.1":          true,
 	} {
 		t.Run(address, func(t *testing.T) {
-			got := metricsOptions(address, certificate{"folder", "crt", "key"})
+			got := metricsserver.Options{BindAddress: address}
+			secureMetrics(&got, certificate{"folder", "crt", "key"})
 			if got.BindAddress != address || got.SecureServing != wantSecure || (got.FilterProvider != nil) != wantSecure {
 				t.Errorf("served at %q, by HTTPS: %v, with a filter: %v; want at %q, and both: %v",
 					got.BindAddress, got.SecureServing, got.FilterProvider != nil, address, wantSecure)
@@ -68,7 +69,9 @@ func serveMetrics(t *testing.T, address string, config *rest.Config) string {
 	t.Helper()
 	httpClient, err := rest.HTTPClientFor(config)
 	must(t, err)
-	server, err := metricsserver.NewServer(metricsOptions(address, certificate{}), config, httpClient)
+	options := metricsserver.Options{BindAddress: address}
+	secureMetrics(&options, certificate{})
+	server, err := metricsserver.NewServer(options, config, httpClient)
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)

@@ -30,16 +30,6 @@ import (
 // beTheManager is the environment variable that makes this binary the manager.
 const beTheManager = "TEST_BE_THE_MANAGER"
 
-// It waits for a server that is away, and can be stopped meanwhile.
-func TestStoppedWhileTheServerIsAway(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a second, and this is a short run")
-	}
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(path, []byte(strings.Replace(goodKubeconfig, "127.0.0.1:6443", freeAddress(t), 1)), 0o600))
-	stoppedWhileWaiting(t, path, "Waiting: ")
-}
-
 // Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the
 // same.
 func TestStoppedWhileWaitingForPermissions(t *testing.T) {
@@ -50,13 +40,10 @@ func TestStoppedWhileWaitingForPermissions(t *testing.T) {
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(path, kubeconfig, 0o600))
-	stoppedWhileWaiting(t, path, "are the permissions applied?")
-}
-
-func stoppedWhileWaiting(t *testing.T, kubeconfig, says string) {
-	t.Helper()
-	waiting := startCopy(t, kubeconfig, nil)
-	eventually(t, "it says what it waits for", []*managerCopy{waiting}, func(context.Context) bool { return strings.Contains(waiting.log.String(), says) })
+	waiting := startCopy(t, path, nil)
+	eventually(t, "it says what it waits for", []*managerCopy{waiting}, func(context.Context) bool {
+		return strings.Contains(waiting.log.String(), "are the permissions applied?")
+	})
 
 	if code := waiting.stop(t); code != 0 {
 		t.Errorf("it ended with the exit code %d, want 0:\n%s", code, &waiting.log)

@@ -1,15 +1,17 @@
-// What the webhooks need before they can be served: a certificate that the API server trusts. Either
-// somebody else puts it into --webhook-cert-path (cert-manager does, or a developer), or cert-controller makes it (--rotate-certs): it
-// keeps the certificate and its authority in a Secret, which the kubelet brings to --webhook-cert-path, and writes the authority into
-// the webhook configurations, so that the API server trusts it.
+// The webhooks need a certificate that the API server trusts. Either someone else puts it into
+// --webhook-cert-path, such as cert-manager, or cert-controller creates it (--rotate-certs). It keeps
+// the certificate and its CA in a Secret, which the kubelet mounts at --webhook-cert-path. It writes
+// the CA into the webhook configurations, so that the API server trusts it.
 
 package main
 
 import (
 	"crypto/tls"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
+	"os"
 
 	"github.com/open-policy-agent/cert-controller/pkg/rotator"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,36 +21,62 @@ import (
 	webhookv1alpha1 "example.com/operators/06-kubebuilder/internal/webhook/v1alpha1"
 )
 
-// The names of what the rotation works on, as config/default makes them: its namePrefix, and then the name in config/webhook. A test
-// compares them with dist/install.yaml.
-const (
-	namePrefix     = "foo-operator-"
-	certSecret     = namePrefix + "webhook-server-cert"
-	webhookService = namePrefix + "webhook-service"
-	mutating       = namePrefix + "mutating-webhook-configuration"
-	validating     = namePrefix + "validating-webhook-configuration"
-)
+// webhookOptions are what the flags say about webhooks.
+type webhookOptions struct {
+	enabled      bool
+	host         string
+	port         int
+	cert         certificate
+	rotate       bool
+	podNamespace string // empty outside of a cluster
+}
 
-// newWebhookServer returns the server of the webhooks. It runs only if a webhook is registered, and
-// reads its certificate for each connection, because the first one may come while it runs.
-func newWebhookServer(o options) webhook.Server {
+func (o *webhookOptions) addFlags() {
+	o.podNamespace = os.Getenv("POD_NAMESPACE")
+	flag.BoolVar(&o.enabled, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
+	flag.StringVar(&o.host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
+	flag.IntVar(&o.port, "webhook-port", 9443, "port to serve webhooks at")
+	o.cert.addFlags("webhook", "needed for --enable-webhooks")
+	flag.BoolVar(&o.rotate, "rotate-certs", false, "create and renew the webhooks' certificate, in the Secret that --webhook-cert-path is mounted from, in the namespace $POD_NAMESPACE")
+}
+
+// check returns an error if these options don't go together.
+func (o *webhookOptions) check() error {
+	switch {
+	case o.enabled && o.cert.path == "":
+		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path")
+	case o.enabled && !o.rotate:
+		if _, err := o.cert.load(); err != nil {
+			return fmt.Errorf("--webhook-cert-path, without --rotate-certs: %w", err)
+		}
+	case o.rotate && !o.enabled:
+		return errors.New("--rotate-certs: the certificate is for the webhooks, so add --enable-webhooks")
+	case o.rotate && o.podNamespace == "":
+		return errors.New("--rotate-certs: POD_NAMESPACE isn't set; it names the namespace of the certificate's Secret and of the webhooks' Service")
+	}
+	return nil
+}
+
+// newServer returns the server of the webhooks. It runs only if a webhook is registered, and reads
+// its certificate for each connection, because the first one may come while it runs.
+func (o *webhookOptions) newServer() webhook.Server {
 	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		pair, err := o.webhookCert.load()
+		pair, err := o.cert.load()
 		return &pair, err
 	}
 	return webhook.NewServer(webhook.Options{
-		Host:    o.webhookHost,
-		Port:    o.webhookPort,
+		Host:    o.host,
+		Port:    o.port,
 		TLSOpts: []func(*tls.Config){withoutHTTP2, func(config *tls.Config) { config.GetCertificate = load }},
 	})
 }
 
-// addWebhooks has mgr serve the webhooks. This replica isn't ready before the API server trusts its
+// addTo makes mgr serve the webhooks. This replica isn't ready before the API server trusts its
 // certificate, so the Service sends it no requests until then.
-func addWebhooks(mgr ctrl.Manager, o options) error {
+func (o *webhookOptions) addTo(mgr ctrl.Manager) error {
 	trusted := make(chan struct{})
-	if o.rotateCerts {
-		if err := addRotator(mgr, o, trusted); err != nil {
+	if o.rotate {
+		if err := o.addRotator(mgr, trusted); err != nil {
 			return fmt.Errorf("rotation of certificates: %w", err)
 		}
 	} else {
@@ -68,15 +96,25 @@ func addWebhooks(mgr ctrl.Manager, o options) error {
 	return webhookv1alpha1.SetupFooWebhookWithManager(mgr)
 }
 
-// addRotator has mgr make certificates, and close ready once the first is in its files and trusted. Every copy does this, not only the
-// leader, since every copy has to know when it is ready. Only one of them gets its certificate into the Secret, by the
-// resourceVersion; the others take that.
-func addRotator(mgr ctrl.Manager, o options, ready chan struct{}) error {
+// The names that config/default makes: its namePrefix, and then the name in config/webhook. A test
+// compares them with dist/install.yaml.
+const (
+	namePrefix     = "foo-operator-"
+	certSecret     = namePrefix + "webhook-server-cert"
+	webhookService = namePrefix + "webhook-service"
+	mutating       = namePrefix + "mutating-webhook-configuration"
+	validating     = namePrefix + "validating-webhook-configuration"
+)
+
+// addRotator makes mgr create certificates, and closes ready once the first one is trusted. Every
+// replica does this, because each has to know when it is ready. Only one of them gets its certificate
+// into the Secret, because of the resourceVersion, and the others use that one.
+func (o *webhookOptions) addRotator(mgr ctrl.Manager, ready chan struct{}) error {
 	return rotator.AddRotator(mgr, &rotator.CertRotator{
 		SecretKey:      types.NamespacedName{Namespace: o.podNamespace, Name: certSecret},
-		CertDir:        o.webhookCert.path,
-		CertName:       o.webhookCert.name,
-		KeyName:        o.webhookCert.key,
+		CertDir:        o.cert.path,
+		CertName:       o.cert.name,
+		KeyName:        o.cert.key,
 		CAName:         namePrefix + "ca",
 		CAOrganization: "foo-operator",
 		DNSName:        webhookService + "." + o.podNamespace + ".svc",

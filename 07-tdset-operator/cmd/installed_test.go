@@ -78,7 +78,7 @@ func TestTheInstalledManager(t *testing.T) {
 		}
 	}
 	var lease coordinationv1.Lease
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: installed, Name: leaseName}, &lease))
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: installed, Name: "tdset-controller"}, &lease))
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
 		t.Errorf("no copy runs any more, and %q holds the lease", holder)
 	}

@@ -104,7 +104,7 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 	}
 
 	for role, want := range map[string][]string{
-		"Role " + namePrefix + "leader-election-role":      {leaseName},
+		"Role " + namePrefix + "leader-election-role":      {"tdset-controller"},
 		"Role " + namePrefix + "cert-rotation-role":        {certSecret},
 		"ClusterRole " + namePrefix + "cert-rotation-role": {validating},
 	} {

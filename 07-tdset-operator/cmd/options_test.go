@@ -4,7 +4,6 @@ package main
 
 import (
 	"testing"
-	"time"
 )
 
 func TestRunRefuses(t *testing.T) {
@@ -13,32 +12,34 @@ func TestRunRefuses(t *testing.T) {
 		want   string
 	}{
 		"no workers": {
-			change: func(o *options) { o.workers = 0 },
-			want:   "--workers 0: at least one is needed",
+			change: func(o *options) { o.Controller.MaxConcurrentReconciles = 0 },
+			want:   "--workers 0: must be at least 1",
 		},
 		"no time for a drain": {
 			change: func(o *options) { o.drainTimeout = 0 },
-			want:   "--drain-timeout 0s: it must be more than nothing; Pods take a moment to end",
+			want:   "--drain-timeout 0s: must be positive, because Pods take a moment to end",
 		},
 		"webhooks without a certificate": {
-			change: func(o *options) { o.enableWebhooks = true },
-			want:   "--enable-webhooks: the API server calls webhooks by HTTPS only: name the folder that has the certificate with --webhook-cert-path",
+			change: func(o *options) { o.webhooks.enabled = true },
+			want:   "--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path",
 		},
 		"webhooks whose certificate is missing": {
-			change: func(o *options) { o.enableWebhooks, o.webhookCert = true, certificate{"nowhere", "tls.crt", "tls.key"} },
-			want:   "--webhook-cert-path, without --rotate-certs: open nowhere/tls.crt: no such file or directory",
+			change: func(o *options) {
+				o.webhooks.enabled, o.webhooks.cert = true, certificate{"nowhere", "tls.crt", "tls.key"}
+			},
+			want: "--webhook-cert-path, without --rotate-certs: open nowhere/tls.crt: no such file or directory",
 		},
 		"a certificate for nobody": {
-			change: func(o *options) { o.rotateCerts, o.podNamespace = true, "default" },
-			want:   "--rotate-certs: the certificate is the webhooks': say --enable-webhooks too",
+			change: func(o *options) { o.webhooks.rotate, o.webhooks.podNamespace = true, "default" },
+			want:   "--rotate-certs: the certificate is for the webhooks, so add --enable-webhooks",
 		},
 		"a certificate for an unknown Service": {
-			change: func(o *options) { o.rotateCerts, o.enableWebhooks, o.webhookCert.path = true, true, "certs" },
-			want:   "--rotate-certs: the certificate's Secret and the webhooks' Service are in the Pod's namespace, and POD_NAMESPACE, which names it, isn't set",
+			change: func(o *options) { o.webhooks.rotate, o.webhooks.enabled, o.webhooks.cert.path = true, true, "certs" },
+			want:   "--rotate-certs: POD_NAMESPACE isn't set; it names the namespace of the certificate's Secret and of the webhooks' Service",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			o := options{workers: 1, drainTimeout: time.Minute}
+			o := optionsFor("default")
 			test.change(&o)
 			if err := run(t.Context(), o); err == nil || err.Error() != test.want {
 				t.Errorf("got the error %v, want %q", err, test.want)

@@ -10,9 +10,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -26,15 +24,16 @@ func TestPermissionsThatComeLate(t *testing.T) {
 	_, api, namespace := newAPIServer(t)
 	user, err := testEnv.AddUser(envtest.User{Name: "late"}, nil)
 	must(t, err)
-	o := options{namespace: namespace, workers: 1, metricsAddress: "0", probeAddress: freeAddress(t)}
+	o := optionsFor(namespace)
+	o.HealthProbeBindAddress, o.Controller.CacheSyncTimeout = freeAddress(t), hastyTimeout
 	mapper, err := newMapper(user.Config())
 	must(t, err)
 	mgr, err := newManager(user.Config(), mapper, o)
 	must(t, err)
-	must(t, setUp(t.Context(), hasty{oneOfMany{mgr}}, o))
+	must(t, setUp(t.Context(), mgr, o))
 	tdset := tdsetOf(namespace)
 	must(t, api.Create(t.Context(), tdset))
-	began, probe := time.Now(), managerCopy{probes: o.probeAddress}
+	began, probe := time.Now(), managerCopy{probes: o.HealthProbeBindAddress}
 	runManager(t, mgr)
 
 	eventually(t, "it has waited long, and says what for", nil, func(context.Context) bool {
@@ -62,13 +61,5 @@ func TestPermissionsThatComeLate(t *testing.T) {
 	})
 }
 
-// hasty is a manager whose controllers don't wait long for informers.
-type hasty struct{ ctrl.Manager }
-
+// hastyTimeout is how long a controller waits for its informers here.
 const hastyTimeout = time.Second
-
-func (m hasty) GetControllerOptions() config.Controller {
-	options := m.Manager.GetControllerOptions()
-	options.CacheSyncTimeout = hastyTimeout
-	return options
-}

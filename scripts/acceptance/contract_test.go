@@ -69,27 +69,15 @@ func TestContract(t *testing.T) {
 // testPromises has the program keep all promises, at the same time.
 func testPromises(t *testing.T, env *environment, j judged, promises []promise) {
 	for _, promise := range promises {
-		for _, variant := range variants(j.program) {
-			t.Run(strings.TrimSpace(promise.name+" "+strings.Join(variant, " ")), func(t *testing.T) {
-				t.Parallel()
-				s := newScenario(t, env, j)
-				s.flags = variant
-				promise.keep(s)
-				if crashes := s.crashes(); crashes > 0 {
-					t.Errorf("the program has exited %d times", crashes)
-				}
-			})
-		}
+		t.Run(promise.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t, env, j)
+			promise.keep(s)
+			if crashes := s.crashes(); crashes > 0 {
+				t.Errorf("the program has exited %d times", crashes)
+			}
+		})
 	}
-}
-
-// variants are the flags with which the program keeps the promises: none, and others that change
-// what it does it with.
-func variants(p program.Program) [][]string {
-	if p.Name == "05-controller-runtime" {
-		return [][]string{nil, {"--unstructured"}}
-	}
-	return [][]string{nil}
 }
 
 func create(s *scenario) {

@@ -70,6 +70,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -183,7 +184,7 @@ func TestReconcile(t *testing.T) {
 			claim: Claim{State: Taken},
 			api: interceptor.Funcs{
 				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
-					return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("foos").GroupResource(), key.Name, errors.New("it has changed"))
+					return apierrors.NewConflict(schema.GroupVersion(v1alpha1.GroupVersion).WithResource("foos").GroupResource(), key.Name, errors.New("it has changed"))
 				},
 			},
 			want: soon,
@@ -521,7 +522,7 @@ func newFoo(change func(*v1alpha1.Foo)) *v1alpha1.Foo {
 // newAPI is an API server that has foos.
 func newAPI(t *testing.T, funcs interceptor.Funcs, foos ...client.Object) client.WithWatch {
 	scheme := runtime.NewScheme()
-	noError(t, v1alpha1.AddToScheme(scheme))
+	noError(t, v1alpha1.Install(scheme))
 	server := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.Foo{}).WithObjects(foos...).Build()
 	return interceptor.NewClient(server, funcs)
 }

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,7 +73,7 @@ func desiredConfigMap(foo *v1alpha1.Foo) *corev1.ConfigMap {
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName:    foo.Name + "-", // YOUR WORK: the name is the server's choice, example-7xk2p or so
 			Namespace:       foo.Namespace,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))},
 		},
 		Data: map[string]string{"id": string(uuid.NewUUID())},
 	}

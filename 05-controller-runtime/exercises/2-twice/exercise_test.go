@@ -83,6 +83,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -319,7 +320,7 @@ func newCluster(t *testing.T) *cluster {
 
 func newFake(t *testing.T, builder *fake.ClientBuilder) client.WithWatch {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.Install(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	return builder.WithScheme(scheme).Build()
@@ -547,7 +548,7 @@ func put(name string, changes ...func(*corev1.ConfigMap)) func(*cluster) {
 }
 
 func controlledBy(foo *v1alpha1.Foo) []metav1.OwnerReference {
-	return []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))}
+	return []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))}
 }
 
 func ours(configMap *corev1.ConfigMap) { configMap.OwnerReferences = controlledBy(newFoo("example")) }

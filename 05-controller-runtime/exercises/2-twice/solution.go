@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,7 +87,7 @@ func desiredConfigMap(foo *v1alpha1.Foo) *corev1.ConfigMap {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            foo.Name, // so a second one is refused
 			Namespace:       foo.Namespace,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))},
 		},
 		Data: map[string]string{"id": string(uuid.NewUUID())},
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -34,7 +35,7 @@ import (
 func (c *cluster) newManager() ctrl.Manager {
 	scheme := newScheme(c.T)
 	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(v1alpha1.GroupVersion.WithKind("Foo"), meta.RESTScopeNamespace)
+	mapper.Add(schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://none", Transport: noServer{c}}, ctrl.Options{
 		Scheme:         scheme,

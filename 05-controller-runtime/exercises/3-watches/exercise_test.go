@@ -450,7 +450,7 @@ func configMap(namespace, name string) *corev1.ConfigMap {
 
 func newScheme(t *testing.T) *apiruntime.Scheme {
 	scheme := apiruntime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.Install(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	return scheme

@@ -54,7 +54,7 @@ func Scale(ctx context.Context, api client.Client, replicas int32) error {
 // newScheme returns the Go types that the client may use.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(appsv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(appsv1.AddToScheme(scheme), v1alpha1.Install(scheme)); err != nil {
 		panic(err) // two types of one name
 	}
 	return scheme

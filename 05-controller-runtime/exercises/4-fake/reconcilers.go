@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,7 +76,7 @@ func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (dep
 }
 
 func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
-	controller := *metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))
+	controller := *metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: foo.Namespace, Name: foo.Spec.DeploymentName, OwnerReferences: []metav1.OwnerReference{controller},

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -48,7 +49,7 @@ type scenario struct {
 }
 
 func scenarios() map[string]scenario {
-	foos := v1alpha1.GroupVersion.WithResource("foos").GroupResource()
+	foos := schema.GroupVersion(v1alpha1.GroupVersion).WithResource("foos").GroupResource()
 	etcdIsAway := apierrors.NewInternalError(errors.New("etcd is away"))
 	conflict := apierrors.NewConflict(foos, key.Name, errors.New("somebody was faster"))
 	return map[string]scenario{

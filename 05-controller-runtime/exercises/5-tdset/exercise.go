@@ -17,7 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1ac "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/apis/schedule/v1/applyconfiguration/schedule/v1"
+	schedulev1ac "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
 )
 
 // fieldManager is the name under which the controller owns fields.

@@ -102,7 +102,6 @@ var asCRD = func() *runtime.Scheme {
 }()
 
 // parser knows that schema. What matters here is that each condition is a field of its own, as in manifests/crd.yaml.
-// (controller-gen writes a parser too, beside the apply configurations, but one that knows no types.)
 var parser = func() *typed.Parser {
 	parser, err := typed.NewParser(`types:
 - name: rs.schedule.v1.TDSet

@@ -7,32 +7,24 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"strings"
-	"syscall"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
 func main() {
-	var o options
-	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError) // controller-runtime has put a --kubeconfig of its own into the first
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
+	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.StringVar(&o.now, "now", "", "begin as if it were this time, such as 2026-01-01T08:59:50Z; from then on, time passes as ever (default: now)")
-	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
-	klog.InitFlags(logFlags)
-	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
+	flag.StringVar(&o.now, "now", "", "start as if it were this time, such as 2026-01-01T08:59:50Z; from then on, time passes as usual (default: now)")
+	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
+	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	if err := start(ctx, o); err != nil {
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logOptions)))
+	klog.SetLogger(ctrl.Log)
+	if err := start(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "5-tdset:", err)
 		os.Exit(1)
 	}
@@ -40,7 +32,7 @@ func main() {
 
 // options are what the flags say.
 type options struct {
-	kubeconfig, namespace, now string
+	namespace, now string
 }
 
 // start runs the controller until ctx ends.
@@ -53,11 +45,10 @@ func start(ctx context.Context, o options) error {
 		}
 		clock.by = now.Sub(clock.Now())
 	}
-	config, err := loadConfig(o.kubeconfig)
+	config, err := ctrl.GetConfig()
 	if err != nil {
-		return err
+		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
 	}
-	ctrl.SetLogger(klog.Background())
 	settings, err := managerOptions(o.namespace)
 	if err != nil {
 		return err
@@ -73,18 +64,4 @@ func start(ctx context.Context, o options) error {
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace, "time", clock.Now().UTC().Format(time.RFC3339))
 	defer klog.InfoS("Stopped")
 	return mgr.Start(ctx)
-}
-
-// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
-// ~/.kube/config), else in the Pod that this program runs in.
-func loadConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", strings.Join(rules.GetLoadingPrecedence(), ", "), err)
-	}
-	config.UserAgent = rest.DefaultKubernetesUserAgent()
-	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
-	return config, nil
 }

@@ -22,7 +22,7 @@ import (
 // managerOptions are the settings of a manager for the TDSets in namespace; "" means all namespaces.
 func managerOptions(namespace string) (ctrl.Options, error) {
 	types := runtime.NewScheme()
-	if err := errors.Join(scheme.AddToScheme(types), schedulev1.AddToScheme(types)); err != nil {
+	if err := errors.Join(scheme.AddToScheme(types), schedulev1.Install(types)); err != nil {
 		return ctrl.Options{}, err
 	}
 	options := ctrl.Options{

@@ -5,17 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The markers of a type stand in a comment of their own, before the one that documents it. Comments become descriptions in the CRD,
-// and are what `kubectl explain` says; markers become all else in it:
-//   - kubebuilder:validation, default, required and optional: the schema;
-//   - listType and listMapKey: a list that is merged entry by entry, by that key;
-//   - kubebuilder:validation:XValidation: a rule in CEL, for what a schema can't say;
-//   - kubebuilder:subresource: endpoints of their own, for the status and for `kubectl scale`;
-//   - kubebuilder:selectablefield: what `--field-selector` may ask for;
-//   - kubebuilder:printcolumn: what `kubectl get` shows, and with priority 1 only `-o wide`;
-//   - kubebuilder:metadata: the approval that a group under k8s.io must show. Such groups belong to Kubernetes;
-//   - kubebuilder:object:root=true: write DeepCopyObject as well, which makes it a runtime.Object, something that a request can return;
-//   - genclient: a type that requests are about. Without it there are no apply configurations at all.
+// controller-gen writes the CRD and the DeepCopy functions from these markers (make manifests
+// generate). README.md explains them. Comments become descriptions, which kubectl explain shows.
 
 // +genclient
 // +kubebuilder:object:root=true

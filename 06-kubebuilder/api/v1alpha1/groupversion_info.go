@@ -1,13 +1,8 @@
-// Lines that begin with + are markers: orders to controller-gen, given by `make manifests generate`. Those here hold for the whole
-// package. A marker that is misspelled is no error: what it orders just isn't made.
+// Lines that begin with + are markers for controller-gen. These are for the whole package. A
+// misspelled marker isn't an error: nothing is generated for it.
 //
-// The API group, for the CRD and the apply configurations.
 // +groupName=samplecontroller.k8s.io
-//
-// Write DeepCopy for every type, into zz_generated.deepcopy.go. Without it Foo is no runtime.Object, and no client takes it.
 // +kubebuilder:object:generate=true
-//
-// Write apply configurations, into the folder applyconfiguration.
 // +kubebuilder:ac:generate=true
 
 // Package v1alpha1 holds the Go types of the Foo resource. The schema that the API server enforces is made from them:
@@ -23,7 +18,7 @@ import (
 // GroupVersion is the API group and version of Foo, as in its apiVersion field.
 var GroupVersion = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
 
-// SchemeGroupVersion is GroupVersion, by the name that the generated apply configurations have for it.
+// SchemeGroupVersion is what the generated apply configurations call it.
 var SchemeGroupVersion = GroupVersion
 
 // SchemeBuilder adds this group and version to a scheme, and the types that register with it.

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -74,14 +75,9 @@ func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConf
 		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
 }
 
-// hasLabels reports whether labels has every label in want.
-func hasLabels(labels, want map[string]string) bool {
-	for key, value := range want {
-		if labels[key] != value {
-			return false
-		}
-	}
-	return true
+// hasLabels reports whether have contains every label in want.
+func hasLabels(have, want map[string]string) bool {
+	return labels.SelectorFromSet(want).Matches(labels.Set(have))
 }
 
 // hasContainer reports whether one of containers has want's name, image and pull policy.

@@ -1,29 +1,49 @@
-// The reads: Reconcile asks the manager's client, which answers from the cache, and with a copy. What is left here are the indexes.
+// The reads. All but one of them read from the manager's cache. Unlike a lister, the manager's client
+// returns copies, so you may change them.
 
 package controller
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// The indexes: what else than namespace and name a cache can be asked by, without looking at every object in it.
-const (
-	byDeploymentName = "spec.deploymentName"
-	byOwner          = "owner"
-)
-
-// indexByDeploymentName puts a Foo under the name of the Deployment that it asks for. (The cache adds the namespace.)
-func indexByDeploymentName(object client.Object) []string {
-	return []string{object.(*v1alpha1.Foo).Spec.DeploymentName}
+func (c *FooReconciler) getFoo(ctx context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
+	foo := &v1alpha1.Foo{}
+	return foo, c.Get(ctx, key, foo)
 }
 
-// indexByOwner puts an object under the UID of its controller.
-func indexByOwner(object client.Object) []string {
-	if owner := metav1.GetControllerOf(object); owner != nil {
-		return []string{string(owner.UID)}
+// listFoos returns the Foos that ask for a Deployment of that name.
+func (c *FooReconciler) listFoos(ctx context.Context, namespace, deploymentName string) ([]v1alpha1.Foo, error) {
+	list := &v1alpha1.FooList{}
+	err := c.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{byDeploymentName: deploymentName})
+	return list.Items, err
+}
+
+func (c *FooReconciler) getDeployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
+	deployment := &appsv1.Deployment{}
+	return deployment, c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, deployment)
+}
+
+// getDeploymentUncached asks the API server. A Deployment that isn't in the cache yet may exist
+// already, and an apply would change it instead of failing.
+func (c *FooReconciler) getDeploymentUncached(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
+	deployment := &appsv1.Deployment{}
+	return deployment, c.APIReader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, deployment)
+}
+
+// listDeployments returns the Deployments that foo controls.
+func (c *FooReconciler) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+	list := &appsv1.DeploymentList{}
+	err := c.List(ctx, list, client.InNamespace(foo.Namespace), client.MatchingFields{byOwner: string(foo.UID)})
+	var deployments []*appsv1.Deployment
+	for i := range list.Items {
+		deployments = append(deployments, &list.Items[i])
 	}
-	return nil
+	return deployments, err
 }

@@ -1,27 +1,20 @@
-// The suite: envtest, which is a real API server with its etcd and nothing else. No controller
-// runs, so no garbage is collected, no Deployment makes Pods, and no Deployment becomes available
-// unless the test says so. It is started once, by Ginkgo or by the first plain test that asks for
-// it, and stopped by TestMain. Tests that need no server use a fake client: see cluster_test.go.
+// The suite starts envtest: a real API server with its etcd and nothing else. No other controller
+// runs, so no garbage is collected, no Deployment creates Pods, and no Deployment becomes available
+// unless a spec says so.
 //
-// The kubebuilder CLI writes Ginkgo specs into this package, and registers new types at the
-// markers.
+// The kubebuilder CLI writes specs into this package, and registers new types at the markers.
 
 package controller
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
-	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"go.uber.org/goleak"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -34,118 +27,55 @@ import (
 	// +kubebuilder:scaffold:imports
 )
 
-// The CLI's specs use these names. startTestEnv sets the last three, and BeforeSuite the others.
+// The specs that the CLI writes use these names.
 var (
 	ctx       context.Context
 	cancel    context.CancelFunc
-	testEnv   *envtest.Environment // nil if no test has asked for it
+	testEnv   *envtest.Environment
 	cfg       *rest.Config
 	k8sClient client.Client
 )
 
-// TestControllers runs the Ginkgo specs of this package.
 func TestControllers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
+		t.Skip("this needs a real API server, and -short is set")
 	}
 	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(time.Minute) // a busy machine is slow
 	RunSpecs(t, "Controller Suite")
+}
+
+// TestMain fails the run if a goroutine is left behind. The manager has to stop everything that it
+// runs when its context ends.
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(klog.Background())
+	waitsForCtrlC := goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
+	goleak.VerifyTestMain(m, waitsForCtrlC)
 }
 
 var _ = BeforeSuite(func() {
 	ctx, cancel = context.WithCancel(context.Background())
-	Expect(startTestEnv()).To(Succeed())
-})
 
-var _ = AfterSuite(func() {
-	cancel()
-})
-
-var _ = Describe("Foo Controller", func() {
-	It("has nothing to do for a Foo that is gone", func() {
-		reconciler := &FooReconciler{Client: k8sClient}
-		gone := ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "gone"}}
-		Expect(reconciler.Reconcile(ctx, gone)).To(Equal(ctrl.Result{}))
-	})
-})
-
-var startTestEnv = sync.OnceValue(func() error {
-	assets, err := utils.EnvtestAssets("../..")
-	if err != nil {
-		return err
-	}
-	testEnv = &envtest.Environment{
-		BinaryAssetsDirectory: assets,
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	if cfg, err = testEnv.Start(); err != nil {
-		return err
-	}
-	k8sClient, err = client.New(cfg, client.Options{Scheme: scheme.Scheme})
-	return err
-})
-
-// ginkgosOwn is a goroutine that Ginkgo leaves behind: it waits for Ctrl-C.
-var ginkgosOwn = goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
-
-// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its
-// context, and all that it runs.
-func TestMain(m *testing.M) {
-	// Plain tests need the types too, so they are added here, and not in BeforeSuite.
-	// TestControllers sets Ginkgo's handler of failures.
-	RegisterFailHandler(func(message string, _ ...int) { panic(message) })
-	//lint:ignore S1021 the kubebuilder CLI looks for the assignment below
 	var err error
 	err = samplecontrollerv1alpha1.AddToScheme(scheme.Scheme)
 	Expect(err).NotTo(HaveOccurred())
 
 	// +kubebuilder:scaffold:scheme
 
-	utils.ShareLog()
-	ctrl.SetLogger(klog.Background()) // as main does
-	goleak.VerifyTestMain(andStop{m}, ginkgosOwn)
-}
-
-// andStop runs the tests, and then stops the API server that they have shared: its clients'
-// connections aren't leaks.
-type andStop struct{ *testing.M }
-
-func (tests andStop) Run() (code int) {
-	code = tests.M.Run()
-	if testEnv == nil {
-		return code
+	assets, err := utils.EnvtestAssets("../..")
+	Expect(err).NotTo(HaveOccurred())
+	testEnv = &envtest.Environment{
+		BinaryAssetsDirectory: assets,
+		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
 	}
-	if err := testEnv.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stop the API server:", err)
-		return 1
-	}
-	return code
-}
+	cfg, err = testEnv.Start()
+	Expect(err).NotTo(HaveOccurred())
+	k8sClient, err = client.New(cfg, client.Options{Scheme: scheme.Scheme})
+	Expect(err).NotTo(HaveOccurred())
+})
 
-// newAPIServer returns how to reach the API server, a client that reads from it, and a namespace of
-// the test's own.
-func newAPIServer(t *testing.T) (*rest.Config, client.WithWatch, string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
-	}
-	must(t, startTestEnv())
-	config := rest.CopyConfig(cfg)
-	config.QPS = -1
-	transport, err := rest.TransportFor(config)
-	must(t, err)
-	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(transport) })
-	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme.Scheme})
-	must(t, err)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	must(t, api.Create(t.Context(), namespace))
-	return config, api, namespace.Name
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var _ = AfterSuite(func() {
+	cancel()
+	Expect(testEnv.Stop()).To(Succeed())
+})

@@ -1,6 +1,7 @@
-// How writes leave: by server-side apply, but for the delete. The controller sends the fields that it wants and nothing else, under
-// its name; the API server puts them into the object, whatever else is in it, and notes who owns which field (managedFields). An
-// apply assumes nothing that it doesn't say: each function says what it needs.
+// The writes: server-side apply, and a delete. The controller sends only the fields that it owns,
+// with its name as the field manager. The API server merges them into the object, and remembers in
+// managedFields who owns which field. An apply assumes nothing about the existing object, so each
+// function adds its own assumption.
 
 package controller
 
@@ -17,32 +18,34 @@ import (
 	foov1alpha1ac "example.com/operators/06-kubebuilder/api/v1alpha1/applyconfiguration/api/v1alpha1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = client.FieldOwner("foo-controller")
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = client.FieldOwner("foo-controller")
 
-// createDeployment assumes that there is none of that name. Apply has no way to say so: it would change one that is there. Without
-// force it changes no value that another manager has set: the server answers 409 instead. To the server, what we have applied for
-// another Foo is our own; there the selector, which can't be changed, makes it refuse (422).
-func (r *FooReconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return r.Apply(ctx, desired, fieldManager)
+// createDeployment assumes that there is no Deployment with that name, but an apply can't say so.
+// It would change an existing one. Without force, it can't change another field manager's values:
+// the API server answers 409. It could change values that this controller applied for another Foo,
+// but the selector is immutable, so the API server answers 422.
+func (c *FooReconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	return c.Apply(ctx, desired, fieldOwner)
 }
 
-// updateDeployment makes the fields that desired sets ours, whoever has changed them: else a scale by hand would win for ever.
-// The UID is the assumption: it changes the Deployment that we control, and makes none if that is gone.
-func (r *FooReconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return r.Apply(ctx, desired.WithUID(observed.UID), fieldManager, client.ForceOwnership)
+// updateDeployment forces the values that desired sets, even if another field manager has changed
+// them. Otherwise a manual scale would win forever. It assumes the UID: if the Deployment is gone,
+// the apply fails instead of creating another one.
+func (c *FooReconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	return c.Apply(ctx, desired.WithUID(observed.UID), fieldOwner, client.ForceOwnership)
 }
 
-// deleteDeployment assumes the UID: it deletes this Deployment, not another that has taken its name. One that is gone
-// already is what we wanted.
-func (r *FooReconciler) deleteDeployment(ctx context.Context, deployment *appsv1.Deployment) error {
-	return client.IgnoreNotFound(r.Delete(ctx, deployment, client.Preconditions{UID: &deployment.UID}))
+// deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.
+// If the Deployment is gone already, there is nothing to do.
+func (c *FooReconciler) deleteDeployment(ctx context.Context, deployment *appsv1.Deployment) error {
+	return client.IgnoreNotFound(c.Delete(ctx, deployment, client.Preconditions{UID: &deployment.UID}))
 }
 
-// updateFooStatus applies that status at the status subresource, which ignores all but the status. Of the conditions it sends our own
-// alone: those of others are kept, and would be ours if we sent them. The resourceVersion is foo's: a status made from a spec
-// that has changed since is refused.
-func (r *FooReconciler) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
+// updateFooStatus applies that status to the status subresource, which ignores everything but the
+// status. It sends only the condition that this controller owns, so others keep theirs. It assumes
+// foo's resourceVersion, so the API server refuses a status that was computed from an old spec.
+func (c *FooReconciler) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	applied := foov1alpha1ac.FooStatus().
 		WithAvailableReplicas(status.AvailableReplicas).
@@ -55,5 +58,5 @@ func (r *FooReconciler) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, 
 			WithReason(ready.Reason).
 			WithMessage(ready.Message))
 	desired := foov1alpha1ac.Foo(foo.Name, foo.Namespace).WithUID(foo.UID).WithResourceVersion(foo.ResourceVersion).WithStatus(applied)
-	return r.Status().Apply(ctx, desired, fieldManager, client.ForceOwnership)
+	return c.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
 }

@@ -129,7 +129,7 @@ func TestASecondKind(t *testing.T) {
 	run(t, clone, "go", "vet", "./cmd", "./internal/controller")
 
 	printed := run(t, clone, "env", "KUBEBUILDER_ASSETS="+assets, "go", "test", "./internal/controller", "-run=TestControllers", "-v", "-ginkgo.no-color")
-	if !strings.Contains(printed, "Ran 2 of 2 Specs") {
+	if !strings.Contains(printed, "Ran 3 of 3 Specs") {
 		t.Errorf("want that the suite runs the new spec too:\n%s", printed)
 	}
 }

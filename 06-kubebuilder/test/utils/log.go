@@ -2,85 +2,25 @@ package utils
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"strings"
 	"sync"
-	"testing"
-
-	"k8s.io/klog/v2"
 )
 
-// Log is what the program has said, for tests about that. klog's output is set once, for all tests: managers of earlier ones may still
-// have something to say.
+// Log collects what a process prints. Its zero value is empty.
 type Log struct {
 	lock sync.Mutex
 	text bytes.Buffer
 }
 
-// Write notes what is said.
+// Write adds text to the log. It never fails.
 func (l *Log) Write(text []byte) (int, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.Write(text)
 }
 
-// String returns what has been said until now.
+// String returns what has been printed so far.
 func (l *Log) String() string {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.String()
-}
-
-// MustHave fails the test if one of these words hasn't been said.
-func (l *Log) MustHave(t *testing.T, words ...string) {
-	t.Helper()
-	for _, want := range words {
-		if said := l.String(); !strings.Contains(said, want) {
-			t.Errorf("%q is not in the log:\n%s", want, said)
-		}
-	}
-}
-
-// CaptureLog returns a log of what klog says from now on, until the test ends. TestMain has called ShareLog.
-func CaptureLog(t *testing.T) *Log {
-	log := &Log{}
-	shared.listen(log)
-	t.Cleanup(func() { shared.listen(nil) })
-	return log
-}
-
-// shared is where klog writes to: on to where it would have written, and to the test that listens.
-var shared sharedLog
-
-type sharedLog struct {
-	lock     sync.Mutex
-	listener *Log
-}
-
-func (s *sharedLog) listen(listener *Log) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.listener = listener
-}
-
-func (s *sharedLog) Write(text []byte) (int, error) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if s.listener != nil {
-		_, _ = s.listener.Write(text) // it can't fail
-	}
-	return os.Stderr.Write(text)
-}
-
-// ShareLog makes klog write where CaptureLog listens, and each line once.
-func ShareLog() {
-	flags := flag.NewFlagSet("", flag.PanicOnError)
-	klog.InitFlags(flags)
-	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
-		if err := flags.Set(name, value); err != nil {
-			panic(err)
-		}
-	}
-	klog.SetOutput(&shared)
 }

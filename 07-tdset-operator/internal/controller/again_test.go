@@ -99,7 +99,7 @@ func TestFromBoundaryToBoundary(t *testing.T) {
 
 // What fails is tried again by the queue, at first at once, and in the end once a minute.
 func TestPauses(t *testing.T) {
-	queue := controllerOptions(1).RateLimiter
+	queue := controllerOptions().RateLimiter
 	var pauses []time.Duration
 	for range 20 {
 		pauses = append(pauses, queue.When(reconcile.Request{NamespacedName: web}))
@@ -112,7 +112,7 @@ func TestPauses(t *testing.T) {
 // First come, first served: else TDSets that were made while the program was down would wait for
 // all that happens since.
 func TestControllerOptions(t *testing.T) {
-	if options := controllerOptions(3); *options.UsePriorityQueue || options.MaxConcurrentReconciles != 3 {
+	if options := controllerOptions(); *options.UsePriorityQueue {
 		t.Errorf("options: %+v", options)
 	}
 }

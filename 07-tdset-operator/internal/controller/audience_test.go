@@ -36,9 +36,9 @@ type audience struct {
 // key, in their order.
 func newAudience(t *testing.T, changes ...func(*cache.Options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
-	a.mgr = a.newManager(changes...)
+	a.mgr = a.newManager(1, changes...)
 	reconciler := &TDSetReconciler{Client: watchedClient{a.mgr.GetClient(), a.calls}}
-	must(t, reconciler.SetupWithManager(t.Context(), a.mgr, 1))
+	must(t, reconciler.SetupWithManager(t.Context(), a.mgr))
 	runManager(t, a.mgr)
 	// Nobody is worked on before all watches have begun. A Pod that comes and goes before that
 	// leaves no trace.

@@ -50,8 +50,8 @@ func (c *cluster) waitUntil(instant time.Time) {
 func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 	c.t.Helper()
 	c.cache = c.server
-	options := controllerOptions(1)
-	options.Reconciler, options.SkipNameValidation = reconciler, new(true)
+	options := controllerOptions()
+	options.Reconciler, options.SkipNameValidation, options.MaxConcurrentReconciles = reconciler, new(true), 1
 	runner, err := controller.NewUnmanaged("test", options)
 	must(c.t, err)
 	must(c.t, runner.Watch(source.Func(func(ctx context.Context, queue queue) error {

@@ -31,7 +31,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // SetupWithManager adds the controller to mgr. The API server must already know all the kinds that
 // it watches.
-func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, workers int) error {
+func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
 	if err := makeInformers(ctx, mgr.GetCache()); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		Watches(&corev1.Service{}, &handler.EnqueueRequestForObject{}, changed).
 		WatchesMetadata(&corev1.Pod{}, handler.Funcs{DeleteFunc: enqueueTDSetOfPod}). // for the drain
 		WatchesRawSource(source.Func(r.watchClock(readDrift()))).
-		WithOptions(controllerOptions(workers)).
+		WithOptions(controllerOptions()).
 		Complete(r)
 }
 
@@ -70,10 +70,9 @@ func enqueueTDSetOfPod(_ context.Context, deleted event.DeleteEvent, queue queue
 	queue.Add(reconcile.Request{NamespacedName: tdset})
 }
 
-// controllerOptions sets how keys wait, and how many are processed at the same time.
-func controllerOptions(workers int) controller.Options {
+// controllerOptions sets how keys wait.
+func controllerOptions() controller.Options {
 	return controller.Options{
-		MaxConcurrentReconciles: workers,
 		// Each failing key has a backoff of its own, as by default, but the default's longest one is
 		// 17 minutes.
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](shortestBackoff, longestBackoff),

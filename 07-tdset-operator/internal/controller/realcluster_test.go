@@ -94,17 +94,17 @@ func (c *realCluster) soonItIs(instant time.Time) {
 // start runs a manager with our controller until the test ends.
 func (c *realCluster) start(workers int) {
 	c.t.Helper()
-	mgr := c.newManager()
+	mgr := c.newManager(workers)
 	reconciler := &TDSetReconciler{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"),
 		Clock: c.clock, DrainTimeout: c.DrainTimeout,
 	}
-	must(c.t, reconciler.SetupWithManager(c.t.Context(), mgr, workers))
+	must(c.t, reconciler.SetupWithManager(c.t.Context(), mgr))
 	runManager(c.t, mgr)
 }
 
 // newManager returns a manager without a controller yet. What cmd sets besides is tested there.
-func (c *realCluster) newManager(changes ...func(*cache.Options)) ctrl.Manager {
+func (c *realCluster) newManager(workers int, changes ...func(*cache.Options)) ctrl.Manager {
 	c.t.Helper()
 	options := cache.Options{
 		DefaultNamespaces:           map[string]cache.Config{c.namespace: {}},
@@ -118,7 +118,7 @@ func (c *realCluster) newManager(changes ...func(*cache.Options)) ctrl.Manager {
 		Scheme:     scheme.Scheme,
 		Cache:      options,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)}, // several managers, in one program
+		Controller: config.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)}, // each test has a manager
 	})
 	must(c.t, err)
 	return mgr

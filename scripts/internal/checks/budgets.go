@@ -16,13 +16,13 @@ type budget struct{ code, toRead int }
 // mostLines are the budgets by a chapter's number. 07 is another operator: no small diff is
 // promised there.
 var mostLines = map[string]budget{
-	"01": {code: 938},
-	"02": {code: 721, toRead: 291},
-	"03": {code: 876, toRead: 218},
-	"04": {code: 805, toRead: 231},
-	"05": {code: 767, toRead: 675},
-	"06": {code: 956, toRead: 605},
-	"07": {code: 1669},
+	"01": {code: 934},
+	"02": {code: 717, toRead: 291},
+	"03": {code: 871, toRead: 217},
+	"04": {code: 801, toRead: 230},
+	"05": {code: 595, toRead: 277},
+	"06": {code: 933, toRead: 593},
+	"07": {code: 1625},
 }
 
 func budgets(_ context.Context, r *repository) error {

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	api   = "pkg/apis/samplecontroller/v1alpha1/"
-	tdset = "exercises/5-tdset/" // the same operator in each chapter, so the rules are the same
+	api     = "pkg/apis/samplecontroller/v1alpha1/"
+	applied = "pkg/generated/applyconfiguration/samplecontroller/v1alpha1/"
+	tdset   = "exercises/5-tdset/" // the same operator in each chapter, so the rules are the same
 )
 
 // part is a file of the skeleton.
@@ -27,31 +28,44 @@ func parts() []part {
 		{"main.go", "03", "04", true},
 		{"main.go", "05", "05", false},
 		{"events.go", "01", "04", true},
-		{"events.go", "05", "05", false},
 		{"queue.go", "03", "04", true},
 		{"leader.go", "03", "04", true},
 		{"handle.go", "01", "02", true},
 		{"informers.go", "02", "04", false},
 		{"index.go", "02", "04", true},
+		{"index.go", "05", "06", true},
 		{"recorder.go", "03", "04", true},
+		{"recorder.go", "05", "06", true},
+		{"foo_controller.go", "05", "06", false},
+		{"waitforcrd.go", "05", "07", true},
+		{"cmd/serving.go", "06", "07", true},
 		{"config.go", "01", "04", true},
 		{"watcherrors.go", "02", "07", true},
 		{"idletimeout.go", "01", "07", true},
 		{"terminating.go", "01", "07", true},
 		{"merge.go", "01", "03", true},
-		{"reconcile.go", "01", "04", true},
-		{"reconcile.go", "05", "05", false},
+		{"reconcile.go", "01", "06", true},
 		{"write.go", "01", "01", false},
 		{"write.go", "02", "03", true},
-		{"write.go", "04", "05", false},
+		{"write.go", "04", "04", false},
+		{"write.go", "05", "06", true},
 		{"read.go", "01", "01", false},
 		{"read.go", "02", "03", true},
-		{"read.go", "04", "05", false},
+		{"read.go", "04", "04", false},
+		{"read.go", "05", "06", true},
 		{"pkg/client/foos.go", "02", "03", true},
 		{"desired.go", "01", "03", true},
 		{"desired.go", "04", "06", true},
 		{api + "types.go", "01", "03", true},
-		{api + "zz_generated.deepcopy.go", "02", "04", true},
+		{api + "types.go", "04", "05", true},
+		{api + "doc.go", "04", "05", true},
+		{api + "zz_generated.deepcopy.go", "02", "05", true},
+		{api + "zz_generated.register.go", "04", "05", true},
+		{applied + "foo.go", "04", "05", true},
+		{applied + "foospec.go", "04", "05", true},
+		{applied + "foostatus.go", "04", "05", true},
+		{"hack/openapi-schema.go", "04", "05", true},
+		{"hack/verify-codegen.sh", "04", "05", true},
 		{"manifests/crd.yaml", "01", "06", true},
 		{"manifests/foo.yaml", "01", "05", true},
 		{"manifests/rbac.yaml", "01", "05", false},
@@ -81,6 +95,13 @@ func parts() []part {
 // skeleton.
 var inProject = map[string]string{
 	"desired.go":         "internal/controller/desired.go",
+	"foo_controller.go":  "internal/controller/foo_controller.go",
+	"index.go":           "internal/controller/index.go",
+	"read.go":            "internal/controller/read.go",
+	"reconcile.go":       "internal/controller/reconcile.go",
+	"recorder.go":        "internal/controller/recorder.go",
+	"write.go":           "internal/controller/write.go",
+	"waitforcrd.go":      "cmd/waitforcrd.go",
 	"watcherrors.go":     "cmd/watcherrors.go",
 	"terminating.go":     "internal/controller/terminating.go",
 	"idletimeout.go":     "cmd/idletimeout.go",
@@ -88,7 +109,7 @@ var inProject = map[string]string{
 }
 
 // itsOwn are lines in which a chapter may name itself: its package and its import of the types.
-var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t"example\.com/operators/.*")$`)
+var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t(\w+ )?"example\.com/operators/.*")$`)
 
 // additions are what a chapter may add to such a file, and the only place where it may differ:
 // chapter 02 locks, chapter 03 records Events, and chapter 04 has a generated client and reads past
@@ -99,6 +120,7 @@ var additions = strings.NewReplacer(
 	"on client-go's informers and workqueue", "with a generated client and server-side apply",
 	"client.NewForConfig(config)", "versioned.NewForConfig(config)",
 	"client.Scheme", "scheme.Scheme",
+	"(c *FooReconciler)", "(c *controller)",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, foo.Namespace, name)\n\t}\n", "",
 )
 
@@ -142,8 +164,11 @@ func statusPart(r *repository) error {
 	model := ""
 	for _, chapter := range r.chapters {
 		path := "desired.go"
-		if chapter.Number() >= "06" {
+		switch chapter.Number() {
+		case "06":
 			path = inProject[path]
+		case "07": // another operator
+			continue
 		}
 		content, err := r.read(chapter.Name, path)
 		if err != nil {

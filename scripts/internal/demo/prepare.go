@@ -144,7 +144,7 @@ func (d *Demo) startProgram(ctx context.Context, env func(root string) []string)
 	}
 	words := append(slices.Clone(variables), d.Chapter.Name, "--namespace", d.namespace)
 	fmt.Fprintf(d.Out, "\nStarting the program: %s\n", d.relative(strings.Join(words, " ")))
-	end, err := launch(ctx, log, grace, variables, binary, "--kubeconfig", kubeconfig, "-v", "2", "--namespace", d.namespace)
+	end, err := launch(ctx, log, grace, variables, binary, "--kubeconfig", kubeconfig, "--namespace", d.namespace)
 	if err != nil {
 		return nil, "", errors.Join(err, log.Close())
 	}

@@ -154,6 +154,7 @@ func TestALineOfTheLogIsToldWithoutItsStamp(t *testing.T) {
 	for line, want := range map[string]string{
 		`I1121 06:43:59.620038   25626 main.go:69] "Starting" a="b"`: `I main.go:69] "Starting" a="b"`,
 		`E1121 06:43:59.620038 1 queue.go:7] "No"`:                   `E queue.go:7] "No"`,
+		"2026-11-22T18:29:40Z\tINFO\tStarting\t{\"a\": \"b\"}":       "I Starting\t{\"a\": \"b\"}",
 		`panic: oh`: `panic: oh`,
 	} {
 		if got := withoutStamp(line); got != want {

@@ -101,8 +101,9 @@ func inWords(r audit.Request) string {
 	return fmt.Sprintf("%s: %d", strings.Join(strings.Fields(r.Verb+" "+r.Resource+" "+object), " "), r.Code)
 }
 
-// stamp is what klog puts before each line beyond its severity: the time and the process.
-var stamp = regexp.MustCompile(`^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ `)
+// stamp is the time at the beginning of a line: klog's between the severity and the place in the
+// code, and zap's.
+var stamp = regexp.MustCompile(`^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ |^\d{4}-\d\d-\d\dT\S+\t([DIWEF])[A-Z]*\t`)
 
-// withoutStamp is a line of the program's log, the severity at its beginning.
-func withoutStamp(line string) string { return stamp.ReplaceAllString(line, "$1 ") }
+// withoutStamp returns a line of the program's log that begins with the severity, a letter.
+func withoutStamp(line string) string { return stamp.ReplaceAllString(line, "$1$2 ") }

@@ -1,9 +1,9 @@
-// Package v1alpha1 has the webhooks for Foos: what the API server asks before it stores one. The defaulter fills in what a schema
-// can't, since it depends on another field; the validator knows what a schema doesn't, the other objects in the namespace.
+// Package v1alpha1 has the webhooks for Foos, which the API server calls before it stores one. The
+// defaulter sets a field that depends on another field. The validator looks at other objects in the
+// namespace. A schema can do neither.
 //
-// A webhook is no guarantee. It judges by a cache, so of two Foos that come at once both may pass; and Foos may have been stored
-// before it was there. So the controller relies on nothing that is checked here: it has to be right without webhooks, and tells the
-// user in the status what the user would have been told at once.
+// A webhook guarantees nothing. It reads from a cache, so two Foos that come at once may both pass,
+// and some Foos were stored before there was a webhook. So the controller doesn't rely on it.
 package v1alpha1
 
 import (
@@ -21,25 +21,25 @@ import (
 	"example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// byDeploymentName is the index of Foos that the controller has added to the cache.
+// byDeploymentName is an index that the controller has added to the cache.
 const byDeploymentName = "spec.deploymentName"
 
 // SetupFooWebhookWithManager registers the webhooks for Foos at mgr's webhook server.
 func SetupFooWebhookWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewWebhookManagedBy(mgr, &v1alpha1.Foo{}).
 		WithDefaulter(FooDefaulter{}).
-		WithValidator(&FooValidator{Cache: mgr.GetClient(), Live: mgr.GetAPIReader()}).
+		WithValidator(&FooValidator{Cache: mgr.GetClient(), APIReader: mgr.GetAPIReader()}).
 		Complete()
 }
 
-// config/webhook/manifests.yaml is made from these markers. With failurePolicy=fail the API server refuses what it can't ask about; so
-// it asks only where the answer may matter: not about a label or a finalizer (the condition below), a status or kubectl scale (endpoints of
-// their own, not among the resources), nor about a deletion (not among the verbs).
+// controller-gen writes config/webhook/manifests.yaml from these markers. With failurePolicy=fail,
+// the API server refuses a request if nobody answers, so it should call as seldom as possible: only
+// for a changed deploymentName, and not for the status, a scale or a deletion.
 //
 // +kubebuilder:webhook:path=/mutate-samplecontroller-k8s-io-v1alpha1-foo,mutating=true,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=mfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
 // +kubebuilder:webhook:path=/validate-samplecontroller-k8s-io-v1alpha1-foo,mutating=false,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=vfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
 
-// The validator gets a Foo before it refuses another because of it.
+// The validator reads a Foo before it refuses another one because of it.
 //
 // +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos,verbs=get
 
@@ -48,8 +48,8 @@ type FooDefaulter struct{}
 
 var _ admission.Defaulter[*v1alpha1.Foo] = FooDefaulter{}
 
-// Default names the Deployment after its Foo. A Foo whose name is still to be made, from generateName, leaves it empty: then the
-// schema refuses it.
+// Default names the Deployment after its Foo. With generateName, the Foo has no name yet. Then the
+// field stays empty, and the schema refuses it.
 func (FooDefaulter) Default(_ context.Context, foo *v1alpha1.Foo) error {
 	if foo.Spec.DeploymentName == "" {
 		foo.Spec.DeploymentName = foo.Name
@@ -57,16 +57,16 @@ func (FooDefaulter) Default(_ context.Context, foo *v1alpha1.Foo) error {
 	return nil
 }
 
-// FooValidator refuses a deploymentName that another Foo of the namespace asks for, and warns of one that is legal but has
-// consequences.
+// FooValidator refuses a deploymentName that another Foo in the namespace asks for, and warns of one
+// that is legal but has consequences.
 type FooValidator struct {
-	Cache client.Reader // has Foos, with the index byDeploymentName, and Deployments
-	Live  client.Reader // reads from the API server
+	Cache     client.Reader // has Foos, with the index byDeploymentName, and Deployments
+	APIReader client.Reader // reads from the API server
 }
 
 var _ admission.Validator[*v1alpha1.Foo] = &FooValidator{}
 
-// ValidateCreate judges a new Foo.
+// ValidateCreate validates a new Foo.
 func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
 	if err := v.refuse(ctx, foo); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (a
 	return v.warnOfForeign(ctx, foo)
 }
 
-// ValidateUpdate judges a changed deploymentName, and nothing else: whatever is wrong with a name that was stored once, its Foo's
-// labels, finalizers and replicas must stay free to change.
+// ValidateUpdate only validates a changed deploymentName. A user must be able to change the labels,
+// finalizers and replicas of a Foo whose name is wrong already.
 func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Foo) (admission.Warnings, error) {
 	if foo.Spec.DeploymentName == old.Spec.DeploymentName || !foo.DeletionTimestamp.IsZero() {
 		return nil, nil
@@ -97,7 +97,7 @@ func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Fo
 	return warnings, nil
 }
 
-// ValidateDelete refuses nothing. The API server doesn't ask about deletions at all.
+// ValidateDelete refuses nothing. The API server doesn't call it.
 func (v *FooValidator) ValidateDelete(context.Context, *v1alpha1.Foo) (admission.Warnings, error) {
 	return nil, nil
 }
@@ -114,10 +114,9 @@ func (v *FooValidator) refuse(ctx context.Context, foo *v1alpha1.Foo) error {
 		if key.Name == foo.Name {
 			continue
 		}
-		// The cache may be a moment behind: a Foo that has just been deleted may still be in it. A refusal has to be right. (Into an object of
-		// its own: in one that is filled, what the answer leaves out would stay.)
+		// A Foo that has just been deleted may still be in the cache, but a refusal must be right.
 		other := &v1alpha1.Foo{}
-		err := v.Live.Get(ctx, key, other)
+		err := v.APIReader.Get(ctx, key, other)
 		switch {
 		case apierrors.IsNotFound(err):
 			continue
@@ -142,7 +141,7 @@ func (v *FooValidator) warnOfForeign(ctx context.Context, foo *v1alpha1.Foo) (ad
 	return admission.Warnings{fmt.Sprintf("Deployment %q exists and isn't this Foo's: it won't be touched, and the Foo becomes Ready once it is gone", found.Name)}, nil
 }
 
-// deployment returns the Deployment of that name: nil if there is none.
+// deployment returns the Deployment with that name, or nil.
 func (v *FooValidator) deployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	found := &appsv1.Deployment{}
 	err := v.Cache.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)

@@ -128,7 +128,7 @@ func TestValidate(t *testing.T) {
 			if test.change != nil {
 				test.change(foo)
 			}
-			warnings, err := judge(t, &FooValidator{Cache: aServer(test.cached), Live: aServer(live)}, test.old, foo)
+			warnings, err := judge(t, &FooValidator{Cache: aServer(test.cached), APIReader: aServer(live)}, test.old, foo)
 			if got := messageOf(err); got != test.wantError {
 				t.Errorf("the error is\n%s\nwant\n%s", got, test.wantError)
 			}
@@ -168,7 +168,7 @@ func TestValidateWithoutAnAnswer(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			validator := &FooValidator{Cache: interceptor.NewClient(aServer(b), test.cache), Live: interceptor.NewClient(aServer(b), test.live)}
+			validator := &FooValidator{Cache: interceptor.NewClient(aServer(b), test.cache), APIReader: interceptor.NewClient(aServer(b), test.live)}
 			_, err := judge(t, validator, nil, aFoo("a", "web"))
 			if got := messageOf(err); got != test.want || !apierrors.IsInternalError(err) {
 				t.Errorf("the error is\n%s\nwant an internal one\n%s", got, test.want)

@@ -121,8 +121,8 @@ func startManager(where *envtest.WebhookInstallOptions) error {
 		stop()
 		return <-ended
 	}
-	foos := &controller.FooReconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
-	if err := foos.SetupWithManager(ctx, mgr, 1); err != nil {
+	foos := &controller.FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
+	if err := foos.SetupWithManager(ctx, mgr); err != nil {
 		return err
 	}
 	err = SetupFooWebhookWithManager(mgr)

@@ -2,12 +2,13 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// The markers of one type stand in a comment of their own, before the one that documents it:
-//   - genclient: a type that requests are about. Without it there are no apply configurations at all.
-//   - kubebuilder:object:root=true: write DeepCopyObject as well, which makes it a runtime.Object, something that a request can return.
+// The tags of one type stand in a comment of their own, before the one that documents it:
+//   - genclient: write a client, a lister, an informer and an apply configuration. Without it there are none; a type without a status
+//     says genclient:noStatus, one that has no namespace genclient:nonNamespaced.
+//   - deepcopy-gen:interfaces: write DeepCopyObject as well, which makes it a runtime.Object, something that a request can return.
 
-// +kubebuilder:object:root=true
 // +genclient
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // Foo asks for one Deployment.
 type Foo struct {
@@ -40,7 +41,7 @@ type FooStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// +kubebuilder:object:root=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // FooList is what the API server answers to a list of Foos.
 type FooList struct {

@@ -2,8 +2,8 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// +kubebuilder:object:root=true
 // +genclient
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // TDSet asks for one Deployment, of its own name, that is scaled by the time of day.
 type TDSet struct {
@@ -58,7 +58,7 @@ type TDSetStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// +kubebuilder:object:root=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // TDSetList is what the API server answers to a list of TDSets.
 type TDSetList struct {

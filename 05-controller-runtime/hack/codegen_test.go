@@ -1,0 +1,131 @@
+// These tests fail if the generated code isn't what the generators make of the types, for example
+// because you forgot to run them. They run the scripts in this folder, which takes a minute or two;
+// -short skips them. They have a package of their own, so that Go caches their result until a file
+// of the chapter changes.
+
+package hack
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const chapter = ".."
+
+func TestGeneratedCodeIsUpToDate(t *testing.T) {
+	t.Parallel() // with the next one: each takes long
+	before := filesIn(t, chapter)
+	if output, err := runScript(t, chapter, "verify-codegen.sh"); err != nil {
+		t.Errorf("%v:\n%s", err, output)
+	}
+	if diff := cmp.Diff(before, filesIn(t, chapter)); diff != "" {
+		t.Errorf("verify-codegen.sh has changed files (-before +after):\n%s", diff)
+	}
+}
+
+// A type is changed, in a clone whose folder is called as its owner likes, and the generators aren't run. The one script
+// says so, and names the other; that one mends it, and changes nothing else.
+func TestAForgottenUpdateIsNoticed(t *testing.T) {
+	t.Parallel()
+	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")
+	if err := os.CopyFS(clone, os.DirFS(chapter)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(clone, "exercises")); err != nil { // their types have been judged above
+		t.Fatal(err)
+	}
+	types := filepath.Join(clone, "pkg/apis/samplecontroller/v1alpha1/types.go")
+	text, err := os.ReadFile(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "type FooSpec struct {", "type FooSpec struct {\n\tColour string `json:\"colour,omitempty\"`", 1)
+	if err := os.WriteFile(types, []byte(changed), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	before := filesIn(t, clone)
+
+	output, err := runScript(t, clone, "verify-codegen.sh")
+
+	if err == nil {
+		t.Error("verify-codegen.sh finds nothing wrong")
+	}
+	for _, want := range []string{"+func (b *FooSpecApplyConfiguration) WithColour(", "run hack/update-codegen.sh"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is not in what verify-codegen.sh says:\n%s", want, output)
+		}
+	}
+	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
+		t.Errorf("verify-codegen.sh has changed files (-before +after):\n%s", diff)
+	}
+
+	if output, err := runScript(t, clone, "update-codegen.sh"); err != nil {
+		t.Fatalf("%v:\n%s", err, output)
+	}
+
+	after := filesIn(t, clone)
+	if !strings.Contains(after["pkg/generated/applyconfiguration/samplecontroller/v1alpha1/foospec.go"], "WithColour(") {
+		t.Error("update-codegen.sh has made no WithColour")
+	}
+	for _, files := range []map[string]string{before, after} {
+		maps.DeleteFunc(files, func(name, _ string) bool {
+			return strings.HasPrefix(name, "pkg/generated/") || strings.Contains(name, "/zz_generated.")
+		})
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("update-codegen.sh has changed what isn't generated (-before +after):\n%s", diff)
+	}
+}
+
+// runScript runs a script in the hack folder of a chapter, or of a copy of it, and returns its
+// output. The script must remove everything that it creates on the way, its tools included.
+func runScript(t *testing.T, dir, script string) (output string, err error) {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil || testing.Short() {
+		t.Skip("needs bash, and more time than -short has")
+	}
+	bin, tmp := t.TempDir(), t.TempDir()
+	command := exec.CommandContext(t.Context(), "bash", "hack/"+script)
+	command.Dir = dir
+	command.Env = append(command.Environ(), "GOBIN="+bin, "TMPDIR="+tmp)
+	said, err := command.CombinedOutput()
+	for _, dir := range []string{bin, tmp} {
+		if left := filesIn(t, dir); len(left) > 0 {
+			t.Errorf("%s has left behind %q", script, slices.Sorted(maps.Keys(left)))
+		}
+	}
+	return string(said), err
+}
+
+// filesIn returns what is in the files in dir, by their names. Folders are among them, empty, with a slash at the end.
+func filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == ".":
+			return nil
+		case entry.IsDir():
+			files[name+"/"] = ""
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		files[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

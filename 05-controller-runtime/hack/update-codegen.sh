@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Writes all generated code anew, from the types in pkg/apis: run it after each change there. It needs Go and bash, and works
+# whatever this folder is called and wherever it is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+shopt -s nullglob
+export GOWORK=off # this module alone, at its own versions: not the workspace
+
+# kube_codegen.sh installs its generators where GOBIN says: not among the user's own programs. It leaves a file where TMPDIR says.
+GOBIN=$(mktemp -d)
+export GOBIN TMPDIR=$GOBIN
+trap 'rm -rf "$GOBIN" hack/openapi' EXIT
+
+module=$(go list -m)
+boilerplate=hack/boilerplate.go.txt # the head of each generated file
+go mod download k8s.io/code-generator # a fresh clone may not have it yet
+# shellcheck source=/dev/null
+source "$(go list -m -f '{{.Dir}}' k8s.io/code-generator)/kube_codegen.sh"
+
+for folder in pkg exercises/*/pkg; do # an exercise has types of its own
+    # 1. DeepCopy and registration, beside the types.
+    kube::codegen::gen_helpers --boilerplate "$boilerplate" "$folder/apis"
+    kube::codegen::gen_register --boilerplate "$boilerplate" "$folder/apis"
+
+    # 2. The types' schema, for step 3 only. The report is about the naming rules of Kubernetes' own types.
+    kube::codegen::gen_openapi --boilerplate "$boilerplate" --update-report --report-filename "$GOBIN/report" \
+        --output-dir hack/openapi --output-pkg "$module/hack/openapi" "$folder/apis"
+    go run hack/openapi-schema.go > "$GOBIN/schema.json"
+
+    # 3. Apply configurations. Chapter 04 also generated a clientset, listers and informers.
+    rm -rf "$folder/generated/applyconfiguration"
+    # shellcheck disable=SC2046 # a word for each package
+    go tool applyconfiguration-gen --go-header-file "$boilerplate" --openapi-schema "$GOBIN/schema.json" \
+        --output-dir "$folder/generated/applyconfiguration" \
+        --output-pkg "$module/$folder/generated/applyconfiguration" $(go list "./$folder/apis/...")
+done

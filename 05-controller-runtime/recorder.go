@@ -1,0 +1,24 @@
+// Events, which `kubectl describe` shows for a Foo. Programs should read the status instead.
+
+package main
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// recordEvent records an Event if status has a new reason. The status was just written to the
+// latest version of foo, so no one else has recorded the same Event.
+func (c *controller) recordEvent(foo *v1alpha1.Foo, status v1alpha1.FooStatus) {
+	before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
+	now := meta.FindStatusCondition(status.Conditions, conditionReady)
+	switch {
+	case before != nil && before.Reason == now.Reason: // nothing new
+	case now.Reason == reasonAvailable:
+		c.Recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "%s", now.Message)
+	case now.Reason == errResourceExists:
+		c.Recorder.Eventf(foo, nil, corev1.EventTypeWarning, errResourceExists, "Sync", "%s", now.Message)
+	}
+}

@@ -1,0 +1,49 @@
+// The kinds that the controller watches, and which of their objects the cache keeps.
+
+package main
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	"example.com/operators/07-tdset-operator/internal/controller"
+)
+
+var watchedKinds = []schema.GroupVersionKind{
+	schedulev1.GroupVersion.WithKind("TDSet"),
+	appsv1.SchemeGroupVersion.WithKind("Deployment"),
+	corev1.SchemeGroupVersion.WithKind("Service"),
+	corev1.SchemeGroupVersion.WithKind("Pod"),
+}
+
+// newMapper returns a RESTMapper that asks the API server for kinds that it doesn't know yet.
+func newMapper(config *rest.Config) (meta.RESTMapper, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	return apiutil.NewDynamicRESTMapper(config, client)
+}
+
+// unfinished selects the Pods that haven't finished. Evicted Pods stay Failed, and nobody deletes
+// them. A Pod that finishes leaves the cache as if it were deleted.
+var unfinished = fields.AndSelectors(
+	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+)
+
+// ofTDSets selects the Pods of any TDSet. They are few among the Pods of a big cluster.
+func ofTDSets() labels.Selector {
+	exists, err := labels.NewRequirement(controller.TDSetLabel, selection.Exists, nil)
+	utilruntime.Must(err) // it is a constant
+	return labels.NewSelector().Add(*exists)
+}
