@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 var (
@@ -22,11 +22,11 @@ var (
 )
 
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
-func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
-	foo := &v1alpha1.Foo{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Foo"},
+func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
+	foo := &samplecontrollerv1alpha1.Foo{
+		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name), Generation: 1},
-		Spec:       v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
 	}
 	for _, change := range changes {
 		change(foo)
@@ -36,7 +36,7 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1
 
 // deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity
 // and with defaults.
-func deploymentOf(foo *v1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := desiredDeployment(foo).DeepCopy()
 	deployment.UID = types.UID("uid of " + deployment.Name)
 	deployment.Generation = 1

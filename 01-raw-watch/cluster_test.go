@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/01-raw-watch/wire"
 )
 
@@ -89,8 +89,8 @@ func (c *cluster) remove(object metav1.Object) {
 }
 
 // foo returns the Foo of that name, and deployment the Deployment: nil if there is none.
-func (c *cluster) foo(name string) *v1alpha1.Foo {
-	return read(c, pathOf(aFoo(name, "", 0)), &v1alpha1.Foo{})
+func (c *cluster) foo(name string) *samplecontrollerv1alpha1.Foo {
+	return read(c, pathOf(aFoo(name, "", 0)), &samplecontrollerv1alpha1.Foo{})
 }
 
 func (c *cluster) deployment(name string) *appsv1.Deployment {
@@ -192,7 +192,7 @@ func (c *cluster) eventually(what string, holds func() bool) {
 }
 
 func pathOf(object metav1.Object) string {
-	if _, isFoo := object.(*v1alpha1.Foo); isFoo {
+	if _, isFoo := object.(*samplecontrollerv1alpha1.Foo); isFoo {
 		return foosPath(object.GetNamespace()) + "/" + object.GetName()
 	}
 	return deploymentsPath(object.GetNamespace()) + "/" + object.GetName()

@@ -9,14 +9,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestDesiredStatus(t *testing.T) {
 	foo := aFoo("example", "web", 3, atGeneration(7))
 	for name, test := range map[string]struct {
 		deployment *appsv1.Deployment
-		want       v1alpha1.FooStatus
+		want       samplecontrollerv1alpha1.FooStatus
 	}{
 		"all replicas are available": {
 			deployment: deploymentOf(foo, available(3)),
@@ -92,7 +92,7 @@ func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			foo := aFoo("example", "web", 3, atGeneration(7), func(foo *v1alpha1.Foo) { foo.Status.Conditions = test.last })
+			foo := aFoo("example", "web", 3, atGeneration(7), func(foo *samplecontrollerv1alpha1.Foo) { foo.Status.Conditions = test.last })
 			before := append([]metav1.Condition{}, test.last...)
 
 			got := desiredStatus(foo, deploymentOf(foo, test.deployment), now)
@@ -130,12 +130,12 @@ func TestRolledOut(t *testing.T) {
 
 const taken = `Deployment "web" exists and is not controlled by this Foo: delete it or choose another deploymentName`
 
-func atGeneration(generation int64) func(*v1alpha1.Foo) {
-	return func(foo *v1alpha1.Foo) { foo.Generation = generation }
+func atGeneration(generation int64) func(*samplecontrollerv1alpha1.Foo) {
+	return func(foo *samplecontrollerv1alpha1.Foo) { foo.Generation = generation }
 }
 
-func status(availableReplicas int32, ready metav1.Condition) v1alpha1.FooStatus {
-	return v1alpha1.FooStatus{AvailableReplicas: availableReplicas, ObservedGeneration: 7, Conditions: []metav1.Condition{ready}}
+func status(availableReplicas int32, ready metav1.Condition) samplecontrollerv1alpha1.FooStatus {
+	return samplecontrollerv1alpha1.FooStatus{AvailableReplicas: availableReplicas, ObservedGeneration: 7, Conditions: []metav1.Condition{ready}}
 }
 
 func ready(status metav1.ConditionStatus, reason, message string) metav1.Condition {

@@ -10,11 +10,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestDesiredDeployment(t *testing.T) {
-	var foo v1alpha1.Foo
+	var foo samplecontrollerv1alpha1.Foo
 	var want appsv1.Deployment
 	readYAML(t, "testdata/foo.yaml", &foo)
 	readYAML(t, "testdata/deployment.yaml", &want)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 const example = `
@@ -145,7 +145,7 @@ func TestIntegrationBadInput(t *testing.T) {
 			}
 		})
 	}
-	var foos v1alpha1.FooList
+	var foos samplecontrollerv1alpha1.FooList
 	if err := c.client.Do(t.Context(), http.MethodGet, foosPath(c.namespace), nil, nil, &foos); err != nil || len(foos.Items) != 0 {
 		t.Errorf("Foos in the cluster: %v, %v", foos.Items, err)
 	}

@@ -14,14 +14,14 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestTheExampleIsAFoo(t *testing.T) {
-	var foo v1alpha1.Foo
+	var foo samplecontrollerv1alpha1.Foo
 	readYAML(t, "manifests/foo.yaml", &foo)
 
-	want := v1alpha1.GroupVersion.WithKind("Foo")
+	want := samplecontrollerv1alpha1.GroupVersion.WithKind("Foo")
 	if got := foo.GroupVersionKind(); got != want {
 		t.Errorf("the example is a %v, want a %v", got, want)
 	}

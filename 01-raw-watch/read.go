@@ -11,19 +11,21 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
-	foo := &v1alpha1.Foo{}
+func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*samplecontrollerv1alpha1.Foo, error) {
+	foo := &samplecontrollerv1alpha1.Foo{}
 	return foo, c.client.Do(ctx, http.MethodGet, foosPath(key.Namespace)+"/"+key.Name, nil, nil, foo)
 }
 
 // listFoos returns the Foos that ask for a Deployment of that name.
-func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
+func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*samplecontrollerv1alpha1.Foo, error) {
 	// The CRD declares the field as selectable, so the API server does the filtering.
 	query := url.Values{"fieldSelector": {"spec.deploymentName=" + deploymentName}}
-	var list struct{ Items []*v1alpha1.Foo }
+	var list struct {
+		Items []*samplecontrollerv1alpha1.Foo
+	}
 	err := c.client.Do(ctx, http.MethodGet, foosPath(namespace), query, nil, &list)
 	return list.Items, err
 }
@@ -35,7 +37,7 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 
 // listDeployments returns all Deployments in foo's namespace. The caller checks their owner
 // references and not their labels, because anyone can add or remove a label.
-func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+func (c *controller) listDeployments(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	var list struct{ Items []*appsv1.Deployment }
 	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), nil, nil, &list)
 	return list.Items, err

@@ -11,16 +11,16 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestSyncHandler(t *testing.T) {
 	web := aFoo("example", "web", 3)
 	renamed := aFoo("example", "new", 3)
-	settled := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
+	settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
 	})
-	beingDeleted := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
+	beingDeleted := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 		foo.DeletionTimestamp, foo.Finalizers = &earlier, []string{metav1.FinalizerDeleteDependents}
 	})
 	for name, test := range map[string]struct {

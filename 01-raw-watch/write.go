@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // createDeployment assumes that there is no Deployment with that name. If there is one, the API
@@ -45,7 +45,7 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 // updateFooStatus sends foo with that status to the status subresource, which ignores everything
 // but the status. It assumes foo's resourceVersion, so the API server refuses a status that was
 // computed from an old spec.
-func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
+func (c *controller) updateFooStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status samplecontrollerv1alpha1.FooStatus) error {
 	updated := *foo
 	updated.Status = status
 	return c.client.Do(ctx, http.MethodPut, foosPath(foo.Namespace)+"/"+foo.Name+"/status", nil, &updated, nil)

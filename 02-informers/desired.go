@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // The condition Ready and its reasons. From chapter 03 on, ErrResourceExists is also the reason of
@@ -37,7 +37,7 @@ const (
 
 // desiredDeployment returns the Deployment that foo asks for. It sets only the fields that the
 // controller owns, and leaves the rest to the API server's defaults and to others.
-func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	labels := map[string]string{"app": "nginx", controllerLabel: foo.Name}
 	return &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
@@ -49,7 +49,7 @@ func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 			// Deployment after its Foo, and its UID says whose Deployment this is: names are
 			// reused, UIDs aren't.
 			OwnerReferences: []metav1.OwnerReference{
-				*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo")),
+				*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo")),
 			},
 		},
 		Spec: appsv1.DeploymentSpec{
@@ -99,20 +99,20 @@ func replicasOf(deployment *appsv1.Deployment) int32 {
 
 // controls reports whether foo may change deployment: its owner reference names foo as the
 // controller, by UID, and it isn't being deleted.
-func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
+func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
 // desiredStatus returns the status that foo should have, given the Deployment that it names. If
 // nothing has changed, the result equals foo.Status, including its times, so no write is needed.
-func desiredStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) v1alpha1.FooStatus {
+func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,
 		Status:             metav1.ConditionFalse,
 		ObservedGeneration: foo.Generation,
 		LastTransitionTime: now,
 	}
-	status := v1alpha1.FooStatus{
+	status := samplecontrollerv1alpha1.FooStatus{
 		ObservedGeneration: foo.Generation,
 		Conditions:         slices.Clone(foo.Status.Conditions),
 	}

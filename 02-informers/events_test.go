@@ -11,7 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // If the watch missed a deletion, the informer may not even know what was deleted.
@@ -48,7 +48,7 @@ func TestOneHandlerWorksAtATime(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo, deploymentOf(foo))
 	works := 0
-	c.fakeFoos.onUpdate = func(context.Context, *v1alpha1.Foo) error {
+	c.fakeFoos.onUpdate = func(context.Context, *samplecontrollerv1alpha1.Foo) error {
 		works++
 		if c.working.TryLock() {
 			t.Error("another handler could work meanwhile")
@@ -101,7 +101,7 @@ func TestRun(t *testing.T) {
 // A start finds what is there, and writes nothing if all is as it should be.
 func TestRunOnASettledCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		settled := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
+		settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
 		})
 		c := newCluster(t, settled, deploymentOf(settled, available(3)))

@@ -19,7 +19,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // A Deployment is deleted while the watch says nothing, and then the watch ends with 410 Gone. The
@@ -27,7 +27,7 @@ import (
 // every object for a Deployment panics.
 func TestAMissedDeletionComesAsATombstone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		settled := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
+		settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
 		})
 		c := newCluster(t, settled, deploymentOf(settled, available(3)))
@@ -63,7 +63,7 @@ func TestAMissedDeletionComesAsATombstone(t *testing.T) {
 // What one reader gets, all others get too: who changes it shows them what the server never had.
 func TestReadersShareTheCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		settled := aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
+		settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
 		})
 		c := newCluster(t, settled, deploymentOf(settled, available(3)))

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/listers"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
+func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*samplecontrollerv1alpha1.Foo, error) {
 	return listers.NewNamespaced(c.foosLister, key.Namespace).Get(key.Name)
 }
 
 // listFoos returns the Foos that ask for a Deployment of that name.
-func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
+func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*samplecontrollerv1alpha1.Foo, error) {
 	return c.fooInformer.GetTypedIndexer().ByTypedIndex(byDeploymentName, namespace+"/"+deploymentName)
 }
 
@@ -27,6 +27,6 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 }
 
 // listDeployments returns the Deployments that foo controls.
-func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+func (c *controller) listDeployments(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	return c.deploymentInformer.GetTypedIndexer().ByTypedIndex(byOwner, string(foo.UID))
 }

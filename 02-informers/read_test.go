@@ -11,11 +11,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestListFoosFindsThoseThatWantTheName(t *testing.T) {
-	elsewhere := aFoo("elsewhere", "web", 1, func(foo *v1alpha1.Foo) { foo.Namespace = "other" })
+	elsewhere := aFoo("elsewhere", "web", 1, func(foo *samplecontrollerv1alpha1.Foo) { foo.Namespace = "other" })
 	c := newCluster(t, aFoo("first", "web", 1), aFoo("second", "web", 1), aFoo("third", "db", 1), elsewhere)
 	c.informed()
 

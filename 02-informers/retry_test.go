@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // A resync calls the handlers with everything in the cache, so it retries what was lost. A handler
@@ -46,7 +46,7 @@ func TestAResyncLooksAtEachFooOnce(t *testing.T) {
 		foo := aFoo("example", "web", 3)
 		c := newResyncingCluster(t, every, foo, deploymentOf(foo, available(3)))
 		var looks atomic.Int32
-		c.fakeFoos.onUpdate = func(context.Context, *v1alpha1.Foo) error {
+		c.fakeFoos.onUpdate = func(context.Context, *samplecontrollerv1alpha1.Foo) error {
 			looks.Add(1)
 			return apierrors.NewInternalError(errors.New("the disk is full"))
 		}

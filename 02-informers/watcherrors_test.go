@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestExplain(t *testing.T) {
-	foos := v1alpha1.GroupVersion.WithResource("foos").GroupResource()
+	foos := samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource()
 	for name, test := range map[string]struct {
 		err  error
 		want string
@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 			defer klog.CaptureState().Restore()
 			klog.LogToStderr(false)
 			klog.SetOutput(&log)
-			reflector := cache.NewReflector(&cache.ListWatch{}, &v1alpha1.Foo{}, cache.NewStore(cache.MetaNamespaceKeyFunc), 0)
+			reflector := cache.NewReflector(&cache.ListWatch{}, &samplecontrollerv1alpha1.Foo{}, cache.NewStore(cache.MetaNamespaceKeyFunc), 0)
 
 			watchErrorHandler(t.Context(), reflector, fmt.Errorf("failed to list %s: %w", reflector.TypeDescription(), test.err))
 

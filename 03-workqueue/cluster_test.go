@@ -27,7 +27,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 type cluster struct {
@@ -125,7 +125,7 @@ func (c *cluster) remove(object metav1.Object) {
 }
 
 func (c *cluster) keeperOf(object metav1.Object) (clienttesting.ObjectTracker, schema.GroupVersionResource) {
-	if _, isFoo := object.(*v1alpha1.Foo); isFoo {
+	if _, isFoo := object.(*samplecontrollerv1alpha1.Foo); isFoo {
 		return c.fakeFoos.tracker, foosResource
 	}
 	return c.fakeKube.Tracker(), deploymentsResource
@@ -151,7 +151,7 @@ func (c *cluster) ready(foo string) string {
 	if err != nil {
 		return ""
 	}
-	condition := meta.FindStatusCondition(found.(*v1alpha1.Foo).Status.Conditions, "Ready")
+	condition := meta.FindStatusCondition(found.(*samplecontrollerv1alpha1.Foo).Status.Conditions, "Ready")
 	if condition == nil {
 		return ""
 	}

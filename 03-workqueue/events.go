@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // handleFoo handles a Foo that was added or changed. A deleted Foo needs no work: its Deployment
@@ -56,5 +56,5 @@ func (c *controller) findFoosForDeployment(ctx context.Context, deployment metav
 // group may have a kind of the same name.
 func isFoo(owner *metav1.OwnerReference) bool {
 	groupVersion, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && groupVersion.Group == v1alpha1.GroupVersion.Group && owner.Kind == "Foo"
+	return err == nil && groupVersion.Group == samplecontrollerv1alpha1.GroupVersion.Group && owner.Kind == "Foo"
 }

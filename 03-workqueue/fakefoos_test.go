@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/gentype"
 	clienttesting "k8s.io/client-go/testing"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/03-workqueue/pkg/client"
 )
 
 var (
-	foosResource = v1alpha1.GroupVersion.WithResource("foos")
-	fooKind      = v1alpha1.GroupVersion.WithKind("Foo")
+	foosResource = samplecontrollerv1alpha1.GroupVersion.WithResource("foos")
+	fooKind      = samplecontrollerv1alpha1.GroupVersion.WithKind("Foo")
 )
 
 type fakeFoos struct {
@@ -28,12 +28,12 @@ type fakeFoos struct {
 	tracker clienttesting.ObjectTracker
 	// onUpdate, if set, is called before each update of a status. An error that it returns is the
 	// answer.
-	onUpdate func(ctx context.Context, foo *v1alpha1.Foo) error
+	onUpdate func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error
 }
 
 func newFakeFoos() *fakeFoos {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := samplecontrollerv1alpha1.AddToScheme(scheme); err != nil {
 		panic(err)
 	}
 	f := &fakeFoos{tracker: clienttesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())}
@@ -45,11 +45,15 @@ func newFakeFoos() *fakeFoos {
 // Foos returns client-go's fake of the client that pkg/client returns.
 func (f *fakeFoos) Foos(namespace string) client.FooInterface {
 	return fakeFooInterface{gentype.NewFakeClientWithList(&f.Fake, namespace, foosResource, fooKind,
-		func() *v1alpha1.Foo { return &v1alpha1.Foo{} },
-		func() *v1alpha1.FooList { return &v1alpha1.FooList{} },
-		func(to, from *v1alpha1.FooList) { to.ListMeta = from.ListMeta },
-		func(list *v1alpha1.FooList) []*v1alpha1.Foo { return gentype.ToPointerSlice(list.Items) },
-		func(list *v1alpha1.FooList, items []*v1alpha1.Foo) { list.Items = gentype.FromPointerSlice(items) },
+		func() *samplecontrollerv1alpha1.Foo { return &samplecontrollerv1alpha1.Foo{} },
+		func() *samplecontrollerv1alpha1.FooList { return &samplecontrollerv1alpha1.FooList{} },
+		func(to, from *samplecontrollerv1alpha1.FooList) { to.ListMeta = from.ListMeta },
+		func(list *samplecontrollerv1alpha1.FooList) []*samplecontrollerv1alpha1.Foo {
+			return gentype.ToPointerSlice(list.Items)
+		},
+		func(list *samplecontrollerv1alpha1.FooList, items []*samplecontrollerv1alpha1.Foo) {
+			list.Items = gentype.FromPointerSlice(items)
+		},
 	), f}
 }
 
@@ -58,7 +62,7 @@ type fakeFooInterface struct {
 	fake *fakeFoos
 }
 
-func (f fakeFooInterface) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, options metav1.UpdateOptions) (*v1alpha1.Foo, error) {
+func (f fakeFooInterface) UpdateStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, options metav1.UpdateOptions) (*samplecontrollerv1alpha1.Foo, error) {
 	if f.fake.onUpdate != nil {
 		if err := f.fake.onUpdate(ctx, foo); err != nil {
 			return nil, err
@@ -74,7 +78,7 @@ func (f *fakeFoos) watch(action clienttesting.Action) (handled bool, stream watc
 	if err != nil {
 		return true, nil, err
 	}
-	thatWasAll := &v1alpha1.Foo{}
+	thatWasAll := &samplecontrollerv1alpha1.Foo{}
 	thatWasAll.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	stream.(*watch.RaceFreeFakeWatcher).Action(watch.Bookmark, thatWasAll)
 	return true, stream, nil

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 const (
@@ -21,13 +21,13 @@ const (
 // addIndexes adds the indexes to the caches. It is called before they run.
 func (c *controller) addIndexes() error {
 	return errors.Join(
-		c.fooInformer.AddTypedIndexers(cache.TypedIndexers[*v1alpha1.Foo]{byDeploymentName: indexByDeploymentName}),
+		c.fooInformer.AddTypedIndexers(cache.TypedIndexers[*samplecontrollerv1alpha1.Foo]{byDeploymentName: indexByDeploymentName}),
 		c.deploymentInformer.AddTypedIndexers(cache.TypedIndexers[*appsv1.Deployment]{byOwner: indexByOwner}),
 	)
 }
 
 // indexByDeploymentName indexes a Foo by its namespace and the Deployment name that it asks for.
-func indexByDeploymentName(foo *v1alpha1.Foo) ([]string, error) {
+func indexByDeploymentName(foo *samplecontrollerv1alpha1.Foo) ([]string, error) {
 	return []string{foo.Namespace + "/" + foo.Spec.DeploymentName}, nil
 }
 

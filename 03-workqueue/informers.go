@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/03-workqueue/pkg/client"
 )
 
@@ -33,8 +33,8 @@ type controller struct {
 	foos client.Interface
 	kube kubernetes.Interface
 
-	fooInformer        cache.TypedSharedIndexInformer[*v1alpha1.Foo]
-	foosLister         listers.ResourceIndexer[*v1alpha1.Foo]
+	fooInformer        cache.TypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo]
+	foosLister         listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo]
 	deploymentInformer cache.TypedSharedIndexInformer[*appsv1.Deployment]
 	deploymentsLister  appslisters.DeploymentLister
 
@@ -47,7 +47,7 @@ type controller struct {
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each
 // resyncPeriod (0 means never), the handlers get everything in the caches again.
 func newController(foos client.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
-	fooInformer := cache.NewTypedSharedIndexInformer[*v1alpha1.Foo](cache.NewSharedIndexInformer(
+	fooInformer := cache.NewTypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo](cache.NewSharedIndexInformer(
 		&cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 				return foos.Foos(namespace).List(ctx, options)
@@ -56,14 +56,14 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 				return foos.Foos(namespace).Watch(ctx, options)
 			},
 		},
-		&v1alpha1.Foo{}, resyncPeriod, cache.Indexers{}))
+		&samplecontrollerv1alpha1.Foo{}, resyncPeriod, cache.Indexers{}))
 	// For Kubernetes' own types, client-go provides all of this.
 	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
 	c := &controller{
 		foos:               foos,
 		kube:               kube,
 		fooInformer:        fooInformer,
-		foosLister:         listers.New[*v1alpha1.Foo](fooInformer.GetIndexer(), v1alpha1.GroupVersion.WithResource("foos").GroupResource()),
+		foosLister:         listers.New[*samplecontrollerv1alpha1.Foo](fooInformer.GetIndexer(), samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource()),
 		deploymentInformer: deployments.TypedInformer(),
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
@@ -100,9 +100,9 @@ func (c *controller) run(ctx, leading context.Context, workers int) {
 	klog.InfoS("Caches are synced")
 
 	// A new handler is first called with everything that is in the cache.
-	c.fooInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*v1alpha1.Foo]{
-		AddFunc:    func(foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
-		UpdateFunc: func(_, foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
+	c.fooInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*samplecontrollerv1alpha1.Foo]{
+		AddFunc:    func(foo *samplecontrollerv1alpha1.Foo) { c.handleFoo(ctx, foo) },
+		UpdateFunc: func(_, foo *samplecontrollerv1alpha1.Foo) { c.handleFoo(ctx, foo) },
 	})
 	c.deploymentInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*appsv1.Deployment]{
 		AddFunc: func(deployment *appsv1.Deployment) { c.handleObject(ctx, deployment) },

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 var errDiskFull = apierrors.NewInternalError(errors.New("the disk is full"))
@@ -42,7 +42,7 @@ func TestAKeyStandsInTheQueueOnce(t *testing.T) {
 func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, finish := make(chan string, 10), make(chan struct{})
-		c := newWork(t, 2, func(_ context.Context, foo *v1alpha1.Foo) error {
+		c := newWork(t, 2, func(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 			begun <- foo.Name
 			<-finish
 			return nil
@@ -73,7 +73,7 @@ func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
 func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var times []time.Time
-		c := newWork(t, 1, func(context.Context, *v1alpha1.Foo) error {
+		c := newWork(t, 1, func(context.Context, *samplecontrollerv1alpha1.Foo) error {
 			times = append(times, time.Now())
 			if len(times) == 17 || len(times) == 20 {
 				return nil
@@ -151,7 +151,7 @@ func TestStopping(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var begun, done atomic.Int32
-				c := newWork(t, 3, func(ctx context.Context, _ *v1alpha1.Foo) error {
+				c := newWork(t, 3, func(ctx context.Context, _ *samplecontrollerv1alpha1.Foo) error {
 					begun.Add(1)
 					select {
 					case <-time.After(test.takes):
@@ -193,7 +193,7 @@ func TestProcessNextWorkItem(t *testing.T) {
 		"the cache was behind":      {apierrors.NewAlreadyExists(foos, "0"), 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newWork(t, 1, func(context.Context, *v1alpha1.Foo) error { return test.answer })
+			c := newWork(t, 1, func(context.Context, *samplecontrollerv1alpha1.Foo) error { return test.answer })
 			key := types.NamespacedName{Namespace: "default", Name: "0"}
 			c.queue.AddRateLimited(key) // it has failed twice before
 			c.queue.AddRateLimited(key)
@@ -214,7 +214,7 @@ func TestProcessNextWorkItem(t *testing.T) {
 
 // newWork returns a cluster with so many Foos, named "0", "1" and so on, all in the queue. Each has
 // its Deployment: the update of its status is all that is to be done, and work is called for it.
-func newWork(t *testing.T, foos int, work func(ctx context.Context, foo *v1alpha1.Foo) error) *cluster {
+func newWork(t *testing.T, foos int, work func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error) *cluster {
 	var objects []metav1.Object
 	for i := range foos {
 		foo := aFoo(fmt.Sprint(i), fmt.Sprint("web-", i), 1)
@@ -224,7 +224,7 @@ func newWork(t *testing.T, foos int, work func(ctx context.Context, foo *v1alpha
 	c.informed()
 	c.fakeFoos.onUpdate = work
 	for _, object := range objects {
-		if foo, isFoo := object.(*v1alpha1.Foo); isFoo {
+		if foo, isFoo := object.(*samplecontrollerv1alpha1.Foo); isFoo {
 			c.handleFoo(t.Context(), foo)
 		}
 	}

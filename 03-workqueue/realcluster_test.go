@@ -26,7 +26,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/03-workqueue/pkg/client"
 )
 
@@ -129,7 +129,7 @@ func (c *realCluster) changeByHand(deployment, patch string) {
 }
 
 // foo returns the Foo named example.
-func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
+func (c *realCluster) foo(ctx context.Context) (*samplecontrollerv1alpha1.Foo, error) {
 	list, err := c.foos.Foos(c.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err

@@ -6,12 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // recordEvent records an Event if status has a new reason. The status was just written to the
 // latest version of foo, so no one else has recorded the same Event.
-func (c *controller) recordEvent(foo *v1alpha1.Foo, status v1alpha1.FooStatus) {
+func (c *controller) recordEvent(foo *samplecontrollerv1alpha1.Foo, status samplecontrollerv1alpha1.FooStatus) {
 	before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
 	now := meta.FindStatusCondition(status.Conditions, conditionReady)
 	switch {

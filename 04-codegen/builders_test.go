@@ -17,7 +17,7 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 var (
@@ -26,11 +26,11 @@ var (
 )
 
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
-func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
-	foo := &v1alpha1.Foo{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Foo"},
+func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
+	foo := &samplecontrollerv1alpha1.Foo{
+		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name), Generation: 1},
-		Spec:       v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
 	}
 	for _, change := range changes {
 		change(foo)
@@ -38,13 +38,13 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1
 	return foo
 }
 
-func keyOf(foo *v1alpha1.Foo) types.NamespacedName {
+func keyOf(foo *samplecontrollerv1alpha1.Foo) types.NamespacedName {
 	return types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name}
 }
 
 // deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity
 // and with defaults.
-func deploymentOf(foo *v1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied(desiredDeployment(foo))
 	deployment.UID = types.UID("uid of " + deployment.Name)
 	deployment.Generation = 1

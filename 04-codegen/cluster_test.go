@@ -27,7 +27,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 	foofake "example.com/operators/04-codegen/pkg/generated/clientset/versioned/fake"
 )
 
@@ -148,7 +148,7 @@ func (c *cluster) remove(object metav1.Object) {
 }
 
 func (c *cluster) keeperOf(object metav1.Object) (clienttesting.ObjectTracker, schema.GroupVersionResource) {
-	if _, isFoo := object.(*v1alpha1.Foo); isFoo {
+	if _, isFoo := object.(*samplecontrollerv1alpha1.Foo); isFoo {
 		return c.fakeFoos.Tracker(), foosResource
 	}
 	return c.fakeKube.Tracker(), deploymentsResource
@@ -178,12 +178,12 @@ func (c *cluster) deployments() []string {
 }
 
 // foo returns the Foo of that name: an empty one if there is none.
-func (c *cluster) foo(name string) *v1alpha1.Foo {
+func (c *cluster) foo(name string) *samplecontrollerv1alpha1.Foo {
 	found, err := c.fakeFoos.Tracker().Get(foosResource, "default", name)
 	if err != nil {
-		return &v1alpha1.Foo{}
+		return &samplecontrollerv1alpha1.Foo{}
 	}
-	return found.(*v1alpha1.Foo)
+	return found.(*samplecontrollerv1alpha1.Foo)
 }
 
 // ready returns the reason of the Foo's condition Ready, or "" if it has none.

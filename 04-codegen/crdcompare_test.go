@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // crd is what is compared of a CustomResourceDefinition.
@@ -55,12 +55,12 @@ func differencesOf(t *testing.T, text string) []string {
 	}
 	version := crd.Spec.Versions[0]
 	inCRD := fmt.Sprintf("%s/%s, %s (%s)", crd.Spec.Group, version.Name, crd.Spec.Names.Kind, crd.Spec.Names.Plural)
-	inTypes := fmt.Sprintf("%s, %s (%s)", v1alpha1.GroupVersion, fooKind.Kind, foosResource.Resource)
+	inTypes := fmt.Sprintf("%s, %s (%s)", samplecontrollerv1alpha1.GroupVersion, fooKind.Kind, foosResource.Resource)
 	if inCRD != inTypes {
 		return []string{fmt.Sprintf("%s in the CRD, %s in the types", inCRD, inTypes)}
 	}
 	foo := version.Schema.OpenAPIV3Schema
-	if differences := compared("", foo, reflect.TypeFor[v1alpha1.Foo]()); len(differences) > 0 {
+	if differences := compared("", foo, reflect.TypeFor[samplecontrollerv1alpha1.Foo]()); len(differences) > 0 {
 		return differences
 	}
 	return unkept(foo)
@@ -160,7 +160,7 @@ func unkept(foo property) (promises []string) {
 			promises = append(promises, fmt.Sprintf("spec.replicas: %d is allowed: %v, promised: %v", value, allowed, promised))
 		}
 	}
-	if want := *desiredDeployment(&v1alpha1.Foo{}).Spec.Replicas; ptr.Deref(replicas.Default, 0) != want {
+	if want := *desiredDeployment(&samplecontrollerv1alpha1.Foo{}).Spec.Replicas; ptr.Deref(replicas.Default, 0) != want {
 		promises = append(promises, fmt.Sprintf("spec.replicas: the default isn't %d, as the controller has it", want))
 	}
 	if conditions := foo.Properties["status"].Properties["conditions"]; conditions.ListType != "map" || !slices.Equal(conditions.ListMapKeys, []string{"type"}) {

@@ -19,7 +19,7 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // The condition Ready and its reasons. From chapter 03 on, ErrResourceExists is also the reason of
@@ -41,14 +41,14 @@ const (
 // desiredDeployment returns the Deployment that foo asks for, as an apply configuration, in which
 // any field may be missing. It sets only the fields that the controller owns, and leaves the rest
 // to the API server's defaults and to others.
-func desiredDeployment(foo *v1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "nginx", controllerLabel: foo.Name}
 	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).
 		WithLabels(labels).
 		// The owner reference does two jobs. It makes the garbage collector delete the Deployment
 		// after its Foo, and its UID says whose Deployment this is: names are reused, UIDs aren't.
 		WithOwnerReferences(metav1ac.OwnerReference().
-			WithAPIVersion(v1alpha1.GroupVersion.String()).
+			WithAPIVersion(samplecontrollerv1alpha1.GroupVersion.String()).
 			WithKind("Foo").
 			WithName(foo.Name).
 			WithUID(foo.UID).
@@ -96,20 +96,20 @@ func replicasOf(deployment *appsv1.Deployment) int32 {
 
 // controls reports whether foo may change deployment: its owner reference names foo as the
 // controller, by UID, and it isn't being deleted.
-func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
+func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
 // desiredStatus returns the status that foo should have, given the Deployment that it names. If
 // nothing has changed, the result equals foo.Status, including its times, so no write is needed.
-func desiredStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) v1alpha1.FooStatus {
+func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,
 		Status:             metav1.ConditionFalse,
 		ObservedGeneration: foo.Generation,
 		LastTransitionTime: now,
 	}
-	status := v1alpha1.FooStatus{
+	status := samplecontrollerv1alpha1.FooStatus{
 		ObservedGeneration: foo.Generation,
 		Conditions:         slices.Clone(foo.Status.Conditions),
 	}

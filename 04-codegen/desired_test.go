@@ -11,11 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestDesiredDeployment(t *testing.T) {
-	var foo v1alpha1.Foo
+	var foo samplecontrollerv1alpha1.Foo
 	var want appsv1ac.DeploymentApplyConfiguration
 	readYAML(t, "testdata/foo.yaml", &foo)
 	readYAML(t, "testdata/deployment.yaml", &want)

@@ -34,12 +34,12 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 var (
-	foosResource        = schema.GroupVersion(v1alpha1.GroupVersion).WithResource("foos")
-	fooKind             = schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo")
+	foosResource        = schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithResource("foos")
+	fooKind             = schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo")
 	deploymentsResource = appsv1.SchemeGroupVersion.WithResource("deployments")
 	deploymentKind      = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned"
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned/scheme"
 	fooinformers "example.com/operators/04-codegen/pkg/generated/informers/externalversions"
@@ -32,7 +32,7 @@ type controller struct {
 	foos versioned.Interface
 	kube kubernetes.Interface
 
-	fooInformer        cache.TypedSharedIndexInformer[*v1alpha1.Foo]
+	fooInformer        cache.TypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo]
 	foosLister         foolisters.FooLister
 	deploymentInformer cache.TypedSharedIndexInformer[*appsv1.Deployment]
 	deploymentsLister  appslisters.DeploymentLister
@@ -89,9 +89,9 @@ func (c *controller) run(ctx, leading context.Context, workers int) {
 	klog.InfoS("Caches are synced")
 
 	// A new handler is first called with everything that is in the cache.
-	c.fooInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*v1alpha1.Foo]{
-		AddFunc:    func(foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
-		UpdateFunc: func(_, foo *v1alpha1.Foo) { c.handleFoo(ctx, foo) },
+	c.fooInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*samplecontrollerv1alpha1.Foo]{
+		AddFunc:    func(foo *samplecontrollerv1alpha1.Foo) { c.handleFoo(ctx, foo) },
+		UpdateFunc: func(_, foo *samplecontrollerv1alpha1.Foo) { c.handleFoo(ctx, foo) },
 	})
 	c.deploymentInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*appsv1.Deployment]{
 		AddFunc: func(deployment *appsv1.Deployment) { c.handleObject(ctx, deployment) },

@@ -17,7 +17,7 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Without force, a field that somebody else owns is a conflict: somebody who scales by hand would
@@ -95,22 +95,26 @@ func TestIntegrationConditionsHaveOwners(t *testing.T) {
 // comes. Nothing is stolen, and the next attempt leaves it alone.
 func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		take    func(c *realCluster, foo *v1alpha1.Foo)
+		take    func(c *realCluster, foo *samplecontrollerv1alpha1.Foo)
 		refused func(error) bool
 	}{
 		"with other values": {
-			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, unowned, scaledTo(7))) },
+			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+				c.makeByHand(deploymentOf(foo, unowned, scaledTo(7)))
+			},
 			refused: apierrors.IsConflict,
 		},
 		// Nothing conflicts, but a Deployment can't have two controllers.
 		"with our values, and an owner": {
-			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, c.ofAConfigMap)) },
+			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+				c.makeByHand(deploymentOf(foo, c.ofAConfigMap))
+			},
 			refused: apierrors.IsInvalid,
 		},
 		// What this controller has applied is in its own name, so nothing conflicts here either.
 		// But a selector can't be changed.
 		"for another Foo": {
-			take: func(c *realCluster, foo *v1alpha1.Foo) {
+			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
 				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(another)))
 			},
@@ -152,12 +156,12 @@ func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
 // What no apply can tell: that a Deployment isn't ours, if nothing in it contradicts. It takes a
 // race to get there.
 func TestIntegrationWhatAnApplyTakesForOurs(t *testing.T) {
-	for sentence, between := range map[string]func(c *realCluster, foo *v1alpha1.Foo){
-		"somebody makes a Deployment of our name and values, and no owner": func(c *realCluster, foo *v1alpha1.Foo) {
+	for sentence, between := range map[string]func(c *realCluster, foo *samplecontrollerv1alpha1.Foo){
+		"somebody makes a Deployment of our name and values, and no owner": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 			c.makeByHand(deploymentOf(foo, unowned))
 			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
 		},
-		"our Deployment is orphaned after we saw it": func(c *realCluster, foo *v1alpha1.Foo) {
+		"our Deployment is orphaned after we saw it": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
 			observed, err := c.deployment(c.t.Context(), "web")
 			must(c.t, err)

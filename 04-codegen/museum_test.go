@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestMuseum(t *testing.T) {
@@ -102,7 +102,7 @@ func rename(c *cluster, look func(foo string) error) string {
 func deleteInTheForeground(c *cluster, look func(foo string) error) string {
 	c.put(aFoo("example", "web", 3))
 	c.lookAgain(look)
-	c.put(aFoo("example", "web", 3, func(foo *v1alpha1.Foo) {
+	c.put(aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 		foo.DeletionTimestamp, foo.Finalizers = &earlier, []string{metav1.FinalizerDeleteDependents}
 	}))
 	deleted := 0

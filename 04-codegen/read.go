@@ -10,15 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
+func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*samplecontrollerv1alpha1.Foo, error) {
 	return c.foosLister.Foos(key.Namespace).Get(key.Name)
 }
 
 // listFoos returns the Foos that ask for a Deployment of that name.
-func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*v1alpha1.Foo, error) {
+func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*samplecontrollerv1alpha1.Foo, error) {
 	return c.fooInformer.GetTypedIndexer().ByTypedIndex(byDeploymentName, namespace+"/"+deploymentName)
 }
 
@@ -33,6 +33,6 @@ func (c *controller) getDeploymentUncached(ctx context.Context, namespace, name 
 }
 
 // listDeployments returns the Deployments that foo controls.
-func (c *controller) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+func (c *controller) listDeployments(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	return c.deploymentInformer.GetTypedIndexer().ByTypedIndex(byOwner, string(foo.UID))
 }

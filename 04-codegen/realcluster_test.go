@@ -23,16 +23,16 @@ import (
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned"
-	foosv1alpha1 "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1client "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
 )
 
 // realCluster is a controller that acts on a namespace of a real server. It isn't running yet.
 type realCluster struct {
 	*controller
 	namespace string
-	users     foosv1alpha1.FooInterface // Foos as users write them, with the same client: it is generated whole
+	users     samplecontrollerv1alpha1client.FooInterface // Foos as users write them, with the same client: it is generated whole
 	t         *testing.T
 }
 
@@ -71,9 +71,9 @@ func newRealCluster(t *testing.T) *realCluster {
 }
 
 // create makes a Foo that is written in YAML.
-func (c *realCluster) create(text string) *v1alpha1.Foo {
+func (c *realCluster) create(text string) *samplecontrollerv1alpha1.Foo {
 	c.t.Helper()
-	var foo v1alpha1.Foo
+	var foo samplecontrollerv1alpha1.Foo
 	must(c.t, yaml.UnmarshalStrict([]byte(text), &foo))
 	created, err := c.users.Create(c.t.Context(), &foo, metav1.CreateOptions{})
 	must(c.t, err)
@@ -146,7 +146,7 @@ func (d watchedDeployments) Apply(ctx context.Context, desired *appsv1ac.Deploym
 }
 
 // foo returns the Foo named example.
-func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
+func (c *realCluster) foo(ctx context.Context) (*samplecontrollerv1alpha1.Foo, error) {
 	return c.users.Get(ctx, "example", metav1.GetOptions{})
 }
 

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
@@ -62,7 +62,7 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 
 // syncDeployment returns the Deployment that foo names, or nil if it has just created or updated it
 // (or can't, because the namespace is being deleted).
-func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
+func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	observed, err := c.getDeployment(ctx, foo.Namespace, name)
@@ -96,7 +96,7 @@ func (c *controller) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (*ap
 }
 
 // deleteFormer deletes the Deployments that foo controls and no longer names.
-func (c *controller) deleteFormer(ctx context.Context, foo *v1alpha1.Foo) error {
+func (c *controller) deleteFormer(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	deployments, err := c.listDeployments(ctx, foo)
 	if err != nil {
 		return fmt.Errorf("list the Deployments of the Foo: %w", err)

@@ -15,8 +15,8 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
-	foov1alpha1ac "example.com/operators/04-codegen/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1ac "example.com/operators/04-codegen/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
 )
 
 // fieldOwner is the controller's name in managedFields.
@@ -55,9 +55,9 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 // updateFooStatus applies that status to the status subresource, which ignores everything but the
 // status. It sends only the condition that this controller owns, so others keep theirs. It assumes
 // foo's resourceVersion, so the API server refuses a status that was computed from an old spec.
-func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
+func (c *controller) updateFooStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status samplecontrollerv1alpha1.FooStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
-	applied := foov1alpha1ac.FooStatus().
+	applied := samplecontrollerv1alpha1ac.FooStatus().
 		WithAvailableReplicas(status.AvailableReplicas).
 		WithObservedGeneration(status.ObservedGeneration).
 		WithConditions(metav1ac.Condition().
@@ -67,7 +67,7 @@ func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, sta
 			WithLastTransitionTime(ready.LastTransitionTime).
 			WithReason(ready.Reason).
 			WithMessage(ready.Message))
-	desired := foov1alpha1ac.Foo(foo.Name, foo.Namespace).WithUID(foo.UID).WithResourceVersion(foo.ResourceVersion).WithStatus(applied)
+	desired := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).WithUID(foo.UID).WithResourceVersion(foo.ResourceVersion).WithStatus(applied)
 	_, err := c.foos.SamplecontrollerV1alpha1().Foos(foo.Namespace).ApplyStatus(ctx, desired, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true})
 	return err
 }

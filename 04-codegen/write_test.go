@@ -17,7 +17,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestWritesSayWhatTheyAssume(t *testing.T) {
@@ -78,7 +78,7 @@ func sent(t *testing.T, apply clienttesting.PatchActionImpl) string {
 func TestAStatusIsAppliedWhole(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo)
-	want := v1alpha1.FooStatus{
+	want := samplecontrollerv1alpha1.FooStatus{
 		AvailableReplicas: 3, ObservedGeneration: 7,
 		Conditions: []metav1.Condition{aCondition("Ready", "all is well")},
 	}

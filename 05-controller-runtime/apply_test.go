@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Without force, a field that somebody else owns is a conflict: somebody who scales by hand would win for ever. With force,
@@ -98,21 +98,23 @@ func TestConditionsHaveOwners(t *testing.T) {
 // the next attempt leaves it alone.
 func TestANameTakenMeanwhileIsLeftAlone(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		take    func(c *realCluster, foo *v1alpha1.Foo)
+		take    func(c *realCluster, foo *samplecontrollerv1alpha1.Foo)
 		refused func(error) bool
 	}{
 		"with other values": {
-			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, unowned, scaledTo(7))) },
+			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+				c.makeByHand(deploymentOf(foo, unowned, scaledTo(7)))
+			},
 			refused: apierrors.IsConflict,
 		},
 		// Nothing conflicts, but a Deployment can't have two controllers.
 		"with our values, and an owner": {
-			take:    func(c *realCluster, foo *v1alpha1.Foo) { c.makeByHand(deploymentOf(foo, ofAConfigMap)) },
+			take:    func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) { c.makeByHand(deploymentOf(foo, ofAConfigMap)) },
 			refused: apierrors.IsInvalid,
 		},
 		// What this controller has applied is in its own name, so nothing conflicts here either. But a selector can't be changed.
 		"for another Foo": {
-			take: func(c *realCluster, foo *v1alpha1.Foo) {
+			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
 				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(another)))
 			},

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // controller creates a Deployment for each Foo and keeps it in the state that the Foo asks for.
@@ -37,7 +37,7 @@ func (c *controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 	// is enough.
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.Foo{}).
+		For(&samplecontrollerv1alpha1.Foo{}).
 		Owns(&appsv1.Deployment{}, changed). // enqueues the Foo that controls it
 		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(c.findFoosForDeployment), changed).
 		Complete(c)

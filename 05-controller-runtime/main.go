@@ -25,11 +25,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // A scheme says which Go type is which kind. client-go's has Kubernetes' own types.
-func init() { utilruntime.Must(v1alpha1.Install(scheme.Scheme)) }
+func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) }
 
 func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
@@ -84,7 +84,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(v1alpha1.GroupVersion.String(), "Foo")); err != nil {
+	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")); err != nil {
 		return nil // told to stop
 	}
 	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}

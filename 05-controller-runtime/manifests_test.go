@@ -18,11 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestTheExampleIsAFoo(t *testing.T) {
-	var foo v1alpha1.Foo
+	var foo samplecontrollerv1alpha1.Foo
 	readYAML(t, "manifests/foo.yaml", &foo)
 
 	if got := foo.GroupVersionKind(); got != fooKind {

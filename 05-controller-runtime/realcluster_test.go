@@ -22,10 +22,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-var fooKind = schema.FromAPIVersionAndKind(v1alpha1.GroupVersion.String(), "Foo")
+var fooKind = schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")
 
 // somebody is the field manager of everything that the controller hasn't applied.
 const somebody = client.FieldOwner("somebody")
@@ -127,9 +127,9 @@ func optionsFor(namespace string) options {
 }
 
 // create makes a Foo that is written in YAML.
-func (c *realCluster) create(text string) *v1alpha1.Foo {
+func (c *realCluster) create(text string) *samplecontrollerv1alpha1.Foo {
 	c.t.Helper()
-	var foo v1alpha1.Foo
+	var foo samplecontrollerv1alpha1.Foo
 	must(c.t, yaml.UnmarshalStrict([]byte(text), &foo))
 	foo.Namespace = c.namespace
 	must(c.t, c.users.Create(c.t.Context(), &foo))
@@ -139,7 +139,7 @@ func (c *realCluster) create(text string) *v1alpha1.Foo {
 // change changes the spec of the Foo named example, as kubectl patch does.
 func (c *realCluster) change(spec string) {
 	c.t.Helper()
-	c.patch(&v1alpha1.Foo{}, "example", `{"spec":`+spec+`}`)
+	c.patch(&samplecontrollerv1alpha1.Foo{}, "example", `{"spec":`+spec+`}`)
 }
 
 // changeByHand changes a Deployment.
@@ -174,8 +174,8 @@ func (c *realCluster) becomesAvailable(deployment string) {
 }
 
 // foo returns the Foo named example.
-func (c *realCluster) foo(ctx context.Context) (*v1alpha1.Foo, error) {
-	foo := &v1alpha1.Foo{}
+func (c *realCluster) foo(ctx context.Context) (*samplecontrollerv1alpha1.Foo, error) {
+	foo := &samplecontrollerv1alpha1.Foo{}
 	return foo, c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: "example"}, foo)
 }
 

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 const example = `
@@ -107,8 +107,8 @@ func TestANameThatIsTaken(t *testing.T) {
 func TestNothingIsWrittenForNothing(t *testing.T) {
 	c := newBareCluster(t)
 	c.start(func(o *options) { o.Controller.MaxConcurrentReconciles = 1 })
-	foos := c.follow(&v1alpha1.FooList{}, "example", func(object client.Object) string {
-		if ready := meta.FindStatusCondition(object.(*v1alpha1.Foo).Status.Conditions, "Ready"); ready != nil {
+	foos := c.follow(&samplecontrollerv1alpha1.FooList{}, "example", func(object client.Object) string {
+		if ready := meta.FindStatusCondition(object.(*samplecontrollerv1alpha1.Foo).Status.Conditions, "Ready"); ready != nil {
 			return ready.Reason
 		}
 		return ""
@@ -131,7 +131,7 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 			c.eventually("it is ready", c.isReady(2))
 		}, []string{"Available"}, []string{"2 replicas"}},
 		{"what others own is changed", func() {
-			c.patch(&v1alpha1.Foo{}, "example", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+			c.patch(&samplecontrollerv1alpha1.Foo{}, "example", `{"metadata":{"annotations":{"touched":"yes"}}}`)
 			c.changeByHand("web", `{"metadata":{"labels":{"team":"blue"}}}`) // an annotation is a new generation to a Deployment
 		}, []string{"Available"}, []string{"2 replicas"}},
 		{"its Deployment is scaled by hand", func() {
@@ -179,7 +179,7 @@ func (c *realCluster) settles() string {
 	c.t.Helper()
 	c.sentinels++
 	name := fmt.Sprintf("later-%d", c.sentinels)
-	later := aFoo(name, name, 1, func(foo *v1alpha1.Foo) { foo.UID, foo.Namespace = "", c.namespace })
+	later := aFoo(name, name, 1, func(foo *samplecontrollerv1alpha1.Foo) { foo.UID, foo.Namespace = "", c.namespace })
 	must(c.t, c.users.Create(c.t.Context(), later))
 	c.eventually("a later Foo is worked on", func(ctx context.Context) bool {
 		must(c.t, c.users.Get(ctx, client.ObjectKeyFromObject(later), later))

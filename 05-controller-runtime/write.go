@@ -14,8 +14,8 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
-	foov1alpha1ac "example.com/operators/05-controller-runtime/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1ac "example.com/operators/05-controller-runtime/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
 )
 
 // fieldOwner is the controller's name in managedFields.
@@ -45,9 +45,9 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 // updateFooStatus applies that status to the status subresource, which ignores everything but the
 // status. It sends only the condition that this controller owns, so others keep theirs. It assumes
 // foo's resourceVersion, so the API server refuses a status that was computed from an old spec.
-func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
+func (c *controller) updateFooStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status samplecontrollerv1alpha1.FooStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
-	applied := foov1alpha1ac.FooStatus().
+	applied := samplecontrollerv1alpha1ac.FooStatus().
 		WithAvailableReplicas(status.AvailableReplicas).
 		WithObservedGeneration(status.ObservedGeneration).
 		WithConditions(metav1ac.Condition().
@@ -57,6 +57,6 @@ func (c *controller) updateFooStatus(ctx context.Context, foo *v1alpha1.Foo, sta
 			WithLastTransitionTime(ready.LastTransitionTime).
 			WithReason(ready.Reason).
 			WithMessage(ready.Message))
-	desired := foov1alpha1ac.Foo(foo.Name, foo.Namespace).WithUID(foo.UID).WithResourceVersion(foo.ResourceVersion).WithStatus(applied)
+	desired := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).WithUID(foo.UID).WithResourceVersion(foo.ResourceVersion).WithStatus(applied)
 	return c.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
 }

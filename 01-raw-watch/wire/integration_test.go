@@ -17,7 +17,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // configMaps are those of a namespace on a real server, made for one test.
@@ -157,12 +157,12 @@ func TestIntegrationListInPagesThenWatchAndResume(t *testing.T) {
 // server can know it since version 1.
 func TestIntegrationHistoryIsGone(t *testing.T) {
 	configMaps := newConfigMaps(t)
-	path := "/apis/" + v1alpha1.GroupVersion.String() + "/namespaces/" + configMaps.namespace + "/foos"
+	path := "/apis/" + samplecontrollerv1alpha1.GroupVersion.String() + "/namespaces/" + configMaps.namespace + "/foos"
 	create := func(name string) (created metav1.PartialObjectMetadata) {
-		foo := v1alpha1.Foo{
-			TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Foo"},
+		foo := samplecontrollerv1alpha1.Foo{
+			TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       v1alpha1.FooSpec{DeploymentName: name},
+			Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: name},
 		}
 		if err := configMaps.Do(t.Context(), http.MethodPost, path, nil, foo, &created); err != nil {
 			t.Fatalf("create a Foo: %v (is manifests/crd.yaml applied?)", err)

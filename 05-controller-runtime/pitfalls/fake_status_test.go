@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestFakeStatus(t *testing.T) {
 	wrong := fake.NewClientBuilder()
-	right := fake.NewClientBuilder().WithStatusSubresource(&v1alpha1.Foo{})
+	right := fake.NewClientBuilder().WithStatusSubresource(&samplecontrollerv1alpha1.Foo{})
 	for _, test := range []struct {
 		sentence     string
 		builder      *fake.ClientBuilder

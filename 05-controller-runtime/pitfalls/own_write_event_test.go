@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // writeTime is wrong: it changes the status in every call.
-func writeTime(ctx context.Context, c client.Client, foo *v1alpha1.Foo) error {
+func writeTime(ctx context.Context, c client.Client, foo *samplecontrollerv1alpha1.Foo) error {
 	meta.SetStatusCondition(&foo.Status.Conditions, metav1.Condition{
 		Type:    "Ready",
 		Status:  metav1.ConditionTrue,
@@ -35,7 +35,7 @@ func writeTime(ctx context.Context, c client.Client, foo *v1alpha1.Foo) error {
 }
 
 // compareFirst is right: it writes nothing if the status is up to date.
-func compareFirst(ctx context.Context, c client.Client, foo *v1alpha1.Foo) error {
+func compareFirst(ctx context.Context, c client.Client, foo *samplecontrollerv1alpha1.Foo) error {
 	if foo.Status.ObservedGeneration == foo.Generation {
 		return nil
 	}
@@ -47,7 +47,7 @@ func TestOwnWriteEvent(t *testing.T) {
 	onlyNewSpecs := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	for _, test := range []struct {
 		sentence string
-		sync     func(context.Context, client.Client, *v1alpha1.Foo) error
+		sync     func(context.Context, client.Client, *samplecontrollerv1alpha1.Foo) error
 		filter   []builder.ForOption
 		want     int
 	}{
@@ -67,13 +67,13 @@ func TestOwnWriteEvent(t *testing.T) {
 				if calls++; calls == test.want {
 					defer close(enough)
 				}
-				foo := &v1alpha1.Foo{}
+				foo := &samplecontrollerv1alpha1.Foo{}
 				if err := c.Get(ctx, req.NamespacedName, foo); err != nil || calls == 10 {
 					return ctrl.Result{}, err
 				}
 				return ctrl.Result{}, test.sync(ctx, c, foo)
 			}
-			foos := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.Foo{}, test.filter...)
+			foos := ctrl.NewControllerManagedBy(mgr).For(&samplecontrollerv1alpha1.Foo{}, test.filter...)
 			must(t, foos.Complete(reconcile.Func(reconciler)))
 			start(t, mgr)
 

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestStatusSubresource(t *testing.T) {
@@ -72,12 +72,12 @@ func (c cluster) newCRD(t *testing.T, subresources string) (
 	group := c.namespace + ".example.com"
 	text, err := os.ReadFile("../manifests/crd.yaml")
 	must(t, err)
-	crd := strings.ReplaceAll(string(text), v1alpha1.GroupVersion.Group, group)
+	crd := strings.ReplaceAll(string(text), samplecontrollerv1alpha1.GroupVersion.Group, group)
 	crd = strings.ReplaceAll(crd, "status: {}", subresources)
 	file := filepath.Join(t.TempDir(), "crd.yaml")
 	must(t, os.WriteFile(file, []byte(crd), 0o600))
 	foo := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": group + "/" + v1alpha1.GroupVersion.Version,
+		"apiVersion": group + "/" + samplecontrollerv1alpha1.GroupVersion.Version,
 		"kind":       "Foo",
 		"metadata":   map[string]any{"namespace": c.namespace, "name": "a"},
 		"spec":       map[string]any{"deploymentName": "a"},

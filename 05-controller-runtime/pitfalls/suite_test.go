@@ -29,7 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 var server = &envtest.Environment{
@@ -54,7 +54,7 @@ var startServer = sync.OnceValue(func() error {
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(klog.Logger{}) // logs nothing
-	utilruntime.Must(v1alpha1.Install(scheme.Scheme))
+	utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme))
 	code := m.Run()
 	// A stopped manager must have stopped everything that it started, so no goroutine is left.
 	if err := errors.Join(server.Stop(), goleak.Find()); err != nil {
@@ -117,8 +117,8 @@ func (c cluster) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: c.namespace, Name: name}
 }
 
-func (c cluster) foo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{ObjectMeta: c.meta(name), Spec: v1alpha1.FooSpec{DeploymentName: name}}
+func (c cluster) foo(name string) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{ObjectMeta: c.meta(name), Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: name}}
 }
 
 // deploymentSpec sets only what a Deployment must have.

@@ -34,7 +34,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 const installed = "foo-operator-system" // the namespace
@@ -92,13 +92,13 @@ func TestTheInstalledManager(t *testing.T) {
 // liveAsAFoo is a life with all that makes the manager ask for something.
 func liveAsAFoo(t *testing.T, api client.Client, namespace string, copies []*managerCopy) {
 	t.Helper()
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"}}
+	foo := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"}}
 	eventually(t, "the webhooks are called, and the Foo is made", copies, func(ctx context.Context) bool { return api.Create(ctx, foo) == nil })
 	if foo.Spec.DeploymentName != "example" {
 		t.Errorf("the Deployment's name is %q, want the Foo's", foo.Spec.DeploymentName)
 	}
 	eventually(t, "a second Foo of one Deployment is refused", copies, func(ctx context.Context) bool {
-		second := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "second"}, Spec: v1alpha1.FooSpec{DeploymentName: "example"}}
+		second := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "second"}, Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: "example"}}
 		return apierrors.IsInvalid(api.Create(ctx, second, client.DryRunAll))
 	})
 	key, deployment := client.ObjectKeyFromObject(foo), &appsv1.Deployment{}
@@ -128,7 +128,7 @@ func install(t *testing.T, api client.Client) {
 		ctx := context.Background()
 		must(t, api.Delete(ctx, &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: mutating}}))
 		must(t, api.Delete(ctx, &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: validating}}))
-		foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "any"}, Spec: v1alpha1.FooSpec{DeploymentName: "any"}}
+		foo := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "any"}, Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: "any"}}
 		eventually(t, "the server asks no longer", nil, func(context.Context) bool { return api.Create(ctx, foo.DeepCopy(), client.DryRunAll) == nil })
 	})
 }

@@ -1,7 +1,14 @@
-// Command cmd is the manager. It runs a controller for Foos, and their webhooks.
+// Command cmd is a controller for Foos on controller-runtime, and their webhooks.
 //
-// The controller is in internal/controller, and the webhooks are in internal/webhook. main.go only
-// reads the flags and starts the manager. serving.go and webhooks.go are about its servers.
+// Read internal/controller in the order in which data flows:
+//   - foo_controller.go: which changes concern which Foos
+//   - reconcile.go: the work on a Foo
+//   - desired.go: the state that a Foo asks for
+//   - read.go and write.go: the requests
+//
+// The webhooks are in internal/webhook.
+//
+// main.go only reads the flags and starts it.
 package main
 
 import (
@@ -46,7 +53,7 @@ func main() {
 	o.Cache.SyncPeriod = flag.Duration("resync", 0, "look at every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos may be worked on at once")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")
-	o.metricsCert.addFlags("metrics", "if it is empty, the server makes its own certificate")
+	flag.StringVar(&o.Metrics.CertDir, "metrics-cert-path", "", "folder of the metrics server's certificate, tls.crt and tls.key (default: the server makes its own)")
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "foo-operator-system", "namespace of the Lease (config/default makes foo-operator-system)")
@@ -72,7 +79,6 @@ type options struct {
 	ctrl.Options
 	namespace        string
 	watchIdleTimeout time.Duration
-	metricsCert      certificate
 	webhooks         webhookOptions
 }
 
@@ -106,7 +112,7 @@ func run(ctx context.Context, o options) error {
 	if err := setUp(ctx, mgr, o); err != nil {
 		return err
 	}
-	return start(ctx, mgr)
+	return mgr.Start(ctx)
 }
 
 // setUp adds the controller and the webhooks to mgr.
@@ -138,7 +144,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	}
 	o.Cache.ReaderFailOnMissingInformer = true                     // otherwise a read starts an informer
 	o.Cache.DefaultTransform = cache.TransformStripManagedFields() // nobody reads them, and they are large
-	secureMetrics(&o.Metrics, o.metricsCert)
+	secureMetrics(&o.Metrics)
 	mgr, err := ctrl.NewManager(config, o.Options)
 	if err != nil {
 		return nil, err

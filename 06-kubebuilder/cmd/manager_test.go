@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // What is read is watched: of any other type the cache would have to begin to, and says instead
@@ -27,11 +27,11 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	must(t, err)
 	must(t, setUp(t.Context(), mgr, o))
 	runManager(t, mgr)
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"}, Spec: v1alpha1.FooSpec{DeploymentName: "example"}}
+	foo := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"}, Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: "example"}}
 	must(t, api.Create(t.Context(), foo))
 
 	key := client.ObjectKeyFromObject(foo)
-	for _, object := range []client.Object{&v1alpha1.Foo{}, &appsv1.Deployment{}} {
+	for _, object := range []client.Object{&samplecontrollerv1alpha1.Foo{}, &appsv1.Deployment{}} {
 		eventually(t, "the cache has it", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
 		// Who owns which field takes a third of the memory, and nobody here asks for it.
 		if fields := object.GetManagedFields(); len(fields) > 0 {

@@ -25,7 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 func TestTheSamplesAreFoos(t *testing.T) {
@@ -40,10 +40,10 @@ func TestTheSamplesAreFoos(t *testing.T) {
 		if !strings.HasPrefix(filepath.Base(file), "samplecontroller_v1alpha1_foo") {
 			continue // another kind, or version
 		}
-		var foo v1alpha1.Foo
+		var foo samplecontrollerv1alpha1.Foo
 		readYAML(t, file, &foo)
-		if got := foo.GroupVersionKind(); got != v1alpha1.GroupVersion.WithKind("Foo") {
-			t.Errorf("%s is a %v, want a %v", file, got, v1alpha1.GroupVersion.WithKind("Foo"))
+		if got := foo.GroupVersionKind(); got != samplecontrollerv1alpha1.GroupVersion.WithKind("Foo") {
+			t.Errorf("%s is a %v, want a %v", file, got, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))
 		}
 		if foo.Spec.DeploymentName == "" {
 			t.Errorf("%s has no deploymentName: it would need the webhook", file)
@@ -75,8 +75,8 @@ func TestTheProjectIsOurs(t *testing.T) {
 		t.Fatal("PROJECT has no resources")
 	}
 	foo := project.Resources[0]
-	if foo.Group+"."+foo.Domain != v1alpha1.GroupVersion.WithKind("Foo").Group || foo.Version != v1alpha1.GroupVersion.WithKind("Foo").Version || foo.Kind != v1alpha1.GroupVersion.WithKind("Foo").Kind || foo.Path != project.Repo+"/api/"+foo.Version {
-		t.Errorf("PROJECT has the resource %+v, want %v", foo, v1alpha1.GroupVersion.WithKind("Foo"))
+	if foo.Group+"."+foo.Domain != samplecontrollerv1alpha1.GroupVersion.WithKind("Foo").Group || foo.Version != samplecontrollerv1alpha1.GroupVersion.WithKind("Foo").Version || foo.Kind != samplecontrollerv1alpha1.GroupVersion.WithKind("Foo").Kind || foo.Path != project.Repo+"/api/"+foo.Version {
+		t.Errorf("PROJECT has the resource %+v, want %v", foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))
 	}
 }
 

@@ -22,33 +22,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
 // beTheManager is the environment variable that makes this binary the manager.
 const beTheManager = "TEST_BE_THE_MANAGER"
-
-// Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the
-// same.
-func TestStoppedWhileWaitingForPermissions(t *testing.T) {
-	newAPIServer(t)
-	nobody, err := testEnv.AddUser(envtest.User{Name: "who may do nothing"}, nil)
-	must(t, err)
-	kubeconfig, err := nobody.KubeConfig()
-	must(t, err)
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(path, kubeconfig, 0o600))
-	waiting := startCopy(t, path, nil)
-	eventually(t, "it says what it waits for", []*managerCopy{waiting}, func(context.Context) bool {
-		return strings.Contains(waiting.log.String(), "are the permissions applied?")
-	})
-
-	if code := waiting.stop(t); code != 0 {
-		t.Errorf("it ended with the exit code %d, want 0:\n%s", code, &waiting.log)
-	}
-}
 
 // managerCopy is a process.
 type managerCopy struct {

@@ -51,7 +51,7 @@ func main() {
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many TDSets may be worked on at once")
 	flag.DurationVar(&o.drainTimeout, "drain-timeout", time.Minute, "how long a TDSet that is being deleted waits for its Pods to end")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")
-	o.metricsCert.addFlags("metrics", "if it is empty, the server makes its own certificate")
+	flag.StringVar(&o.Metrics.CertDir, "metrics-cert-path", "", "folder of the metrics server's certificate, tls.crt and tls.key (default: the server makes its own)")
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "tdset-operator-system", "namespace of the Lease (config/default makes tdset-operator-system)")
@@ -78,7 +78,6 @@ type options struct {
 	namespace        string
 	watchIdleTimeout time.Duration
 	drainTimeout     time.Duration
-	metricsCert      certificate
 	webhooks         webhookOptions
 }
 
@@ -156,13 +155,13 @@ func newManager(config *rest.Config, mapper meta.RESTMapper, o options) (ctrl.Ma
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
 	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
-	o.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: ofTDSets(), Field: unfinished}}
+	o.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: ofTDSets, Field: unfinished}}
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}
 	o.Cache.ReaderFailOnMissingInformer = true                     // otherwise a read starts an informer
 	o.Cache.DefaultTransform = cache.TransformStripManagedFields() // nobody reads them, and they are large
-	secureMetrics(&o.Metrics, o.metricsCert)
+	secureMetrics(&o.Metrics)
 	mgr, err := ctrl.NewManager(config, o.Options)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func TestRunRefuses(t *testing.T) {
 		},
 		"webhooks whose certificate is missing": {
 			change: func(o *options) {
-				o.webhooks.enabled, o.webhooks.cert = true, certificate{"nowhere", "tls.crt", "tls.key"}
+				o.webhooks.enabled, o.webhooks.certDir = true, "nowhere"
 			},
 			want: "--webhook-cert-path, without --rotate-certs: open nowhere/tls.crt: no such file or directory",
 		},
@@ -34,7 +34,7 @@ func TestRunRefuses(t *testing.T) {
 			want:   "--rotate-certs: the certificate is for the webhooks, so add --enable-webhooks",
 		},
 		"a certificate for an unknown Service": {
-			change: func(o *options) { o.webhooks.rotate, o.webhooks.enabled, o.webhooks.cert.path = true, true, "certs" },
+			change: func(o *options) { o.webhooks.rotate, o.webhooks.enabled, o.webhooks.certDir = true, true, "certs" },
 			want:   "--rotate-certs: POD_NAMESPACE isn't set; it names the namespace of the certificate's Secret and of the webhooks' Service",
 		},
 	} {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"github.com/open-policy-agent/cert-controller/pkg/rotator"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +27,7 @@ type webhookOptions struct {
 	enabled      bool
 	host         string
 	port         int
-	cert         certificate
+	certDir      string
 	rotate       bool
 	podNamespace string // empty outside of a cluster
 }
@@ -36,17 +37,17 @@ func (o *webhookOptions) addFlags() {
 	flag.BoolVar(&o.enabled, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
 	flag.StringVar(&o.host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
 	flag.IntVar(&o.port, "webhook-port", 9443, "port to serve webhooks at")
-	o.cert.addFlags("webhook", "needed for --enable-webhooks")
+	flag.StringVar(&o.certDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key; needed for --enable-webhooks")
 	flag.BoolVar(&o.rotate, "rotate-certs", false, "create and renew the webhooks' certificate, in the Secret that --webhook-cert-path is mounted from, in the namespace $POD_NAMESPACE")
 }
 
 // check returns an error if these options don't go together.
 func (o *webhookOptions) check() error {
 	switch {
-	case o.enabled && o.cert.path == "":
+	case o.enabled && o.certDir == "":
 		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path")
 	case o.enabled && !o.rotate:
-		if _, err := o.cert.load(); err != nil {
+		if _, err := o.loadCert(); err != nil {
 			return fmt.Errorf("--webhook-cert-path, without --rotate-certs: %w", err)
 		}
 	case o.rotate && !o.enabled:
@@ -60,15 +61,17 @@ func (o *webhookOptions) check() error {
 // newServer returns the server of the webhooks. It runs only if a webhook is registered, and reads
 // its certificate for each connection, because the first one may come while it runs.
 func (o *webhookOptions) newServer() webhook.Server {
-	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		pair, err := o.cert.load()
-		return &pair, err
-	}
+	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.loadCert() }
 	return webhook.NewServer(webhook.Options{
 		Host:    o.host,
 		Port:    o.port,
 		TLSOpts: []func(*tls.Config){withoutHTTP2, func(config *tls.Config) { config.GetCertificate = load }},
 	})
+}
+
+func (o *webhookOptions) loadCert() (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(filepath.Join(o.certDir, "tls.crt"), filepath.Join(o.certDir, "tls.key"))
+	return &pair, err
 }
 
 // addTo makes mgr serve the webhooks. This replica isn't ready before the API server trusts its
@@ -111,9 +114,7 @@ const (
 func (o *webhookOptions) addRotator(mgr ctrl.Manager, ready chan struct{}) error {
 	return rotator.AddRotator(mgr, &rotator.CertRotator{
 		SecretKey:      types.NamespacedName{Namespace: o.podNamespace, Name: certSecret},
-		CertDir:        o.cert.path,
-		CertName:       o.cert.name,
-		KeyName:        o.cert.key,
+		CertDir:        o.certDir,
 		CAName:         namePrefix + "ca",
 		CAOrganization: "tdset-operator",
 		DNSName:        webhookService + "." + o.podNamespace + ".svc",

@@ -16,14 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 var resource = schema.GroupResource{Group: "apps", Resource: "deployments"}
 
 type cluster struct {
 	t           *testing.T
-	foo         *v1alpha1.Foo // for which Sync is called
+	foo         *samplecontrollerv1alpha1.Foo // for which Sync is called
 	deployments []*appsv1.Deployment
 	writes      []string // those that were refused, too
 

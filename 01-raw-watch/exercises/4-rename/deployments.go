@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Writer sends writes to the API server, which may refuse each of them.
@@ -22,7 +22,7 @@ type Writer interface {
 }
 
 // desiredDeployment returns the Deployment that foo wants.
-func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
@@ -30,7 +30,7 @@ func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 			Namespace: foo.Namespace,
 			Labels:    labels,
 			OwnerReferences: []metav1.OwnerReference{
-				*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo")),
+				*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo")),
 			},
 		},
 		Spec: appsv1.DeploymentSpec{

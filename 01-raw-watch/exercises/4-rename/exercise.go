@@ -9,7 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Sync brings the Deployments of a Foo to the one that it names. It is called after each event, with all Deployments of
@@ -24,7 +24,7 @@ import (
 // What it deletes is what it has seen: if another has taken the name since, the server refuses, as a conflict.
 //
 // What is refused is the error. Only deleting what is gone already is none.
-func Sync(ctx context.Context, foo *v1alpha1.Foo, deployments []*appsv1.Deployment, writer Writer) error {
+func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []*appsv1.Deployment, writer Writer) error {
 	// YOUR WORK: whose are they, what comes first, and what may have changed since?
 	found := false
 	for _, deployment := range deployments {

@@ -53,7 +53,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestSync(t *testing.T) {
@@ -205,15 +205,15 @@ func (c *cluster) words() []string {
 }
 
 // aFoo returns a Foo that wants the Deployment "new".
-func aFoo(name, uid string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{
+func aFoo(name, uid string) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(uid)},
-		Spec:       v1alpha1.FooSpec{DeploymentName: "new", Replicas: new(int32(1))},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "new", Replicas: new(int32(1))},
 	}
 }
 
 // deployment returns one that foo controls; nil: nobody does.
-func deployment(name string, foo *v1alpha1.Foo) *appsv1.Deployment {
+func deployment(name string, foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	made := &appsv1.Deployment{}
 	owner := "nobody"
 	if foo != nil {
@@ -226,9 +226,9 @@ func deployment(name string, foo *v1alpha1.Foo) *appsv1.Deployment {
 }
 
 // ownedToo makes foo one of its owners, but not the one that controls it. That one is called an App.
-func ownedToo(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
+func ownedToo(deployment *appsv1.Deployment, foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	deployment.OwnerReferences[0].Kind = "App"
-	owner := *metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))
+	owner := *metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))
 	owner.Controller = nil
 	deployment.OwnerReferences = append(deployment.OwnerReferences, owner)
 	return deployment

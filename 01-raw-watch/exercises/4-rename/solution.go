@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Sync brings the Deployments of a Foo to the one that it names. It is called after each event, with all Deployments of
@@ -27,7 +27,7 @@ import (
 // What it deletes is what it has seen: if another has taken the name since, the server refuses, as a conflict.
 //
 // What is refused is the error. Only deleting what is gone already is none.
-func Sync(ctx context.Context, foo *v1alpha1.Foo, deployments []*appsv1.Deployment, writer Writer) error {
+func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []*appsv1.Deployment, writer Writer) error {
 	// 1. The one that it names. If the name is taken, or its own is on its way out, the rest has to wait.
 	wanted := foo.Spec.DeploymentName
 	i := slices.IndexFunc(deployments, func(d *appsv1.Deployment) bool { return d.Name == wanted })
@@ -54,6 +54,6 @@ func Sync(ctx context.Context, foo *v1alpha1.Foo, deployments []*appsv1.Deployme
 }
 
 // controls tells whether a Deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
-func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
+func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }

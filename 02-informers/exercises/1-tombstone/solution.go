@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // OnDelete is called with what an informer of Deployments hands to its DeleteFunc. It calls handle with the key of the Foo
@@ -47,5 +47,5 @@ func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
 // reference happened to use, and all versions show the same Foo.
 func isFoo(owner *metav1.OwnerReference) bool {
 	version, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && version.Group == v1alpha1.GroupVersion.Group && owner.Kind == "Foo"
+	return err == nil && version.Group == samplecontrollerv1alpha1.GroupVersion.Group && owner.Kind == "Foo"
 }

@@ -12,7 +12,7 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // controllerLabel is the label whose value is a Foo's name.
@@ -26,7 +26,7 @@ func Indexers() cache.Indexers {
 
 // Strays returns the Deployments in foo's namespace that carry its label and that it doesn't control. They are the cache's:
 // don't change them. deployments is what the informer's GetIndexer returns.
-func Strays(deployments cache.Indexer, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+func Strays(deployments cache.Indexer, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	// YOUR WORK: this is right, and looks at every Deployment in the namespace. Ask the index instead.
 	selector := labels.SelectorFromSet(labels.Set{controllerLabel: foo.Name})
 	labelled, err := appslisters.NewDeploymentLister(deployments).Deployments(foo.Namespace).List(selector)

@@ -25,7 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestStrays(t *testing.T) {
@@ -194,7 +194,7 @@ func (i *informed) hears(what func(any) error, d *appsv1.Deployment) {
 // strays asks for those of a Foo in the namespace default, and returns their names.
 func (i *informed) strays(foo string) (names []string) {
 	i.t.Helper()
-	found, err := Strays(i, &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: foo, UID: types.UID("uid of " + foo)}})
+	found, err := Strays(i, &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: foo, UID: types.UID("uid of " + foo)}})
 	if err != nil {
 		i.t.Fatalf("the error is %q, want none", err)
 	}

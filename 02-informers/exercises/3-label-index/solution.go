@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // controllerLabel is the label whose value is a Foo's name.
@@ -40,7 +40,7 @@ func indexValue(namespace, foo string) string { return namespace + "/" + foo }
 
 // Strays returns the Deployments in foo's namespace that carry its label and that it doesn't control. They are the cache's:
 // don't change them. deployments is what the informer's GetIndexer returns.
-func Strays(deployments cache.Indexer, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+func Strays(deployments cache.Indexer, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	labelled, err := deployments.ByIndex(byControllerLabel, indexValue(foo.Namespace, foo.Name))
 	if err != nil {
 		return nil, fmt.Errorf("list the Deployments with the label of Foo %s: %w", foo.Name, err)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Controller keeps Deployments at the replicas that their Foos ask for, and says in each Foo's status how far they are.
@@ -24,8 +24,8 @@ type Controller struct {
 
 	// The requests: the first two are writes, the third records a Kubernetes event.
 	Scale        func(ctx context.Context, deployment *appsv1.Deployment, replicas int32) error
-	UpdateStatus func(ctx context.Context, foo *v1alpha1.Foo) error
-	Event        func(foo *v1alpha1.Foo, reason, message string)
+	UpdateStatus func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error
+	Event        func(foo *samplecontrollerv1alpha1.Foo, reason, message string)
 }
 
 // OnUpdate is called by the informer of Foos when a Foo has changed, with the old state and the new one. At a resync it is
@@ -33,7 +33,7 @@ type Controller struct {
 //
 // It sends only what says something new. There is an event only when the status has been written and Ready has another reason
 // than before. Like everything from a cache, foo is not to be changed.
-func (c *Controller) OnUpdate(ctx context.Context, old, foo *v1alpha1.Foo) error {
+func (c *Controller) OnUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) error {
 	// 1. The Deployment. One write a call: its event brings us back.
 	want := ptr.Deref(foo.Spec.Replicas, 1)
 	deployment, err := c.Deployments.Deployments(foo.Namespace).Get(foo.Spec.DeploymentName)
@@ -54,7 +54,7 @@ func (c *Controller) OnUpdate(ctx context.Context, old, foo *v1alpha1.Foo) error
 	// 2. The status.
 	ready := readyCondition(want, deployment.Status.AvailableReplicas, foo.Generation, metav1.NewTime(c.Clock.Now()))
 	updated := *foo
-	updated.Status = v1alpha1.FooStatus{
+	updated.Status = samplecontrollerv1alpha1.FooStatus{
 		AvailableReplicas:  deployment.Status.AvailableReplicas,
 		ObservedGeneration: foo.Generation,
 		Conditions:         []metav1.Condition{ready},

@@ -44,7 +44,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // The first call is at ten, each other one ten minutes later. What a Foo's status says at the beginning, it says since nine.
@@ -55,7 +55,7 @@ var (
 
 func TestOnUpdate(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		foo        *v1alpha1.Foo
+		foo        *samplecontrollerv1alpha1.Foo
 		deployment *appsv1.Deployment
 		// changed says that the first call is about a change of the Foo: otherwise it is a resync. So are the others, but for
 		// those that follow a status that was written.
@@ -153,8 +153,8 @@ func TestOnUpdate(t *testing.T) {
 // cluster is what the controller sees and sends.
 type cluster struct {
 	*Controller
-	foo, old *v1alpha1.Foo // in the cache; the state before, if the informer hasn't told of the change yet
-	written  *v1alpha1.Foo // on its way into the cache
+	foo, old *samplecontrollerv1alpha1.Foo // in the cache; the state before, if the informer hasn't told of the change yet
+	written  *samplecontrollerv1alpha1.Foo // on its way into the cache
 	refuse   bool
 	sent     []string
 	t        *testing.T
@@ -162,7 +162,7 @@ type cluster struct {
 	deployments cache.Indexer
 }
 
-func newCluster(t *testing.T, foo *v1alpha1.Foo, deployment *appsv1.Deployment) *cluster {
+func newCluster(t *testing.T, foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) *cluster {
 	t.Helper()
 	c := &cluster{foo: foo, t: t, deployments: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
 	c.put(deployment)
@@ -173,7 +173,7 @@ func newCluster(t *testing.T, foo *v1alpha1.Foo, deployment *appsv1.Deployment) 
 			return nil
 		},
 		UpdateStatus: c.receiveStatus,
-		Event: func(_ *v1alpha1.Foo, reason, message string) {
+		Event: func(_ *samplecontrollerv1alpha1.Foo, reason, message string) {
 			c.sent = append(c.sent, fmt.Sprintf("event %s: %s", reason, message))
 		},
 		Clock: clocktesting.NewFakePassiveClock(ten),
@@ -215,7 +215,7 @@ func call(c *cluster) {
 }
 
 // receiveStatus does what the API server does with a status.
-func (c *cluster) receiveStatus(_ context.Context, foo *v1alpha1.Foo) error {
+func (c *cluster) receiveStatus(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	request := fmt.Sprintf("status of generation %d: %d available", foo.Status.ObservedGeneration, foo.Status.AvailableReplicas)
 	for _, condition := range foo.Status.Conditions {
 		request += fmt.Sprintf(", %s since %s", condition.Reason, condition.LastTransitionTime.UTC().Format("15:04"))
@@ -242,22 +242,22 @@ func listed(sent []string) string {
 }
 
 // newFoo returns a Foo that asks for web with three replicas.
-func newFoo() *v1alpha1.Foo {
-	return &v1alpha1.Foo{
+func newFoo() *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", UID: "1", ResourceVersion: "7", Generation: 1},
-		Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
 	}
 }
 
 // ready returns one whose status says since nine that all is there, and unready one that says that so much is.
-func ready() *v1alpha1.Foo { return saying(3, metav1.ConditionTrue, "Available") }
-func unready(available int32) *v1alpha1.Foo {
+func ready() *samplecontrollerv1alpha1.Foo { return saying(3, metav1.ConditionTrue, "Available") }
+func unready(available int32) *samplecontrollerv1alpha1.Foo {
 	return saying(available, metav1.ConditionFalse, "Progressing")
 }
 
-func saying(available int32, status metav1.ConditionStatus, reason string) *v1alpha1.Foo {
+func saying(available int32, status metav1.ConditionStatus, reason string) *samplecontrollerv1alpha1.Foo {
 	foo := newFoo()
-	foo.Status = v1alpha1.FooStatus{
+	foo.Status = samplecontrollerv1alpha1.FooStatus{
 		AvailableReplicas:  available,
 		ObservedGeneration: 1,
 		Conditions: []metav1.Condition{{
@@ -273,7 +273,7 @@ func saying(available int32, status metav1.ConditionStatus, reason string) *v1al
 }
 
 // ofGeneration returns foo after that many changes of its spec, which its status knows nothing of.
-func ofGeneration(generation int64, foo *v1alpha1.Foo) *v1alpha1.Foo {
+func ofGeneration(generation int64, foo *samplecontrollerv1alpha1.Foo) *samplecontrollerv1alpha1.Foo {
 	foo.Generation = generation
 	return foo
 }

@@ -13,13 +13,13 @@ import (
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Scheme knows the Go types of this API group.
 var Scheme = runtime.NewScheme()
 
-func init() { utilruntime.Must(v1alpha1.AddToScheme(Scheme)) }
+func init() { utilruntime.Must(samplecontrollerv1alpha1.AddToScheme(Scheme)) }
 
 // Interface returns clients. Tests have another implementation of it.
 type Interface interface {
@@ -29,9 +29,9 @@ type Interface interface {
 
 // FooInterface has the requests from gentype that the controller sends.
 type FooInterface interface {
-	List(ctx context.Context, options metav1.ListOptions) (*v1alpha1.FooList, error)
+	List(ctx context.Context, options metav1.ListOptions) (*samplecontrollerv1alpha1.FooList, error)
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
-	UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, options metav1.UpdateOptions) (*v1alpha1.Foo, error)
+	UpdateStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, options metav1.UpdateOptions) (*samplecontrollerv1alpha1.Foo, error)
 }
 
 type foos struct{ rest rest.Interface }
@@ -40,7 +40,7 @@ type foos struct{ rest rest.Interface }
 func NewForConfig(config *rest.Config) (Interface, error) {
 	config = rest.CopyConfig(config)
 	config.APIPath = "/apis"
-	config.GroupVersion = &v1alpha1.GroupVersion
+	config.GroupVersion = &samplecontrollerv1alpha1.GroupVersion
 	config.NegotiatedSerializer = serializer.NewCodecFactory(Scheme).WithoutConversion()
 	config.ContentType = runtime.ContentTypeJSON // the only one for custom resources
 	client, err := rest.RESTClientFor(config)
@@ -52,5 +52,5 @@ func NewForConfig(config *rest.Config) (Interface, error) {
 
 func (f foos) Foos(namespace string) FooInterface {
 	return gentype.NewClientWithList("foos", f.rest, runtime.NewParameterCodec(Scheme), namespace,
-		func() *v1alpha1.Foo { return &v1alpha1.Foo{} }, func() *v1alpha1.FooList { return &v1alpha1.FooList{} })
+		func() *samplecontrollerv1alpha1.Foo { return &samplecontrollerv1alpha1.Foo{} }, func() *samplecontrollerv1alpha1.FooList { return &samplecontrollerv1alpha1.FooList{} })
 }

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 const (
@@ -25,11 +25,11 @@ const (
 	ourFoos = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos"
 )
 
-var foo = &v1alpha1.Foo{
+var foo = &samplecontrollerv1alpha1.Foo{
 	TypeMeta:   metav1.TypeMeta{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo"},
 	ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", ResourceVersion: "7"},
-	Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
-	Status:     v1alpha1.FooStatus{AvailableReplicas: 2},
+	Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
+	Status:     samplecontrollerv1alpha1.FooStatus{AvailableReplicas: 2},
 }
 
 // decoded is how an object is compared that the client has decoded: its Go type says what it is, so
@@ -37,10 +37,10 @@ var foo = &v1alpha1.Foo{
 var decoded = cmpopts.IgnoreTypes(metav1.TypeMeta{})
 
 func TestReads(t *testing.T) {
-	list := &v1alpha1.FooList{
+	list := &samplecontrollerv1alpha1.FooList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "FooList"},
 		ListMeta: metav1.ListMeta{ResourceVersion: "42"},
-		Items:    []v1alpha1.Foo{*foo},
+		Items:    []samplecontrollerv1alpha1.Foo{*foo},
 	}
 	for name, test := range map[string]struct {
 		read   func(ctx context.Context, c Interface) (any, error)
@@ -111,7 +111,7 @@ func TestUpdateStatus(t *testing.T) {
 	stored := foo.DeepCopy()
 	stored.ResourceVersion = "8"
 	var request string
-	var sent v1alpha1.Foo
+	var sent samplecontrollerv1alpha1.Foo
 	c := newClient(t, func(w http.ResponseWriter, r *http.Request) {
 		request = r.Method + " " + r.URL.String()
 		json.NewDecoder(r.Body).Decode(&sent)
@@ -138,7 +138,7 @@ func TestUpdateStatus(t *testing.T) {
 
 // What the server refuses it says why, in a Status: the caller can ask which error it is.
 func TestErrors(t *testing.T) {
-	refusal := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("foos").GroupResource(), "example", errors.New("it has changed")).ErrStatus
+	refusal := apierrors.NewConflict(samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource(), "example", errors.New("it has changed")).ErrStatus
 	refusal.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	c := newClient(t, func(w http.ResponseWriter, r *http.Request) { send(w, int(refusal.Code), refusal) })
 

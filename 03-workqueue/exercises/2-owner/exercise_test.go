@@ -34,7 +34,7 @@ import (
 	"k8s.io/client-go/listers"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestOwnerOf(t *testing.T) {
@@ -122,18 +122,18 @@ func TestOwnerOf(t *testing.T) {
 }
 
 // listerOf is a cache with these Foos.
-func listerOf(t *testing.T, foos ...*v1alpha1.Foo) listers.ResourceIndexer[*v1alpha1.Foo] {
+func listerOf(t *testing.T, foos ...*samplecontrollerv1alpha1.Foo) listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo] {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	for _, foo := range foos {
 		if err := indexer.Add(foo); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return listers.New[*v1alpha1.Foo](indexer, v1alpha1.GroupVersion.WithResource("foos").GroupResource())
+	return listers.New[*samplecontrollerv1alpha1.Foo](indexer, samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource())
 }
 
-func aFoo(namespace, name string, uid types.UID) *v1alpha1.Foo {
-	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}}
+func aFoo(namespace, name string, uid types.UID) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}}
 }
 
 // deployment is one in the namespace default that has these owners.

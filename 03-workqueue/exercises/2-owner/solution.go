@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/listers"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // OwnerOf returns the Foo that controls the Deployment with which a handler was called, if the cache has it.
@@ -17,7 +17,7 @@ import (
 // Of all owners that a Deployment has, at most one controls it. It is this very object, and not another one that has its name,
 // now or at another time. A Deployment whose deletion the watch missed comes in a tombstone, and counts like any other.
 // What is returned is the cache's own: look, don't touch.
-func OwnerOf(obj any, foos listers.ResourceIndexer[*v1alpha1.Foo]) (foo *v1alpha1.Foo, found bool) {
+func OwnerOf(obj any, foos listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo]) (foo *samplecontrollerv1alpha1.Foo, found bool) {
 	// 1. The Deployment, perhaps the last that the cache had of it.
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = tombstone.Obj

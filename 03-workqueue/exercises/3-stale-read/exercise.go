@@ -13,7 +13,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Syncer gives Foos their Pods: here they get no Deployment, but spec.replicas Pods.
@@ -27,7 +27,7 @@ type Syncer struct {
 // The cache may be behind, by any number of events. At no time does foo get more Pods than it asks for: not if Sync is called
 // again before the events of its own writes have come, nor if the program was started anew meanwhile. If the cache has all
 // Pods, Sync sends no request.
-func (s *Syncer) Sync(ctx context.Context, foo *v1alpha1.Foo) error {
+func (s *Syncer) Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	// YOUR WORK: this takes the cache's word for how many there are.
 	found, err := s.Pods.Pods(foo.Namespace).List(labels.SelectorFromSet(labelsOf(foo)))
 	if err != nil {
@@ -48,18 +48,18 @@ func (s *Syncer) Sync(ctx context.Context, foo *v1alpha1.Foo) error {
 }
 
 // desiredPod returns one of the Pods that foo asks for. Its name is the server's choice: example-7xk2p or so.
-func desiredPod(foo *v1alpha1.Foo) *corev1.Pod {
+func desiredPod(foo *samplecontrollerv1alpha1.Foo) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName:    foo.Name + "-",
 			Namespace:       foo.Namespace,
 			Labels:          labelsOf(foo),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "nginx", Image: "nginx:latest"}}},
 	}
 }
 
-func labelsOf(foo *v1alpha1.Foo) map[string]string {
+func labelsOf(foo *samplecontrollerv1alpha1.Foo) map[string]string {
 	return map[string]string{"app": "nginx", "controller": foo.Name}
 }

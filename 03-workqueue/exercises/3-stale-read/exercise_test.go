@@ -38,7 +38,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 const wanted = 3
@@ -181,7 +181,7 @@ func TestSyncWithACacheThatIsBehind(t *testing.T) {
 // cluster is a server, a cache that is filled by hand, and a Syncer on them.
 type cluster struct {
 	*testing.T
-	foo    *v1alpha1.Foo
+	foo    *samplecontrollerv1alpha1.Foo
 	server *clienttesting.Fake
 	stored clienttesting.ObjectTracker // what is on the server
 	cache  cache.Indexer
@@ -218,10 +218,10 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-func aFoo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{
+func aFoo(name string) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name)},
-		Spec:       v1alpha1.FooSpec{Replicas: new(int32(wanted))},
+		Spec:       samplecontrollerv1alpha1.FooSpec{Replicas: new(int32(wanted))},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 
-	"example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Syncer gives Foos their Pods: here they get no Deployment, but spec.replicas Pods.
@@ -31,7 +31,7 @@ type Syncer struct {
 // It needs no memory for that. Each Pod has a place, and its name says which: so the server, which knows what there is, refuses
 // the second Pod for the same place. A memory of what was created (the ReplicaSet controller has one) would end with the
 // program, and a list from the server would cost a large answer each time that one Pod is missing.
-func (s *Syncer) Sync(ctx context.Context, foo *v1alpha1.Foo) error {
+func (s *Syncer) Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	for place := range *foo.Spec.Replicas {
 		desired := desiredPod(foo, place)
 		observed, err := s.Pods.Pods(foo.Namespace).Get(desired.Name)
@@ -53,18 +53,18 @@ func (s *Syncer) Sync(ctx context.Context, foo *v1alpha1.Foo) error {
 }
 
 // desiredPod returns the Pod that foo asks for in that place, from 0: example-0, example-1 and so on.
-func desiredPod(foo *v1alpha1.Foo, place int32) *corev1.Pod {
+func desiredPod(foo *samplecontrollerv1alpha1.Foo, place int32) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            fmt.Sprintf("%s-%d", foo.Name, place),
 			Namespace:       foo.Namespace,
 			Labels:          labelsOf(foo),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "nginx", Image: "nginx:latest"}}},
 	}
 }
 
-func labelsOf(foo *v1alpha1.Foo) map[string]string {
+func labelsOf(foo *samplecontrollerv1alpha1.Foo) map[string]string {
 	return map[string]string{"app": "nginx", "controller": foo.Name}
 }

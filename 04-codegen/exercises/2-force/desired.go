@@ -14,15 +14,15 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // desiredDeployment returns what foo wants of its Deployment. It says nothing of a UID.
-func desiredDeployment(foo *v1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).
 		WithOwnerReferences(metav1ac.OwnerReference().
-			WithAPIVersion(v1alpha1.GroupVersion.String()).
+			WithAPIVersion(samplecontrollerv1alpha1.GroupVersion.String()).
 			WithKind("Foo").
 			WithName(foo.Name).
 			WithUID(foo.UID).
@@ -46,6 +46,6 @@ func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConf
 }
 
 // controls tells whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
-func controls(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
+func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }

@@ -13,7 +13,7 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // fieldManager is the name under which the controller owns fields.
@@ -36,7 +36,7 @@ type Controller struct {
 //
 // On a Deployment that foo controls, the fields of desiredDeployment are put back, whoever has changed them. If it is up to
 // date, nothing is sent.
-func (c *Controller) SyncDeployment(ctx context.Context, foo *v1alpha1.Foo) error {
+func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	desired := desiredDeployment(foo)
 	// YOUR WORK: this asks the cache alone, and forces whatever it finds.
 	observed, err := c.Deployments.Deployments(foo.Namespace).Get(foo.Spec.DeploymentName)

@@ -64,13 +64,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // foo asks for three replicas.
-var foo = &v1alpha1.Foo{
+var foo = &samplecontrollerv1alpha1.Foo{
 	ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example", UID: "uid of example"},
-	Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
+	Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
 }
 
 // What requests look like in these tests.

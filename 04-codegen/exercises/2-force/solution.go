@@ -12,7 +12,7 @@ import (
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // fieldManager is the name under which the controller owns fields.
@@ -35,7 +35,7 @@ type Controller struct {
 //
 // On a Deployment that foo controls, the fields of desiredDeployment are put back, whoever has changed them. If it is up to
 // date, nothing is sent.
-func (c *Controller) SyncDeployment(ctx context.Context, foo *v1alpha1.Foo) error {
+func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	options := metav1.ApplyOptions{FieldManager: fieldManager}
 

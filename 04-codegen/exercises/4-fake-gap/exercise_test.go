@@ -35,7 +35,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned/fake"
 	typedv1alpha1 "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
 )
@@ -247,7 +247,7 @@ func (c *cluster) newInformer() cache.SharedIndexInformer {
 			return c.stream, err
 		},
 	}
-	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(listWatch, c.client), &v1alpha1.Foo{}, 0, cache.Indexers{})
+	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(listWatch, c.client), &samplecontrollerv1alpha1.Foo{}, 0, cache.Indexers{})
 	// The default handler pauses after errors, by a clock that is the same inside of bubbles and outside.
 	if err := informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}); err != nil {
 		c.Fatal(err)
@@ -274,7 +274,7 @@ func (c *cluster) call(informer cache.SharedIndexInformer) error {
 		return err
 	case <-time.After(20 * time.Hour):
 		// Perhaps it waits for a watch reactor that is never asked: so let them all be asked, or it would never end.
-		watchFoos := clienttesting.NewWatchAction(v1alpha1.Resource("foos").WithVersion("v1alpha1"), "default", metav1.ListOptions{})
+		watchFoos := clienttesting.NewWatchAction(samplecontrollerv1alpha1.Resource("foos").WithVersion("v1alpha1"), "default", metav1.ListOptions{})
 		for _, reactor := range c.client.WatchReactionChain {
 			_, _, _ = reactor.React(watchFoos)
 		}
@@ -295,6 +295,6 @@ func (c *cluster) wantKnown(who string, informer cache.SharedIndexInformer, when
 	}
 }
 
-func foo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+func foo(name string) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 }

@@ -82,7 +82,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // What the log says would only hide what the tests say.
@@ -109,11 +109,11 @@ func after(pause time.Duration) string { return fmt.Sprint("after ", pause) }
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		claim     Claim
-		err       error                // the registry's
-		foo       func(*v1alpha1.Foo)  // what is special about it
-		api       interceptor.Funcs    // what is special about the API server
-		gone      bool                 // the Foo
-		mayBe     func(err error) bool // an error that is all right, though it isn't asked for
+		err       error                               // the registry's
+		foo       func(*samplecontrollerv1alpha1.Foo) // what is special about it
+		api       interceptor.Funcs                   // what is special about the API server
+		gone      bool                                // the Foo
+		mayBe     func(err error) bool                // an error that is all right, though it isn't asked for
 		want      string
 		wantReady string // the reason of the condition Ready
 		unasked   bool   // the registry
@@ -163,7 +163,7 @@ func TestReconcile(t *testing.T) {
 		},
 		"the registry doesn't answer, and had registered the name before": {
 			err: errAway,
-			foo: func(foo *v1alpha1.Foo) {
+			foo: func(foo *samplecontrollerv1alpha1.Foo) {
 				foo.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Registered"}}
 			},
 			want:      soon,
@@ -184,7 +184,7 @@ func TestReconcile(t *testing.T) {
 			claim: Claim{State: Taken},
 			api: interceptor.Funcs{
 				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
-					return apierrors.NewConflict(schema.GroupVersion(v1alpha1.GroupVersion).WithResource("foos").GroupResource(), key.Name, errors.New("it has changed"))
+					return apierrors.NewConflict(schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithResource("foos").GroupResource(), key.Name, errors.New("it has changed"))
 				},
 			},
 			want: soon,
@@ -215,7 +215,7 @@ func TestReconcile(t *testing.T) {
 			unasked: true,
 		},
 		"the Foo is being deleted": {
-			foo: func(foo *v1alpha1.Foo) {
+			foo: func(foo *samplecontrollerv1alpha1.Foo) {
 				foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{metav1.FinalizerDeleteDependents}
 			},
 			claim:   Claim{State: Pending},
@@ -508,10 +508,10 @@ func run(t *testing.T, registry *registry, reconciler reconcile.Func) (happened,
 }
 
 // newFoo is a Foo that asks for the name shop.
-func newFoo(change func(*v1alpha1.Foo)) *v1alpha1.Foo {
-	foo := &v1alpha1.Foo{
+func newFoo(change func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
+	foo := &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid of example", Generation: 1},
-		Spec:       v1alpha1.FooSpec{DeploymentName: "shop"},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "shop"},
 	}
 	if change != nil {
 		change(foo)
@@ -522,15 +522,15 @@ func newFoo(change func(*v1alpha1.Foo)) *v1alpha1.Foo {
 // newAPI is an API server that has foos.
 func newAPI(t *testing.T, funcs interceptor.Funcs, foos ...client.Object) client.WithWatch {
 	scheme := runtime.NewScheme()
-	noError(t, v1alpha1.Install(scheme))
-	server := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.Foo{}).WithObjects(foos...).Build()
+	noError(t, samplecontrollerv1alpha1.Install(scheme))
+	server := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&samplecontrollerv1alpha1.Foo{}).WithObjects(foos...).Build()
 	return interceptor.NewClient(server, funcs)
 }
 
 // stored returns the Foo as api's server has it, or nil.
-func stored(t *testing.T, api client.WithWatch) *v1alpha1.Foo {
+func stored(t *testing.T, api client.WithWatch) *samplecontrollerv1alpha1.Foo {
 	server := api.(interface{ Unwrap() client.WithWatch }).Unwrap()
-	foo := &v1alpha1.Foo{}
+	foo := &samplecontrollerv1alpha1.Foo{}
 	err := server.Get(t.Context(), key.NamespacedName, foo)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // reasonRefused is the reason of a Ready that is False since the registry will never give out the name. The others are a
@@ -17,7 +17,7 @@ import (
 const reasonRefused = "Refused"
 
 // setReady writes that reason into the Foo's condition Ready, if it says another one. It returns an error if it can't.
-func (r *Reconciler) setReady(ctx context.Context, foo *v1alpha1.Foo, reason string) error {
+func (r *Reconciler) setReady(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, reason string) error {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, ObservedGeneration: foo.Generation}
 	if reason == string(Registered) {
 		ready.Status = metav1.ConditionTrue

@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Reconciler gives Foos an ID each.
@@ -36,7 +36,7 @@ type Reconciler struct {
 // If the server can't say whose it is, that is an error: nothing is made, and Ready stays as it is. If the cache has the Foo's
 // ConfigMap, and Ready says so, nothing is sent. A Foo that is being deleted gets none.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	foo := &v1alpha1.Foo{}
+	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -51,7 +51,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 }
 
 // syncConfigMap returns what there is under the name of foo's ConfigMap, which it makes if there is nothing.
-func (r *Reconciler) syncConfigMap(ctx context.Context, foo *v1alpha1.Foo) (*corev1.ConfigMap, error) {
+func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*corev1.ConfigMap, error) {
 	// YOUR WORK: this takes the cache's word that there is none.
 	var found corev1.ConfigMapList
 	if err := r.List(ctx, &found, client.InNamespace(foo.Namespace), client.MatchingFields{byOwner: string(foo.UID)}); err != nil {
@@ -68,12 +68,12 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *v1alpha1.Foo) (*cor
 }
 
 // desiredConfigMap returns what foo wants, with a new ID.
-func desiredConfigMap(foo *v1alpha1.Foo) *corev1.ConfigMap {
+func desiredConfigMap(foo *samplecontrollerv1alpha1.Foo) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName:    foo.Name + "-", // YOUR WORK: the name is the server's choice, example-7xk2p or so
 			Namespace:       foo.Namespace,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo"))},
 		},
 		Data: map[string]string{"id": string(uuid.NewUUID())},
 	}

@@ -91,7 +91,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // What the log says would only hide what the tests say.
@@ -311,7 +311,7 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	c := &cluster{T: t, ids: map[string]string{}}
 	c.server = newFake(t, fake.NewClientBuilder().
-		WithStatusSubresource(&v1alpha1.Foo{}).
+		WithStatusSubresource(&samplecontrollerv1alpha1.Foo{}).
 		WithObjects(newFoo("example"), newFoo("other")))
 	catchUp(c)
 	startAnew(c)
@@ -320,14 +320,14 @@ func newCluster(t *testing.T) *cluster {
 
 func newFake(t *testing.T, builder *fake.ClientBuilder) client.WithWatch {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.Install(scheme)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), samplecontrollerv1alpha1.Install(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	return builder.WithScheme(scheme).Build()
 }
 
-func newFoo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{
+func newFoo(name string) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:  "default",
 			Name:       name,
@@ -335,7 +335,7 @@ func newFoo(name string) *v1alpha1.Foo {
 			Generation: 1,
 			Finalizers: []string{metav1.FinalizerDeleteDependents},
 		},
-		Spec: v1alpha1.FooSpec{DeploymentName: name},
+		Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: name},
 	}
 }
 
@@ -343,7 +343,7 @@ func newFoo(name string) *v1alpha1.Foo {
 func (c *cluster) client() client.Client {
 	return interceptor.NewClient(c.server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-			if _, ok := into.(*v1alpha1.Foo); ok {
+			if _, ok := into.(*samplecontrollerv1alpha1.Foo); ok {
 				return server.Get(ctx, key, into, opts...)
 			}
 			if err := c.readCache(); err != nil {
@@ -352,7 +352,7 @@ func (c *cluster) client() client.Client {
 			return c.cache.Get(ctx, key, into, opts...)
 		},
 		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
-			if _, ok := into.(*v1alpha1.FooList); ok {
+			if _, ok := into.(*samplecontrollerv1alpha1.FooList); ok {
 				return server.List(ctx, into, opts...)
 			}
 			if err := c.readCache(); err != nil {
@@ -547,8 +547,8 @@ func put(name string, changes ...func(*corev1.ConfigMap)) func(*cluster) {
 	}
 }
 
-func controlledBy(foo *v1alpha1.Foo) []metav1.OwnerReference {
-	return []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))}
+func controlledBy(foo *samplecontrollerv1alpha1.Foo) []metav1.OwnerReference {
+	return []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo"))}
 }
 
 func ours(configMap *corev1.ConfigMap) { configMap.OwnerReferences = controlledBy(newFoo("example")) }
@@ -585,7 +585,7 @@ func release(c *cluster) {
 func deleteFoo(c *cluster) { c.noError(c.server.Delete(c.Context(), newFoo("example"))) }
 
 func releaseFoo(c *cluster) {
-	foo := &v1alpha1.Foo{}
+	foo := &samplecontrollerv1alpha1.Foo{}
 	c.noError(c.server.Get(c.Context(), example, foo))
 	foo.Finalizers = nil
 	c.noError(c.server.Update(c.Context(), foo))
@@ -651,7 +651,7 @@ func (c *cluster) describe() (all []string) {
 
 // ready is the reason of this Foo's condition Ready. It is "" if there is none, or no Foo.
 func (c *cluster) ready() string {
-	foo := &v1alpha1.Foo{}
+	foo := &samplecontrollerv1alpha1.Foo{}
 	err := c.server.Get(c.Context(), example, foo)
 	c.noError(client.IgnoreNotFound(err))
 	if ready := meta.FindStatusCondition(foo.Status.Conditions, "Ready"); ready != nil {

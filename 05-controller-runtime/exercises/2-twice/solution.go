@@ -15,7 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Reconciler gives Foos an ID each.
@@ -37,7 +37,7 @@ type Reconciler struct {
 // If the server can't say whose it is, that is an error: nothing is made, and Ready stays as it is. If the cache has the Foo's
 // ConfigMap, and Ready says so, nothing is sent. A Foo that is being deleted gets none.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	foo := &v1alpha1.Foo{}
+	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -52,7 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 }
 
 // syncConfigMap returns what there is under the name of foo's ConfigMap, which it makes if there is nothing.
-func (r *Reconciler) syncConfigMap(ctx context.Context, foo *v1alpha1.Foo) (*corev1.ConfigMap, error) {
+func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*corev1.ConfigMap, error) {
 	desired, observed := desiredConfigMap(foo), &corev1.ConfigMap{}
 	key := client.ObjectKeyFromObject(desired)
 
@@ -82,12 +82,12 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *v1alpha1.Foo) (*cor
 }
 
 // desiredConfigMap returns what foo wants, with a new ID.
-func desiredConfigMap(foo *v1alpha1.Foo) *corev1.ConfigMap {
+func desiredConfigMap(foo *samplecontrollerv1alpha1.Foo) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            foo.Name, // so a second one is refused
 			Namespace:       foo.Namespace,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo"))},
 		},
 		Data: map[string]string{"id": string(uuid.NewUUID())},
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Reasons of the condition Ready.
@@ -22,7 +22,7 @@ const (
 
 // setReady writes into the Foo's condition Ready what there is under the name of its ConfigMap: observed, whoever's it is. It
 // writes only what is new.
-func (r *Reconciler) setReady(ctx context.Context, foo *v1alpha1.Foo, observed *corev1.ConfigMap) error {
+func (r *Reconciler) setReady(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, observed *corev1.ConfigMap) error {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation}
 	switch {
 	case !metav1.IsControlledBy(observed, foo):

@@ -28,14 +28,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // newManager returns a manager whose cache watches what this cluster has. Foos have no resync, and ConfigMaps one about every hour.
 func (c *cluster) newManager() ctrl.Manager {
 	scheme := newScheme(c.T)
 	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"), meta.RESTScopeNamespace)
+	mapper.Add(schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://none", Transport: noServer{c}}, ctrl.Options{
 		Scheme:         scheme,
@@ -43,8 +43,8 @@ func (c *cluster) newManager() ctrl.Manager {
 		Cache: cache.Options{
 			NewInformer: c.newInformer,
 			ByObject: map[client.Object]cache.ByObject{
-				&v1alpha1.Foo{}:     {SyncPeriod: new(time.Duration(0))},
-				&corev1.ConfigMap{}: {SyncPeriod: new(time.Hour)},
+				&samplecontrollerv1alpha1.Foo{}: {SyncPeriod: new(time.Duration(0))},
+				&corev1.ConfigMap{}:             {SyncPeriod: new(time.Hour)},
 			},
 		},
 		Metrics:    server.Options{BindAddress: "0"},

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // settingsAnnotation names the ConfigMap that a Foo gets its settings from. It is in the Foo's namespace, isn't the Foo's, and may
@@ -31,12 +31,12 @@ const bySettings = "settings"
 // Nothing else does: not the Foo's status, which reconciler itself writes; not a ConfigMap's labels, annotations or managedFields, nor
 // its resync. (Whether a Foo is to come with its own resync, and for other annotations, is up to you.)
 func setUp(ctx context.Context, mgr ctrl.Manager, reconciler reconcile.Reconciler) error {
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.Foo{}, bySettings, indexBySettings); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, bySettings, indexBySettings); err != nil {
 		return fmt.Errorf("index Foos: %w", err)
 	}
 	// YOUR WORK: all events pass.
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.Foo{}).
+		For(&samplecontrollerv1alpha1.Foo{}).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(foosWith(mgr.GetClient()))).
 		Complete(reconciler)
 }
@@ -52,7 +52,7 @@ func indexBySettings(object client.Object) []string {
 func foosWith(foos client.Reader) handler.MapFunc {
 	return func(ctx context.Context, configMap client.Object) []reconcile.Request {
 		// YOUR WORK: these are all there are.
-		var list v1alpha1.FooList
+		var list samplecontrollerv1alpha1.FooList
 		if err := foos.List(ctx, &list); err != nil {
 			klog.ErrorS(err, "Lost an event: nothing will try again", "configMap", klog.KObj(configMap))
 			return nil

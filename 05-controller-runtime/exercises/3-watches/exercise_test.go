@@ -102,7 +102,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // What the log says would only hide what the tests say.
@@ -141,28 +141,28 @@ func TestSetUp(t *testing.T) {
 		},
 		"a Foo's spec changes": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(3)) })
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Spec.Replicas = new(int32(3)) })
 			},
 			want: []string{"default/first"},
 			why:  "the spec is what the user wants. And its reconciler then writes the status, and is woken by itself",
 		},
 		"a Foo's annotation names another ConfigMap": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
 			},
 			want: []string{"default/first"},
 			why:  "annotations are metadata: they don't raise the generation. (Two predicates in WithPredicates must both say yes)",
 		},
 		"a Foo's annotation is taken away": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Annotations = nil })
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Annotations = nil })
 			},
 			want: []string{"default/first"},
 			why:  "from now on it has no settings",
 		},
 		"a Foo's spec and status have changed, and one event says both": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) {
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) {
 					foo.Spec.Replicas = new(int32(3))
 					foo.Status.AvailableReplicas++
 				})
@@ -173,19 +173,19 @@ func TestSetUp(t *testing.T) {
 		},
 		"a Foo's labels change": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Labels = map[string]string{"team": "blue"} })
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Labels = map[string]string{"team": "blue"} })
 			},
 			why: "its spec and its annotation are as they were",
 		},
 		"a Foo's status is written": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Status.AvailableReplicas++ })
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Status.AvailableReplicas++ })
 			},
 			why: "it is its reconciler that writes it, and learns nothing new",
 		},
 		"a Foo is being deleted, and a finalizer holds it": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) {
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) {
 					foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{"example.com/wait"}
 				})
 			},
@@ -268,7 +268,7 @@ func TestSetUp(t *testing.T) {
 
 		"a Foo moves to another ConfigMap, and then the former one changes": {
 			happens: func(c *cluster) {
-				c.changeFoo("default/first", func(foo *v1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
+				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
 				c.settle()
 				c.forget()
 				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Data["colour"] = "red" })
@@ -293,7 +293,7 @@ func TestSetUp(t *testing.T) {
 
 func TestIndexBySettings(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		foo  *v1alpha1.Foo
+		foo  *samplecontrollerv1alpha1.Foo
 		want []string
 		why  string
 	}{
@@ -352,7 +352,7 @@ func TestFoosWith(t *testing.T) {
 			defer explainPanic(t)
 			var asked []client.ListOptions
 			var answered error
-			builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithIndex(&v1alpha1.Foo{}, bySettings, indexBySettings)
+			builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithIndex(&samplecontrollerv1alpha1.Foo{}, bySettings, indexBySettings)
 			for _, foo := range foos() {
 				builder.WithObjects(foo)
 			}
@@ -411,8 +411,8 @@ func inWords(names []string) string {
 }
 
 // foos are those that there are.
-func foos() []*v1alpha1.Foo {
-	return []*v1alpha1.Foo{
+func foos() []*samplecontrollerv1alpha1.Foo {
+	return []*samplecontrollerv1alpha1.Foo{
 		foo("default", "first", "shop"),
 		foo("default", "second", "shop"),
 		foo("default", "waiting", "other"),
@@ -422,11 +422,11 @@ func foos() []*v1alpha1.Foo {
 }
 
 // foo is a Foo that gets its settings from a ConfigMap, or has none.
-func foo(namespace, name, settings string) *v1alpha1.Foo {
-	foo := &v1alpha1.Foo{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Foo"},
+func foo(namespace, name, settings string) *samplecontrollerv1alpha1.Foo {
+	foo := &samplecontrollerv1alpha1.Foo{
+		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Generation: 1},
-		Spec:       v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))},
 	}
 	if settings != "" {
 		annotated(foo, settingsAnnotation, settings)
@@ -434,7 +434,7 @@ func foo(namespace, name, settings string) *v1alpha1.Foo {
 	return foo
 }
 
-func annotated(foo *v1alpha1.Foo, key, value string) *v1alpha1.Foo {
+func annotated(foo *samplecontrollerv1alpha1.Foo, key, value string) *samplecontrollerv1alpha1.Foo {
 	metav1.SetMetaDataAnnotation(&foo.ObjectMeta, key, value)
 	return foo
 }
@@ -450,7 +450,7 @@ func configMap(namespace, name string) *corev1.ConfigMap {
 
 func newScheme(t *testing.T) *apiruntime.Scheme {
 	scheme := apiruntime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.Install(scheme)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), samplecontrollerv1alpha1.Install(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	return scheme
@@ -525,7 +525,7 @@ func (c *cluster) setUp(mgr ctrl.Manager) {
 func (c *cluster) reconcile(_ context.Context, key ctrl.Request) (ctrl.Result, error) {
 	c.mutex.Lock()
 	c.calls[key.String()]++
-	foo, _ := c.objects["Foo "+key.String()].(*v1alpha1.Foo)
+	foo, _ := c.objects["Foo "+key.String()].(*samplecontrollerv1alpha1.Foo)
 	c.mutex.Unlock()
 	if foo == nil || !foo.DeletionTimestamp.IsZero() || foo.Status.ObservedGeneration == foo.Generation {
 		return ctrl.Result{}, nil
@@ -589,8 +589,8 @@ func (c *cluster) remove(key string) {
 }
 
 // changeFoo changes a Foo as the API server does it: a change of the spec, and the begin of a deletion, raise its generation.
-func (c *cluster) changeFoo(key string, change func(*v1alpha1.Foo)) {
-	before := c.objects["Foo "+key].(*v1alpha1.Foo)
+func (c *cluster) changeFoo(key string, change func(*samplecontrollerv1alpha1.Foo)) {
+	before := c.objects["Foo "+key].(*samplecontrollerv1alpha1.Foo)
 	foo := before.DeepCopy()
 	change(foo)
 	if !equality.Semantic.DeepEqual(before.Spec, foo.Spec) || before.DeletionTimestamp.IsZero() != foo.DeletionTimestamp.IsZero() {

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // settingsAnnotation names the ConfigMap that a Foo gets its settings from. It is in the Foo's namespace, isn't the Foo's, and may
@@ -36,14 +36,14 @@ const bySettings = "settings"
 // Nothing else does: not the Foo's status, which reconciler itself writes; not a ConfigMap's labels, annotations or managedFields, nor
 // its resync. (Whether a Foo is to come with its own resync, and for other annotations, is up to you.)
 func setUp(ctx context.Context, mgr ctrl.Manager, reconciler reconcile.Reconciler) error {
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.Foo{}, bySettings, indexBySettings); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, bySettings, indexBySettings); err != nil {
 		return fmt.Errorf("index Foos: %w", err)
 	}
 	// Neither is enough alone: annotations don't raise the generation. A deletion that something holds up does. In WithPredicates
 	// both would have to say yes: that is And.
 	asked := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.Foo{}, builder.WithPredicates(asked)).
+		For(&samplecontrollerv1alpha1.Foo{}, builder.WithPredicates(asked)).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(foosWith(mgr.GetClient())),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: dataChanged})). // what Funcs has no function for, passes
 		Complete(reconciler)
@@ -70,7 +70,7 @@ func indexBySettings(object client.Object) []string {
 // the index, and for one namespace.
 func foosWith(foos client.Reader) handler.MapFunc {
 	return func(ctx context.Context, configMap client.Object) []reconcile.Request {
-		var list v1alpha1.FooList
+		var list samplecontrollerv1alpha1.FooList
 		err := foos.List(ctx, &list, client.InNamespace(configMap.GetNamespace()), client.MatchingFields{bySettings: configMap.GetName()})
 		if err != nil {
 			klog.ErrorS(err, "Lost an event: nothing will try again", "configMap", klog.KObj(configMap))

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Judge returns nil if the reconciler that build returns is right, else an error that says what is wrong with it. It is right if
@@ -38,8 +38,8 @@ func Judge(ctx context.Context, build Build) error {
 
 // scenario is one way that things may go.
 type scenario struct {
-	foo   *v1alpha1.Foo     // nil: it is gone
-	funcs interceptor.Funcs // they answer in the server's place, or ask it
+	foo   *samplecontrollerv1alpha1.Foo // nil: it is gone
+	funcs interceptor.Funcs             // they answer in the server's place, or ask it
 }
 
 func scenarios() map[string]scenario {

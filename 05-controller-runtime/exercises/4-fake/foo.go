@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // key is the Foo's, and deploymentKey that of the Deployment which it asks for.
@@ -25,15 +25,15 @@ var (
 
 // NewFoo returns a Foo that asks for three replicas. A server counts the generation and gives out the UID; the fake client does
 // neither.
-func NewFoo() *v1alpha1.Foo {
-	return &v1alpha1.Foo{
+func NewFoo() *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid of example", Generation: 1},
-		Spec:       v1alpha1.FooSpec{DeploymentName: deploymentKey.Name, Replicas: new(int32(3))},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentKey.Name, Replicas: new(int32(3))},
 	}
 }
 
 // NewTerminatingFoo returns one that is being deleted, and that a finalizer holds. (Without one, it would be gone.)
-func NewTerminatingFoo() *v1alpha1.Foo {
+func NewTerminatingFoo() *samplecontrollerv1alpha1.Foo {
 	foo := NewFoo()
 	foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{metav1.FinalizerDeleteDependents}
 	foo.Generation++
@@ -42,7 +42,7 @@ func NewTerminatingFoo() *v1alpha1.Foo {
 
 // Scale is `kubectl scale`: it asks for that many replicas. With the spec, the generation changes.
 func Scale(ctx context.Context, api client.Client, replicas int32) error {
-	foo := &v1alpha1.Foo{}
+	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := api.Get(ctx, key.NamespacedName, foo); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func Scale(ctx context.Context, api client.Client, replicas int32) error {
 // newScheme returns the Go types that the client may use.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(appsv1.AddToScheme(scheme), v1alpha1.Install(scheme)); err != nil {
+	if err := errors.Join(appsv1.AddToScheme(scheme), samplecontrollerv1alpha1.Install(scheme)); err != nil {
 		panic(err) // two types of one name
 	}
 	return scheme

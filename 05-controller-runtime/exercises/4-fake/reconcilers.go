@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Build returns a reconciler that reads and writes by api.
@@ -28,15 +28,15 @@ type reconciler struct {
 	client.Client
 	getFailed    func(error) error // what Reconcile makes of an error when it reads the Foo
 	createFailed func(error) error // and of one when it makes the Deployment
-	isGoing      func(*v1alpha1.Foo) bool
+	isGoing      func(*samplecontrollerv1alpha1.Foo) bool
 	sameReplicas func(observed, desired int32) bool
-	sameStatus   func(observed, desired v1alpha1.FooStatus) bool
-	writeStatus  func(context.Context, *v1alpha1.Foo) error
+	sameStatus   func(observed, desired samplecontrollerv1alpha1.FooStatus) bool
+	writeStatus  func(context.Context, *samplecontrollerv1alpha1.Foo) error
 	allAtOnce    bool // it goes on after a write to the Deployment, and doesn't wait for the event
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	foo := &v1alpha1.Foo{}
+	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
 		return ctrl.Result{}, r.getFailed(err)
 	}
@@ -47,7 +47,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	if err != nil || written && !r.allAtOnce {
 		return ctrl.Result{}, err
 	}
-	status := v1alpha1.FooStatus{ObservedGeneration: foo.Generation, AvailableReplicas: deployment.Status.AvailableReplicas}
+	status := samplecontrollerv1alpha1.FooStatus{ObservedGeneration: foo.Generation, AvailableReplicas: deployment.Status.AvailableReplicas}
 	if r.sameStatus(foo.Status, status) {
 		return ctrl.Result{}, nil
 	}
@@ -56,7 +56,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 }
 
 // syncDeployment returns foo's Deployment, and whether it has just made or changed it.
-func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (deployment *appsv1.Deployment, written bool, err error) {
+func (r *reconciler) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (deployment *appsv1.Deployment, written bool, err error) {
 	deployment = &appsv1.Deployment{}
 	err = r.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, deployment)
 	switch {
@@ -75,8 +75,8 @@ func (r *reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo) (dep
 	return deployment, true, r.Update(ctx, deployment)
 }
 
-func desiredDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
-	controller := *metav1.NewControllerRef(foo, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("Foo"))
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
+	controller := *metav1.NewControllerRef(foo, schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo"))
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: foo.Namespace, Name: foo.Spec.DeploymentName, OwnerReferences: []metav1.OwnerReference{controller},
@@ -91,12 +91,14 @@ func newReconciler(api client.Client) *reconciler {
 		Client:       api,
 		getFailed:    client.IgnoreNotFound,
 		createFailed: func(err error) error { return err },
-		isGoing:      func(foo *v1alpha1.Foo) bool { return !foo.DeletionTimestamp.IsZero() },
+		isGoing:      func(foo *samplecontrollerv1alpha1.Foo) bool { return !foo.DeletionTimestamp.IsZero() },
 		sameReplicas: func(observed, desired int32) bool { return observed == desired },
-		sameStatus: func(observed, desired v1alpha1.FooStatus) bool {
+		sameStatus: func(observed, desired samplecontrollerv1alpha1.FooStatus) bool {
 			return observed.ObservedGeneration == desired.ObservedGeneration && observed.AvailableReplicas == desired.AvailableReplicas
 		},
-		writeStatus: func(ctx context.Context, foo *v1alpha1.Foo) error { return api.Status().Update(ctx, foo) },
+		writeStatus: func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
+			return api.Status().Update(ctx, foo)
+		},
 	}
 }
 
@@ -132,7 +134,7 @@ func rightLater(api client.Client) reconcile.Reconciler {
 // updatesTheObject writes the status with the object. A server that has a status subresource ignores it there.
 func updatesTheObject(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
-	r.writeStatus = func(ctx context.Context, foo *v1alpha1.Foo) error { return api.Update(ctx, foo) }
+	r.writeStatus = func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error { return api.Update(ctx, foo) }
 	return r
 }
 
@@ -140,9 +142,9 @@ func updatesTheObject(api client.Client) reconcile.Reconciler {
 // else as it has read it before.
 func overwritesTheSpec(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
-	r.writeStatus = func(ctx context.Context, foo *v1alpha1.Foo) (err error) {
+	r.writeStatus = func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (err error) {
 		for range 3 {
-			latest := &v1alpha1.Foo{}
+			latest := &samplecontrollerv1alpha1.Foo{}
 			if err := api.Get(ctx, client.ObjectKeyFromObject(foo), latest); err != nil {
 				return err
 			}
@@ -164,7 +166,7 @@ func overwritesTheSpec(api client.Client) reconcile.Reconciler {
 // swallowsConflicts takes it that whoever was faster causes an event. They may have written what a predicate filters.
 func swallowsConflicts(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
-	r.writeStatus = func(ctx context.Context, foo *v1alpha1.Foo) error {
+	r.writeStatus = func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 		if err := api.Status().Update(ctx, foo); !apierrors.IsConflict(err) {
 			return err
 		}
@@ -186,7 +188,7 @@ func swallowsErrors(api client.Client) reconcile.Reconciler {
 // writesEachTime writes the status whatever it says already.
 func writesEachTime(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
-	r.sameStatus = func(_, _ v1alpha1.FooStatus) bool { return false }
+	r.sameStatus = func(_, _ samplecontrollerv1alpha1.FooStatus) bool { return false }
 	return r
 }
 
@@ -200,7 +202,7 @@ func ignoresScaling(api client.Client) reconcile.Reconciler {
 // ignoresDeletion doesn't look at the deletionTimestamp.
 func ignoresDeletion(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
-	r.isGoing = func(*v1alpha1.Foo) bool { return false }
+	r.isGoing = func(*samplecontrollerv1alpha1.Foo) bool { return false }
 	return r
 }
 

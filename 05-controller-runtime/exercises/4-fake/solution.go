@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // Judge returns nil if the reconciler that build returns is right, else an error that says what is wrong with it. It is right if
@@ -42,14 +42,14 @@ func Judge(ctx context.Context, build Build) error {
 
 // scenario is one way that things may go.
 type scenario struct {
-	foo   *v1alpha1.Foo     // nil: it is gone
-	funcs interceptor.Funcs // they answer in the server's place, or ask it
+	foo   *samplecontrollerv1alpha1.Foo // nil: it is gone
+	funcs interceptor.Funcs             // they answer in the server's place, or ask it
 	// replicas is what the user asks for in the end. 0: there should be no Deployment.
 	replicas int32
 }
 
 func scenarios() map[string]scenario {
-	foos := schema.GroupVersion(v1alpha1.GroupVersion).WithResource("foos").GroupResource()
+	foos := schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithResource("foos").GroupResource()
 	etcdIsAway := apierrors.NewInternalError(errors.New("etcd is away"))
 	conflict := apierrors.NewConflict(foos, key.Name, errors.New("somebody was faster"))
 	return map[string]scenario{
@@ -120,7 +120,7 @@ func (s scenario) judge(ctx context.Context, build Build) error {
 	if err := settle(ctx, server, r); err != nil {
 		return err
 	}
-	foo, deployment := &v1alpha1.Foo{}, &appsv1.Deployment{}
+	foo, deployment := &samplecontrollerv1alpha1.Foo{}, &appsv1.Deployment{}
 	fooErr := server.Get(ctx, key.NamespacedName, foo)
 	deploymentErr := server.Get(ctx, deploymentKey, deployment)
 	switch {
@@ -159,7 +159,7 @@ func settle(ctx context.Context, server client.Client, r reconcile.Reconciler) e
 
 // versions are the resourceVersions of the Foo and its Deployment. The fake client changes them with every write.
 func versions(ctx context.Context, server client.Client) [2]string {
-	foo, deployment := &v1alpha1.Foo{}, &appsv1.Deployment{}
+	foo, deployment := &samplecontrollerv1alpha1.Foo{}, &appsv1.Deployment{}
 	_ = server.Get(ctx, key.NamespacedName, foo) // what isn't there has none
 	_ = server.Get(ctx, deploymentKey, deployment)
 	return [2]string{foo.ResourceVersion, deployment.ResourceVersion}
@@ -167,5 +167,5 @@ func versions(ctx context.Context, server client.Client) [2]string {
 
 // newServer returns a fake API server that has these objects, and does to Foos what a real one with their CRD does.
 func newServer(objects ...client.Object) client.WithWatch {
-	return fake.NewClientBuilder().WithScheme(newScheme()).WithStatusSubresource(&v1alpha1.Foo{}).WithObjects(objects...).Build()
+	return fake.NewClientBuilder().WithScheme(newScheme()).WithStatusSubresource(&samplecontrollerv1alpha1.Foo{}).WithObjects(objects...).Build()
 }

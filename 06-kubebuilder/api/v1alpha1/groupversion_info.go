@@ -1,4 +1,4 @@
-// Lines that begin with + are markers for controller-gen. These are for the whole package. A
+// Lines that begin with + are markers. They tell controller-gen what to do with this package. A
 // misspelled marker isn't an error: nothing is generated for it.
 //
 // +groupName=samplecontroller.k8s.io

@@ -15,17 +15,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // FooDefaulter fills in what a Foo leaves out, and nothing else: what a user has said stays.
 type FooDefaulter struct{}
 
-var _ admission.Defaulter[*v1alpha1.Foo] = FooDefaulter{}
+var _ admission.Defaulter[*samplecontrollerv1alpha1.Foo] = FooDefaulter{}
 
 // Default gives a Foo without a deploymentName its own name for it. Replicas it leaves to the schema, whose default comes first: so
 // here, a 1 that nobody has said looks like one that somebody has. A Foo that is being deleted stays as it is.
-func (FooDefaulter) Default(_ context.Context, foo *v1alpha1.Foo) error {
+func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	// YOUR WORK: this knows better than the user.
 	foo.Spec.DeploymentName = foo.Name
 	if *foo.Spec.Replicas < 2 {
@@ -52,10 +52,10 @@ type FooValidator struct {
 	Live          client.Reader // reads from the server
 }
 
-var _ admission.Validator[*v1alpha1.Foo] = &FooValidator{}
+var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
 // ValidateCreate judges a new Foo: all that it says.
-func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	// YOUR WORK: it refuses too much, says too little, and writes.
 	if strings.HasPrefix(foo.Spec.DeploymentName, reserved) {
 		return nil, errors.New("no")
@@ -77,14 +77,14 @@ func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (a
 // ValidateUpdate judges, and warns of, what a change changes for the worse: another deploymentName, more replicas, one replica where
 // there were more. Whatever else is wrong was stored so already, and isn't this user's doing: labels, finalizers and fewer replicas
 // pass. Of a Foo that is being deleted everything passes, and nobody is asked.
-func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	// YOUR WORK: it doesn't look at what there was.
 	return v.ValidateCreate(ctx, foo)
 }
 
 // ValidateDelete refuses nothing, also if nobody can be asked. It warns if there is a Deployment that the Foo controls and that has
 // Pods available.
-func (v *FooValidator) ValidateDelete(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateDelete(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	// YOUR WORK: it refuses.
 	deployment := &appsv1.Deployment{}
 	if err := v.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, deployment); err != nil {
@@ -97,9 +97,9 @@ func (v *FooValidator) ValidateDelete(ctx context.Context, foo *v1alpha1.Foo) (a
 }
 
 // othersReplicas returns how many replicas the other Foos of foo's namespace ask for, as reader knows them.
-func othersReplicas(ctx context.Context, reader client.Reader, foo *v1alpha1.Foo) (int32, error) {
+func othersReplicas(ctx context.Context, reader client.Reader, foo *samplecontrollerv1alpha1.Foo) (int32, error) {
 	// YOUR WORK: it counts too many, and some can't be counted so.
-	var foos v1alpha1.FooList
+	var foos samplecontrollerv1alpha1.FooList
 	if err := reader.List(ctx, &foos, client.InNamespace(foo.Namespace)); err != nil {
 		return 0, fmt.Errorf("list the namespace's Foos: %w", err)
 	}

@@ -180,7 +180,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // What the log says would only hide what the tests say.
@@ -192,7 +192,7 @@ func TestMain(m *testing.M) {
 
 // situation is what there is, and what the answer has to be.
 type situation struct {
-	old, foo *v1alpha1.Foo
+	old, foo *samplecontrollerv1alpha1.Foo
 	cached   []client.Object
 	live     []client.Object // nil: the same
 	cacheErr error
@@ -454,7 +454,7 @@ func TestDelete(t *testing.T) {
 			why:    "it has the name, and isn't this Foo's: it stays",
 		},
 		"the Deployment of that name is an earlier Foo's": {
-			cached: []client.Object{aDeployment(aFoo("a", "web", 3, func(foo *v1alpha1.Foo) { foo.UID = "earlier" }), 3)},
+			cached: []client.Object{aDeployment(aFoo("a", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) { foo.UID = "earlier" }), 3)},
 			want:   passes,
 			why:    "it has the name, and isn't this Foo's: whose it is goes by the UID",
 		},
@@ -474,7 +474,7 @@ func TestDelete(t *testing.T) {
 
 func TestDefault(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		foo  *v1alpha1.Foo
+		foo  *samplecontrollerv1alpha1.Foo
 		want string // its deploymentName and replicas
 		why  string
 	}{
@@ -584,8 +584,8 @@ func causes(t *testing.T, status metav1.Status) string {
 	if details == nil || len(details.Causes) == 0 {
 		return "Invalid, without a cause that names a field: " + status.Message
 	}
-	if details.Kind != "Foo" || details.Group != v1alpha1.GroupVersion.Group || details.Name != "a" {
-		t.Errorf("the refusal is about %s.%s %q, want Foo.%s \"a\"", details.Kind, details.Group, details.Name, v1alpha1.GroupVersion.Group)
+	if details.Kind != "Foo" || details.Group != samplecontrollerv1alpha1.GroupVersion.Group || details.Name != "a" {
+		t.Errorf("the refusal is about %s.%s %q, want Foo.%s \"a\"", details.Kind, details.Group, details.Name, samplecontrollerv1alpha1.GroupVersion.Group)
 	}
 	var all []string
 	for _, cause := range details.Causes {
@@ -620,14 +620,14 @@ func request(ctx context.Context, dryRun bool) context.Context {
 func aServer(t *testing.T, objects []client.Object, err error, writes *[]string) client.WithWatch {
 	t.Helper()
 	kinds := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(kinds), v1alpha1.AddToScheme(kinds)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(kinds), samplecontrollerv1alpha1.AddToScheme(kinds)); err != nil {
 		t.Fatal(err)
 	}
 	written := func(verb string, object client.Object) error {
 		*writes = append(*writes, fmt.Sprintf("%s %T %s", verb, object, object.GetName()))
 		return nil
 	}
-	server := fake.NewClientBuilder().WithScheme(kinds).WithObjects(objects...).WithStatusSubresource(&v1alpha1.Foo{}).Build()
+	server := fake.NewClientBuilder().WithScheme(kinds).WithObjects(objects...).WithStatusSubresource(&samplecontrollerv1alpha1.Foo{}).Build()
 	return interceptor.NewClient(server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
 			if err != nil {
@@ -661,10 +661,10 @@ func aServer(t *testing.T, objects []client.Object, err error, writes *[]string)
 }
 
 // aFoo returns a Foo that asks for that many replicas; 0: it doesn't say how many.
-func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
-	foo := &v1alpha1.Foo{
+func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
+	foo := &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name)},
-		Spec:       v1alpha1.FooSpec{DeploymentName: deploymentName},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName},
 	}
 	if replicas > 0 {
 		foo.Spec.Replicas = &replicas
@@ -675,24 +675,24 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*v1alpha1
 	return foo
 }
 
-func elsewhere(foo *v1alpha1.Foo) { foo.Namespace = "elsewhere" }
+func elsewhere(foo *samplecontrollerv1alpha1.Foo) { foo.Namespace = "elsewhere" }
 
-func labelled(foo *v1alpha1.Foo) { foo.Labels = map[string]string{"team": "shop"} }
+func labelled(foo *samplecontrollerv1alpha1.Foo) { foo.Labels = map[string]string{"team": "shop"} }
 
-func terminating(foo *v1alpha1.Foo) {
+func terminating(foo *samplecontrollerv1alpha1.Foo) {
 	foo.DeletionTimestamp, foo.Finalizers = new(metav1.Unix(0, 0)), []string{"example.com/held"}
 }
 
-func released(foo *v1alpha1.Foo) { foo.Finalizers = nil }
+func released(foo *samplecontrollerv1alpha1.Foo) { foo.Finalizers = nil }
 
 // aDeployment returns the Deployment web, controlled by foo, or by nobody.
-func aDeployment(foo *v1alpha1.Foo, available int32) *appsv1.Deployment {
+func aDeployment(foo *samplecontrollerv1alpha1.Foo, available int32) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
 		Status:     appsv1.DeploymentStatus{AvailableReplicas: available},
 	}
 	if foo != nil {
-		deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))}
+		deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))}
 	}
 	return deployment
 }

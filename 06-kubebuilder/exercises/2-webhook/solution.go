@@ -16,17 +16,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // FooDefaulter fills in what a Foo leaves out, and nothing else: what a user has said stays.
 type FooDefaulter struct{}
 
-var _ admission.Defaulter[*v1alpha1.Foo] = FooDefaulter{}
+var _ admission.Defaulter[*samplecontrollerv1alpha1.Foo] = FooDefaulter{}
 
 // Default gives a Foo without a deploymentName its own name for it. Replicas it leaves to the schema, whose default comes first: so
 // here, a 1 that nobody has said looks like one that somebody has. A Foo that is being deleted stays as it is.
-func (FooDefaulter) Default(_ context.Context, foo *v1alpha1.Foo) error {
+func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	if foo.Spec.DeploymentName == "" && foo.DeletionTimestamp.IsZero() {
 		foo.Spec.DeploymentName = foo.Name // with generateName there is none yet: then the schema refuses it
 	}
@@ -51,17 +51,17 @@ type FooValidator struct {
 	Live          client.Reader // reads from the server
 }
 
-var _ admission.Validator[*v1alpha1.Foo] = &FooValidator{}
+var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
 // ValidateCreate judges a new Foo: all that it says.
-func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	return v.judge(ctx, nil, foo)
 }
 
 // ValidateUpdate judges, and warns of, what a change changes for the worse: another deploymentName, more replicas, one replica where
 // there were more. Whatever else is wrong was stored so already, and isn't this user's doing: labels, finalizers and fewer replicas
 // pass. Of a Foo that is being deleted everything passes, and nobody is asked.
-func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	if !foo.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Fo
 }
 
 // judge judges what foo says otherwise than old. A nil old says nothing.
-func (v *FooValidator) judge(ctx context.Context, old, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) judge(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	spec := field.NewPath("spec")
 	var wrong field.ErrorList
 
@@ -95,7 +95,7 @@ func (v *FooValidator) judge(ctx context.Context, old, foo *v1alpha1.Foo) (admis
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("Foo").GroupKind(), foo.Name, wrong)
+		return nil, apierrors.NewInvalid(samplecontrollerv1alpha1.GroupVersion.WithKind("Foo").GroupKind(), foo.Name, wrong)
 	}
 
 	// 3. What is unwise, if it wasn't so before.
@@ -107,7 +107,7 @@ func (v *FooValidator) judge(ctx context.Context, old, foo *v1alpha1.Foo) (admis
 
 // ValidateDelete refuses nothing, also if nobody can be asked. It warns if there is a Deployment that the Foo controls and that has
 // Pods available.
-func (v *FooValidator) ValidateDelete(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateDelete(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	deployment := &appsv1.Deployment{}
 	err := v.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, deployment)
 	if err != nil || !metav1.IsControlledBy(deployment, foo) || deployment.Status.AvailableReplicas == 0 {
@@ -117,8 +117,8 @@ func (v *FooValidator) ValidateDelete(ctx context.Context, foo *v1alpha1.Foo) (a
 }
 
 // othersReplicas returns how many replicas the other Foos of foo's namespace ask for, as reader knows them.
-func othersReplicas(ctx context.Context, reader client.Reader, foo *v1alpha1.Foo) (int32, error) {
-	var foos v1alpha1.FooList
+func othersReplicas(ctx context.Context, reader client.Reader, foo *samplecontrollerv1alpha1.Foo) (int32, error) {
+	var foos samplecontrollerv1alpha1.FooList
 	if err := reader.List(ctx, &foos, client.InNamespace(foo.Namespace)); err != nil {
 		return 0, fmt.Errorf("list the namespace's Foos: %w", err)
 	}
@@ -132,4 +132,4 @@ func othersReplicas(ctx context.Context, reader client.Reader, foo *v1alpha1.Foo
 }
 
 // replicasOf returns what a Foo asks for.
-func replicasOf(foo *v1alpha1.Foo) int32 { return ptr.Deref(foo.Spec.Replicas, 1) }
+func replicasOf(foo *samplecontrollerv1alpha1.Foo) int32 { return ptr.Deref(foo.Spec.Replicas, 1) }

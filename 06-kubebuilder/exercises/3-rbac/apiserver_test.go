@@ -35,7 +35,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // question is what the authorizer is asked.
@@ -58,9 +58,9 @@ type apiServer struct {
 func foos() []client.Object {
 	var all []client.Object
 	for _, namespace := range []string{"default", "team"} {
-		all = append(all, &v1alpha1.Foo{
+		all = append(all, &samplecontrollerv1alpha1.Foo{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example", UID: "1", Generation: 1},
-			Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(1))},
+			Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(1))},
 		})
 	}
 	return all
@@ -70,10 +70,10 @@ func foos() []client.Object {
 func aDay(t *testing.T) *apiServer {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	must(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)))
+	must(t, errors.Join(clientgoscheme.AddToScheme(scheme), samplecontrollerv1alpha1.AddToScheme(scheme)))
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
-		v1alpha1.GroupVersion.WithKind("Foo"),
+		samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"),
 		appsv1.SchemeGroupVersion.WithKind("Deployment"),
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 		corev1.SchemeGroupVersion.WithKind("Secret"),
@@ -88,7 +88,7 @@ func aDay(t *testing.T) *apiServer {
 
 	synctest.Test(t, func(t *testing.T) {
 		s.store = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
-			WithObjects(append(foos(), defaults)...).WithStatusSubresource(&v1alpha1.Foo{}).Build()
+			WithObjects(append(foos(), defaults)...).WithStatusSubresource(&samplecontrollerv1alpha1.Foo{}).Build()
 		mgr, err := ctrl.NewManager(&rest.Config{Host: "http://fake", Transport: s}, ctrl.Options{
 			Scheme:         scheme,
 			MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },

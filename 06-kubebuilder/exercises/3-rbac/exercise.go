@@ -13,8 +13,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
-	foov1alpha1ac "example.com/operators/06-kubebuilder/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1ac "example.com/operators/06-kubebuilder/api/v1alpha1/applyconfiguration/api/v1alpha1"
 )
 
 // Reconciler gives each Foo a Deployment, with the image that a ConfigMap names for all of them.
@@ -35,7 +35,7 @@ type Reconciler struct {
 // chapter's own does.)
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	// 1. The Foo, and what all Foos have in common.
-	foo, defaults := &v1alpha1.Foo{}, &corev1.ConfigMap{}
+	foo, defaults := &samplecontrollerv1alpha1.Foo{}, &corev1.ConfigMap{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -61,8 +61,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 
 	// 3. What there is to say about it.
 	if foo.Status.ObservedGeneration != foo.Generation {
-		status := foov1alpha1ac.Foo(foo.Name, foo.Namespace).
-			WithStatus(foov1alpha1ac.FooStatus().WithObservedGeneration(foo.Generation))
+		status := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
+			WithStatus(samplecontrollerv1alpha1ac.FooStatus().WithObservedGeneration(foo.Generation))
 		if err := r.Status().Apply(ctx, status, fieldManager, client.ForceOwnership); err != nil {
 			return ctrl.Result{}, fmt.Errorf("apply the status: %w", err)
 		}
@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 // SetupWithManager adds the controller to mgr.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.Foo{}).
+		For(&samplecontrollerv1alpha1.Foo{}).
 		Owns(&appsv1.Deployment{}).
 		Complete(r)
 }

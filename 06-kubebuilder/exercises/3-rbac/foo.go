@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // fieldManager is the name under which the controller owns fields.
@@ -30,11 +30,11 @@ func cacheOptions() cache.Options {
 }
 
 // desiredDeployment returns what foo wants of its Deployment.
-func desiredDeployment(foo *v1alpha1.Foo, image string) *appsv1ac.DeploymentApplyConfiguration {
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo, image string) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).
 		WithOwnerReferences(metav1ac.OwnerReference().
-			WithAPIVersion(v1alpha1.GroupVersion.String()).
+			WithAPIVersion(samplecontrollerv1alpha1.GroupVersion.String()).
 			WithKind("Foo").
 			WithName(foo.Name).
 			WithUID(foo.UID).

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // FooReconciler creates a Deployment for each Foo and keeps it in the state that the Foo asks for.
@@ -48,7 +48,7 @@ func (c *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 	// is enough.
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.Foo{}).
+		For(&samplecontrollerv1alpha1.Foo{}).
 		Owns(&appsv1.Deployment{}, changed). // enqueues the Foo that controls it
 		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(c.findFoosForDeployment), changed).
 		Complete(c)

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest/komega"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 var _ = Describe("Foo Controller", func() {
@@ -34,9 +34,9 @@ var _ = Describe("Foo Controller", func() {
 		Expect(k8sClient.Create(ctx, namespace)).To(Succeed())
 		startManager()
 		k := komega.New(k8sClient).WithContext(ctx)
-		foo := &v1alpha1.Foo{
+		foo := &samplecontrollerv1alpha1.Foo{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "example"},
-			Spec:       v1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(2))},
+			Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(2))},
 		}
 		web := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "web"}}
 

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 const (
@@ -22,14 +22,14 @@ const (
 // addIndexes adds the indexes to the caches. It is called before they run.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return errors.Join(
-		indexer.IndexField(ctx, &v1alpha1.Foo{}, byDeploymentName, indexByDeploymentName),
+		indexer.IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, byDeploymentName, indexByDeploymentName),
 		indexer.IndexField(ctx, &appsv1.Deployment{}, byOwner, indexByOwner),
 	)
 }
 
 // indexByDeploymentName indexes a Foo by its namespace and the Deployment name that it asks for.
 func indexByDeploymentName(obj client.Object) []string {
-	return []string{obj.(*v1alpha1.Foo).Spec.DeploymentName} // the cache adds the namespace
+	return []string{obj.(*samplecontrollerv1alpha1.Foo).Spec.DeploymentName} // the cache adds the namespace
 }
 
 // indexByOwner indexes a Deployment by the UID of its controller.

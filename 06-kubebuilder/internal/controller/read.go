@@ -10,17 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-func (c *FooReconciler) getFoo(ctx context.Context, key types.NamespacedName) (*v1alpha1.Foo, error) {
-	foo := &v1alpha1.Foo{}
+func (c *FooReconciler) getFoo(ctx context.Context, key types.NamespacedName) (*samplecontrollerv1alpha1.Foo, error) {
+	foo := &samplecontrollerv1alpha1.Foo{}
 	return foo, c.Get(ctx, key, foo)
 }
 
 // listFoos returns the Foos that ask for a Deployment of that name.
-func (c *FooReconciler) listFoos(ctx context.Context, namespace, deploymentName string) ([]v1alpha1.Foo, error) {
-	list := &v1alpha1.FooList{}
+func (c *FooReconciler) listFoos(ctx context.Context, namespace, deploymentName string) ([]samplecontrollerv1alpha1.Foo, error) {
+	list := &samplecontrollerv1alpha1.FooList{}
 	err := c.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{byDeploymentName: deploymentName})
 	return list.Items, err
 }
@@ -38,7 +38,7 @@ func (c *FooReconciler) getDeploymentUncached(ctx context.Context, namespace, na
 }
 
 // listDeployments returns the Deployments that foo controls.
-func (c *FooReconciler) listDeployments(ctx context.Context, foo *v1alpha1.Foo) ([]*appsv1.Deployment, error) {
+func (c *FooReconciler) listDeployments(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	list := &appsv1.DeploymentList{}
 	err := c.List(ctx, list, client.InNamespace(foo.Namespace), client.MatchingFields{byOwner: string(foo.UID)})
 	var deployments []*appsv1.Deployment

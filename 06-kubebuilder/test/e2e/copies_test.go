@@ -22,7 +22,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
@@ -104,7 +104,7 @@ func keepAsking(ctx context.Context, namespace string, ended int) error {
 	}
 	ctrl.SetLogger(klog.Background())
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := samplecontrollerv1alpha1.AddToScheme(scheme); err != nil {
 		return err
 	}
 	api, err := client.New(config, client.Options{Scheme: scheme})
@@ -113,7 +113,7 @@ func keepAsking(ctx context.Context, namespace string, ended int) error {
 	}
 	var asked answers
 	_ = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
-		foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another"}}
+		foo := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another"}}
 		asked.add(api.Create(context.WithoutCancel(ctx), foo, client.DryRunAll))
 		return false, nil
 	})

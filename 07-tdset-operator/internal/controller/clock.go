@@ -8,6 +8,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -34,23 +35,15 @@ func readDrift() func() time.Duration {
 // TDSet whenever the drift changes: then the wall clock was set, or the machine slept.
 func (r *TDSetReconciler) watchClock(drift func() time.Duration) func(context.Context, queue) error {
 	return func(ctx context.Context, queue queue) error {
-		go func() {
-			ticker := time.NewTicker(clockInterval)
-			defer ticker.Stop()
-			for last := drift(); ; {
-				select {
-				case <-ctx.Done():
-					return
-				case <-ticker.C:
-				}
-				// last stays as it is until a jump, so that many small steps add up to one.
-				if now := drift(); (now - last).Abs() > smallestJump {
-					ctrl.LoggerFrom(ctx).Info("The clock has jumped: enqueueing every TDSet", "by", now-last)
-					r.enqueueAll(ctx, queue)
-					last = now
-				}
+		last := drift()
+		go wait.UntilWithContext(ctx, func(ctx context.Context) {
+			// last stays as it is until a jump, so that many small steps add up to one.
+			if now := drift(); (now - last).Abs() > smallestJump {
+				ctrl.LoggerFrom(ctx).Info("The clock has jumped: enqueueing every TDSet", "by", now-last)
+				r.enqueueAll(ctx, queue)
+				last = now
 			}
-		}()
+		}, clockInterval)
 		return nil
 	}
 }

@@ -111,7 +111,7 @@ func degraded(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
 		return condition(conditionDegraded, true, errResourceExists, messageExists, "Service", service.Name)
 	case seen.refused != nil:
 		return condition(conditionDegraded, true, reasonRefused, "%v", seen.refused)
-	case deployment != nil && failing(deployment):
+	case deployment != nil && has(deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue): // a quota, for example
 		return condition(conditionDegraded, true, reasonReplicaFailure, "Deployment %q can't create its Pods: its conditions say why", deployment.Name)
 	case deployment != nil && stuck(deployment):
 		return condition(conditionDegraded, true, reasonDeadlineExceeded, "Deployment %q makes no progress: look at its Pods", deployment.Name)
@@ -133,11 +133,6 @@ func rolledOut(deployment *appsv1.Deployment) bool {
 	want, status := replicasOf(deployment), deployment.Status
 	return status.ObservedGeneration >= deployment.Generation &&
 		status.Replicas == want && status.UpdatedReplicas == want && status.AvailableReplicas == want
-}
-
-// failing reports whether Pods can't be created, for example because of a quota.
-func failing(deployment *appsv1.Deployment) bool {
-	return has(deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue)
 }
 
 // stuck reports whether a rollout takes longer than progressDeadlineSeconds, for example because

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 // byDeploymentName is an index that the controller has added to the cache.
@@ -26,7 +26,7 @@ const byDeploymentName = "spec.deploymentName"
 
 // SetupFooWebhookWithManager registers the webhooks for Foos at mgr's webhook server.
 func SetupFooWebhookWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewWebhookManagedBy(mgr, &v1alpha1.Foo{}).
+	return ctrl.NewWebhookManagedBy(mgr, &samplecontrollerv1alpha1.Foo{}).
 		WithDefaulter(FooDefaulter{}).
 		WithValidator(&FooValidator{Cache: mgr.GetClient(), APIReader: mgr.GetAPIReader()}).
 		Complete()
@@ -46,11 +46,11 @@ func SetupFooWebhookWithManager(mgr ctrl.Manager) error {
 // FooDefaulter fills in what a Foo leaves out.
 type FooDefaulter struct{}
 
-var _ admission.Defaulter[*v1alpha1.Foo] = FooDefaulter{}
+var _ admission.Defaulter[*samplecontrollerv1alpha1.Foo] = FooDefaulter{}
 
 // Default names the Deployment after its Foo. With generateName, the Foo has no name yet. Then the
 // field stays empty, and the schema refuses it.
-func (FooDefaulter) Default(_ context.Context, foo *v1alpha1.Foo) error {
+func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	if foo.Spec.DeploymentName == "" {
 		foo.Spec.DeploymentName = foo.Name
 	}
@@ -64,10 +64,10 @@ type FooValidator struct {
 	APIReader client.Reader // reads from the API server
 }
 
-var _ admission.Validator[*v1alpha1.Foo] = &FooValidator{}
+var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
 // ValidateCreate validates a new Foo.
-func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	if err := v.refuse(ctx, foo); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (v *FooValidator) ValidateCreate(ctx context.Context, foo *v1alpha1.Foo) (a
 
 // ValidateUpdate only validates a changed deploymentName. A user must be able to change the labels,
 // finalizers and replicas of a Foo whose name is wrong already.
-func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	if foo.Spec.DeploymentName == old.Spec.DeploymentName || !foo.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
@@ -98,13 +98,13 @@ func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *v1alpha1.Fo
 }
 
 // ValidateDelete refuses nothing. The API server doesn't call it.
-func (v *FooValidator) ValidateDelete(context.Context, *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) ValidateDelete(context.Context, *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	return nil, nil
 }
 
 // refuse returns an error if another Foo asks for the Deployment of that name.
-func (v *FooValidator) refuse(ctx context.Context, foo *v1alpha1.Foo) error {
-	var foos v1alpha1.FooList
+func (v *FooValidator) refuse(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
+	var foos samplecontrollerv1alpha1.FooList
 	name := foo.Spec.DeploymentName
 	if err := v.Cache.List(ctx, &foos, client.InNamespace(foo.Namespace), client.MatchingFields{byDeploymentName: name}); err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("list the Foos that ask for Deployment %q: %w", name, err))
@@ -115,7 +115,7 @@ func (v *FooValidator) refuse(ctx context.Context, foo *v1alpha1.Foo) error {
 			continue
 		}
 		// A Foo that has just been deleted may still be in the cache, but a refusal must be right.
-		other := &v1alpha1.Foo{}
+		other := &samplecontrollerv1alpha1.Foo{}
 		err := v.APIReader.Get(ctx, key, other)
 		switch {
 		case apierrors.IsNotFound(err):
@@ -127,13 +127,13 @@ func (v *FooValidator) refuse(ctx context.Context, foo *v1alpha1.Foo) error {
 		}
 		duplicate := field.Duplicate(field.NewPath("spec", "deploymentName"), name)
 		duplicate.Detail = fmt.Sprintf("Foo %q asks for it already: choose another name, or delete that Foo", other.Name)
-		return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("Foo").GroupKind(), foo.Name, field.ErrorList{duplicate})
+		return apierrors.NewInvalid(samplecontrollerv1alpha1.GroupVersion.WithKind("Foo").GroupKind(), foo.Name, field.ErrorList{duplicate})
 	}
 	return nil
 }
 
 // warnOfForeign warns if there is a Deployment of that name which foo doesn't control.
-func (v *FooValidator) warnOfForeign(ctx context.Context, foo *v1alpha1.Foo) (admission.Warnings, error) {
+func (v *FooValidator) warnOfForeign(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	found, err := v.deployment(ctx, foo.Namespace, foo.Spec.DeploymentName)
 	if err != nil || found == nil || metav1.IsControlledBy(found, foo) {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 func TestAMissingNameIsTheFoos(t *testing.T) {
@@ -121,11 +121,11 @@ func TestAWarningOfAChange(t *testing.T) {
 }
 
 // aNewFoo returns a Foo as a user makes it.
-func aNewFoo(namespace, name, deploymentName string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: deploymentName}}
+func aNewFoo(namespace, name, deploymentName string) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName}}
 }
 
-func rename(t *testing.T, api client.Client, foo *v1alpha1.Foo, deploymentName string) error {
+func rename(t *testing.T, api client.Client, foo *samplecontrollerv1alpha1.Foo, deploymentName string) error {
 	t.Helper()
 	return api.Patch(t.Context(), foo.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deploymentName":"`+deploymentName+`"}}`)))
 }

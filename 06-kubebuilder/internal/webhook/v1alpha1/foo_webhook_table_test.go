@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"example.com/operators/06-kubebuilder/api/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
 func TestDefault(t *testing.T) {
@@ -48,8 +48,8 @@ const (
 // There may be a Foo a, and it is judged with the Deployment's name web.
 func TestValidate(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		old          *v1alpha1.Foo // nil: it is new
-		change       func(*v1alpha1.Foo)
+		old          *samplecontrollerv1alpha1.Foo // nil: it is new
+		change       func(*samplecontrollerv1alpha1.Foo)
 		cached       []client.Object
 		live         []client.Object // nil: the same
 		wantError    string
@@ -71,7 +71,7 @@ func TestValidate(t *testing.T) {
 			old: aFoo("a", "old"), change: terminating, cached: []client.Object{aFoo("b", "web")},
 		},
 		"another namespace's Foo asks for it": {
-			cached: []client.Object{aFoo("b", "web", func(foo *v1alpha1.Foo) { foo.Namespace = "elsewhere" })},
+			cached: []client.Object{aFoo("b", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.Namespace = "elsewhere" })},
 		},
 		"another Foo asks for another": {
 			cached: []client.Object{aFoo("b", "www")},
@@ -97,7 +97,7 @@ func TestValidate(t *testing.T) {
 			old: aFoo("a", "web"), cached: []client.Object{aDeployment("web")},
 		},
 		"a Deployment of that name is an earlier Foo's of the same name": {
-			cached:       []client.Object{aDeployment("web", of(aFoo("a", "web", func(foo *v1alpha1.Foo) { foo.UID = "earlier" })))},
+			cached:       []client.Object{aDeployment("web", of(aFoo("a", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.UID = "earlier" })))},
 			wantWarnings: []string{foreignWeb},
 		},
 		"a Deployment of that name is the Foo's": {
@@ -177,7 +177,7 @@ func TestValidateWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-func judge(t *testing.T, validator *FooValidator, old, foo *v1alpha1.Foo) ([]string, error) {
+func judge(t *testing.T, validator *FooValidator, old, foo *samplecontrollerv1alpha1.Foo) ([]string, error) {
 	t.Helper()
 	if old == nil {
 		return validator.ValidateCreate(t.Context(), foo)
@@ -196,20 +196,20 @@ func messageOf(err error) string {
 // makes.
 func aServer(objects []client.Object) client.WithWatch {
 	types := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(types), v1alpha1.AddToScheme(types)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(types), samplecontrollerv1alpha1.AddToScheme(types)); err != nil {
 		panic(err)
 	}
 	return fake.NewClientBuilder().WithScheme(types).WithObjects(objects...).
-		WithIndex(&v1alpha1.Foo{}, byDeploymentName, func(object client.Object) []string {
-			return []string{object.(*v1alpha1.Foo).Spec.DeploymentName}
+		WithIndex(&samplecontrollerv1alpha1.Foo{}, byDeploymentName, func(object client.Object) []string {
+			return []string{object.(*samplecontrollerv1alpha1.Foo).Spec.DeploymentName}
 		}).Build()
 }
 
 // aFoo returns a Foo that asks for a Deployment of that name.
-func aFoo(name, deploymentName string, changes ...func(*v1alpha1.Foo)) *v1alpha1.Foo {
-	foo := &v1alpha1.Foo{
+func aFoo(name, deploymentName string, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
+	foo := &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name)},
-		Spec:       v1alpha1.FooSpec{DeploymentName: deploymentName},
+		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName},
 	}
 	for _, change := range changes {
 		change(foo)
@@ -217,7 +217,7 @@ func aFoo(name, deploymentName string, changes ...func(*v1alpha1.Foo)) *v1alpha1
 	return foo
 }
 
-func terminating(foo *v1alpha1.Foo) {
+func terminating(foo *samplecontrollerv1alpha1.Foo) {
 	foo.DeletionTimestamp, foo.Finalizers = new(metav1.Unix(0, 0)), []string{"example.com/held"}
 }
 
@@ -231,8 +231,8 @@ func aDeployment(name string, changes ...func(*appsv1.Deployment)) *appsv1.Deplo
 }
 
 // of makes a Deployment foo's.
-func of(foo *v1alpha1.Foo) func(*appsv1.Deployment) {
+func of(foo *samplecontrollerv1alpha1.Foo) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
-		deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.GroupVersion.WithKind("Foo"))}
+		deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))}
 	}
 }

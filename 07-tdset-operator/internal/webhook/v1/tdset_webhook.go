@@ -50,15 +50,12 @@ func (TDSetValidator) ValidateCreate(_ context.Context, tdset *schedulev1.TDSet)
 // ValidateUpdate checks the schedule only if it has changed. If a stored schedule is invalid, users
 // must still be able to change the TDSet's labels and image, and to delete it.
 func (v TDSetValidator) ValidateUpdate(ctx context.Context, old, tdset *schedulev1.TDSet) (admission.Warnings, error) {
-	if !scheduleChanges(&old.Spec, &tdset.Spec) || !tdset.DeletionTimestamp.IsZero() {
+	sameSchedule := slices.Equal(old.Spec.SchedulingConfig, tdset.Spec.SchedulingConfig) &&
+		old.Spec.TimeZone == tdset.Spec.TimeZone && old.Spec.DefaultReplica == tdset.Spec.DefaultReplica
+	if sameSchedule || !tdset.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
 	return v.ValidateCreate(ctx, tdset)
-}
-
-func scheduleChanges(old, spec *schedulev1.TDSetSpec) bool {
-	return !slices.Equal(old.SchedulingConfig, spec.SchedulingConfig) ||
-		old.TimeZone != spec.TimeZone || old.DefaultReplica != spec.DefaultReplica
 }
 
 // ValidateDelete refuses nothing. The API server doesn't call the webhook for deletions.

@@ -2,10 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// The tags of one type stand in a comment of their own, before the one that documents it:
-//   - genclient: write a client, a lister, an informer and an apply configuration. Without it there are none; a type without a status
-//     says genclient:noStatus, one that has no namespace genclient:nonNamespaced.
-//   - deepcopy-gen:interfaces: write DeepCopyObject as well, which makes it a runtime.Object, something that a request can return.
+// The tags of a type are in a comment of their own. With genclient, there will be a client, a lister,
+// an informer and an apply configuration. With deepcopy-gen:interfaces, Foo gets DeepCopyObject as
+// well, which makes it a runtime.Object.
 
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
