@@ -14,6 +14,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
+type items[T any] struct{ Items []*T }
+
 func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*samplecontrollerv1alpha1.Foo, error) {
 	foo := &samplecontrollerv1alpha1.Foo{}
 	return foo, c.client.Do(ctx, http.MethodGet, foosPath(key.Namespace)+"/"+key.Name, nil, nil, foo)
@@ -21,12 +23,9 @@ func (c *controller) getFoo(ctx context.Context, key types.NamespacedName) (*sam
 
 // listFoos returns the Foos that ask for a Deployment of that name.
 func (c *controller) listFoos(ctx context.Context, namespace, deploymentName string) ([]*samplecontrollerv1alpha1.Foo, error) {
+	var list items[samplecontrollerv1alpha1.Foo]
 	// The CRD declares the field as selectable, so the API server does the filtering.
-	query := url.Values{"fieldSelector": {"spec.deploymentName=" + deploymentName}}
-	var list struct {
-		Items []*samplecontrollerv1alpha1.Foo
-	}
-	err := c.client.Do(ctx, http.MethodGet, foosPath(namespace), query, nil, &list)
+	err := c.client.Do(ctx, http.MethodGet, foosPath(namespace), url.Values{"fieldSelector": {"spec.deploymentName=" + deploymentName}}, nil, &list)
 	return list.Items, err
 }
 
@@ -38,7 +37,7 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 // listDeployments returns all Deployments in foo's namespace. The caller checks their owner
 // references and not their labels, because anyone can add or remove a label.
 func (c *controller) listDeployments(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
-	var list struct{ Items []*appsv1.Deployment }
+	var list items[appsv1.Deployment]
 	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), nil, nil, &list)
 	return list.Items, err
 }
