@@ -37,6 +37,28 @@ func (c Chapter) Idea() (string, error) {
 	return string(found[1]), nil
 }
 
+// Summary is the row of the table below the idea, which the front page repeats.
+type Summary struct {
+	Problem string // that the reader has seen
+	Add     string // what this chapter adds to solve it
+	Minutes string // for reading the chapter
+}
+
+var summaryTable = regexp.MustCompile(`(?m)^\| the problem \| you add \| minutes \|\n\|[-| ]+\n\| (.+) \| (.+) \| (\d+) \|$`)
+
+// Summary returns an error if the chapter's README has no such table.
+func (c Chapter) Summary() (Summary, error) {
+	text, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
+	if err != nil {
+		return Summary{}, err
+	}
+	found := summaryTable.FindStringSubmatch(string(text))
+	if found == nil {
+		return Summary{}, fmt.Errorf("%s/README.md has no table with the columns the problem, you add, minutes", c.Name)
+	}
+	return Summary{Problem: found[1], Add: found[2], Minutes: found[3]}, nil
+}
+
 // The kinds of objects that the course's programs are about.
 const (
 	Foo   = "Foo"

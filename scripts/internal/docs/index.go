@@ -1,7 +1,8 @@
 package docs
 
-// This file checks what the top README gathers from all chapters: its glossary leads to where each term is explained, and the messages
-// that it explains are those that somebody gets to see.
+// This file checks two pages that gather something from all chapters: the glossary leads to where
+// each term is explained, and the messages on the page for troubleshooting are ones that somebody
+// gets to see.
 
 import (
 	"errors"
@@ -19,33 +20,18 @@ import (
 )
 
 const (
-	topREADME       = "README.md"
-	glossaryHeading = "Glossary"
-	messagesHeading = "What it says, and what to do"
+	glossaryPage        = "scripts/docs/glossary.md"
+	troubleshootingPage = "scripts/docs/troubleshooting.md"
 	// mostTerms is how many a reader can be asked to learn.
 	mostTerms = 25
 )
 
-// rowsBelow are the rows, but for the head, of the table below a second-level heading.
-func (d *document) rowsBelow(title string) (rows []*extension.TableRow) {
-	below := false
-	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
-			below = d.plain(h) == title
-		}
-		if below {
-			rows = append(rows, all[*extension.TableRow](n)...)
-		}
-	}
-	return rows
-}
-
 // checkGlossary checks that each term is linked to a section that uses it.
 func checkGlossary(texts library, doc *document) (problems []Problem) {
-	if doc.file != topREADME {
+	if doc.file != glossaryPage {
 		return nil
 	}
-	rows := doc.rowsBelow(glossaryHeading)
+	rows := all[*extension.TableRow](doc.root)
 	if len(rows) > mostTerms {
 		problems = append(problems, doc.problem(doc.line(rows[mostTerms]), "the glossary has %d terms, and %d are enough", len(rows), mostTerms))
 	}
@@ -92,10 +78,10 @@ func oneLine(text string) string {
 
 // checkMessages checks that each message is in a string of a test, or in what a command of a text prints.
 func (r Repository) checkMessages(texts library, doc *document) (problems []Problem) {
-	if doc.file != topREADME {
+	if doc.file != troubleshootingPage {
 		return nil
 	}
-	rows := doc.rowsBelow(messagesHeading)
+	rows := all[*extension.TableRow](doc.root)
 	if len(rows) == 0 {
 		return nil
 	}

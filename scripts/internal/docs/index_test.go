@@ -6,29 +6,29 @@ import (
 )
 
 func TestTheGlossaryLeadsToWhereATermIsExplained(t *testing.T) {
-	const head = "## Glossary\n\n| term | meaning |\n| --- | --- |\n"
+	const head = "# Glossary\n\n| term | meaning |\n| --- | --- |\n"
 	for sentence, test := range map[string]struct {
 		row  string
 		want []string
 	}{
-		"the section uses the term":             {"| [tombstone](01-x/README.md#the-end) | what is left |", nil},
-		"in small letters, without its bracket": {"| [Tombstone (410)](01-x/README.md#the-end) | what is left |", nil},
-		"a section below counts as well":        {"| [stone](01-x/README.md#the-beginning) | hard |", nil},
-		"another section does":                  {"| [tombstone](01-x/README.md#the-beginning) | what is left |", []string{`README.md:5: glossary, "tombstone": the section 01-x/README.md#the-beginning doesn't mention it`}},
-		"no section is named":                   {"| [tombstone](01-x/README.md) | what is left |", []string{"it needs a link to the section that explains it"}},
+		"the section uses the term":             {"| [tombstone](../../01-x/README.md#the-end) | what is left |", nil},
+		"in small letters, without its bracket": {"| [Tombstone (410)](../../01-x/README.md#the-end) | what is left |", nil},
+		"a section below counts as well":        {"| [stone](../../01-x/README.md#the-beginning) | hard |", nil},
+		"another section does":                  {"| [tombstone](../../01-x/README.md#the-beginning) | what is left |", []string{`scripts/docs/glossary.md:5: glossary, "tombstone": the section ../../01-x/README.md#the-beginning doesn't mention it`}},
+		"no section is named":                   {"| [tombstone](../../01-x/README.md) | what is left |", []string{"it needs a link to the section that explains it"}},
 		"no link":                               {"| tombstone | what is left |", []string{"it needs a link to the section that explains it"}},
-		"a link that leads nowhere":             {"| [tombstone](01-x/README.md#no) | what is left |", []string{"no heading with the anchor #no"}},
+		"a link that leads nowhere":             {"| [tombstone](../../01-x/README.md#no) | what is left |", []string{"no heading with the anchor #no"}},
 		"too many terms": {
-			strings.Repeat("| [tombstone](01-x/README.md#the-end) | what is left |\n", 26),
-			[]string{"README.md:30: the glossary has 26 terms, and 25 are enough"},
+			strings.Repeat("| [tombstone](../../01-x/README.md#the-end) | what is left |\n", 26),
+			[]string{"scripts/docs/glossary.md:30: the glossary has 26 terms, and 25 are enough"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := repository(t, map[string]string{
-				"README.md":      head + test.row + "\n\n## Licence\n\n| [nothing](01-x/README.md) |\n| --- |\n| here |\n",
-				"01-x/README.md": "# X\n\n## The beginning\n\n### Below\n\nA stone.\n\n## The end\n\nA **tombstone** comes.\n",
+				"scripts/docs/glossary.md": head + test.row + "\n",
+				"01-x/README.md":           "# X\n\n## The beginning\n\n### Below\n\nA stone.\n\n## The end\n\nA **tombstone** comes.\n",
 			})
-			problems, err := Repository{Root: root}.CheckText("README.md")
+			problems, err := Repository{Root: root}.CheckText("scripts/docs/glossary.md")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func TestTheGlossaryLeadsToWhereATermIsExplained(t *testing.T) {
 
 func TestEachMessageIsSeenSomewhere(t *testing.T) {
 	root := repository(t, map[string]string{
-		"README.md": "## What it says, and what to do\n\n| message | mend |\n| --- | --- |\n" +
+		"scripts/docs/troubleshooting.md": "# Troubleshooting\n\n| message | fix |\n| --- | --- |\n" +
 			"| `is the CRD applied` | a test's |\n" +
 			"| `kubeconfig … names no cluster` | with something between |\n" +
 			"| `names no cluster … kubeconfig` | the wrong way round |\n" +
@@ -51,12 +51,12 @@ func TestEachMessageIsSeenSomewhere(t *testing.T) {
 		"01-x/main_test.go": "package x\n\n// in a comment\nvar want = []string{\"x: is the CRD applied?\", `kubeconfig \"a\" names no cluster`}\n",
 		"01-x/main.go":      "package x\n\nvar s = \"nobody says this\"\n",
 	})
-	problems, err := Repository{Root: root}.CheckText("README.md")
+	problems, err := Repository{Root: root}.CheckText("scripts/docs/troubleshooting.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantProblems(t, problems,
-		`README.md:7: no test, and no command in a text, has anything to do with the message "names no cluster … kubeconfig"`,
-		`README.md:9: no test, and no command in a text, has anything to do with the message "nobody says this"`,
+		`scripts/docs/troubleshooting.md:7: no test, and no command in a text, has anything to do with the message "names no cluster … kubeconfig"`,
+		`scripts/docs/troubleshooting.md:9: no test, and no command in a text, has anything to do with the message "nobody says this"`,
 		`"prose"`, `"in a comment"`)
 }

@@ -69,10 +69,10 @@ func TestAChapterHasTheHeadingsOfAllChapters(t *testing.T) {
 		want     []string
 	}{
 		"all, in order":       {headings: chapterHeadings},
-		"none":                {want: []string{`01-x/README.md:2: the chapter's second-level heading "What you'll build" is missing`}},
-		"one is missing":      {headings: slices.Delete(slices.Clone(chapterHeadings), 1, 2), want: []string{`heading 2 is "Run it", not "How it works"`}},
-		"the last is missing": {headings: chapterHeadings[:7], want: []string{`"Where to read on" is missing`}},
-		"one is too much":     {headings: append(slices.Clone(chapterHeadings), "Thanks"), want: []string{`no heading "Thanks" after "Where to read on"`}},
+		"none":                {want: []string{`01-x/README.md:2: the chapter's second-level heading "The problem" is missing`}},
+		"one is missing":      {headings: slices.Delete(slices.Clone(chapterHeadings), 1, 2), want: []string{`heading 2 is "The idea", not "Run it"`}},
+		"the last is missing": {headings: chapterHeadings[:7], want: []string{`"You now know" is missing`}},
+		"one is too much":     {headings: append(slices.Clone(chapterHeadings), "Thanks"), want: []string{`no heading "Thanks" after "You now know"`}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -17,15 +17,16 @@ func Tables() docs.Tables {
 	return docs.Tables{"chapters": Chapters, "by-hand": ByHand}
 }
 
-// Chapters is a line for each chapter below root: its one idea, and how long its exercises take.
+// Chapters has a line for each chapter below root: the problem, what the chapter adds to solve it,
+// and how many minutes the text and its exercises take.
 func Chapters(root string) (string, error) {
 	all, err := chapters.All(root)
 	if err != nil {
 		return "", err
 	}
-	table := [][]string{{"chapter", "its one idea", "its exercises"}}
+	table := [][]string{{"chapter", "the problem", "you add", "minutes, and for the exercises"}}
 	for _, chapter := range all {
-		idea, err := chapter.Idea()
+		summary, err := chapter.Summary()
 		if err != nil {
 			return "", err
 		}
@@ -38,7 +39,8 @@ func Chapters(root string) (string, error) {
 			minutes += exercise.Minutes
 		}
 		table = append(table, []string{
-			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), idea, fmt.Sprintf("%d, %d minutes", len(practice), minutes),
+			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), summary.Problem, summary.Add,
+			fmt.Sprintf("%s + %d", summary.Minutes, minutes),
 		})
 	}
 	return markdown(table), nil

@@ -9,21 +9,22 @@ import (
 )
 
 func TestChapters(t *testing.T) {
+	const head = "| the problem | you add | minutes |\n| --- | --- | --- |\n"
 	root := testfiles.Write(t, t.TempDir(), map[string]string{
-		"01-wire/README.md":                 "# 01: wire\n\n**A watch is a GET.** And more.\n",
+		"01-wire/README.md":                 "# 01: wire\n\n" + head + "| Polling is slow. | a watch | 60 |\n",
 		"01-wire/exercises/1-a/README.md":   "# 1: A\n\nMinutes: 15\n",
 		"01-wire/exercises/1-a/exercise.go": "package a\n",
 		"01-wire/exercises/2-b/README.md":   "# 2: B\n\nMinutes: 5\n",
 		"01-wire/exercises/2-b/exercise.go": "package b\n",
-		"07-time/README.md":                 "# 07: time\n\n**Time is an input.** And more.\n",
+		"07-time/README.md":                 "# 07: time\n\n" + head + "| Nights are expensive. | time | 90 |\n",
 	})
 	got, err := Chapters(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| [01-wire](01-wire/README.md) | A watch is a GET | 2, 20 minutes |\n",
-		"| [07-time](07-time/README.md) | Time is an input | 0, 0 minutes |\n",
+		"| [01-wire](01-wire/README.md) | Polling is slow. | a watch | 60 + 20 |\n",
+		"| [07-time](07-time/README.md) | Nights are expensive. | time | 90 + 0 |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the table\n%shas no line\n%s", got, want)
@@ -31,9 +32,9 @@ func TestChapters(t *testing.T) {
 	}
 }
 
-func TestAChapterWithoutAnIdea(t *testing.T) {
+func TestAChapterWithoutASummary(t *testing.T) {
 	root := testfiles.Write(t, t.TempDir(), map[string]string{"01-wire/README.md": "# 01: wire\n\nIt has **none.**\n"})
-	if _, err := Chapters(root); err == nil || !strings.Contains(err.Error(), "01-wire/README.md has no idea") {
+	if _, err := Chapters(root); err == nil || !strings.Contains(err.Error(), "01-wire/README.md has no table") {
 		t.Errorf("error %v", err)
 	}
 }
