@@ -41,7 +41,7 @@ type controller struct {
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each
-// resyncPeriod (0 means never), the handlers get everything in the caches again.
+// resyncPeriod (0 means never), the informers call the handlers again for every cached object.
 func newController(foos client.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
 	fooInformer := cache.NewTypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo](cache.NewSharedIndexInformer(
 		&cache.ListWatch{
@@ -53,7 +53,7 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 			},
 		},
 		&samplecontrollerv1alpha1.Foo{}, resyncPeriod, cache.Indexers{}))
-	// For Kubernetes' own types, client-go provides all of this.
+	// For built-in types such as Deployment, client-go has a ready-made informer and lister.
 	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
 	c := &controller{
 		foos:               foos,
@@ -91,15 +91,15 @@ func (c *controller) run(ctx context.Context) {
 	})
 	c.deploymentInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*appsv1.Deployment]{
 		AddFunc: func(deployment *appsv1.Deployment) { c.handleObject(ctx, deployment) },
-		UpdateFunc: func(old, new *appsv1.Deployment) {
+		UpdateFunc: func(before, deployment *appsv1.Deployment) {
 			// If the resourceVersion is the same, this is a resync and not a change. The resync of
 			// the Foos is enough.
-			if old.ResourceVersion != new.ResourceVersion {
-				c.handleObject(ctx, new)
+			if before.ResourceVersion != deployment.ResourceVersion {
+				c.handleObject(ctx, deployment)
 			}
 		},
 		DeleteFunc: func(deleted cache.DeletedObject[*appsv1.Deployment]) {
-			// If the watch missed the deletion, this is the last state that the cache knew, if any.
+			// If the watch missed the deletion, this is the last cached version, or nil.
 			if deployment := deleted.OptionalObj; deployment != nil {
 				c.handleObject(ctx, deployment)
 			}

@@ -45,7 +45,7 @@ type controller struct {
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each
-// resyncPeriod (0 means never), the handlers get everything in the caches again.
+// resyncPeriod (0 means never), the informers call the handlers again for every cached object.
 func newController(foos client.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
 	fooInformer := cache.NewTypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo](cache.NewSharedIndexInformer(
 		&cache.ListWatch{
@@ -57,7 +57,7 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 			},
 		},
 		&samplecontrollerv1alpha1.Foo{}, resyncPeriod, cache.Indexers{}))
-	// For Kubernetes' own types, client-go provides all of this.
+	// For built-in types such as Deployment, client-go has a ready-made informer and lister.
 	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
 	c := &controller{
 		foos:               foos,
@@ -77,7 +77,7 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 }
 
 // startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
-// last Events, because they are only a courtesy.
+// last Events, because losing one does no harm.
 func (c *controller) startRecorder() (stop func()) {
 	broadcaster := record.NewBroadcaster()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
@@ -106,15 +106,15 @@ func (c *controller) run(ctx, leading context.Context, workers int) {
 	})
 	c.deploymentInformer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*appsv1.Deployment]{
 		AddFunc: func(deployment *appsv1.Deployment) { c.handleObject(ctx, deployment) },
-		UpdateFunc: func(old, new *appsv1.Deployment) {
+		UpdateFunc: func(before, deployment *appsv1.Deployment) {
 			// If the resourceVersion is the same, this is a resync and not a change. The resync of
 			// the Foos is enough.
-			if old.ResourceVersion != new.ResourceVersion {
-				c.handleObject(ctx, new)
+			if before.ResourceVersion != deployment.ResourceVersion {
+				c.handleObject(ctx, deployment)
 			}
 		},
 		DeleteFunc: func(deleted cache.DeletedObject[*appsv1.Deployment]) {
-			// If the watch missed the deletion, this is the last state that the cache knew, if any.
+			// If the watch missed the deletion, this is the last cached version, or nil.
 			if deployment := deleted.OptionalObj; deployment != nil {
 				c.handleObject(ctx, deployment)
 			}

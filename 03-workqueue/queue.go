@@ -25,7 +25,7 @@ type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
 
 // newQueue returns a queue. Its rate limiter slows down each failing key separately. client-go's
 // default also limits all keys together, to 10 retries a second. This controller doesn't need that,
-// because the API server protects itself.
+// because the API server limits requests itself.
 func newQueue() queue {
 	return workqueue.NewTypedRateLimitingQueue(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](shortestBackoff, longestBackoff))
@@ -36,8 +36,8 @@ func (c *controller) handle(_ context.Context, key types.NamespacedName) {
 	c.queue.Add(key)
 }
 
-// runWorkers runs that many workers until ctx ends, and then gives them up to shutdownTimeout to
-// empty the queue. If leading ends, they stop at once, because another replica may be working.
+// runWorkers starts workers. When ctx ends, they get up to shutdownTimeout to empty the queue. When
+// leading ends, they stop at once, because another replica may be working.
 func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
 	work, stop := context.WithCancel(leading)
 	defer stop()

@@ -33,7 +33,7 @@ func (c *controller) handleObject(ctx context.Context, deployment metav1.Object)
 }
 
 // findFoosForDeployment returns the keys of the Foos that a change to deployment may concern: the
-// Foo that controls it, and the Foos that ask for its name, because one of them may take it now.
+// Foo that controls it, and the Foos that ask for its name, which may be free now.
 func (c *controller) findFoosForDeployment(ctx context.Context, deployment metav1.Object) ([]types.NamespacedName, error) {
 	foos, err := c.listFoos(ctx, deployment.GetNamespace(), deployment.GetName())
 	if err != nil {

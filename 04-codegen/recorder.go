@@ -9,8 +9,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// recordEvent records an Event if status has a new reason. The status was just written to the
-// latest version of foo, so no one else has recorded the same Event.
+// recordEvent records an Event if status has a new reason. The status write would have failed for
+// an old foo, so no other replica has recorded this Event.
 func (c *controller) recordEvent(foo *samplecontrollerv1alpha1.Foo, status samplecontrollerv1alpha1.FooStatus) {
 	before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
 	now := meta.FindStatusCondition(status.Conditions, conditionReady)

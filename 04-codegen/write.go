@@ -1,7 +1,7 @@
 // The writes: server-side apply, and a delete. The controller sends only the fields that it owns,
 // with its name as the field manager. The API server merges them into the object, and remembers in
-// managedFields who owns which field. An apply assumes nothing about the existing object, so each
-// function adds its own assumption.
+// managedFields who owns which field. An apply succeeds whatever the object looks like now, so each
+// function adds a check of its own.
 
 package main
 
@@ -22,10 +22,9 @@ import (
 // fieldOwner is the controller's name in managedFields.
 const fieldOwner = "foo-controller"
 
-// createDeployment assumes that there is no Deployment with that name, but an apply can't say so.
-// It would change an existing one. Without force, it can't change another field manager's values:
-// the API server answers 409. It could change values that this controller applied for another Foo,
-// but the selector is immutable, so the API server answers 422.
+// createDeployment expects no Deployment with that name, but an apply has no create-only option. It
+// would change an existing one. But without force, it can't change another field manager's values
+// (409 Conflict), and it can't change the selector of another Foo's Deployment (422 Invalid).
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner}
 	_, err := c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
@@ -33,8 +32,9 @@ func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 }
 
 // updateDeployment forces the values that desired sets, even if another field manager has changed
-// them. Otherwise a manual scale would win forever. It assumes the UID: if the Deployment is gone,
-// the apply fails instead of creating another one.
+// them. Without force, every apply after a manual kubectl scale would get 409 Conflict, and the
+// scale would never be reverted. It assumes the UID: if the Deployment is gone, the apply fails
+// instead of creating another one.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 	_, err := c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)

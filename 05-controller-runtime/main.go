@@ -28,7 +28,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// A scheme says which Go type is which kind. client-go's has Kubernetes' own types.
+// A scheme maps kinds to Go types. client-go's scheme already has the built-in kinds.
 func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) }
 
 func main() {
@@ -55,8 +55,8 @@ func main() {
 	}
 }
 
-// options are what the flags say. Most of them are the manager's own options. The manager has the
-// cache, the client that reads from it, the leader election and the metrics.
+// options holds the values of the flags. Most are those of the manager, which has the cache, the
+// client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
 	namespace        string

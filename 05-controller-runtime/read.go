@@ -30,8 +30,8 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 	return deployment, c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, deployment)
 }
 
-// getDeploymentUncached asks the API server. A Deployment that isn't in the cache yet may exist
-// already, and an apply would change it instead of failing.
+// getDeploymentUncached asks the API server. The cache may lag behind, and unlike a create, an
+// apply can change an existing Deployment.
 func (c *controller) getDeploymentUncached(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	deployment := &appsv1.Deployment{}
 	return deployment, c.APIReader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, deployment)

@@ -1,6 +1,6 @@
-// Command imageswap keeps the image of every Deployment in a namespace at one value, which stands
-// in the ConfigMap "imageswap", key "image". It is the smallest controller on informers: read it
-// before the Foo controller.
+// Command imageswap sets every Deployment in a namespace to one image, which is named in the
+// ConfigMap "imageswap" under the key "image". It is the smallest controller on informers, so read
+// it before the Foo controller.
 //
 //	kubectl create configmap imageswap --from-literal image=nginx:1.29
 //	go run ./02-informers/imageswap --namespace default

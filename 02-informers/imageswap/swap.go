@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The image stands under this key of the ConfigMap of this name.
+// The ConfigMap and the key in it that hold the image.
 const (
 	configMapName = "imageswap"
 	imageKey      = "image"
@@ -66,7 +66,7 @@ func (s *swapper) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// handleConfigMap looks at every Deployment again when the value may be another.
+// handleConfigMap checks every Deployment again when the value may have changed.
 func (s *swapper) handleConfigMap(ctx context.Context, configMap *corev1.ConfigMap) {
 	if configMap.Name != configMapName {
 		return
@@ -86,9 +86,9 @@ func (s *swapper) handle(ctx context.Context, deployment *appsv1.Deployment) {
 	}
 }
 
-// swap gives deployment the image, if there is one and it has another. A controller comes after the
-// fact: without a value it can't refuse the Deployment, only leave it and say so. To refuse it is
-// the job of an admission webhook (chapter 06).
+// swap sets deployment's image, if one is configured and differs from the current one. A controller
+// comes after the fact: without a value it can't refuse the Deployment, only leave it and say so.
+// To refuse it is the job of an admission webhook (chapter 06).
 func (s *swapper) swap(ctx context.Context, deployment *appsv1.Deployment) error {
 	image, err := s.image()
 	if err != nil {

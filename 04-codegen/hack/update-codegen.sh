@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Writes all generated code anew, from the types in pkg/apis: run it after each change there. It needs Go and bash, and works
-# whatever this folder is called and wherever it is.
+# Regenerates all generated code, from the types in pkg/apis: run it after each change there. It
+# needs Go and bash, and works whatever this folder is called and wherever it is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 shopt -s nullglob
 export GOWORK=off # this module alone, at its own versions: not the workspace
 
-# kube_codegen.sh installs its generators where GOBIN says: not among the user's own programs. It leaves a file where TMPDIR says.
+# kube_codegen.sh installs its generators into GOBIN, and leaves a file in TMPDIR. Use a temporary
+# directory for both, so that neither ends up among your own files.
 GOBIN=$(mktemp -d)
 export GOBIN TMPDIR=$GOBIN
 trap 'rm -rf "$GOBIN" hack/openapi' EXIT
 
 module=$(go list -m)
-boilerplate=hack/boilerplate.go.txt # the head of each generated file
+boilerplate=hack/boilerplate.go.txt # the header of each generated file
 go mod download k8s.io/code-generator # a fresh clone may not have it yet
 # shellcheck source=/dev/null
 source "$(go list -m -f '{{.Dir}}' k8s.io/code-generator)/kube_codegen.sh"
@@ -28,7 +29,7 @@ for folder in pkg exercises/*/pkg; do # an exercise has types of its own
     go run hack/openapi-schema.go > "$GOBIN/schema.json"
 
     # 3. Clientset, listers, informers and apply configurations.
-    mkdir -p "$folder"/generated/{applyconfiguration,clientset,listers,informers} # it greps there for what to remove
+    mkdir -p "$folder"/generated/{applyconfiguration,clientset,listers,informers} # kube_codegen.sh fails without these folders
     kube::codegen::gen_client --boilerplate "$boilerplate" --with-watch --with-applyconfig \
         --applyconfig-openapi-schema "$GOBIN/schema.json" \
         --output-dir "$folder/generated" --output-pkg "$module/$folder/generated" "$folder/apis"

@@ -1,4 +1,4 @@
-// Command cmd is a controller for Foos on controller-runtime, and their webhooks.
+// Command cmd runs the controller for Foos and their webhooks.
 //
 // Read internal/controller in the order in which data flows:
 //   - foo_controller.go: which changes concern which Foos
@@ -34,7 +34,8 @@ import (
 	// +kubebuilder:scaffold:imports
 )
 
-// The kubebuilder CLI inserts code at the markers kubebuilder:scaffold. It uses these two names.
+// The kubebuilder CLI inserts code at the markers kubebuilder:scaffold. That code uses these two
+// names.
 var (
 	scheme   = runtime.NewScheme() // which Go type is which kind
 	setupLog = ctrl.Log.WithName("setup")
@@ -73,8 +74,8 @@ func main() {
 	}
 }
 
-// options are what the flags say. Most of them are the manager's own options. The manager has the
-// cache, the client that reads from it, the leader election and the metrics.
+// options holds the values of the flags. Most are those of the manager, which has the cache, the
+// client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
 	namespace        string

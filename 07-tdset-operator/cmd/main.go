@@ -31,7 +31,8 @@ import (
 	// +kubebuilder:scaffold:imports
 )
 
-// The kubebuilder CLI inserts code at the markers kubebuilder:scaffold. It uses these two names.
+// The kubebuilder CLI inserts code at the markers kubebuilder:scaffold. That code uses these two
+// names.
 var (
 	scheme   = runtime.NewScheme() // which Go type is which kind
 	setupLog = ctrl.Log.WithName("setup")
@@ -71,8 +72,8 @@ func main() {
 	}
 }
 
-// options are what the flags say. Most of them are the manager's own options. The manager has the
-// cache, the client that reads from it, the leader election and the metrics.
+// options holds the values of the flags. Most are those of the manager, which has the cache, the
+// client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
 	namespace        string

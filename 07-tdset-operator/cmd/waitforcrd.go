@@ -1,5 +1,5 @@
-// The wait for the CRD. Without the CRD, the indexes can't be added, and the program would exit.
-// This file is here for production and is the same from chapter 05 on, so read it last.
+// The wait for the CRD. Without it, no index can be added, and the program would exit. This file is
+// here for production and is the same from chapter 05 on, so read it last.
 
 package main
 

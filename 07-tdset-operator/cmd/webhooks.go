@@ -1,7 +1,7 @@
 // The webhooks need a certificate that the API server trusts. Either someone else puts it into
-// --webhook-cert-path, such as cert-manager, or cert-controller creates it (--rotate-certs). It keeps
-// the certificate and its CA in a Secret, which the kubelet mounts at --webhook-cert-path. It writes
-// the CA into the webhook configurations, so that the API server trusts it.
+// --webhook-cert-path, such as cert-manager, or cert-controller creates it (--rotate-certs).
+// cert-controller keeps the certificate and its CA in a Secret, which the kubelet mounts there, and
+// writes the CA into the webhook configurations, so that the API server trusts it.
 
 package main
 
@@ -59,7 +59,8 @@ func (o *webhookOptions) check() error {
 }
 
 // newServer returns the server of the webhooks. It runs only if a webhook is registered, and reads
-// its certificate for each connection, because the first one may come while it runs.
+// the certificate for each connection, because the file may appear only after the server has
+// started.
 func (o *webhookOptions) newServer() webhook.Server {
 	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.loadCert() }
 	return webhook.NewServer(webhook.Options{
@@ -109,8 +110,8 @@ const (
 )
 
 // addRotator makes mgr create certificates, and closes ready once the first one is trusted. Every
-// replica does this, because each has to know when it is ready. Only one of them gets its certificate
-// into the Secret, because of the resourceVersion, and the others use that one.
+// replica does this, because each has to know when it is ready. The resourceVersion lets only one
+// replica write the Secret, and the others use its certificate.
 func (o *webhookOptions) addRotator(mgr ctrl.Manager, ready chan struct{}) error {
 	return rotator.AddRotator(mgr, &rotator.CertRotator{
 		SecretKey:      types.NamespacedName{Namespace: o.podNamespace, Name: certSecret},

@@ -1,5 +1,5 @@
-// Package client is a typed client for Foos. client-go's package gentype sends the requests, and
-// this package tells it about the type. Chapter 04 generates such a client.
+// Package client is a typed client for Foos. It wraps client-go's generic client (package gentype)
+// and supplies the type. Chapter 04 generates such a client.
 package client
 
 import (
@@ -27,7 +27,7 @@ type Interface interface {
 	Foos(namespace string) FooInterface
 }
 
-// FooInterface has the requests from gentype that the controller sends.
+// FooInterface lists only those of gentype's methods that the controller uses.
 type FooInterface interface {
 	List(ctx context.Context, options metav1.ListOptions) (*samplecontrollerv1alpha1.FooList, error)
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)

@@ -41,8 +41,8 @@ func (c *controller) getDeployment(_ context.Context, namespace, name string) (*
 	return c.deploymentsLister.Deployments(namespace).Get(name)
 }
 
-// getDeploymentUncached asks the API server. A Deployment that isn't in the cache yet may exist
-// already, and an apply would change it instead of failing.
+// getDeploymentUncached asks the API server. The cache may lag behind, and unlike a create, an
+// apply can change an existing Deployment.
 func (c *controller) getDeploymentUncached(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	return c.client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 }

@@ -58,7 +58,7 @@ type FooStatus struct {
 	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Ready. It is a map: owners own entries, not the whole list.
+	// Conditions has one entry, of the type Ready. Each field manager owns its own entries.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -5,8 +5,8 @@
 // +kubebuilder:object:generate=true
 // +kubebuilder:ac:generate=true
 
-// Package v1alpha1 holds the Go types of the Foo resource. The schema that the API server enforces is made from them:
-// config/crd/bases.
+// Package v1alpha1 holds the Go types of the Foo resource. controller-gen generates the CRD in
+// config/crd/bases from them.
 package v1alpha1
 
 import (
@@ -18,7 +18,7 @@ import (
 // GroupVersion is the API group and version of Foo, as in its apiVersion field.
 var GroupVersion = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
 
-// SchemeGroupVersion is what the generated apply configurations call it.
+// SchemeGroupVersion is GroupVersion under the name that the generated apply configurations use.
 var SchemeGroupVersion = GroupVersion
 
 // SchemeBuilder adds this group and version to a scheme, and the types that register with it.

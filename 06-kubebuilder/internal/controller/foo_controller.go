@@ -1,5 +1,6 @@
-// The controller. controller-runtime has the informers, their caches, the queue and the workers. You
-// say which events concern which Foos (SetupWithManager), and do the work on one Foo (Reconcile).
+// The controller. controller-runtime provides the informers, their caches, the queue and the
+// workers. You only say which events concern which Foos (SetupWithManager), and do the work on one
+// Foo (Reconcile).
 
 package controller
 
@@ -54,8 +55,7 @@ func (c *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 		Complete(c)
 }
 
-// findFoosForDeployment returns the Foos that ask for the Deployment's name, because one of them may
-// take it now.
+// findFoosForDeployment returns the Foos that ask for the Deployment's name, which may be free now.
 func (c *FooReconciler) findFoosForDeployment(ctx context.Context, deployment client.Object) (requests []ctrl.Request) {
 	foos, err := c.listFoos(ctx, deployment.GetNamespace(), deployment.GetName())
 	if err != nil {

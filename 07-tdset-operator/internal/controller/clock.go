@@ -1,6 +1,6 @@
 // Jumps of the clock. RequeueAfter is a timer, and timers don't follow the wall clock. When the
-// machine wakes up, or somebody corrects its clock, every timer fires too early or too late by as
-// much. So this file looks for jumps and enqueues every TDSet after one.
+// machine wakes up, or somebody corrects its clock, every pending timer is off by the size of the
+// jump. So this file looks for jumps and enqueues every TDSet after one.
 
 package controller
 

@@ -114,8 +114,9 @@ func hasLabels(observed, want map[string]string) bool {
 	return labels.SelectorFromSet(want).Matches(labels.Set(observed))
 }
 
-// hasContainer reports whether there is a container with want's name, image and port. More ports
-// are someone else's: an apply removes those of ours that it no longer names.
+// hasContainer reports whether there is a container with want's name, image and port. Extra ports
+// are ignored. They belong to someone else, because an apply removes ports of ours that it no
+// longer names.
 func hasContainer(containers []corev1.Container, want corev1ac.ContainerApplyConfiguration) bool {
 	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
 		return container.Name == *want.Name &&

@@ -76,9 +76,9 @@ func controllerOptions() controller.Options {
 		// Each failing key has a backoff of its own, as by default, but the default's longest one is
 		// 17 minutes.
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](shortestBackoff, longestBackoff),
-		// First come, first served. The priority queue, which is the default, processes objects that
-		// existed before the start last. TDSets that were created while the program was down would
-		// wait until no other one changes.
+		// First come, first served. The priority queue, which is the default, gives the objects
+		// that exist at startup the lowest priority. TDSets that were created while the program was
+		// down could wait as long as others keep changing.
 		UsePriorityQueue: new(false),
 	}
 }

@@ -26,9 +26,9 @@ func (r *TDSetReconciler) read(ctx context.Context, tdset *schedulev1.TDSet, obj
 }
 
 // hasRunningPods reports whether any Pod of tdset hasn't finished. Finished Pods don't count,
-// because an evicted Pod stays until its ReplicaSet is deleted. (cmd/manager.go keeps them out of
-// the cache.) When the cache has no Pod, the API server has to confirm that, because the cache may
-// be behind.
+// because an evicted Pod stays until its ReplicaSet is deleted. (cmd/kinds.go keeps them out of the
+// cache.) When the cache has no Pod, the API server has to confirm that, because the cache may be
+// behind.
 func (r *TDSetReconciler) hasRunningPods(ctx context.Context, tdset *schedulev1.TDSet) (bool, error) {
 	ofTDSet := []client.ListOption{client.InNamespace(tdset.Namespace), client.MatchingLabels{TDSetLabel: tdset.Name}}
 	cached := &metav1.PartialObjectMetadataList{}

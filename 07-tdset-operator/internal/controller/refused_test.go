@@ -119,7 +119,7 @@ func TestAPortThatSomebodyHasChanged(t *testing.T) {
 		t.Errorf("ports that were replaced: %+v", service.Spec.Ports)
 	}
 	owners := ownersOf(service, "f:spec", "f:ports", `k:{"port":80,"protocol":"TCP"}`)
-	if diff := cmp.Diff([]string{string(fieldManager)}, owners); diff != "" {
+	if diff := cmp.Diff([]string{string(fieldOwner)}, owners); diff != "" {
 		t.Errorf("owners of the port (-want +got):\n%s", diff)
 	}
 
@@ -167,13 +167,13 @@ func TestTheStatusHasOwners(t *testing.T) {
 
 	tdset = c.tdset(t.Context())
 	for condition, want := range map[string]client.FieldOwner{
-		"Blessed": somebody, conditionReady: fieldManager, conditionAvailable: fieldManager, conditionProgressing: fieldManager, conditionDegraded: fieldManager,
+		"Blessed": somebody, conditionReady: fieldOwner, conditionAvailable: fieldOwner, conditionProgressing: fieldOwner, conditionDegraded: fieldOwner,
 	} {
 		if diff := cmp.Diff([]string{string(want)}, ownersOf(tdset, "f:status", "f:conditions", `k:{"type":"`+condition+`"}`)); diff != "" {
 			t.Errorf("owners of the condition %s (-want +got):\n%s", condition, diff)
 		}
 	}
-	if owners := ownersOf(tdset, "f:spec"); slices.Contains(owners, string(fieldManager)) {
+	if owners := ownersOf(tdset, "f:spec"); slices.Contains(owners, string(fieldOwner)) {
 		t.Errorf("the spec is owned by %q, and the controller has only written a status", owners)
 	}
 

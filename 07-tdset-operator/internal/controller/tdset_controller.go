@@ -120,9 +120,9 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	if refused == nil {
 		return result, nil
 	}
-	// Retry what was refused, because somebody may raise a quota or change a policy. But an error
-	// is requeued with backoff and without a time, so return none in the last minute before a
-	// transition.
+	// Retry what was refused, because somebody may raise a quota or change a policy. But returning
+	// an error discards RequeueAfter. Less than a minute before a transition, log the error
+	// instead, so that the backoff can't delay the transition.
 	if result.RequeueAfter == 0 || result.RequeueAfter > longestBackoff {
 		return ctrl.Result{}, refused
 	}

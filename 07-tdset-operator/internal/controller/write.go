@@ -19,26 +19,27 @@ import (
 	schedulev1ac "example.com/operators/07-tdset-operator/api/v1/applyconfiguration/api/v1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = client.FieldOwner("tdset-controller")
+// fieldOwner is the name under which the controller owns fields.
+const fieldOwner = client.FieldOwner("tdset-controller")
 
 // create assumes that no object has this name. An apply can't say so: if there is one after all,
 // it is changed. But without force the apply changes no value that somebody else has set. The API
 // server answers 409 Conflict instead.
 func (r *TDSetReconciler) create(ctx context.Context, desired runtime.ApplyConfiguration) error {
-	return r.Apply(ctx, desired, fieldManager)
+	return r.Apply(ctx, desired, fieldOwner)
 }
 
 // update takes over the fields that desired sets, no matter who set them before. So desired must
 // have the UID of an object that we control. With a UID, an apply changes no other object of that
 // name, and it creates none.
 func (r *TDSetReconciler) update(ctx context.Context, desired runtime.ApplyConfiguration) error {
-	return r.Apply(ctx, desired, fieldManager, client.ForceOwnership)
+	return r.Apply(ctx, desired, fieldOwner, client.ForceOwnership)
 }
 
 // replacePorts makes desired's ports the only ones that observed has. An apply couldn't do that: a
 // port that somebody has edited is theirs, so ours would be added, and a Service can't have two
-// ports of one name. It assumes observed's resourceVersion, and observed becomes the answer.
+// ports of one name. It assumes observed's resourceVersion, and stores the API server's answer in
+// observed.
 func (r *TDSetReconciler) replacePorts(ctx context.Context, observed *corev1.Service, desired *corev1ac.ServiceApplyConfiguration) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": observed.UID, "resourceVersion": observed.ResourceVersion},
@@ -47,7 +48,7 @@ func (r *TDSetReconciler) replacePorts(ctx context.Context, observed *corev1.Ser
 	if err != nil {
 		return err
 	}
-	return r.Patch(ctx, observed, client.RawPatch(types.MergePatchType, patch), fieldManager)
+	return r.Patch(ctx, observed, client.RawPatch(types.MergePatchType, patch), fieldOwner)
 }
 
 // deleteService assumes the UID, so that it can't delete another Service that has taken the name.
@@ -61,7 +62,7 @@ func (r *TDSetReconciler) deleteService(ctx context.Context, service *corev1.Ser
 func (r *TDSetReconciler) patchFinalizers(ctx context.Context, tdset *schedulev1.TDSet, change func(client.Object, string) bool) error {
 	from := client.MergeFromWithOptions(tdset.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	change(tdset, finalizer)
-	return r.Patch(ctx, tdset, from, fieldManager)
+	return r.Patch(ctx, tdset, from, fieldOwner)
 }
 
 // updateStatus applies status at the status subresource, which ignores everything else. It sends
@@ -86,5 +87,5 @@ func (r *TDSetReconciler) updateStatus(ctx context.Context, tdset *schedulev1.TD
 		WithUID(tdset.UID).
 		WithResourceVersion(tdset.ResourceVersion).
 		WithStatus(applied)
-	return r.Status().Apply(ctx, desired, fieldManager, client.ForceOwnership)
+	return r.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
 }

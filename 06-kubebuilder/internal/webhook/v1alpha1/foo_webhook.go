@@ -21,7 +21,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// byDeploymentName is an index that the controller has added to the cache.
+// byDeploymentName is the index in internal/controller/index.go.
 const byDeploymentName = "spec.deploymentName"
 
 // SetupFooWebhookWithManager registers the webhooks for Foos at mgr's webhook server.
@@ -33,13 +33,13 @@ func SetupFooWebhookWithManager(mgr ctrl.Manager) error {
 }
 
 // controller-gen writes config/webhook/manifests.yaml from these markers. With failurePolicy=fail,
-// the API server refuses a request if nobody answers, so it should call as seldom as possible: only
-// for a changed deploymentName, and not for the status, a scale or a deletion.
+// the API server refuses a request if the webhook doesn't answer. So limit the calls: only when
+// deploymentName changes, and not for the status, a scale or a deletion.
 //
 // +kubebuilder:webhook:path=/mutate-samplecontroller-k8s-io-v1alpha1-foo,mutating=true,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=mfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
 // +kubebuilder:webhook:path=/validate-samplecontroller-k8s-io-v1alpha1-foo,mutating=false,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=vfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
 
-// The validator reads a Foo before it refuses another one because of it.
+// Before the validator refuses a Foo as a duplicate, it reads the other Foo from the API server.
 //
 // +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos,verbs=get
 
@@ -57,8 +57,8 @@ func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo
 	return nil
 }
 
-// FooValidator refuses a deploymentName that another Foo in the namespace asks for, and warns of one
-// that is legal but has consequences.
+// FooValidator refuses a deploymentName that another Foo in the namespace asks for, and warns about
+// one that is allowed but may surprise the user.
 type FooValidator struct {
 	Cache     client.Reader // has Foos, with the index byDeploymentName, and Deployments
 	APIReader client.Reader // reads from the API server

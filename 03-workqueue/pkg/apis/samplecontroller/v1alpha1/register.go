@@ -1,5 +1,5 @@
-// The registration tells a client that the Go type Foo is the kind Foo of this group and version.
-// Chapter 04 generates it.
+// A scheme maps kinds to Go types. AddToGroupVersion adds what every group needs, such as watch
+// events. Chapter 04 generates this file.
 
 package v1alpha1
 

@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// The tags of a type are in a comment of their own. With genclient, there will be a client, a lister,
-// an informer and an apply configuration. With deepcopy-gen:interfaces, Foo gets DeepCopyObject as
-// well, which makes it a runtime.Object.
+// A type's tags are in a separate comment above it. genclient generates a client, a lister, an
+// informer and an apply configuration. deepcopy-gen:interfaces adds DeepCopyObject, which makes the
+// type a runtime.Object.
 
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -34,7 +34,7 @@ type FooStatus struct {
 	AvailableReplicas int32 `json:"availableReplicas"`
 	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Ready. It is a map, as the CRD says too: owners own entries, not the whole list.
+	// Conditions has one entry, of the type Ready. Each field manager owns its own entries.
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`

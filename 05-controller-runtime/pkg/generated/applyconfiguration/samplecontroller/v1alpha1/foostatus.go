@@ -17,7 +17,7 @@ type FooStatusApplyConfiguration struct {
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Ready. It is a map, as the CRD says too: owners own entries, not the whole list.
+	// Conditions has one entry, of the type Ready. Each field manager owns its own entries.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
