@@ -35,7 +35,7 @@ func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 		p.hunks = compare(p.a, p.b, a.Name, b.Name)
 		p.removed, p.added = count(p.hunks)
 	}
-	inReadingOrder(pairs)
+	inReadingOrder(pairs, lessons[b.Number()])
 	return Diff{A: a, B: b, all: all, pairs: pairs}, nil
 }
 

@@ -112,7 +112,7 @@ func TestADiffReadsWell(t *testing.T) {
 	want := `From 01-a (-) to 02-b (+): 9 lines to read.
 The same in both: desired.go.
 
-events.go, the lesson: 5 lines changed (2 removed, 3 added)
+events.go: 5 lines changed (2 removed, 3 added)
 @@ -5,12 +5,13 @@ run
  import (
  	"fmt"
@@ -137,14 +137,14 @@ main.go: 2 lines changed (1 removed, 1 added)
 -func main() { run() }
 +func main() { run(); stop() }
 
-wire/wire.go: gone (3 lines)
-watch/main.go: gone, a program of its own (2 lines)
-
 cache/cache.go: new (2 lines)
 @@ -0,0 +1,3 @@
 +package cache
 +
 +func Start() {}
+
+wire/wire.go: gone (3 lines)
+watch/main.go: gone, a program of its own (2 lines)
 
 Not shown: 2 files only named above (--all); 1 file of tests and exercises (--all); 1 file that a generator wrote.
 `
@@ -275,30 +275,24 @@ func withAFile(files map[string]string) map[string]string {
 
 func TestReadingOrder(t *testing.T) {
 	goFile := func(lines int) string { return "package main\n\nvar x int\n" + strings.Repeat("\nvar y int\n", lines) }
-	notes := func(lines int) string { return "package main\n\nvar x int\n" + strings.Repeat("\n// Why.\n", lines) }
 	tests := map[string]struct {
 		a, b map[string]string
 		want []string
 	}{
-		"the file that changed most is the lesson, then the skeleton's order": {
-			a:    map[string]string{"main.go": goFile(0), "write.go": goFile(0), "events.go": goFile(0), "other.go": goFile(0)},
-			b:    map[string]string{"main.go": goFile(2), "write.go": goFile(3), "events.go": goFile(2), "other.go": goFile(9)},
-			want: []string{"write.go, the lesson", "events.go", "main.go", "other.go"},
+		"the lesson of chapter 02, then the skeleton's order": {
+			a:    map[string]string{"main.go": goFile(0), "write.go": goFile(0), "read.go": goFile(0), "other.go": goFile(0)},
+			b:    map[string]string{"main.go": goFile(2), "write.go": goFile(3), "read.go": goFile(1), "other.go": goFile(9), "informers.go": goFile(5)},
+			want: []string{"informers.go, the lesson", "read.go, the lesson", "write.go", "main.go", "other.go"},
 		},
-		"wiring is never the lesson, and comments don't make one": {
-			a:    map[string]string{"main.go": goFile(0), "events.go": goFile(0), "reconcile.go": goFile(0)},
-			b:    map[string]string{"main.go": goFile(9), "events.go": notes(5), "reconcile.go": goFile(1)},
-			want: []string{"reconcile.go, the lesson", "events.go", "main.go"},
+		"a file of the lesson that is gone is like any other": {
+			a:    map[string]string{"read.go": goFile(0), "other.go": goFile(0)},
+			b:    map[string]string{"other.go": goFile(1)},
+			want: []string{"other.go", "read.go"},
 		},
-		"of two that changed as much, the lesson is the one that is read first": {
-			a:    map[string]string{"write.go": goFile(0), "events.go": goFile(0)},
-			b:    map[string]string{"write.go": goFile(1), "events.go": goFile(1)},
-			want: []string{"events.go, the lesson", "write.go"},
-		},
-		"what is gone comes after what changed, and what is new last": {
+		"what is new comes after what changed, what is gone comes last, and manifests after all code": {
 			a:    map[string]string{"main.go": goFile(0), "events.go": goFile(0), "a.yaml": "a: 1\n"},
 			b:    map[string]string{"main.go": goFile(1), "queue.go": goFile(0), "leader.go": goFile(0), "b.go": goFile(0), "a.yaml": "a: 2\n"},
-			want: []string{"main.go", "a.yaml", "events.go", "queue.go", "leader.go", "b.go"},
+			want: []string{"main.go", "queue.go", "leader.go", "b.go", "events.go", "a.yaml"},
 		},
 	}
 	for sentence, test := range tests {

@@ -44,6 +44,8 @@ var (
 	leftOut     = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)`)
 	testFile    = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
 	packageMain = regexp.MustCompile(`(?m)^package main\b`)
+	// generatedManifest matches the manifests that controller-gen writes without any mark.
+	generatedManifest = regexp.MustCompile(`^config/(rbac/role|webhook/manifests)\.yaml$`)
 	// generatedMark is how Go marks generated code (https://go.dev/s/generatedcode), and what controller-gen puts into
 	// the manifests that it writes.
 	generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$|^\s+controller-gen\.kubebuilder\.io/version:`)
@@ -79,7 +81,7 @@ func kindOf(name, content string) kind {
 	switch {
 	case strings.HasPrefix(name, "exercises/"):
 		return kindExercise
-	case strings.HasPrefix(name, "pkg/generated/"), generatedMark.MatchString(content):
+	case strings.HasPrefix(name, "pkg/generated/"), generatedManifest.MatchString(name), generatedMark.MatchString(content):
 		return kindGenerated
 	case testFile.MatchString(name):
 		return kindTest

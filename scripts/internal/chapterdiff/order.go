@@ -8,13 +8,24 @@ import (
 	"slices"
 )
 
-var (
-	// lessons are the candidates for the file that holds the lesson. The others are read after it,
-	// in this order.
-	lessons = []string{"informers.go", "events.go", "queue.go", "read.go", "write.go", "reconcile.go", "desired.go", "leader.go"}
-	// skeleton adds files that change a lot but teach little: flags, wiring, fields.
-	skeleton = slices.Concat(lessons, []string{"main.go", "pkg/apis/samplecontroller/v1alpha1/types.go"})
-)
+// lessons are the files that hold what a chapter teaches, by the chapter's number and in the order
+// in which to read them. The first chapter has no diff.
+var lessons = map[string][]string{
+	"02": {"informers.go", "read.go", "index.go"},
+	"03": {"queue.go", "informers.go"},
+	"04": {"pkg/apis/samplecontroller/v1alpha1/types.go", "informers.go", "write.go", "desired.go"},
+	"05": {"foo_controller.go", "main.go", "read.go", "write.go"},
+	"06": {"pkg/apis/samplecontroller/v1alpha1/types.go", "foo_controller.go", "internal/webhook/v1alpha1/foo_webhook.go"},
+	"07": {
+		"internal/schedule/schedule.go", "internal/controller/tdset_controller.go",
+		"internal/controller/drain.go", "internal/controller/conditions.go",
+	},
+}
+
+// skeleton is the order of the other files.
+var skeleton = []string{
+	"informers.go", "events.go", "queue.go", "read.go", "write.go", "reconcile.go", "desired.go", "main.go", "leader.go",
+}
 
 // counterparts are the names that files of the earlier chapters have in kubebuilder's layout, from
 // chapter 06 on.
@@ -42,8 +53,8 @@ type state int
 const (
 	stateSame state = iota
 	stateChanged
-	stateGone // in A only
 	stateNew  // in B only
+	stateGone // in A only
 )
 
 // pair is a file in both chapters, or in one of them.
@@ -108,42 +119,27 @@ func byCommonName(files []file) map[string]*file {
 	return named
 }
 
-// inReadingOrder marks the lesson's file, then sorts: what changed, the lesson first, then what is
-// gone, then what is new.
-func inReadingOrder(pairs []pair) {
-	if lesson := findLesson(pairs); lesson != nil {
-		lesson.lesson = true
-	}
-	rank := func(p pair) int {
-		switch i := slices.Index(skeleton, p.name); {
-		case p.lesson:
-			return -1
-		case i >= 0:
-			return i
-		}
-		return len(skeleton)
+// inReadingOrder marks the files of the lesson, then sorts: first the lesson, then the other code that
+// changed, is new or is gone, then warm-ups, tests, manifests and exercises in the same way.
+func inReadingOrder(pairs []pair, lesson []string) {
+	for i, p := range pairs {
+		pairs[i].lesson = slices.Contains(lesson, p.name) && p.b != nil
 	}
 	slices.SortFunc(pairs, func(p, q pair) int {
 		return cmp.Or(
-			cmp.Compare(p.state(), q.state()),
+			cmp.Compare(rank(lesson, p), rank(lesson, q)),
 			cmp.Compare(p.kind(), q.kind()),
-			cmp.Compare(rank(p), rank(q)),
+			cmp.Compare(p.state(), q.state()),
+			cmp.Compare(rank(skeleton, p), rank(skeleton, q)),
 			cmp.Compare(p.name, q.name),
 		)
 	})
 }
 
-// findLesson returns the pair from lessons whose code changed most, not counting comments. Both
-// chapters must have the file. It returns nil if there is no such pair.
-func findLesson(pairs []pair) *pair {
-	var lesson *pair
-	most := 0
-	for _, name := range lessons {
-		for i, p := range pairs {
-			if lines := p.added.code + p.removed.code; p.name == name && p.state() == stateChanged && lines > most {
-				lesson, most = &pairs[i], lines
-			}
-		}
+// rank returns the place of a file in names, or a higher number if it isn't there or is gone.
+func rank(names []string, p pair) int {
+	if i := slices.Index(names, p.name); i >= 0 && p.b != nil {
+		return i
 	}
-	return lesson
+	return len(names)
 }

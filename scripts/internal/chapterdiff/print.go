@@ -13,7 +13,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// Print shows the diff: what changed, the lesson's file first, then what is gone, then what is new.
+// Print shows the diff in reading order. See inReadingOrder.
 func (d Diff) Print(w io.Writer, coloured bool) error {
 	var out bytes.Buffer
 	// The newline stays outside of the colour, so that no colour runs over the line's end.
@@ -79,7 +79,7 @@ func (d Diff) shows(k kind) bool {
 
 // folds reports whether the heading is all that is shown of a file.
 func (d Diff) folds(p pair) bool {
-	return !d.all && (p.state() == stateGone || p.state() == stateNew && p.kind() == kindProgram)
+	return !d.all && (p.state() == stateGone || p.state() == stateNew && p.kind() != kindCode)
 }
 
 func (d Diff) sameFiles() []string {
@@ -143,7 +143,7 @@ func (p pair) words() string {
 	case p.state() == stateGone:
 		return fmt.Sprintf("%s: gone%s (%s)", p.title(), own, ui.Plural(removed, "line"))
 	case p.state() == stateNew:
-		return fmt.Sprintf("%s: new%s (%s)", p.title(), own, ui.Plural(added, "line"))
+		return fmt.Sprintf("%s%s: new%s (%s)", p.title(), lesson, own, ui.Plural(added, "line"))
 	case removed+added == 0:
 		return p.title() + ": only blank lines changed"
 	}

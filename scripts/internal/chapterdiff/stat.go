@@ -12,7 +12,7 @@ import (
 
 // totals are the rows below the files: code by what became of it, and then all other kinds.
 var totals = [...]string{
-	"code, changed", "code, gone", "code, new",
+	"code, changed", "code, new", "code, gone",
 	"programs of their own", "tests", "manifests and scripts", "exercises", "text", "generated",
 }
 

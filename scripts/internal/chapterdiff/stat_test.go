@@ -70,14 +70,14 @@ func TestStat(t *testing.T) {
 
 FILE                    IN 01   IN 02   REMOVED   ADDED
 main.go                 4 (1)   5 (1)   0 (1)     1 (1)
-manifests/a.yaml        1       1       1         1
+new.go                  -       2 (1)   -         2 (1)
 old.go                  1 (1)   -       1 (1)     -
 watch/main.go           1       -       1         -
-new.go                  -       2 (1)   -         2 (1)
+manifests/a.yaml        1       1       1         1
 TOTAL                   IN 01   IN 02   REMOVED   ADDED
 code, changed           4 (1)   5 (1)   0 (1)     1 (1)
-code, gone              1 (1)   -       1 (1)     -
 code, new               -       2 (1)   -         2 (1)
+code, gone              1 (1)   -       1 (1)     -
 programs of their own   1       -       1         -
 tests                   1       2       -         1
 manifests and scripts   1       1       1         1
