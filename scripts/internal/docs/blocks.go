@@ -1,17 +1,22 @@
 package docs
 
-// This file keeps what is marked in Markdown equal to where it comes from: code (source.go) and tables (tables.go).
+// This file keeps what is marked in Markdown equal to where it comes from: code (source.go), and tables that are
+// counted. A marker directly before a table names it:
+//
+//	<!-- table: chapters -->
 
 import (
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	markdownast "github.com/yuin/goldmark/ast"
+	extension "github.com/yuin/goldmark/extension/ast"
 )
 
 // markedBlock is what follows a marker: lines[from:to] of the Markdown. Of code, that is from the opening fence to the last line of code.
@@ -34,7 +39,7 @@ func (r Repository) Write(files ...string) (changed []string, err error) {
 		lines := splitLines(doc.source)
 		blocks, problems := r.blocks(doc, lines)
 		for _, problem := range problems {
-			unmended = append(unmended, errors.New(problem.String()))
+			unmended = append(unmended, problem)
 		}
 		for _, block := range slices.Backward(blocks) { // from the end, so that line numbers stay true
 			lines = slices.Replace(lines, block.from, block.to, block.want...)
@@ -89,4 +94,38 @@ func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock,
 		blocks = append(blocks, found)
 	})
 	return blocks, problems
+}
+
+// Tables count what tables say, by their names: each returns the table of the repository at root, as Markdown.
+type Tables map[string]func(root string) (string, error)
+
+const tableMarkerStart = "<!-- table:"
+
+var tableMarker = regexp.MustCompile(`^<!-- table: (\S+) -->$`)
+
+func (r Repository) markedTable(doc *document, lines []string, n markdownast.Node, html string) (markedBlock, error) {
+	parts := tableMarker.FindStringSubmatch(html)
+	if parts == nil {
+		return markedBlock{}, fmt.Errorf("a marker is `<!-- table: NAME -->`, alone on its line")
+	}
+	count, known := r.Tables[parts[1]]
+	if !known {
+		return markedBlock{}, fmt.Errorf("nobody counts that table")
+	}
+	if _, ok := n.NextSibling().(*extension.Table); !ok {
+		return markedBlock{}, fmt.Errorf("no table follows this marker")
+	}
+	want, err := count(r.Root)
+	if err != nil {
+		return markedBlock{}, err
+	}
+	from := doc.line(n) // the line after the marker's
+	for !strings.HasPrefix(lines[from], "|") {
+		from++
+	}
+	to := from
+	for to < len(lines) && strings.HasPrefix(lines[to], "|") {
+		to++
+	}
+	return markedBlock{line: doc.line(n), marker: html, from: from, to: to, want: splitLines([]byte(strings.TrimRight(want, "\n")))}, nil
 }

@@ -42,7 +42,6 @@ type block struct {
 	steps     []step
 }
 
-// step is a command and the output shown for it.
 type step struct {
 	line    int
 	command string // "" for more output of the command that runs
@@ -70,7 +69,6 @@ func checkConsole(doc *document) []Problem {
 	return problems
 }
 
-// consoleBlocks reads all console blocks of a document, in order.
 func consoleBlocks(doc *document) (blocks []block, problems []Problem) {
 	for _, fenced := range all[*ast.FencedCodeBlock](doc.root) {
 		if string(fenced.Language(doc.source)) != consoleLanguage {
@@ -151,7 +149,6 @@ func (b *block) readLines(text string) error {
 	return nil
 }
 
-// goesOn says whether a line still belongs to the command.
 func (s *step) goesOn(line string) bool {
 	return s.command != "" && s.output == nil &&
 		(strings.HasSuffix(s.command, `\`) || line == ">" || strings.HasPrefix(line, "> "))

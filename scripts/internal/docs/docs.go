@@ -26,7 +26,7 @@ type Problem struct {
 	Message string // may have several lines
 }
 
-func (p Problem) String() string {
+func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 }
 

@@ -27,7 +27,7 @@ func wantProblems(t *testing.T, got []Problem, want ...string) {
 		t.Fatalf("%d problems, want %d: %v", len(got), len(want), got)
 	}
 	for i := range got {
-		if !strings.Contains(got[i].String(), want[i]) {
+		if !strings.Contains(got[i].Error(), want[i]) {
 			t.Errorf("problem %d is\n%s\nwhich does not contain\n%s", i, got[i], want[i])
 		}
 	}

@@ -138,7 +138,6 @@ func (r Repository) seenByTests(texts library) (seen []string, err error) {
 	return seen, err
 }
 
-// stringsIn are the values of the strings in Go source.
 func stringsIn(source []byte) (values []string) {
 	file := token.NewFileSet().AddFile("", -1, len(source))
 	var s scanner.Scanner

@@ -18,7 +18,6 @@ import (
 // markdown is what GitHub reads: CommonMark with tables and the like.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
 
-// document is one parsed file.
 type document struct {
 	file   string
 	source []byte

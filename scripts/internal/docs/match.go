@@ -109,7 +109,6 @@ func normal(line string) string {
 	return strings.TrimRight(blanks.ReplaceAllString(line, " "), " \r")
 }
 
-// trimBlank leaves out blank lines at the end.
 func trimBlank(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]

@@ -177,7 +177,6 @@ func (r *run) fail(line int, format string, args ...any) *Problem {
 	return &problem
 }
 
-// differ shows why a step failed, with what was expected and what came.
 func (r *run) differ(s step, lines []string, m match, why string) *Problem {
 	command := "(the output goes on)"
 	if s.command != "" {

@@ -5,11 +5,9 @@
 package gotest
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Counts are numbers of tests, subtests included. A package that fails by itself, or doesn't build, counts as a failed test.
@@ -17,10 +15,12 @@ type Counts struct {
 	Passed, Failed, Skipped int
 }
 
-// Plus adds.
 func (c Counts) Plus(other Counts) Counts {
 	return Counts{c.Passed + other.Passed, c.Failed + other.Failed, c.Skipped + other.Skipped}
 }
+
+// NotPassed is the number of tests that failed or were skipped: a skipped test shows nothing.
+func (c Counts) NotPassed() int { return c.Failed + c.Skipped }
 
 // State is what became of a test.
 type State int
@@ -32,18 +32,15 @@ const (
 	Skipped
 )
 
-// Test is one test or subtest.
 type Test struct {
 	Name   string // as go test has it: a subtest's after a slash, blanks as underscores
 	State  State
-	Took   time.Duration // with the subtests that ran one after the other; those that ran in parallel are counted by themselves
 	output clip
 }
 
 // Output is all that the test printed, or its beginning and its end.
 func (t *Test) Output() string { return t.output.String() }
 
-// Package is one package.
 type Package struct {
 	Path   string  // import path
 	Tests  []*Test // in the order in which they began
@@ -58,12 +55,10 @@ func (p *Package) Output() string { return p.output.String() }
 // Results are the packages of one run, in the order in which go test came to them.
 type Results []*Package
 
-// Failed tells whether any package did.
 func (r Results) Failed() bool {
 	return slices.ContainsFunc(r, func(p *Package) bool { return p.Failed })
 }
 
-// Counts counts the tests.
 func (r Results) Counts() Counts {
 	tests := map[State]int{}
 	for _, p := range r {
@@ -75,27 +70,6 @@ func (r Results) Counts() Counts {
 		}
 	}
 	return Counts{Passed: tests[Passed], Failed: tests[Failed], Skipped: tests[Skipped]}
-}
-
-// Timed is how long a test took.
-type Timed struct {
-	Package, Test string
-	Took          time.Duration
-}
-
-// Slowest are the n tests without subtests that took longest.
-func (r Results) Slowest(n int) []Timed {
-	var all []Timed
-	for _, p := range r {
-		for i, t := range p.Tests {
-			// A test's subtests begin after it.
-			if !slices.ContainsFunc(p.Tests[i+1:], func(other *Test) bool { return strings.HasPrefix(other.Name, t.Name+"/") }) {
-				all = append(all, Timed{p.Path, t.Name, t.Took})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Timed) int { return cmp.Compare(b.Took, a.Took) })
-	return all[:min(n, len(all))]
 }
 
 // Problems holds, for each test that failed or was skipped, and each package that failed by itself, its name and all that

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
-	"time"
+	"strconv"
+	"strings"
 )
 
-// event is one line.
 type event struct {
 	Action      string
 	Package     string
@@ -19,7 +20,6 @@ type event struct {
 	Test        string
 	Output      string
 	FailedBuild string
-	Elapsed     float64 // seconds
 }
 
 func parse(lines io.Reader, progress func(test string)) (Results, error) {
@@ -87,7 +87,7 @@ func (t *Test) take(e event) {
 		t.output.add(e.Output)
 	}
 	if state, ended := ends[e.Action]; ended {
-		t.State, t.Took = state, time.Duration(e.Elapsed*float64(time.Second))
+		t.State = state
 	}
 }
 
@@ -105,3 +105,42 @@ func (c *clip) add(s string) {
 }
 
 func (c *clip) String() string { return string(c.text) }
+
+// Said is what a test said by t.Error, t.Log and the like, in one go; or a line that was printed past it.
+type Said struct {
+	File string // where it said so, such as sum_test.go; "" if it was printed
+	Line int
+	Text string // may have several lines
+}
+
+var (
+	// frame are go test's own lines.
+	frame = regexp.MustCompile(`^\s*(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|FAIL|SKIP):|PASS$|FAIL($|\t)|ok  \t|exit status )`)
+	// located is the first line of what t.Error or t.Log prints.
+	located = regexp.MustCompile(`^    (\S+\.go):(\d+): ?(.*)$`)
+)
+
+func Words(output string) []Said {
+	var all []Said
+	saying := false
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\n")
+		switch match := located.FindStringSubmatch(line); {
+		case frame.MatchString(line):
+			saying = false
+		case match != nil:
+			saying = true
+			number, _ := strconv.Atoi(match[2])
+			all = append(all, Said{match[1], number, match[3]})
+		case saying && (strings.HasPrefix(line, "        ") || line == ""):
+			all[len(all)-1].Text += "\n" + strings.TrimPrefix(line, "        ")
+		case line != "":
+			saying = false
+			all = append(all, Said{Text: line})
+		}
+	}
+	for i := range all {
+		all[i].Text = strings.TrimRight(all[i].Text, "\n")
+	}
+	return all
+}

@@ -20,7 +20,6 @@ import (
 // grace is how long go test has to end by itself, once it has been told to.
 const grace = 3 * time.Second
 
-// Request says what is to be run.
 type Request struct {
 	Dir  string   // of the module
 	Env  []string // beyond this process's environment

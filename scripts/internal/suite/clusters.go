@@ -19,21 +19,21 @@ import (
 
 // onCluster runs tests on a new cluster of that name, which has the CRDs that they need. If all
 // pass, it deletes the cluster. Otherwise it keeps it for you to look at.
-func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster) (green bool)) {
+func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
 	c := s.cluster(name)
 	if !s.freshCluster(ctx, c) {
 		return
 	}
-	applied := s.step(ctx, "the kinds that tests are about", func(ctx context.Context, _ *ui.Step) (string, error) {
-		return s.applyCRDs(ctx, s.kubectl(c))
-	})
-	switch green := applied && tests(c); {
-	case green, ctx.Err() != nil:
-		s.removeCluster(ctx, c)
-	default:
-		s.this.Keep(clusters + name)
-		s.UI.Say("! cluster %q is left as it is; its logs are in %s", name, filepath.Dir(c.AuditLog()))
+	before := s.counts.NotPassed()
+	if s.applyCRDs(ctx, s.kubectl(c)) {
+		tests(c)
 	}
+	if ctx.Err() != nil || s.counts.NotPassed() == before {
+		s.removeCluster(ctx, c)
+		return
+	}
+	s.this.Keep(clusters + name)
+	s.UI.Say("! cluster %q is left as it is; its logs are in %s", name, filepath.Dir(c.AuditLog()))
 }
 
 // freshCluster brings up a cluster with nothing in it, whatever was there under its name.
@@ -47,7 +47,6 @@ func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
 	})
 }
 
-// clusterOptions have a step show what is done.
 func clusterOptions(step *ui.Step) cluster.UpOptions {
 	return cluster.UpOptions{Progress: func(what string) { step.Update("%s", what) }}
 }
@@ -59,20 +58,21 @@ func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {
 	}
 }
 
-// kubectl returns the pinned kubectl for that cluster.
 func (s *Suite) kubectl(c cluster.Backend) kubectl.Kubectl {
 	return kubectl.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
 // applyCRDs applies a CRD of each kind that the chapters' programs are about.
-func (s *Suite) applyCRDs(ctx context.Context, k kubectl.Kubectl) (string, error) {
-	programs, err := s.onePerKind()
-	var applied []string
-	for _, p := range programs {
-		err = errors.Join(err, k.ApplyCRD(ctx, p.CRD))
-		applied = append(applied, p.Kind)
-	}
-	return strings.Join(applied, ", "), err
+func (s *Suite) applyCRDs(ctx context.Context, k kubectl.Kubectl) bool {
+	return s.step(ctx, "the kinds that tests are about", func(ctx context.Context, _ *ui.Step) (string, error) {
+		programs, err := s.onePerKind()
+		var applied []string
+		for _, p := range programs {
+			err = errors.Join(err, k.ApplyCRD(ctx, p.CRD))
+			applied = append(applied, p.Kind)
+		}
+		return strings.Join(applied, ", "), err
+	})
 }
 
 // onePerKind returns a program for each kind that the chapters' programs are about.

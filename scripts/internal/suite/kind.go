@@ -8,21 +8,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// onKind is a run on a cluster of kind.
 type onKind struct {
 	*Suite
 	cluster *kind.Cluster
@@ -43,21 +45,18 @@ func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts,
 	c := kind.New(s.Root, contractCluster)
 	c.Image = image
 	k := &onKind{s, c, s.kubectl(c)}
-	switch green := k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) && k.all(ctx); {
-	case green, ctx.Err() != nil:
+	if k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) {
+		k.all(ctx)
+	}
+	switch {
+	case ctx.Err() != nil, s.counts.NotPassed() == 0:
 		if _, err := c.Down(context.WithoutCancel(ctx), true, nil); err != nil {
 			return s.counts, err
 		}
 	case c.Exists():
 		s.UI.Say("! cluster %q of kind is left as it is: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on kind status", c.Name())
 	}
-	switch {
-	case ctx.Err() != nil:
-		return s.counts, ctx.Err()
-	case s.counts.Failed+s.counts.Skipped > 0:
-		return s.counts, errors.New("not all is green: the reasons stand above")
-	}
-	return s.counts, nil
+	return s.result(ctx)
 }
 
 // fresh makes the cluster anew, with the images that its Pods will ask for.
@@ -78,41 +77,33 @@ func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
 	return fmt.Sprintf("Kubernetes %s, in %s", status.Version, result.Elapsed), err
 }
 
-// all runs everything there is to run on the cluster, and tells whether all was green.
-func (k *onKind) all(ctx context.Context) bool {
-	green := k.step(ctx, "kind, and deploy", func(ctx context.Context, step *ui.Step) (string, error) {
+func (k *onKind) all(ctx context.Context) {
+	k.step(ctx, "kind, and deploy", func(ctx context.Context, step *ui.Step) (string, error) {
 		return k.goTest(ctx, step, "scripts", k.environment(), "-tags=kind", "-p=1", "./internal/kind", "./internal/deploy")
 	})
 	for _, chapter := range k.Chapters {
-		green = k.step(ctx, chapter.Name+": the guided tour", func(ctx context.Context, _ *ui.Step) (string, error) {
-			tour := demo.Demo{Root: k.Root, Bin: k.Bin, Chapter: chapter, Cluster: k.cluster, Out: io.Discard}
-			return "every step held", tour.Run(ctx)
-		}) && green
-		green = k.step(ctx, chapter.Name+": by kubectl apply and go run", func(ctx context.Context, step *ui.Step) (string, error) {
+		k.tour(ctx, chapter, k.cluster)
+		k.step(ctx, chapter.Name+": by kubectl apply and go run", func(ctx context.Context, step *ui.Step) (string, error) {
 			return "the sample has what it asks for", k.plainWay(ctx, chapter)
-		}) && green
+		})
 	}
-	green = k.step(ctx, "the kinds that tests are about", func(ctx context.Context, _ *ui.Step) (string, error) {
-		return k.applyCRDs(ctx, k.kubectl)
-	}) && green
-	green = k.step(ctx, "the behaviour contract, from outside", func(ctx context.Context, step *ui.Step) (string, error) {
-		return k.goTest(ctx, step, "scripts", k.environment(), fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=60m", "./acceptance")
-	}) && green
-	green = k.step(ctx, "the behaviour contract, in the cluster", k.contractInside) && green
-	green = k.step(ctx, "no kinds any more", func(ctx context.Context, _ *ui.Step) (string, error) {
+	k.applyCRDs(ctx, k.kubectl)
+	k.step(ctx, "the behaviour contract, from outside", func(ctx context.Context, step *ui.Step) (string, error) {
+		return k.contract(ctx, step, k.environment(), contract.AtOnce)
+	})
+	k.step(ctx, "the behaviour contract, in the cluster", k.contractInside)
+	k.step(ctx, "no kinds any more", func(ctx context.Context, _ *ui.Step) (string, error) {
 		return "end-to-end tests bring their own", k.deleteCRDs(ctx)
-	}) && green
+	})
 	for _, chapter := range k.Chapters {
 		if chapter.IsProject() {
-			green = k.step(ctx, chapter.Name+": make test-e2e", func(ctx context.Context, step *ui.Step) (string, error) {
+			k.step(ctx, chapter.Name+": make test-e2e", func(ctx context.Context, step *ui.Step) (string, error) {
 				return k.endToEnd(ctx, step, chapter)
-			}) && green
+			})
 		}
 	}
-	return green
 }
 
-// environment is what tests find in theirs.
 func (k *onKind) environment() []string {
 	return append(k.testEnvironment(k.cluster, k.Chapters...),
 		"TEST_KIND_NODE="+k.cluster.Node(), "TEST_KIND_IMAGE="+k.cluster.Image, "WORKSHOP_ON=kind")
@@ -138,10 +129,9 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 		}
 	}
 	env := append(k.testEnvironment(k.cluster, inside...), "TEST_KIND_NODE="+k.cluster.Node(), "TEST_IN_CLUSTER=1")
-	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=60m", "./acceptance")
+	return k.contract(ctx, step, env, contract.AtOnce)
 }
 
-// deleteCRDs deletes the CRDs that applyCRDs has created.
 func (k *onKind) deleteCRDs(ctx context.Context) error {
 	programs, err := k.onePerKind()
 	for _, p := range programs {
@@ -164,3 +154,56 @@ func (k *onKind) endToEnd(ctx context.Context, step *ui.Step, chapter chapters.C
 	)
 	return k.goTest(ctx, step, chapter.Name, env, "-tags=e2e", "-timeout=30m", "./test/e2e")
 }
+
+// plainWay does what the top README says, without the workshop: it applies the CRD, starts the program by go run, applies the
+// sample, and waits until that has all that it asks for. Projects do it by make install and make run.
+func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err error) {
+	parts := chapter.Parts()
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	command := process.NewCommand(running, time.Minute, "go", "run", "./"+chapter.Name)
+	if chapter.IsProject() {
+		install := process.NewCommand(ctx, time.Minute, "make", "-C", chapter.Dir, "install", "KUBECTL=kubectl")
+		install.Env = k.pointed()
+		if output, err := install.CombinedOutput(); err != nil {
+			return fmt.Errorf("make install: %w\n%s", err, output)
+		}
+		command = process.NewCommand(running, time.Minute, "make", "-C", chapter.Dir, "run")
+	} else if _, err := k.kubectl.Run(ctx, "apply", "-f", parts.CRD); err != nil {
+		return err
+	}
+	var said output.Buffer
+	command.Dir, command.Env = k.Root, k.pointed()
+	command.Stdout, command.Stderr = &said, &said
+	if err := command.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	defer func() {
+		cleanUp, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+		defer cancel()
+		// The CRD last, and the objects before the program: it may have to let them go.
+		_, deleteErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.Sample)
+		stop()
+		<-ended // it is killed if it takes longer than a minute
+		_, crdErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.CRD)
+		if err = errors.Join(err, deleteErr, crdErr); err != nil {
+			err = fmt.Errorf("%w\nthe program said:\n%s", err, &said)
+		}
+	}()
+	p, err := program.OfChapter(chapter)
+	if err != nil {
+		return err
+	}
+	for _, example := range p.Examples {
+		if _, err := k.kubectl.Run(ctx, "apply", "-f", example); err != nil {
+			return err
+		}
+	}
+	_, err = k.kubectl.Run(ctx, append([]string{"wait", "--timeout=3m"}, p.Settled()...)...)
+	return err
+}
+
+// pointed is the environment of commands on the cluster.
+func (k *onKind) pointed() []string { return append(os.Environ(), k.kubectl.Environment()...) }

@@ -44,6 +44,5 @@ func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 		step.Drop()
 		s.UI.Say("%s", strings.TrimSuffix(said.String(), "\n"))
 		s.counts = s.counts.Plus(lane.counts)
-		s.Results = append(s.Results, lane.Results...)
 	}
 }

@@ -22,7 +22,6 @@ func (s *Suite) checkFiles(ctx context.Context, _ *ui.Step) (string, error) {
 	return "fine", err
 }
 
-// modules are the folders of the modules to test.
 func (s *Suite) modules() []string {
 	if s.Everything {
 		return append(chapters.Modules(s.Chapters), chapters.Schedule)

@@ -19,7 +19,6 @@ const (
 	mostLines = 10
 )
 
-// report shows what became of the promises' and faults' tests.
 type report struct {
 	out     io.Writer
 	colours ui.Palette
@@ -84,7 +83,6 @@ func (r *report) fail(what, indent, message string) {
 	}
 }
 
-// below are the tests directly below t.
 func (r *report) below(t *gotest.Test) (below []*gotest.Test) {
 	for _, other := range r.tests {
 		if rest, ok := strings.CutPrefix(other.Name, t.Name+"/"); ok && !strings.Contains(rest, "/") {

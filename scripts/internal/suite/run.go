@@ -48,7 +48,6 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 			step.Update("%d: %s", started, test)
 		},
 	})
-	s.Results = append(s.Results, results...)
 	counts := results.Counts()
 	s.counts = s.counts.Plus(counts)
 	switch problems := results.Problems(); {

@@ -6,16 +6,18 @@ package suite
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// Suite is one run.
 type Suite struct {
 	Root string // of the repository
 	Bin  string // where the control plane's programs are
@@ -23,9 +25,6 @@ type Suite struct {
 	// Chapters are those to test. With Everything, what belongs to no chapter is tested as well.
 	Chapters   []chapters.Chapter
 	Everything bool
-
-	// Results are those of the tests that Run has run, but for the exercises'.
-	Results gotest.Results
 
 	this   *runs.Run
 	counts gotest.Counts
@@ -38,6 +37,12 @@ const (
 	contractCluster = "test"
 	unitCluster     = "units"
 	readersCluster  = "docs" // in the copy of the repository that the texts' commands run in
+)
+
+// Runs create these in .workshop: clusters, and the reader's repository with its clusters.
+const (
+	clusters    = "clusters/"
+	readersRoot = "reader"
 )
 
 // Cluster is the cluster for the contract. Run creates a new one, Only uses the existing one.
@@ -68,13 +73,36 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	s.tests(ctx)
 	joinTexts()
 	joinContract()
-	if ctx.Err() != nil {
-		return s.counts, ctx.Err()
+	return s.result(ctx)
+}
+
+// begin returns when no other run goes on in this repository: two would take each other's clusters
+// away, and the reader's copy of the repository. end removes what this run has made and
+// lets the next one begin; if it can't, it adds the reason to the run's error. The folders are those
+// of .workshop that this run makes. The commands in the texts run in another repository, the reader's
+// copy, and so don't wait for the run that has started them.
+func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *error), err error) {
+	step := s.UI.Start("tests")
+	defer step.Drop()
+	this, err := runs.Begin(ctx, s.Root, func(holder string) { step.Update("waiting for %s", holder) })
+	if err != nil {
+		return nil, err
 	}
-	if s.counts.Failed+s.counts.Skipped > 0 {
+	s.this = this
+	end = func(result *error) { *result = errors.Join(*result, this.End(ctx)) }
+	if err := this.Own(folders...); err != nil {
+		end(&err)
+		return nil, err
+	}
+	return end, nil
+}
+
+// result says whether all was green, except for what End will find.
+func (s *Suite) result(ctx context.Context) (gotest.Counts, error) {
+	if ctx.Err() == nil && s.counts.NotPassed() > 0 {
 		return s.counts, errors.New("not all is green: the reasons stand above")
 	}
-	return s.counts, nil
+	return s.counts, ctx.Err()
 }
 
 // step runs one part and shows what came of it. A part returns a word on what it did.
@@ -83,10 +111,10 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 		return false
 	}
 	step := s.UI.Start(what)
-	before := s.counts
+	before := s.counts.NotPassed()
 	summary, err := part(ctx, step)
 	if err != nil {
-		if s.counts.Failed+s.counts.Skipped == before.Failed+before.Skipped {
+		if s.counts.NotPassed() == before {
 			s.counts.Failed++ // no test has failed: the step itself has
 		}
 		step.Fail()
@@ -97,4 +125,16 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 	}
 	step.Done("%s: %s", what, summary)
 	return true
+}
+
+func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Backend) {
+	s.step(ctx, chapter.Name+": the guided tour", func(ctx context.Context, _ *ui.Step) (string, error) {
+		tour := demo.Demo{Root: s.Root, Bin: s.Bin, Chapter: chapter, Cluster: c, Out: io.Discard}
+		return "every step held", tour.Run(ctx)
+	})
+}
+
+// contract runs the behaviour contract, with so many tests at a time.
+func (s *Suite) contract(ctx context.Context, step *ui.Step, env []string, atOnce int) (string, error) {
+	return s.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", atOnce), "-timeout=60m", "./acceptance")
 }

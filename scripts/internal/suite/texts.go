@@ -1,15 +1,31 @@
 package suite
 
-// Static checks of the texts; reader.go runs the commands in them.
+// The texts: static checks, and then the commands in them, which change files and clusters and so
+// run in a copy of the repository, on its own cluster.
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/gobuild"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/overview"
+	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -48,24 +64,123 @@ func (s *Suite) textFiles() ([]string, error) {
 	if err != nil || s.Everything {
 		return all, err
 	}
-	var files []string
-	for _, file := range all {
-		for _, chapter := range s.Chapters {
-			if strings.HasPrefix(file, chapter.Name+"/") {
-				files = append(files, file)
-			}
-		}
-	}
-	return files, nil
+	return slices.DeleteFunc(all, func(file string) bool {
+		return !slices.ContainsFunc(s.Chapters, func(c chapters.Chapter) bool { return strings.HasPrefix(file, c.Name+"/") })
+	}), nil
 }
 
-func join(problems []docs.Problem) error {
-	var lines []string
+func join(problems []docs.Problem) (err error) {
 	for _, problem := range problems {
-		lines = append(lines, problem.String())
+		err = errors.Join(err, problem)
 	}
-	if lines == nil {
-		return nil
+	return err
+}
+
+// readAsReader runs the commands in these files in a copy of the repository.
+func (s *Suite) readAsReader(ctx context.Context, files []string) {
+	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI, this: s.this}
+	if err := copyRepository(s.Root, reader.Root, s.Bin); err != nil {
+		reader.counts.Failed++
+		s.UI.Say("%s", problem.Format(err))
+	} else {
+		reader.commands(ctx, files)
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	if reader.counts.Failed > 0 {
+		s.this.Keep(readersRoot)
+	}
+	s.counts = s.counts.Plus(reader.counts)
+}
+
+// commands runs the commands in these files, one after the other on one cluster, as by a reader who goes on from chapter to chapter. Each
+// has to leave it as it was: so a reader who begins there finds the same.
+func (s *Suite) commands(ctx context.Context, files []string) {
+	c := s.cluster(readersCluster)
+	defer s.removeCluster(ctx, c) // also when it was broken off
+	up := false
+	for _, file := range files {
+		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
+			continue // CheckText has said why
+		}
+		if !up && !s.freshCluster(ctx, c) {
+			return
+		}
+		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
+			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
+			problems, commands, err := runner.Run(ctx, file)
+			if err = errors.Join(err, join(problems)); err == nil {
+				step.Update("is anything left?")
+				err = leavesNothing(ctx, s.kubectl(c), eachSecond)
+			}
+			return fmt.Sprintf("%d commands", commands), err
+		})
+		s.removeCluster(ctx, s.Cluster()) // the text may have brought it up, by `workshop test --only`
+	}
+}
+
+// eachSecond looks again for a minute: the garbage collector learns of kinds that come and go every 30 seconds.
+var eachSecond = wait.Backoff{Duration: time.Second, Steps: 60}
+
+// leavesNothing looks until what a text has made is gone: its kinds, and what is in the namespace that a reader uses.
+func leavesNothing(ctx context.Context, k kubectl.Kubectl, looks wait.Backoff) error {
+	var left []string
+	err := wait.ExponentialBackoffWithContext(ctx, looks, func(ctx context.Context) (bool, error) {
+		left = nil
+		for _, query := range [][]string{
+			{"get", "customresourcedefinitions", "--output", "name"},
+			{"get", "all,configmaps,resourcequotas", "--namespace", metav1.NamespaceDefault, "--output", "name"},
+		} {
+			found, err := k.Run(ctx, query...)
+			if err != nil {
+				return false, err
+			}
+			left = append(left, strings.Fields(found)...)
+		}
+		left = slices.DeleteFunc(left, func(object string) bool { return slices.Contains(always, object) })
+		return len(left) == 0, nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the text leaves behind what is in the way of the next: %s", strings.Join(left, ", "))
+	}
+	return err
+}
+
+// always are the objects that each cluster has in its namespace default.
+var always = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
+
+// readersEnvironment is this process's, pointed at the cluster c, with the workshop's kubectl before any other.
+func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
+	return slices.Concat(os.Environ(), gobuild.Memory(), s.kubectl(c).Environment(), []string{
+		"WORKSHOP_CLUSTER=" + c.Name(),
+		"WORKSHOP_ON=", // what the user has chosen for themselves isn't the reader's
+		"NO_COLOR=1",
+	})
+}
+
+// readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
+func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
+
+// copyRepository copies the repository at root to copied, without .git and .workshop, and links the
+// control plane's programs in bin.
+func copyRepository(root, copied, bin string) error {
+	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, onlySources{os.DirFS(root)})); err != nil {
+		return err
+	}
+	to := filepath.Join(copied, ".workshop", "bin")
+	err := os.MkdirAll(to, 0o700)
+	for _, component := range controlplane.Components() {
+		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
+			err = errors.Join(err, os.Symlink(filepath.Join(bin, name), filepath.Join(to, name)))
+		}
+	}
+	return err
+}
+
+// onlySources is a repository's file system without .git and .workshop.
+type onlySources struct{ fs.FS }
+
+func (o onlySources) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(o.FS, name)
+	return slices.DeleteFunc(entries, func(entry fs.DirEntry) bool {
+		return name == "." && slices.Contains([]string{".git", ".workshop"}, entry.Name())
+	}), err
 }
