@@ -24,7 +24,6 @@ type Row struct {
 	Lines
 }
 
-// Part is one line of code.
 type Part struct {
 	// File is relative to the chapter, with slashes. Declaration is the name of a function (without
 	// its receiver), type, variable or constant, "imports" for those, and "" for what stands
@@ -61,21 +60,20 @@ func (r *Row) add(f *file) {
 	switch {
 	case f.kind == kindCode:
 		r.Files++
-		r.Code += size.code
-		r.Comments += size.comments
+		r.Code += size[lineCode]
+		r.Comments += size[lineComment]
 		for line, owner := range owners(f) {
 			if f.sorts[line] == lineCode {
 				r.Parts = append(r.Parts, Part{File: f.path, Declaration: owner})
 			}
 		}
 	case f.kind == kindGenerated && path.Ext(f.path) == ".go":
-		r.Generated += size.code
+		r.Generated += size[lineCode]
 	case f.kind == kindManifest:
-		r.Manifests += size.code
+		r.Manifests += size[lineCode]
 	}
 }
 
-// Budgets prints a table of all chapters.
 func Budgets(w io.Writer, all []chapters.Chapter) error {
 	rows, err := Rows(all)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Diff is what changes from chapter A to chapter B.
 type Diff struct {
 	A, B  chapters.Chapter
 	all   bool

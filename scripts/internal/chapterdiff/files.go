@@ -30,7 +30,6 @@ const (
 	kindGenerated             // what a generator wrote: counted, neither shown nor compared
 )
 
-// file is one file of a chapter.
 type file struct {
 	path  string // relative to the chapter, with slashes
 	kind  kind

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"example.com/operators/scripts/internal/chapters"
 )
 
 // lessons are the files that hold what a chapter teaches, by the chapter's number and in the order
@@ -25,26 +27,6 @@ var lessons = map[string][]string{
 // skeleton is the order of the other files.
 var skeleton = []string{
 	"informers.go", "events.go", "queue.go", "read.go", "write.go", "reconcile.go", "desired.go", "main.go", "leader.go",
-}
-
-// counterparts are the names that files of the earlier chapters have in kubebuilder's layout, from
-// chapter 06 on.
-var counterparts = map[string]string{
-	"api/v1alpha1/foo_types.go":             "pkg/apis/samplecontroller/v1alpha1/types.go",
-	"api/v1alpha1/groupversion_info.go":     "pkg/apis/samplecontroller/v1alpha1/doc.go",
-	"cmd/main.go":                           "main.go",
-	"cmd/manager.go":                        "manager.go",
-	"cmd/waitforcrd.go":                     "waitforcrd.go",
-	"cmd/idletimeout.go":                    "idletimeout.go",
-	"cmd/watcherrors.go":                    "watcherrors.go",
-	"internal/controller/desired.go":        "desired.go",
-	"internal/controller/foo_controller.go": "foo_controller.go",
-	"internal/controller/index.go":          "index.go",
-	"internal/controller/reconcile.go":      "reconcile.go",
-	"internal/controller/recorder.go":       "recorder.go",
-	"internal/controller/read.go":           "read.go",
-	"internal/controller/terminating.go":    "terminating.go",
-	"internal/controller/write.go":          "write.go",
 }
 
 // state is what became of a file, in the order in which files are shown.
@@ -110,7 +92,7 @@ func byCommonName(files []file) map[string]*file {
 	for i := range files {
 		named[files[i].path] = &files[i]
 	}
-	for theirs, common := range counterparts {
+	for common, theirs := range chapters.InProject {
 		if f := named[theirs]; f != nil && named[common] == nil {
 			delete(named, theirs)
 			named[common] = f

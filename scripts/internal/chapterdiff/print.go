@@ -58,7 +58,6 @@ func (d Diff) Print(w io.Writer, coloured bool) error {
 	return err
 }
 
-// maxNames is the number of declarations that a hunk's header names.
 const maxNames = 3
 
 // where names the declarations that a hunk changes, with a blank before them.
@@ -127,7 +126,6 @@ func (p pair) title() string {
 	return p.a.path + " → " + p.b.path
 }
 
-// words say what happened to a file.
 func (p pair) words() string {
 	removed, added := p.removed.total(), p.added.total()
 	own, lesson := "", ""

@@ -27,7 +27,6 @@ func (p pair) total() int {
 // counts is a row of the table: a file in A, in B, and what was removed and added. Files that are the same in both are in no row.
 type counts [4]tally
 
-// Stat prints the number of lines of each file that differs, and the totals.
 func (d Diff) Stat(w io.Writer) error {
 	fmt.Fprint(w, "Lines of code, and of comments in parentheses. Blank lines don't count.\n\n")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -42,9 +41,10 @@ func (d Diff) Stat(w io.Writer) error {
 			continue
 		}
 		c := counts{p.a.size(), p.b.size(), p.removed, p.added}
-		sum := &sums[p.total()]
 		for i := range c {
-			sum[i] = sum[i].plus(c[i])
+			for sort := range c[i] {
+				sums[p.total()][i][sort] += c[i][sort]
+			}
 		}
 		if d.shows(p.kind()) {
 			row(p.title(), c)

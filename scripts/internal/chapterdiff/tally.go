@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// lineSort is what a line holds.
 type lineSort int
 
 const (
@@ -19,46 +18,30 @@ const (
 	lineCode // code, and maybe a comment behind it
 )
 
-// tally is a number of lines.
-type tally struct{ code, comments int }
+// tally is the number of lines of each sort.
+type tally [lineCode + 1]int
 
-func (t tally) total() int { return t.code + t.comments }
-
-func (t tally) plus(more tally) tally {
-	return tally{code: t.code + more.code, comments: t.comments + more.comments}
-}
+func (t tally) total() int { return t[lineCode] + t[lineComment] }
 
 // String is the number of lines of code, and of comments in parentheses.
 func (t tally) String() string {
 	switch {
 	case t.total() == 0:
 		return "-"
-	case t.comments == 0:
-		return fmt.Sprint(t.code)
+	case t[lineComment] == 0:
+		return fmt.Sprint(t[lineCode])
 	}
-	return fmt.Sprintf("%d (%d)", t.code, t.comments)
+	return fmt.Sprintf("%d (%d)", t[lineCode], t[lineComment])
 }
 
-// with is t and one line more.
-func (t tally) with(s lineSort) tally {
-	switch s {
-	case lineCode:
-		t.code++
-	case lineComment:
-		t.comments++
-	}
-	return t
-}
-
-// count counts the lines that hunks remove and add.
 func count(hunks []hunk) (removed, added tally) {
 	for _, h := range hunks {
 		for _, l := range h.lines {
 			switch l.mark {
 			case '-':
-				removed = removed.with(l.sort)
+				removed[l.sort]++
 			case '+':
-				added = added.with(l.sort)
+				added[l.sort]++
 			}
 		}
 	}
@@ -66,17 +49,15 @@ func count(hunks []hunk) (removed, added tally) {
 }
 
 // size counts a file's lines; one that isn't there has none.
-func (f *file) size() tally {
-	var size tally
+func (f *file) size() (size tally) {
 	if f != nil {
 		for _, s := range f.sorts {
-			size = size.with(s)
+			size[s]++
 		}
 	}
 	return size
 }
 
-// sortLines says what each line holds.
 func sortLines(name, content string, lines []string) []lineSort {
 	sorts := make([]lineSort, len(lines))
 	if path.Ext(name) == ".go" {

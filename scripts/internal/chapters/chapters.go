@@ -59,7 +59,6 @@ func (c Chapter) Summary() (Summary, error) {
 	return Summary{Problem: found[1], Add: found[2], Minutes: found[3]}, nil
 }
 
-// The kinds of objects that the course's programs are about.
 const (
 	Foo   = "Foo"
 	TDSet = "TDSet"
@@ -83,6 +82,27 @@ type Parts struct {
 	Webhooks string
 	// Deployment runs the program in a cluster, as foo-controller:NN; "" where there is none, or a Makefile knows how ("make deploy").
 	Deployment string
+}
+
+// InProject is where kubebuilder's layout, which chapters 06 and 07 have, keeps files that the
+// earlier chapters have, too.
+var InProject = map[string]string{
+	"pkg/apis/samplecontroller/v1alpha1/types.go": "api/v1alpha1/foo_types.go",
+	"pkg/apis/samplecontroller/v1alpha1/doc.go":   "api/v1alpha1/groupversion_info.go",
+
+	"main.go":           "cmd/main.go",
+	"manager.go":        "cmd/manager.go",
+	"waitforcrd.go":     "cmd/waitforcrd.go",
+	"idletimeout.go":    "cmd/idletimeout.go",
+	"watcherrors.go":    "cmd/watcherrors.go",
+	"desired.go":        "internal/controller/desired.go",
+	"foo_controller.go": "internal/controller/foo_controller.go",
+	"index.go":          "internal/controller/index.go",
+	"reconcile.go":      "internal/controller/reconcile.go",
+	"recorder.go":       "internal/controller/recorder.go",
+	"read.go":           "internal/controller/read.go",
+	"terminating.go":    "internal/controller/terminating.go",
+	"write.go":          "internal/controller/write.go",
 }
 
 // IsProject tells whether the chapter is a kubebuilder project, with its own Makefile.
@@ -180,7 +200,6 @@ func Modules(all []Chapter) []string { return append(Names(all), "scripts") }
 // the workshop's other commands must still build then.
 const Schedule = "scripts/schedule"
 
-// Names returns the names of the chapters.
 func Names(all []Chapter) (names []string) {
 	for _, chapter := range all {
 		names = append(names, chapter.Name)

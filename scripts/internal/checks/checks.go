@@ -24,7 +24,6 @@ func All(ctx context.Context, root string) ([]string, error) {
 	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda, kubebuilderCLI)
 }
 
-// repository is the repository under check, with the problems found so far.
 type repository struct {
 	root     string
 	chapters []chapters.Chapter

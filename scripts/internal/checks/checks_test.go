@@ -147,7 +147,7 @@ func TestTheStatusIsChapter01s(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			root := testfiles.Write(t, t.TempDir(), map[string]string{"01-a/desired.go": "package main\n" + status, "04-b/desired.go": test.four})
 			problems, err := run(t.Context(), root, skeleton)
-			if got := slices.Contains(problems, "04-b/desired.go: the part about the status should be the same as in chapter 01"); err != nil || got != test.want {
+			if got := slices.Contains(problems, "04-b/desired.go: should be the same as in 01-a after // controls reports whether"); err != nil || got != test.want {
 				t.Errorf("found %q (%v), want %v", problems, err, test.want)
 			}
 		})

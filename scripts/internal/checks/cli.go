@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // cliParts are what the CLI relies on, by file. GROUPVERSION is the alias of the package of the
@@ -68,20 +69,19 @@ var cliProjects = map[string]struct{ version, alias, kind string }{
 // kubebuilderCLI: 06 and 07 have what the kubebuilder CLI looks for, and no plain test where it
 // writes Ginkgo.
 func kubebuilderCLI(_ context.Context, r *repository) error {
-	version, alias := regexp.MustCompile("VERSION"), regexp.MustCompile("GROUPVERSION")
 	for _, chapter := range r.chapters {
 		project, ok := cliProjects[chapter.Name[:2]]
 		if !ok {
 			continue
 		}
 		for _, file := range slices.Sorted(maps.Keys(cliParts)) {
-			path := version.ReplaceAllString(file, project.version)
+			path := strings.ReplaceAll(file, "VERSION", project.version)
 			text, err := r.read(chapter.Name, path)
 			if err != nil {
 				return err
 			}
 			for _, part := range cliParts[file] {
-				if !regexp.MustCompile(`(?m)` + alias.ReplaceAllString(part, project.alias)).MatchString(text) {
+				if !regexp.MustCompile(`(?m)` + strings.ReplaceAll(part, "GROUPVERSION", project.alias)).MatchString(text) {
 					r.say("%s/%s: the kubebuilder CLI looks for %s", chapter.Name, path, part)
 				}
 			}

@@ -4,9 +4,12 @@ package checks
 // neighbours shows the lesson and nothing else.
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
+
+	"example.com/operators/scripts/internal/chapters"
 )
 
 const (
@@ -15,7 +18,6 @@ const (
 	tdset   = "exercises/5-tdset/" // the same operator in each chapter, so the rules are the same
 )
 
-// part is a file of the skeleton.
 type part struct {
 	path        string
 	first, last string // the numbers of the chapters that have it
@@ -91,23 +93,6 @@ func parts() []part {
 	}
 }
 
-// inProject is where kubebuilder's layout, which chapters 06 and 07 have, keeps parts of the
-// skeleton.
-var inProject = map[string]string{
-	"desired.go":         "internal/controller/desired.go",
-	"foo_controller.go":  "internal/controller/foo_controller.go",
-	"index.go":           "internal/controller/index.go",
-	"read.go":            "internal/controller/read.go",
-	"reconcile.go":       "internal/controller/reconcile.go",
-	"recorder.go":        "internal/controller/recorder.go",
-	"write.go":           "internal/controller/write.go",
-	"waitforcrd.go":      "cmd/waitforcrd.go",
-	"watcherrors.go":     "cmd/watcherrors.go",
-	"terminating.go":     "internal/controller/terminating.go",
-	"idletimeout.go":     "cmd/idletimeout.go",
-	"manifests/crd.yaml": "api/v1alpha1/testdata/crd.yaml", // which the generated one is compared with
-}
-
 // itsOwn are lines in which a chapter may name itself: its package and its import of the types.
 var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t(\w+ )?"example\.com/operators/.*")$`)
 
@@ -127,64 +112,50 @@ var additions = strings.NewReplacer(
 // skeleton: every part is where it belongs, and the same where it should be.
 func skeleton(_ context.Context, r *repository) error {
 	for _, part := range parts() {
-		model, modelIn := "", ""
-		for _, chapter := range r.chapters {
-			if chapter.Number() < part.first || chapter.Number() > part.last {
-				continue
-			}
-			place := part.path
-			if other, moved := inProject[place]; moved && chapter.Number() >= "06" {
-				place = other
-			}
-			content, err := r.read(chapter.Name, place)
-			if err != nil {
-				return err
-			}
-			same := additions.Replace(itsOwn.ReplaceAllString(strings.ReplaceAll(content, chapter.Name, "CHAPTER"), ""))
-			switch {
-			case content == "":
-				r.say("%s: has no %s, as chapters %s to %s should", chapter.Name, place, part.first, part.last)
-			case !part.same:
-			case modelIn == "":
-				model, modelIn = same, chapter.Name
-			case same != model:
-				r.say("%s/%s: should be the same as in %s", chapter.Name, place, modelIn)
-			}
+		if err := r.comparePart(part, ""); err != nil {
+			return err
 		}
 	}
-	if err := statusPart(r); err != nil {
+	// From chapter 04 on, desired.go builds another type of Deployment, but its second half, which
+	// computes the status, is still chapter 01's.
+	if err := r.comparePart(part{"desired.go", "01", "06", true}, "// controls reports whether"); err != nil {
 		return err
 	}
 	return givenSchedule(r)
 }
 
-// statusPart: from chapter 04 on, desired.go builds another type of Deployment, but its second half,
-// which computes the status, is still chapter 01's.
-func statusPart(r *repository) error {
-	model := ""
+// comparePart compares a part of the skeleton in all chapters, or only what comes after a text.
+func (r *repository) comparePart(part part, after string) error {
+	model, modelIn := "", ""
 	for _, chapter := range r.chapters {
-		path := "desired.go"
-		switch chapter.Number() {
-		case "06":
-			path = inProject[path]
-		case "07": // another operator
+		if chapter.Number() < part.first || chapter.Number() > part.last {
 			continue
 		}
-		content, err := r.read(chapter.Name, path)
+		place := part.path
+		if chapter.Number() >= "06" {
+			place = cmp.Or(inTestdata[place], chapters.InProject[place], place)
+		}
+		content, err := r.read(chapter.Name, place)
 		if err != nil {
 			return err
 		}
-		_, status, _ := strings.Cut(content, "\n// controls reports whether")
+		_, same, _ := strings.Cut(content, after)
+		same = additions.Replace(itsOwn.ReplaceAllString(strings.ReplaceAll(same, chapter.Name, "CHAPTER"), ""))
 		switch {
-		case status == "":
-		case model == "":
-			model = status
-		case status != model:
-			r.say("%s/%s: the part about the status should be the same as in chapter 01", chapter.Name, path)
+		case content == "" && after == "":
+			r.say("%s: has no %s, as chapters %s to %s should", chapter.Name, place, part.first, part.last)
+		case content == "" || !part.same:
+		case modelIn == "":
+			model, modelIn = same, chapter.Name
+		case same != model:
+			r.say("%s/%s: should be the same as in %s%s", chapter.Name, place, modelIn, strings.TrimSuffix(" after "+after, " after "))
 		}
 	}
 	return nil
 }
+
+// inTestdata is where chapter 06 keeps what the generated CRD is compared with.
+var inTestdata = map[string]string{"manifests/crd.yaml": "api/v1alpha1/testdata/crd.yaml"}
 
 // givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's
 // solution has.
