@@ -52,7 +52,6 @@ func nameOf(tdset *schedulev1.TDSet) string {
 	return name
 }
 
-// printer writes about one TDSet.
 type printer struct {
 	spec *schedulev1.TDSetSpec
 	*strings.Builder
@@ -117,7 +116,6 @@ func (c Change) String() string {
 		c.From.Format(dateFormat), direction, c.From.Format(offsetFormat), c.To.Format(to))
 }
 
-// transitions lists the week's transitions.
 func (p printer) transitions(week *Week) {
 	p.line("")
 	if begin := week.Begin; begin.Next.IsZero() {

@@ -110,7 +110,6 @@ func printMoves(w io.Writer, moves []exercises.Move) {
 	_ = table.Flush() // as with every print here, nobody is left to tell
 }
 
-// has reports whether that was done with any exercise.
 func has(moves []exercises.Move, done exercises.MoveKind) bool {
 	return slices.ContainsFunc(moves, func(move exercises.Move) bool { return move.Done == done })
 }

@@ -31,7 +31,6 @@ func notUp(c cluster.Backend) error {
 	return problem.New("cluster %q isn't up", c.Name()).ToDo("%s", toUp(c))
 }
 
-// toUp is the command that brings c up.
 func toUp(c cluster.Backend) string {
 	if c.Nodes() == cluster.Containers {
 		return "./scripts/workshop up --kind"

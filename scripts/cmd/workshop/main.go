@@ -18,7 +18,6 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Exit codes.
 const (
 	exitFailed      = 1
 	exitWrongUsage  = 2

@@ -77,7 +77,6 @@ func noTDSet(chapter chapters.Chapter) error {
 		ToDo("take one that has: %s", strings.Join(others, ", "))
 }
 
-// runProgram runs a program on the cluster until ctx ends.
 func runProgram(ctx context.Context, p program.Program, flags []string) error {
 	ready, err := prepare(ctx, p)
 	if err != nil {

@@ -57,7 +57,6 @@ FILE is YAML. If it is -, standard input is read. Other objects in it are skippe
 	return command
 }
 
-// buildSchedule builds the program in scripts/schedule and returns the binary's path.
 func buildSchedule(ctx context.Context) (binary string, err error) {
 	binary = filepath.Join(theRoot(), ".workshop", "bin", "schedule")
 	return binary, ui.New(os.Stderr).While("building schedule", func(step *ui.Step) (string, error) {

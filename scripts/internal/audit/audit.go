@@ -59,7 +59,6 @@ func (r Request) Method() string {
 	return cmp.Or(methods[r.Verb], "GET")
 }
 
-// String shows the request as a line.
 func (r Request) String() string {
 	return fmt.Sprintf("%-6s %s  %d", r.Method(), r.URI, r.Code)
 }

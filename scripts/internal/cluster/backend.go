@@ -30,7 +30,6 @@ type Backend interface {
 	Kill(ctx context.Context, component string) error
 }
 
-// Nodes is what a cluster's nodes are.
 type Nodes string
 
 const (
@@ -48,7 +47,6 @@ func RESTConfig(b Backend) (*rest.Config, error) {
 	return config, nil
 }
 
-// Nodes are simulated by kwok.
 func (c *Cluster) Nodes() Nodes { return Simulated }
 
 // Serves tells whether the API server's process runs.
@@ -71,7 +69,6 @@ type Status struct {
 	Components []ComponentStatus // empty unless Exists
 }
 
-// ComponentStatus is about one program of the cluster.
 type ComponentStatus struct {
 	Name    string
 	Running bool
@@ -88,7 +85,6 @@ func (s Status) RSS() (sum uint64) {
 	return sum
 }
 
-// Status looks at the cluster.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	if !c.Exists() {
 		return Status{}, nil

@@ -44,7 +44,6 @@ func resolve(path string) string {
 	return path
 }
 
-// Name is what the user calls it.
 func (c *Cluster) Name() string { return c.name }
 
 // Kubeconfig is the path of the administrator's kubeconfig. The file stands alone: copy it and it works.
@@ -54,7 +53,6 @@ func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig"
 // written when a request is answered and, for a watch, also when it starts. At 100 MB it is moved aside.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.kwok(), "logs", "audit.log") }
 
-// ComponentLog is the path of what a component printed.
 func (c *Cluster) ComponentLog(component string) string {
 	return filepath.Join(c.kwok(), "logs", component+".log")
 }
@@ -69,7 +67,6 @@ func (c *Cluster) Exists() bool {
 // kwok is the folder where kwokctl keeps the cluster: its choice, below HOME.
 func (c *Cluster) kwok() string { return filepath.Join(c.dir, ".kwok", "clusters", c.name) }
 
-// kwokLog is where kwokctl's own messages go.
 func (c *Cluster) kwokLog() string { return filepath.Join(c.dir, "kwokctl.log") }
 
 // madeFile is written once a new cluster has been ready, and says where. Without it, what there is was never finished.

@@ -43,7 +43,6 @@ type component struct {
 	} `json:"ports"`
 }
 
-// components reads kwokctl's record of the cluster.
 func (c *Cluster) components() ([]component, error) {
 	f, err := os.Open(filepath.Join(c.kwok(), "kwok.yaml"))
 	if err != nil {

@@ -17,12 +17,10 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// binaries are the programs of a cluster's components, in the folder bin.
 func binaries() []string {
 	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
 }
 
-// program is a process of a cluster.
 type program struct {
 	*gopsutil.Process
 	component  string

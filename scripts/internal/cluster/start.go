@@ -59,7 +59,6 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 	return c.startAgain(ctx, err)
 }
 
-// start starts the components that are down.
 func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
 	isReplaced := func(p program) bool { return p.replaced }
 	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) { // restart all: their versions match

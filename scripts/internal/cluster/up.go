@@ -6,21 +6,21 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 	"time"
 
 	"example.com/operators/scripts/internal/lock"
+	"example.com/operators/scripts/internal/ui"
 )
 
-// UpOptions say what Up should reach.
 type UpOptions struct {
 	Nodes    int          // simulated nodes; 0: as many as there are, or DefaultNodes in a new cluster
 	Progress func(string) // called with what Up is doing; may be nil
 }
 
-// Outcome is what Up had to do.
 type Outcome string
 
 const (
@@ -29,7 +29,6 @@ const (
 	AlreadyUp Outcome = "already up"
 )
 
-// UpResult is what Up did.
 type UpResult struct {
 	Outcome Outcome
 	Nodes   int // all of them Ready
@@ -97,4 +96,17 @@ func isWhole(running map[string]program, components []component) bool {
 		p, runs := running[c.Name]
 		return !runs || p.replaced
 	})
+}
+
+// UpShown starts a cluster with that many nodes (0: no change), and shows the progress.
+func UpShown(ctx context.Context, show *ui.UI, c Backend, nodes int) (result UpResult, err error) {
+	what := fmt.Sprintf("cluster %q", c.Name())
+	err = show.While(what, func(step *ui.Step) (done string, err error) {
+		result, err = c.Up(ctx, UpOptions{Nodes: nodes, Progress: func(doing string) { step.Update("%s", doing) }})
+		if result.Outcome != AlreadyUp {
+			done = fmt.Sprintf("%s %s", what, result.Outcome)
+		}
+		return done, err
+	})
+	return result, err
 }

@@ -104,7 +104,6 @@ func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chap
 	}
 }
 
-// writePromises writes what each promise means.
 func (c Contract) writePromises(text *strings.Builder) {
 	table := [][]string{{"promise", "means"}, {"---", "---"}}
 	for _, promise := range c.Promises {
@@ -113,7 +112,6 @@ func (c Contract) writePromises(text *strings.Builder) {
 	writeTable(text, table)
 }
 
-// writeTable writes rows with their columns aligned.
 func writeTable(text *strings.Builder, rows [][]string) {
 	table := tabwriter.NewWriter(text, 0, 0, 1, ' ', 0)
 	for _, row := range rows {

@@ -18,7 +18,6 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Progress says how far a build is.
 type Progress struct {
 	Waiting string // another command that is building; all else is empty then
 	gobuild.Progress
@@ -83,7 +82,6 @@ func (b *Builder) build(ctx context.Context, missing []Component, progress func(
 	return buildErr
 }
 
-// goBuild builds components into dir.
 func (b *Builder) goBuild(ctx context.Context, missing []Component, dir string, progress func(Progress)) error {
 	log, err := os.Create(b.Log)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"example.com/operators/scripts/internal/gobuild"
 )
 
-// Component is one program of the control plane.
 type Component struct {
 	Name    string // of the binary
 	Package string // what it is built from
@@ -26,7 +25,6 @@ func (c Component) output() string {
 	return c.Name
 }
 
-// Components lists all programs.
 func Components() []Component {
 	return []Component{
 		{"etcd", "go.etcd.io/etcd/server/v3"},
@@ -54,7 +52,6 @@ func (p Platform) Environment() []string {
 	return []string{"GOOS=" + p.OS, "GOARCH=" + p.Arch}
 }
 
-// Builder builds the components of one repository.
 type Builder struct {
 	State  string // .workshop, whose lock is held during a build
 	Module string // the folder whose go.mod pins everything

@@ -54,7 +54,6 @@ func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
 		ToDo("free some space, or %s", elsewhere)
 }
 
-// goBuildCache returns the folder of Go's build cache.
 func goBuildCache(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {

@@ -105,10 +105,8 @@ func (d *Demo) follow(ctx context.Context, deployment string, see func(*appsv1.D
 	return nil
 }
 
-// clock shows the time of a day, to the minute.
 func clock(at time.Duration) string { return time.Time{}.Add(24*time.Hour + at).Format("15:04") }
 
-// asked returns the replicas that were asked for, one after the other.
 func asked(samples []sample) []int32 {
 	var all []int32
 	for _, s := range samples {

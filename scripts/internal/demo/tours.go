@@ -41,7 +41,6 @@ type step struct {
 // tours has a function for each kind, which takes the path of the kind's sample.
 var tours = map[string]func(sample string) tour{chapters.Foo: fooTour, chapters.TDSet: tdsetTour}
 
-// fooTour is what is done to a Foo.
 func fooTour(sample string) tour {
 	return tour{namespace: "demo", ours: true, resource: "foos", shows: "foos,deployments,pods", acts: []act{{steps: []step{
 		{
@@ -97,7 +96,6 @@ func fooTour(sample string) tour {
 // second: it has only the real clock, as in production.
 const fastZone = "Antarctica/Troll"
 
-// zoneFolder is for $ZONEINFO.
 func zoneFolder(root string) string { return filepath.Join(root, ".workshop", "demo.zoneinfo") }
 
 // tdsetTour is what is done to a TDSet: first a day passes, and then the time is the real one.

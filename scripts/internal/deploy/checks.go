@@ -86,7 +86,6 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, but s
 // installed is what runs somewhere: of which image, "" if nothing does, and who has installed it, as its label says.
 type installed struct{ image, manager string }
 
-// running looks what runs there now.
 func (t target) running(ctx context.Context, k kubectl.Kubectl) (installed, error) {
 	said, err := k.Run(ctx, "get", "deployments", "--namespace", t.namespace, "--field-selector", "metadata.name="+t.deployment,
 		"--output", `jsonpath={.items[*].spec.template.spec.containers[0].image} {.items[*].metadata.labels.app\.kubernetes\.io/managed-by}`)

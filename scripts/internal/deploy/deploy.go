@@ -139,7 +139,6 @@ func (d Deployment) build(ctx context.Context, image string) error {
 	return kind.BuildImage(ctx, dir, image, "--file", filepath.Join(d.Chapter.Dir, "Dockerfile"))
 }
 
-// apply applies the manifests.
 func (d Deployment) apply(ctx context.Context) error {
 	parts := d.Chapter.Parts()
 	switch {
@@ -220,7 +219,6 @@ func (d Deployment) compiling(build func(progress func(gobuild.Progress)) error)
 	return build(func(p gobuild.Progress) { step.Update("%s", p) })
 }
 
-// kubectl says the command and runs it.
 func (d Deployment) kubectl(ctx context.Context, args ...string) error {
 	d.say("kubectl %s", strings.Join(args, " "))
 	_, err := d.Kubectl.Run(ctx, args...)

@@ -3,8 +3,19 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/mem"
 
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/pack"
 )
 
 // State is how a finding is to be taken.
@@ -16,10 +27,8 @@ const (
 	Bad
 )
 
-// Mark is how a state is shown.
 func (s State) Mark() string { return [...]string{"✓", "!", "✗"}[s] }
 
-// Finding is what one check found.
 type Finding struct {
 	State State
 	What  string // one sentence
@@ -50,4 +59,98 @@ func checks() []func(machine) Finding {
 		checkFlags, checkProxy, checkWorkspace, checkHTTPProxy,
 		checkPorts, checkStrays, checkClock,
 	}
+}
+
+type machine struct {
+	root        string
+	goEnv       map[string]string // what `go env` says in scripts/; nil: go can't be run
+	goError     string            // why not
+	goNeeded    string            // scripts/go.mod's go line
+	kubectl     string            // what the kubectl in PATH says of its version, in JSON
+	env         func(string) string
+	has         func(program string) bool
+	writable    error  // of .workshop
+	built       bool   // the control plane is
+	unpacked    bool   // the repository is, from an archive
+	clusterUp   bool   // all of it runs
+	disks       error  // that there is too little room on
+	memory      uint64 // available, bytes
+	ports       error
+	strays      []int // pids
+	now         time.Time
+	clusterMade time.Time // zero: there is none
+}
+
+func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
+	m := machine{
+		root:     root,
+		env:      os.Getenv,
+		has:      func(program string) bool { _, err := exec.LookPath(program); return err == nil },
+		writable: tryWriting(filepath.Join(root, ".workshop")),
+		ports:    c.CheckPorts(ctx),
+		now:      time.Now(),
+	}
+	m.strays, _ = c.Strays(ctx)
+	m.askGo(ctx)
+	m.askKubectl(ctx)
+	missing, err := controlplane.New(root).Missing()
+	m.built = err == nil && len(missing) == 0
+	m.unpacked = pack.Unpacked(root)
+	m.disks = controlplane.CheckFree(root, controlplane.NeededForBinary, "for the control plane and the cluster's data", controlplane.Elsewhere)
+	if m.disks == nil && !m.built {
+		m.disks = controlplane.CheckFree(m.goEnv["GOCACHE"], controlplane.NeededForCache, "to build the control plane", controlplane.Elsewhere)
+	}
+	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil {
+		m.memory = memory.Available
+	}
+	if info, err := os.Stat(c.Kubeconfig()); err == nil {
+		m.clusterMade = info.ModTime()
+	}
+	if status, err := c.Status(ctx); err == nil {
+		m.clusterUp = status.Ready
+	}
+	return m
+}
+
+// askGo asks the go command that is in PATH, without letting it fetch another one.
+func (m *machine) askGo(ctx context.Context) {
+	data, _ := os.ReadFile(filepath.Join(m.root, "scripts", "go.mod"))
+	for line := range strings.Lines(string(data)) {
+		if needed, found := strings.CutPrefix(strings.TrimSpace(line), "go "); found {
+			m.goNeeded = needed
+		}
+	}
+	cmd := exec.CommandContext(ctx, "go", "env", "-json")
+	cmd.Dir = m.root
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local")
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &m.goEnv)
+	}
+	if err != nil {
+		m.goEnv, m.goError = nil, err.Error()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			m.goError = strings.TrimSpace(string(exit.Stderr))
+		}
+	}
+}
+
+// askKubectl asks the kubectl that is in PATH, and no server.
+func (m *machine) askKubectl(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, "kubectl", "version", "--client", "--output=json").Output() // what it doesn't say is seen
+	m.kubectl = string(out)
+}
+
+func tryWriting(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "doctor")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

@@ -29,7 +29,6 @@ type Move struct {
 	Kept string
 }
 
-// MoveKind is what was done, in words for the learner.
 type MoveKind string
 
 const (
@@ -48,7 +47,6 @@ func (m Move) String() string {
 	return fmt.Sprintf("%s; your changed solution is kept: %s", m.Done, m.Kept)
 }
 
-// UpTo are the exercises from the first one to last.
 func UpTo(all []Exercise, last Exercise) []Exercise { return all[:1+slices.Index(all, last)] }
 
 // CatchUp puts the solutions of exercises in place, and keeps what was there. It leaves alone those that the learner has

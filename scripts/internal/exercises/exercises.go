@@ -47,7 +47,6 @@ const (
 // WorkMark marks the places in exercise.go where the learner works.
 const WorkMark = "YOUR WORK"
 
-// Exercise is one exercise.
 type Exercise struct {
 	Chapter chapters.Chapter
 	// Number is the exercise's place in the chapter, from 1.
@@ -63,7 +62,6 @@ type Exercise struct {
 // Name is how the commands call it, such as 01/1.
 func (e Exercise) Name() string { return fmt.Sprintf("%s/%d", e.Chapter.Number(), e.Number) }
 
-// Dir is the absolute path of its folder.
 func (e Exercise) Dir() string { return filepath.Join(e.Chapter.Dir, Folder, e.Folder) }
 
 // File is the absolute path of one of its files.
@@ -76,7 +74,6 @@ func (e Exercise) Path(name string) string {
 
 var folderName = regexp.MustCompile(`^([1-9][0-9]?)-[a-z0-9-]+$`)
 
-// All returns the exercises of all chapters below root, in order.
 func All(root string) ([]Exercise, error) {
 	all, err := chapters.All(root)
 	if err != nil {
@@ -130,7 +127,6 @@ var (
 	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})\r?$`)
 )
 
-// ReadHead reads the title and the minutes at the top of the README.
 func (e Exercise) ReadHead() (title string, minutes int, err error) {
 	text, err := os.ReadFile(e.File(ReadmeFile))
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 // hintTitles are the three sections of every hints.md: the same three steps in each exercise.
 func hintTitles() []string { return []string{"A nudge", "An approach", "Nearly the answer"} }
 
-// Hint is one section of hints.md.
 type Hint struct {
 	Title string
 	Text  string // Markdown, without the heading

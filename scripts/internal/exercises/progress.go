@@ -21,7 +21,6 @@ import (
 // progressVersion is the version of the file's format. A new field needs a new one: an older workshop would lose it.
 const progressVersion = 1
 
-// Record is what is known about one exercise.
 type Record struct {
 	// Passing is what the last check said.
 	Passing bool `json:"passing"`
@@ -31,14 +30,12 @@ type Record struct {
 	Hints int `json:"hints,omitempty"`
 }
 
-// Progress is what is known about all exercises.
 type Progress struct {
 	Version int `json:"version"`
 	// Exercises has those that were ever touched, by chapter and folder, such as 01-raw-watch/1-resume.
 	Exercises map[string]Record `json:"exercises"`
 }
 
-// Of returns what is known about an exercise.
 func (p Progress) Of(e Exercise) Record { return p.Exercises[key(e)] }
 
 func key(e Exercise) string { return e.Chapter.Name + "/" + e.Folder }

@@ -18,7 +18,6 @@ type Overview struct {
 	Tally
 }
 
-// ChapterOverview is one chapter of it.
 type ChapterOverview struct {
 	Chapter   string             `json:"chapter"`
 	Exercises []ExerciseOverview `json:"exercises"`
@@ -34,7 +33,6 @@ type Tally struct {
 	Percent  int `json:"percent"`
 }
 
-// ExerciseOverview is one exercise of it.
 type ExerciseOverview struct {
 	Name        string     `json:"name"` // 01/1
 	Path        string     `json:"path"` // from the repository's root
@@ -86,7 +84,6 @@ func (t Tally) String() string {
 	return counted
 }
 
-// Text is the overview for people.
 func (o Overview) Text(colours ui.Palette) string {
 	if o.Total == 0 {
 		return "There are no exercises yet.\n"

@@ -37,7 +37,6 @@ func (c *connections) add(plain net.Conn) *connection {
 	return added
 }
 
-// all returns the connections that are open now.
 func (c *connections) all() []*connection {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -54,7 +53,6 @@ func (c *connections) close() {
 	}
 }
 
-// dial opens a connection.
 func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	plain, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// exchange is one request and what becomes of it.
 type exchange struct {
 	audit.Request
 	user string // the sender, if a token names one
@@ -27,7 +26,6 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// handle is the proxy's http.Handler.
 func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	if !p.enter() {
 		panic(http.ErrAbortHandler)
@@ -98,7 +96,6 @@ func (p *Proxy) answered(response *http.Response) error {
 	return err
 }
 
-// record remembers a request that has an answer.
 func (p *Proxy) record(x *exchange) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

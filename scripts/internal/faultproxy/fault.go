@@ -65,14 +65,12 @@ func (f *Fault) Stop() {
 	}
 }
 
-// isOver tells whether the fault was stopped.
 func (f *Fault) isOver() bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	return f.stopped
 }
 
-// String names the fault and says what it has done.
 func (f *Fault) String() string { return fmt.Sprintf("%s (hits: %d)", f.name, f.Hits()) }
 
 func (f *Fault) hit() {

@@ -200,5 +200,4 @@ func (p *Proxy) AfterWrite(k int, do func(audit.Request), matches ...Match) *Fau
 	}})
 }
 
-// writes narrows a fault down to writes.
 func writes(matches []Match) []Match { return slices.Concat(matches, []Match{isWrite}) }

@@ -42,7 +42,6 @@ var identity = sync.OnceValues(func() (tls.Certificate, error) {
 	return tls.X509KeyPair(certificate, key)
 })
 
-// Proxy is a running proxy.
 type Proxy struct {
 	ca       []byte
 	listener net.Listener
@@ -131,7 +130,6 @@ func (p *Proxy) serve(certificate tls.Certificate) {
 	p.serving.Go(func() { server.ServeTLS(p.listener, "", "") })
 }
 
-// Address is the proxy's URL.
 func (p *Proxy) Address() string { return "https://" + p.listener.Addr().String() }
 
 // CAData is the certificate, in PEM, by which clients know the proxy.

@@ -26,7 +26,6 @@ var apiPaths = request.RequestInfoFactory{
 	GrouplessAPIPrefixes: sets.NewString("api"),
 }
 
-// parse reads what a request asks for.
 func parse(r *http.Request) *exchange {
 	info, err := apiPaths.NewRequestInfo(r)
 	if err != nil {
@@ -95,5 +94,4 @@ func spared(r audit.Request) bool {
 	return slices.Contains([]string{"leases.coordination.k8s.io", "events.", "events.events.k8s.io"}, resource+"."+r.Group)
 }
 
-// isWrite tells whether a request counts as a write.
 func isWrite(r audit.Request) bool { return r.Resource != "" && r.IsWrite() && !spared(r) }

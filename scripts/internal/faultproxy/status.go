@@ -44,7 +44,6 @@ func expired(x *exchange) error {
 	return apierrors.NewResourceExpired("too old resource version: " + resourceVersion(x.Request))
 }
 
-// statusOf returns an error as the API sends it.
 func statusOf(err error) *metav1.Status {
 	var known apierrors.APIStatus
 	if !errors.As(err, &known) {

@@ -65,7 +65,6 @@ func (p *Proxy) Watches() int {
 	return len(p.watches)
 }
 
-// open returns the open watches that match.
 func (p *Proxy) open(matches []Match) []*watch {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -175,7 +175,6 @@ func Find(name string) (Fault, error) {
 		ToDo(`take one of %s; "./scripts/workshop faults" says what each does`, strings.Join(names, ", "))
 }
 
-// killAPIServer is F3.
 func killAPIServer(ctx context.Context, s *session) (end func() error, err error) {
 	end = func() error {
 		if _, err := s.Cluster.Up(context.WithoutCancel(ctx), cluster.UpOptions{}); err != nil {
@@ -190,7 +189,6 @@ func killAPIServer(ctx context.Context, s *session) (end func() error, err error
 	return end, nil
 }
 
-// killProgram is F5.
 func killProgram(ctx context.Context, s *session) (end func() error, err error) {
 	first := s.replicas[0]
 	return s.follow(ctx, first.proxy.AfterWrite(1, func(audit.Request) { first.program.Kill() })), nil

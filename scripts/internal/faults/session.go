@@ -57,7 +57,6 @@ type Cluster interface {
 	Up(ctx context.Context, options cluster.UpOptions) (cluster.UpResult, error)
 }
 
-// session is one run of a Session.
 type session struct {
 	Session
 	teller
@@ -170,7 +169,6 @@ func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func
 	}
 }
 
-// startReplica starts one more replica of the program.
 func (s *session) startReplica() error {
 	proxy, err := faultproxy.Start(s.Target)
 	if err != nil {
@@ -210,7 +208,6 @@ func (r *running) source(what string) string {
 	return fmt.Sprintf("%s %d", what, r.number)
 }
 
-// close ends all replicas.
 func (s *session) close() {
 	for _, c := range s.replicas {
 		c.close((*process.Program).Stop)

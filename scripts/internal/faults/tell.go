@@ -58,7 +58,6 @@ func (t *teller) request(who string, r audit.Request) {
 	t.line(who, "%s", inWords(r))
 }
 
-// heading tells the reader what comes now.
 func (t *teller) heading(format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -73,7 +72,6 @@ func (t *teller) note(text string) {
 	fmt.Fprintf(t.out, "   %s\n", strings.ReplaceAll(text, "\n", "\n   "))
 }
 
-// tellReads tells the number of the reads that were counted.
 func (t *teller) tellReads() {
 	if t.reads > 0 {
 		t.line(t.reader, "%s", ui.Plural(t.reads, "read"))

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 )
@@ -34,7 +35,6 @@ func Memory() []string {
 // grace is how long go has to remove its temporary files when it is told to end.
 const grace = 5 * time.Second
 
-// Build is one run of go build.
 type Build struct {
 	What     string         // what is built, for errors
 	Dir      string         // the module's, or a folder in it
@@ -63,15 +63,61 @@ func (b Build) Run(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return b.failure(watch.Messages(), err)
+	p := problem.New("building %s failed", b.What).Because(err)
+	if len(watch.messages) > 0 {
+		p.Err = fmt.Errorf("go said:\n    %s", strings.Join(watch.messages, "\n    "))
+	}
+	p.Explain(problem.OfGo(), strings.Join(watch.messages, "\n"))
+	return p
 }
 
-// failure turns what go said into a sentence: a known cause, or else go's own last words.
-func (b Build) failure(messages []string, err error) error {
-	p := &problem.Problem{What: "building " + b.What + " failed", Err: err}
-	if len(messages) > 0 {
-		p.Err = fmt.Errorf("go said:\n    %s", strings.Join(messages, "\n    "))
+type Progress struct {
+	Packages int    // compiled so far
+	Package  string // the last of them
+	Modules  int    // fetched so far
+}
+
+func (p Progress) String() string {
+	if p.Packages == 0 && p.Modules > 0 {
+		return fmt.Sprintf("%d modules fetched", p.Modules)
 	}
-	p.Explain(problem.OfGo(), strings.Join(messages, "\n"))
-	return p
+	return fmt.Sprintf("%d packages compiled", p.Packages)
+}
+
+// lastMessages is how many of go's messages are kept to show when it fails.
+const lastMessages = 20
+
+// Watcher reads what go prints with -v, as it comes: packages compiled, modules fetched, and messages.
+type Watcher struct {
+	output.Lines
+	progress Progress
+	report   func(Progress)
+	messages []string // the last few lines that are neither
+}
+
+// NewWatcher returns a Watcher that calls report, which may be nil, whenever there is progress.
+func NewWatcher(report func(Progress)) *Watcher {
+	if report == nil {
+		report = func(Progress) {}
+	}
+	w := &Watcher{report: report}
+	w.Do = w.read
+	return w
+}
+
+func (w *Watcher) read(line string) {
+	switch {
+	case line == "":
+		return
+	case strings.HasPrefix(line, "go: downloading "):
+		w.progress.Modules++
+	case !strings.ContainsAny(line, " :#"): // a package's path, and nothing else
+		w.progress.Packages++
+		w.progress.Package = line
+	default:
+		w.messages = append(w.messages, line)
+		w.messages = w.messages[max(0, len(w.messages)-lastMessages):]
+		return
+	}
+	w.report(w.progress)
 }

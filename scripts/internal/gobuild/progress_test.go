@@ -41,8 +41,8 @@ func TestWatcher(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if !slices.Equal(w.Messages(), test.messages) {
-				t.Errorf("messages: %q, want %q", w.Messages(), test.messages)
+			if !slices.Equal(w.messages, test.messages) {
+				t.Errorf("messages: %q, want %q", w.messages, test.messages)
 			}
 		})
 	}

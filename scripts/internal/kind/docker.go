@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	kindexec "sigs.k8s.io/kind/pkg/exec"
+
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -35,7 +37,6 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	return said, explain(err, "docker failed", "")
 }
 
-// query runs docker and decodes its JSON output into answer.
 func query(ctx context.Context, answer any, args ...string) error {
 	said, err := docker(ctx, append(args, "--format", "{{json .}}")...)
 	if err != nil {
@@ -47,7 +48,6 @@ func query(ctx context.Context, answer any, args ...string) error {
 	return nil
 }
 
-// engine is what docker reports about itself.
 type engine struct {
 	CgroupVersion string // "1" or "2"
 	ServerErrors  []string
@@ -62,7 +62,6 @@ func findEngine(ctx context.Context) (found engine, err error) {
 	return found, err
 }
 
-// container is one of docker's.
 type container struct {
 	ID         string // "": no container
 	State      struct{ Running bool }
@@ -84,7 +83,6 @@ func inspect(ctx context.Context, name string) (found container, err error) {
 	return found, err
 }
 
-// isGone tells whether docker says that there is no such container.
 func isGone(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container")
 }
@@ -101,4 +99,50 @@ func pull(ctx context.Context, image string) error {
 	return problem.New("the node image %s can't be pulled", image).
 		ToDo("check the network and the image's name, or name one that docker has: --image NAME (docker image ls shows them)").
 		Because(err)
+}
+
+// troubles are tried in order.
+func troubles() []problem.Cause {
+	return []problem.Cause{{
+		Phrases: []string{"no space left on device"},
+		What:    "the disk is full",
+		Mend:    "free some space: docker system df shows what docker takes",
+	}, {
+		Phrases: []string{"permission denied while trying to connect", "dial unix /var/run/docker.sock: connect: permission denied"},
+		What:    "you may not use docker",
+		Mend:    "become a member of the group docker (sudo usermod -aG docker $USER, then log in again)",
+	}, {
+		Phrases: []string{"Cannot connect to the Docker daemon", "docker daemon is not running", "error during connect", "failed to connect to the docker API"},
+		What:    "docker isn't running",
+		Mend:    "start it (Docker Desktop, or: sudo systemctl start docker), or do without containers: ./scripts/workshop --on kwok up",
+	}, {
+		Phrases: []string{"too many open files", "inotify"},
+		What:    "the machine lets a user watch too few files (inotify), which each node needs hundreds of",
+		Mend:    "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
+	}, {
+		Phrases: []string{"could not find a log line that matches"},
+		What:    "the node didn't start",
+		Mend: "the log says why; most often the machine lets a user watch too few files: sudo sysctl fs.inotify.max_user_watches=524288 " +
+			"fs.inotify.max_user_instances=512",
+	}, {
+		Phrases: []string{"cgroup v1 support", "failCgroupV1"},
+		What:    "the kubelet refuses this machine's cgroups, which are of version 1",
+		Mend:    "update the machine's system, or boot it with systemd.unified_cgroup_hierarchy=1",
+	}}
+}
+
+// explain gives an error the mend that is known for it; otherwise it says what, and where the log is.
+func explain(err error, what, log string) error {
+	p := problem.New("%s", what).SeeLog(log).Because(err)
+	if log != "" {
+		p.Mend = "the log says more"
+	}
+	said := err.Error()
+	if run := kindexec.RunErrorForError(err); run != nil {
+		said += string(run.Output)
+	}
+	if trouble, known := problem.Find(troubles(), said); known {
+		p.What, p.Mend = trouble.What, trouble.Mend
+	}
+	return p
 }

@@ -32,25 +32,20 @@ type Cluster struct {
 
 var _ cluster.Backend = (*Cluster)(nil)
 
-// New returns the cluster of that name in the repository at root.
 func New(root, name string) *Cluster {
 	state := filepath.Join(root, ".workshop")
 	return &Cluster{name: name, state: state, dir: filepath.Join(folder(state), name)}
 }
 
-// folder is where all clusters of kind lie.
 func folder(state string) string { return filepath.Join(state, "kind") }
 
-// Name is what the user calls it.
 func (c *Cluster) Name() string { return c.name }
 
 // KindName is what kind calls it. All of a machine's clusters share these names, so this one begins with the course's.
 func (c *Cluster) KindName() string { return "operators-" + c.name }
 
-// Node is the name of the container that is its node.
 func (c *Cluster) Node() string { return c.KindName() + "-control-plane" }
 
-// Nodes are containers.
 func (c *Cluster) Nodes() cluster.Nodes { return cluster.Containers }
 
 // Kubeconfig is the path of the administrator's kubeconfig. The file stands alone: copy it and it works.
@@ -83,7 +78,6 @@ func (c *Cluster) Begun() bool {
 	return begun
 }
 
-// Serves tells whether the node's container runs.
 func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	if !c.Exists() {
 		return false, nil
@@ -106,7 +100,6 @@ func (c *Cluster) find(ctx context.Context) (node container, ours bool, err erro
 	return node, node.ID == id, nil
 }
 
-// provider is kind itself.
 func (c *Cluster) provider(log logger) *kind.Provider {
 	return kind.NewProvider(kind.ProviderWithDocker(), kind.ProviderWithLogger(log))
 }

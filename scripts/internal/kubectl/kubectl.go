@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Kubectl runs commands against one cluster.
 type Kubectl struct {
 	// Binary is kubectl's path.
 	Binary string
@@ -40,7 +39,6 @@ func (k Kubectl) Run(ctx context.Context, args ...string) (string, error) {
 	return k.run(ctx, nil, args...)
 }
 
-// run runs kubectl with args, and stdin as its standard input.
 func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, k.Binary, args...)
 	command.Stdin = bytes.NewReader(stdin)
@@ -93,7 +91,6 @@ func (k Kubectl) Try(ctx context.Context, content []byte) error {
 	return err
 }
 
-// Apply applies the objects in content, which is YAML.
 func (k Kubectl) Apply(ctx context.Context, content []byte) error {
 	_, err := k.run(ctx, content, "apply", "--server-side", "-f", "-")
 	return err

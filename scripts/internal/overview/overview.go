@@ -4,15 +4,17 @@ package overview
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"example.com/operators/scripts/internal/chapterdiff"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/exercises"
 )
 
-// Tables are the tables that texts may ask for.
 func Tables() docs.Tables {
 	return docs.Tables{"chapters": Chapters, "by-hand": ByHand}
 }
@@ -54,4 +56,114 @@ func markdown(table [][]string) string {
 		fmt.Fprintf(&text, "| %s |\n", strings.Join(row, " | "))
 	}
 	return text.String()
+}
+
+// job is something that a controller needs, whoever writes it.
+type job struct {
+	what string
+	// files match the paths of those whose code is for it. Names are declarations that are for it
+	// wherever they stand: they come first.
+	files *regexp.Regexp
+	names []string
+}
+
+// jobs are all jobs, in the order in which data flows. Each line of code belongs to exactly one.
+var jobs = []job{
+	{what: "the types", files: regexp.MustCompile(`(^|_|/)types\.go$`)},
+	{what: "their plumbing, and a client for them", files: regexp.MustCompile(`^wire/(client|trace)\.go$|^pkg/client/|(^|/)(deepcopy|register|doc|groupversion_info)\.go$`)},
+	{what: "list, watch, resume, 410 Gone", files: regexp.MustCompile(`^wire/reflector\.go$`)},
+	{what: "watches and caches: wiring", files: regexp.MustCompile(`(^|/)(reflectors|informers|index)\.go$`)},
+	{what: "which events concern which Foos", files: regexp.MustCompile(`(^|/)events\.go$`), names: []string{"SetupWithManager", "findFoosForDeployment"}},
+	{what: "a queue, its workers, retries", files: regexp.MustCompile(`(^|/)(handle|queue)\.go$`)},
+	{what: "reads", files: regexp.MustCompile(`(^|/)(read|paths)\.go$`)},
+	{what: "Reconcile: compare, and act", files: regexp.MustCompile(`(^|/)reconcile\.go$|_controller\.go$`)},
+	{what: "what a Foo wants, what its status says", files: regexp.MustCompile(`(^|/)desired\.go$`)},
+	{what: "writes", files: regexp.MustCompile(`(^|/)(write|merge)\.go$`)},
+	{what: "Events", files: regexp.MustCompile(`(^|/)recorder\.go$`)},
+	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
+	{what: "a timeout for idle watches", files: regexp.MustCompile(`(^|/)idletimeout\.go$`)},
+	{what: "namespaces that are being deleted", files: regexp.MustCompile(`(^|/)terminating\.go$`)},
+	{what: "what the log says when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
+	{what: "flags, settings, start and end", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving|waitforcrd)\.go$`)},
+	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},
+}
+
+// ByHand is a line for each job, with the lines of Go that each chapter about Foos has for it; then
+// what it has in all, and beside it, how much a reader of the chapter before has to read, and how
+// many faults it survives.
+func ByHand(root string) (string, error) {
+	all, err := chapters.All(root)
+	if err != nil {
+		return "", err
+	}
+	all = slices.DeleteFunc(all, func(c chapters.Chapter) bool { return c.Kind() != chapters.Foo })
+	table := [][]string{{"lines of Go for"}}
+	for _, job := range jobs {
+		table = append(table, []string{job.what})
+	}
+	table = append(table,
+		[]string{"**all that is written by hand**"},
+		[]string{"Go that generators write"},
+		[]string{"manifests and scripts, by hand"},
+		[]string{"lines to read, coming from the chapter before"},
+		[]string{fmt.Sprintf("faults survived, of %d", len(contract.Faults()))},
+	)
+	rows, err := chapterdiff.Rows(all)
+	if err != nil {
+		return "", err
+	}
+	for _, row := range rows {
+		column, err := columnOf(row)
+		if err != nil {
+			return "", err
+		}
+		for i, cell := range column {
+			table[i] = append(table[i], cell)
+		}
+	}
+	return markdown(table), nil
+}
+
+// columnOf shows a chapter: its number, a cell for each job, the total, what stands beside, and how
+// much there is to read.
+func columnOf(row chapterdiff.Row) ([]string, error) {
+	counts := make([]int, len(jobs))
+	for _, part := range row.Parts {
+		i := jobOf(part)
+		if i < 0 {
+			return nil, fmt.Errorf("%s/%s is for no job: say for which in scripts/internal/overview/overview.go", row.Chapter.Name, part.File)
+		}
+		counts[i]++
+	}
+	column := []string{row.Chapter.Number()}
+	for _, n := range counts {
+		column = append(column, cell(n))
+	}
+	return append(column, fmt.Sprintf("**%d**", row.Code), cell(row.Generated), cell(row.Manifests),
+		cell(row.ToRead()), fmt.Sprint(survived(row.Chapter))), nil
+}
+
+// jobOf is the index of the job that a part is for, or -1.
+func jobOf(part chapterdiff.Part) int {
+	if i := slices.IndexFunc(jobs, func(j job) bool { return slices.Contains(j.names, part.Declaration) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(jobs, func(j job) bool { return j.files.MatchString(part.File) })
+}
+
+// survived counts the faults through which a chapter's own program holds its promises.
+func survived(chapter chapters.Chapter) (n int) {
+	for _, fault := range contract.Faults() {
+		if contract.WhyNotHeld(chapter, fault.Name) == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func cell(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprint(n)
 }

@@ -11,7 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,4 +87,80 @@ func writeEntry(ctx context.Context, archive *tar.Writer, e entry, date time.Tim
 	n, err := io.Copy(archive, file)
 	progress(n)
 	return err
+}
+
+// entry is a folder, file or link of the archive.
+type entry struct {
+	tar.Header
+	from string
+}
+
+// add adds a file or a whole folder to the archive, under that name. It includes empty folders,
+// because git doesn't recognize a repository whose .git lacks them. tar creates the parent folders.
+func (p *packer) add(name, from string) error {
+	return filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && at == from {
+			return err
+		}
+		below, err := filepath.Rel(from, at)
+		if err != nil {
+			return err
+		}
+		name := path.Join(name, filepath.ToSlash(below))
+		if asked, inProxy := strings.CutPrefix(name, ".workshop/proxy/"); inProxy && !served(asked) {
+			return nil
+		}
+		e, err := newEntry(name, at)
+		if err == nil && isProgram(name) && e.Typeflag == tar.TypeReg {
+			err = checkProgram(at, p.Platform)
+		}
+		p.entries = append(p.entries, e)
+		return err
+	})
+}
+
+// newEntry returns the entry for the file or folder at from. Everyone may read it. Who may write is
+// up to the umask of the user who unpacks it.
+//
+// Go can't publish itself as a module as it is: its go.mod files have another name there, and no
+// file is executable. The go command fixes both when it unpacks such a module, and so does
+// newEntry.
+func newEntry(name, from string) (entry, error) {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return entry{}, err
+	}
+	target, _ := os.Readlink(from) // "" if it is no link
+	header, err := tar.FileInfoHeader(info, target)
+	if err != nil {
+		return entry{}, err
+	}
+	mode := int64(0o644)
+	goScript, _ := path.Match(".workshop/go/lib/go_?*_?*_exec", name)
+	if info.Mode()&0o111 != 0 || goScript || isProgram(name) {
+		mode = 0o755
+	}
+	if strings.HasPrefix(name, ".workshop/go/") && path.Base(name) == "_go.mod" {
+		name = path.Join(path.Dir(name), "go.mod")
+	}
+	name = path.Join(folder, name)
+	if info.IsDir() {
+		name += "/"
+	}
+	return entry{tar.Header{Name: name, Typeflag: header.Typeflag, Linkname: header.Linkname, Size: header.Size, Mode: mode}, from}, nil
+}
+
+// isProgram reports whether name is a program of the control plane, the workshop or Go, built for
+// the archive's platform.
+func isProgram(name string) bool {
+	return strings.HasPrefix(name, ".workshop/bin/") && path.Ext(name) != ".stamp" ||
+		strings.HasPrefix(name, ".workshop/go/bin/") || strings.HasPrefix(name, ".workshop/go/pkg/tool/")
+}
+
+// served reports whether the go command asks a proxy for this file of a module cache's
+// cache/download. It doesn't ask for locks and recorded checksums, nor for Go toolchains that it
+// downloaded for itself.
+func served(name string) bool {
+	kind := slices.Contains([]string{".info", ".mod", ".zip"}, path.Ext(name)) || path.Base(name) == "list"
+	return kind && path.Base(path.Dir(name)) == "@v" && !strings.HasPrefix(name, goModule+"/")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -73,4 +74,78 @@ func fromSystem(err error) *Problem {
 		}
 	}
 	return &Problem{}
+}
+
+// Cause is a known cause of failure, recognized by any of its phrases in a program's output.
+type Cause struct {
+	Phrases    []string
+	What, Mend string
+}
+
+// Find returns the first cause with a phrase in the output. Unknown causes are left to the log.
+func Find(causes []Cause, printed string) (cause Cause, known bool) {
+	i := slices.IndexFunc(causes, func(c Cause) bool {
+		return slices.ContainsFunc(c.Phrases, func(phrase string) bool { return strings.Contains(printed, phrase) })
+	})
+	if i < 0 {
+		return Cause{}, false
+	}
+	return causes[i], true
+}
+
+// Explain adds the cause and its fix, if the output matches a known cause.
+func (p *Problem) Explain(causes []Cause, printed string) {
+	if cause, known := Find(causes, printed); known {
+		p.What, p.Mend = p.What+", since "+cause.What, cause.Mend
+	}
+}
+
+// OnMachine returns causes that any program can report, in the order in which to try them. A full
+// disk comes first, because it makes other things fail as well.
+func OnMachine() []Cause {
+	return []Cause{{
+		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
+		What:    "the disk is full",
+		Mend:    "free some space (\"go clean -cache\" empties Go's build cache, which may lie on another disk than this folder), then run the same command again",
+	}, {
+		Phrases: []string{"read-only file system"},
+		What:    "a folder that must be written to is read-only",
+		Mend:    "copy the repository to a folder that you can write to",
+	}, {
+		Phrases: []string{"signal: killed", "cannot allocate memory", "out of memory"},
+		What:    "the machine ran out of memory",
+		Mend:    "close other programs (2 GiB free are needed), then run the same command again",
+	}, {
+		Phrases: []string{"permission denied"},
+		What:    "a file may not be read or written",
+		Mend:    "check who owns this folder and Go's caches (a former run as root?)",
+	}}
+}
+
+// OfGo returns causes that the go command reports: OnMachine's, and in the middle of them those whose
+// phrases mean this only where go says them. A refused connection in a scheduler's log doesn't mean
+// that Go couldn't fetch a module.
+func OfGo() []Cause {
+	return slices.Insert(OnMachine(), 2, []Cause{{
+		// go's words when a file proxy hasn't got a file: the proxy of an unpacked archive.
+		Phrases: []string{"/.workshop/proxy/"},
+		What:    "a module is needed that isn't in the archive that this folder came from",
+		Mend:    "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
+	}, {
+		Phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
+		What:    "this Go is too old",
+		Mend:    "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
+	}, {
+		Phrases: []string{"module lookup disabled"},
+		What:    "Go isn't allowed to fetch modules (GOPROXY=off)",
+		Mend:    "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
+	}, {
+		Phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
+		What:    "the Go modules couldn't be fetched",
+		Mend:    "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
+	}, {
+		Phrases: []string{"checksum mismatch"},
+		What:    "a fetched module isn't the one that go.sum names",
+		Mend:    "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",
+	}}...)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/fatih/color"
 	"golang.org/x/term"
 )
 
@@ -36,4 +37,35 @@ func (u *UI) Beside(out io.Writer, follow func(text string)) *UI {
 // Say prints a line. It must not be called while a step runs: Step.Note is for that.
 func (u *UI) Say(format string, args ...any) {
 	fmt.Fprintf(u.out, format+"\n", args...)
+}
+
+type Palette struct {
+	Green, Red, Cyan, Grey, Bold *color.Color
+}
+
+// NewPalette returns the colours or, unless coloured, as many that do nothing.
+func NewPalette(coloured bool) Palette {
+	p := Palette{color.New(color.FgGreen), color.New(color.FgRed), color.New(color.FgCyan), color.New(color.FgHiBlack), color.New(color.Bold)}
+	for _, c := range []*color.Color{p.Green, p.Red, p.Cyan, p.Grey, p.Bold} {
+		if coloured {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+	}
+	return p
+}
+
+// Coloured tells whether out is a terminal whose user wants colour.
+func Coloured(out *os.File) bool { return moves(out) && os.Getenv("NO_COLOR") == "" }
+
+// moves tells whether out is a terminal that can do more than a printer.
+func moves(out *os.File) bool { return term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb" }
+
+// Plural counts: 1 test, 2 tests.
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

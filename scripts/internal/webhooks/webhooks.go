@@ -67,12 +67,10 @@ func New(dir string) (*Local, error) {
 	return &Local{dir, listener.Addr().(*net.TCPAddr).Port, certificate}, nil
 }
 
-// Flags are the program's.
 func (l *Local) Flags() []string {
 	return []string{"--enable-webhooks", "--webhook-host", host, "--webhook-port", strconv.Itoa(l.port), "--webhook-cert-path", l.dir}
 }
 
-// Await returns when the program answers, or ctx ends.
 func (l *Local) Await(ctx context.Context) error {
 	roots, err := cert.NewPoolFromBytes(l.ca)
 	if err != nil {

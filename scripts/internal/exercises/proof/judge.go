@@ -129,7 +129,6 @@ func (p *Proof) asGiven(v verdict.Verdict) {
 	}
 }
 
-// solved judges the run of the solution.
 func (p *Proof) solved(v verdict.Verdict) {
 	name := v.Exercise.Path(exercises.SolutionFile) + ": "
 	if !p.runs(name, v) {

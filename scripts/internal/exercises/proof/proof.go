@@ -28,7 +28,6 @@ import (
 // solutionLimit is how long an exercise's solution may take: the race detector makes it slow.
 const solutionLimit = 5 * verdict.DefaultLimit
 
-// Options say what is to be proved, and how.
 type Options struct {
 	Root    string // of the repository
 	Chapter chapters.Chapter
@@ -43,7 +42,6 @@ type Options struct {
 	Progress func(test string)
 }
 
-// Proof is the result.
 type Proof struct {
 	gotest.Counts
 	// Problems say what is wrong, a sentence each.

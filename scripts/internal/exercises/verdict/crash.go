@@ -12,7 +12,6 @@ import (
 	"example.com/operators/scripts/internal/gotest"
 )
 
-// crash is what the runtime printed.
 type crash struct {
 	headline string // after "panic: ", without the runtime's notes
 	timedOut string // the time limit that was exceeded; "": none was

@@ -19,7 +19,6 @@ const (
 	maxLines = 20
 )
 
-// page is what is shown.
 type page struct {
 	strings.Builder
 	ui.Palette
@@ -73,7 +72,6 @@ func (p *page) test(t Test) {
 	}
 }
 
-// reason is why a test fails, and where to look.
 func (p *page) reason(t Test) {
 	p.told++
 	if p.told > inFull && !p.all {

@@ -19,7 +19,6 @@ import (
 // DefaultLimit is how long an exercise's tests may take together: they are written to need a second.
 const DefaultLimit = 20 * time.Second
 
-// Run is how to run the tests of exercises.
 type Run struct {
 	Tag      string
 	Args     []string // more arguments to go test

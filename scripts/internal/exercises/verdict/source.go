@@ -19,7 +19,6 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 )
 
-// source is what was read.
 type source struct {
 	exercise  exercises.Exercise
 	files     *token.FileSet
@@ -88,7 +87,6 @@ func TestName(sentence string) string { return blank.ReplaceAllString(sentence, 
 
 var blank = regexp.MustCompile(`[\s\pZ]`)
 
-// sentence is a test's name as a sentence.
 func (s *source) sentence(name string) string {
 	function, subtest, _ := strings.Cut(name, "/")
 	if subtest == "" {

@@ -16,7 +16,6 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// Outcome is the result of a check.
 type Outcome int
 
 const (
@@ -26,7 +25,6 @@ const (
 	NoTest              // nothing ran
 )
 
-// Verdict is what a check has found.
 type Verdict struct {
 	Exercise exercises.Exercise
 	Outcome  Outcome
@@ -92,7 +90,6 @@ func (v Verdict) count(state gotest.State) int {
 	return n
 }
 
-// Summary is the verdict in a few words.
 func (v Verdict) Summary() string {
 	switch {
 	case v.Outcome == Passed:
@@ -108,7 +105,6 @@ func (v Verdict) Summary() string {
 	return fmt.Sprintf("%d of %s passed", v.count(gotest.Passed), ui.Plural(run, "test"))
 }
 
-// test explains one test.
 func (s *source) test(name string, state gotest.State, output string, c *crash) Test {
 	said, asked, mentioned := ownWords(output)
 	test := Test{Name: name, Sentence: s.sentence(name), State: state, Message: said, Asked: s.asked(name)}

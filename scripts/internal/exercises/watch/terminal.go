@@ -13,7 +13,6 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// Terminal is what a Watch reads from and writes to.
 type Terminal struct {
 	Out     io.Writer
 	Keys    io.Reader // nil: there are none

@@ -18,7 +18,6 @@ import (
 // reportPeriod is how often a check that takes long is reported.
 const reportPeriod = 5 * time.Second
 
-// Watch checks exercises as they are saved.
 type Watch struct {
 	Checker  verdict.Checker
 	Terminal Terminal
@@ -27,7 +26,6 @@ type Watch struct {
 	Start     exercises.Exercise
 }
 
-// session is one run of a Watch.
 type session struct {
 	Watch
 	saves   *saves
@@ -127,7 +125,6 @@ func (s *session) hint(ctx context.Context) {
 	s.say("\n%s", hint)
 }
 
-// open makes an exercise the current one and checks it.
 func (s *session) open(ctx context.Context, e exercises.Exercise) error {
 	s.current = e
 	if err := s.saves.follow(e); err != nil {
@@ -160,7 +157,6 @@ func (s *session) check(ctx context.Context) {
 	}()
 }
 
-// cancelCheck cancels the check under way, and waits until it has ended.
 func (s *session) cancelCheck() {
 	if s.cancel != nil {
 		s.cancel()
@@ -169,7 +165,6 @@ func (s *session) cancelCheck() {
 	}
 }
 
-// show shows the result of a check.
 func (s *session) show(r result) {
 	s.cancel()
 	s.cancel = nil
