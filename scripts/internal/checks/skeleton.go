@@ -18,80 +18,60 @@ const (
 	tdset   = "exercises/5-tdset/" // the same operator in each chapter, so the rules are the same
 )
 
-type part struct {
-	path        string
-	first, last string // the numbers of the chapters that have it
-	same        bool   // it is the same file in all of them, but for the chapter's own name
+// parts are the files of the skeleton, and the chapters that have them. 01-03 means that the file is
+// the same in these, but for the chapter's own name.
+var parts = []part{
+	{"main.go", "01 02 03-04 05"},
+	{"events.go", "01-04"},
+	{"queue.go", "03-04"},
+	{"leader.go", "03-04"},
+	{"handle.go", "01-02"},
+	{"informers.go", "02 03 04"},
+	{"index.go", "02-04 05-06"},
+	{"recorder.go", "03-04 05-06"},
+	{"foo_controller.go", "05 06"},
+	{"waitforcrd.go", "05-07"},
+	{"cmd/serving.go", "06-07"},
+	{"config.go", "01-04"},
+	{"watcherrors.go", "02-07"},
+	{"idletimeout.go", "01-07"},
+	{"terminating.go", "01-07"},
+	{"merge.go", "01-03"},
+	{"reconcile.go", "01-06"},
+	{"write.go", "01 02-03 04 05-06"},
+	{"read.go", "01 02-03 04 05-06"},
+	{"pkg/client/foos.go", "02-03"},
+	{"desired.go", "01-03 04-06"},
+	{api + "types.go", "01-03 04-05"},
+	{api + "doc.go", "04-05"},
+	{api + "zz_generated.deepcopy.go", "02-05"},
+	{api + "zz_generated.register.go", "04-05"},
+	{applied + "foo.go", "04-05"},
+	{applied + "foospec.go", "04-05"},
+	{applied + "foostatus.go", "04-05"},
+	{"hack/openapi-schema.go", "04-05"},
+	{"hack/verify-codegen.sh", "04-05"},
+	{"manifests/crd.yaml", "01-06"},
+	{"manifests/foo.yaml", "01-05"},
+	{"manifests/rbac.yaml", "01 02 03 04 05"},
+
+	{tdset + "main.go", "01-04 05-06"}, // from 05 on with a flag set of its own
+	{tdset + "types.go", "01-03 04-05"},
+	{tdset + "clock.go", "01-06"},
+	{tdset + "desired.go", "01-03 04-05"},
+	{tdset + "reconcile.go", "01-03"},
+	{tdset + "schedule.go", "02-06"}, // in 01 it is what the learner writes
+	{tdset + "deepcopy.go", "02-03"},
+	{tdset + "controller.go", "01 02 03 04"},
+	{tdset + "cluster_test.go", "01-03"},
+	{tdset + "fakeapi_test.go", "01-03 04-05"},
+	{tdset + "manifests/crd.yaml", "01-05"},
+	{tdset + "manifests/namespace.yaml", "01-06"},
+	{tdset + "manifests/tdset.yaml", "01-06"},
+	{tdset + "manifests/rbac.yaml", "01 02 03 04 05"},
 }
 
-func parts() []part {
-	return []part{
-		{"main.go", "01", "02", false},
-		{"main.go", "03", "04", true},
-		{"main.go", "05", "05", false},
-		{"events.go", "01", "04", true},
-		{"queue.go", "03", "04", true},
-		{"leader.go", "03", "04", true},
-		{"handle.go", "01", "02", true},
-		{"informers.go", "02", "04", false},
-		{"index.go", "02", "04", true},
-		{"index.go", "05", "06", true},
-		{"recorder.go", "03", "04", true},
-		{"recorder.go", "05", "06", true},
-		{"foo_controller.go", "05", "06", false},
-		{"waitforcrd.go", "05", "07", true},
-		{"cmd/serving.go", "06", "07", true},
-		{"config.go", "01", "04", true},
-		{"watcherrors.go", "02", "07", true},
-		{"idletimeout.go", "01", "07", true},
-		{"terminating.go", "01", "07", true},
-		{"merge.go", "01", "03", true},
-		{"reconcile.go", "01", "06", true},
-		{"write.go", "01", "01", false},
-		{"write.go", "02", "03", true},
-		{"write.go", "04", "04", false},
-		{"write.go", "05", "06", true},
-		{"read.go", "01", "01", false},
-		{"read.go", "02", "03", true},
-		{"read.go", "04", "04", false},
-		{"read.go", "05", "06", true},
-		{"pkg/client/foos.go", "02", "03", true},
-		{"desired.go", "01", "03", true},
-		{"desired.go", "04", "06", true},
-		{api + "types.go", "01", "03", true},
-		{api + "types.go", "04", "05", true},
-		{api + "doc.go", "04", "05", true},
-		{api + "zz_generated.deepcopy.go", "02", "05", true},
-		{api + "zz_generated.register.go", "04", "05", true},
-		{applied + "foo.go", "04", "05", true},
-		{applied + "foospec.go", "04", "05", true},
-		{applied + "foostatus.go", "04", "05", true},
-		{"hack/openapi-schema.go", "04", "05", true},
-		{"hack/verify-codegen.sh", "04", "05", true},
-		{"manifests/crd.yaml", "01", "06", true},
-		{"manifests/foo.yaml", "01", "05", true},
-		{"manifests/rbac.yaml", "01", "05", false},
-
-		{tdset + "main.go", "01", "04", true},
-		{tdset + "main.go", "05", "06", true}, // with a flag set of its own
-		{tdset + "types.go", "01", "03", true},
-		{tdset + "types.go", "04", "05", true},
-		{tdset + "clock.go", "01", "06", true},
-		{tdset + "desired.go", "01", "03", true},
-		{tdset + "desired.go", "04", "05", true},
-		{tdset + "reconcile.go", "01", "03", true},
-		{tdset + "schedule.go", "02", "06", true}, // in 01 it is what the learner writes
-		{tdset + "deepcopy.go", "02", "03", true},
-		{tdset + "controller.go", "01", "04", false},
-		{tdset + "cluster_test.go", "01", "03", true},
-		{tdset + "fakeapi_test.go", "01", "03", true},
-		{tdset + "fakeapi_test.go", "04", "05", true},
-		{tdset + "manifests/crd.yaml", "01", "05", true},
-		{tdset + "manifests/namespace.yaml", "01", "06", true},
-		{tdset + "manifests/tdset.yaml", "01", "06", true},
-		{tdset + "manifests/rbac.yaml", "01", "05", false},
-	}
-}
+type part struct{ path, chapters string }
 
 // itsOwn are lines in which a chapter may name itself: its package and its import of the types.
 var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t(\w+ )?"example\.com/operators/.*")$`)
@@ -111,14 +91,14 @@ var additions = strings.NewReplacer(
 
 // skeleton: every part is where it belongs, and the same where it should be.
 func skeleton(_ context.Context, r *repository) error {
-	for _, part := range parts() {
+	for _, part := range parts {
 		if err := r.comparePart(part, ""); err != nil {
 			return err
 		}
 	}
 	// From chapter 04 on, desired.go builds another type of Deployment, but its second half, which
 	// computes the status, is still chapter 01's.
-	if err := r.comparePart(part{"desired.go", "01", "06", true}, "// controls reports whether"); err != nil {
+	if err := r.comparePart(part{"desired.go", "01-06"}, "// controls reports whether"); err != nil {
 		return err
 	}
 	return givenSchedule(r)
@@ -126,29 +106,32 @@ func skeleton(_ context.Context, r *repository) error {
 
 // comparePart compares a part of the skeleton in all chapters, or only what comes after a text.
 func (r *repository) comparePart(part part, after string) error {
-	model, modelIn := "", ""
-	for _, chapter := range r.chapters {
-		if chapter.Number() < part.first || chapter.Number() > part.last {
-			continue
-		}
-		place := part.path
-		if chapter.Number() >= "06" {
-			place = cmp.Or(inTestdata[place], chapters.InProject[place], place)
-		}
-		content, err := r.read(chapter.Name, place)
-		if err != nil {
-			return err
-		}
-		_, same, _ := strings.Cut(content, after)
-		same = additions.Replace(itsOwn.ReplaceAllString(strings.ReplaceAll(same, chapter.Name, "CHAPTER"), ""))
-		switch {
-		case content == "" && after == "":
-			r.say("%s: has no %s, as chapters %s to %s should", chapter.Name, place, part.first, part.last)
-		case content == "" || !part.same:
-		case modelIn == "":
-			model, modelIn = same, chapter.Name
-		case same != model:
-			r.say("%s/%s: should be the same as in %s%s", chapter.Name, place, modelIn, strings.TrimSuffix(" after "+after, " after "))
+	for group := range strings.FieldsSeq(part.chapters) {
+		first, last, _ := strings.Cut(group, "-")
+		model, modelIn := "", ""
+		for _, chapter := range r.chapters {
+			if chapter.Number() < first || chapter.Number() > cmp.Or(last, first) {
+				continue
+			}
+			place := part.path
+			if chapter.Number() >= "06" {
+				place = cmp.Or(inTestdata[place], chapters.InProject[place], place)
+			}
+			content, err := r.read(chapter.Name, place)
+			if err != nil {
+				return err
+			}
+			_, same, _ := strings.Cut(content, after)
+			same = additions.Replace(itsOwn.ReplaceAllString(strings.ReplaceAll(same, chapter.Name, "CHAPTER"), ""))
+			switch {
+			case content == "" && after == "":
+				r.say("%s: has no %s, as chapters %s should", chapter.Name, place, part.chapters)
+			case content == "":
+			case modelIn == "":
+				model, modelIn = same, chapter.Name
+			case same != model:
+				r.say("%s/%s: should be the same as in %s%s", chapter.Name, place, modelIn, strings.TrimSuffix(" after "+after, " after "))
+			}
 		}
 	}
 	return nil
