@@ -11,10 +11,11 @@ import (
 	"os"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // permissions are a program's identity and what it may do.
@@ -59,27 +60,27 @@ func parsePermissions(content []byte) (found permissions, err error) {
 		if err != nil {
 			return found, err
 		}
-		var object metav1.PartialObjectMetadata
-		if err := yaml.Unmarshal(document, &object); err != nil {
-			return found, err
-		}
-		switch object.Kind {
-		case "Namespace":
-		case "ServiceAccount":
-			found.namespace, found.serviceAccount = object.Namespace, object.Name
-		case "ClusterRole":
-			err = decode(document, &clusterRoles)
-		case "ClusterRoleBinding":
-			err = decode(document, &bindings)
-		case "Role":
-			err = decode(document, &found.roles)
-		case "RoleBinding":
-			err = decode(document, &roleBindings)
-		default:
-			continue
+		object, _, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
+		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
+			continue // a CRD, for example
 		}
 		if err != nil {
 			return found, err
+		}
+		switch object := object.(type) {
+		case *corev1.Namespace:
+		case *corev1.ServiceAccount:
+			found.namespace, found.serviceAccount = object.Namespace, object.Name
+		case *rbacv1.ClusterRole:
+			clusterRoles = append(clusterRoles, *object)
+		case *rbacv1.ClusterRoleBinding:
+			bindings = append(bindings, *object)
+		case *rbacv1.Role:
+			found.roles = append(found.roles, *object)
+		case *rbacv1.RoleBinding:
+			roleBindings = append(roleBindings, *object)
+		default:
+			continue
 		}
 		found.objects = append(append(found.objects, "---\n"...), document...)
 	}
@@ -109,14 +110,6 @@ func parsePermissions(content []byte) (found permissions, err error) {
 		}
 	}
 	return found, nil
-}
-
-// decode decodes a document and appends the object to all.
-func decode[T any](document []byte, all *[]T) error {
-	var object T
-	err := yaml.Unmarshal(document, &object)
-	*all = append(*all, object)
-	return err
 }
 
 // unknownRole is an error, since nobody could say what the program may do.

@@ -102,14 +102,14 @@ func TestParsePermissions(t *testing.T) {
 
 func TestParsePermissionsRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ content, want string }{
-		"what has no account": {"kind: Namespace\n", "no ServiceAccount"},
+		"what has no account": {"apiVersion: v1\nkind: Namespace\n", "no ServiceAccount"},
 		"what is no YAML":     {"kind: {\n", "yaml"},
 		"an account with a role that isn't told": {
-			"kind: ServiceAccount\nmetadata: {name: a}\n---\nkind: ClusterRoleBinding\nroleRef: {kind: ClusterRole, name: cluster-admin}\nsubjects: [{name: a}]\n",
+			"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nroleRef: {kind: ClusterRole, name: cluster-admin}\nsubjects: [{name: a}]\n",
 			`bound to ClusterRole "cluster-admin", which isn't in this file`,
 		},
 		"the same in a namespace": {
-			"kind: ServiceAccount\nmetadata: {name: a}\n---\nkind: RoleBinding\nroleRef: {kind: ClusterRole, name: edit}\nsubjects: [{name: a}]\n",
+			"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nroleRef: {kind: ClusterRole, name: edit}\nsubjects: [{name: a}]\n",
 			`bound to ClusterRole "edit", which isn't in this file`,
 		},
 	} {

@@ -5,7 +5,6 @@
 package webhooks
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -90,15 +89,12 @@ func (l *Local) Await(ctx context.Context) error {
 // program, about objects in namespace only ("" means all).
 func (l *Local) Configurations(manifests []byte, namespace string) ([]byte, error) {
 	var made bytes.Buffer
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(manifests)))
+	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096)
 	for {
-		document, err := documents.Read()
+		var object unstructured.Unstructured
+		err := documents.Decode(&object.Object)
 		if errors.Is(err, io.EOF) {
 			return made.Bytes(), nil
-		}
-		var object unstructured.Unstructured
-		if err == nil {
-			err = yaml.Unmarshal(document, &object.Object)
 		}
 		if err == nil && strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
 			var content []byte
