@@ -162,9 +162,9 @@ func (f *faulty) leaseFreezes(start func(second *faulty), meanwhile func()) {
 		}
 		return nil
 	})
-	requests, err := log.Timed(audit.ServiceAccount(f.home, program.ServiceAccount))
+	requests, err := log.Requests(audit.ServiceAccount(f.home, program.ServiceAccount))
 	f.must(err)
-	var last, first audit.Timed
+	var last, first audit.Request
 	for _, request := range requests {
 		switch {
 		case !request.IsWrite() || request.Resource == "leases" || request.Resource == "events":

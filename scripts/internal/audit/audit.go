@@ -33,6 +33,8 @@ type Request struct {
 	Name      string
 	UserAgent string
 	Code      int32
+	// When the API server received and answered it; what the fault proxy has seen has no times.
+	Received, Answered time.Time
 }
 
 // IsWrite tells whether the request could change something.
@@ -111,22 +113,6 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
 		if counts && (user == "" || event.User.Username == user) {
 			requests = append(requests, request)
-		}
-	})
-	return requests, err
-}
-
-// Timed is a request, with the times when the API server received and answered it.
-type Timed struct {
-	Request
-	Received, Answered time.Time
-}
-
-// Timed returns the same requests as Requests, with their times.
-func (l *Log) Timed(user string) (requests []Timed, err error) {
-	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
-		if counts && event.User.Username == user {
-			requests = append(requests, Timed{request, event.RequestReceivedTimestamp.Time, event.StageTimestamp.Time})
 		}
 	})
 	return requests, err
@@ -244,6 +230,7 @@ func (l *Log) read(path string, do func(line []byte) error) error {
 // are done.
 func requestOf(event *auditv1.Event) (Request, bool) {
 	request := Request{Verb: event.Verb, URI: event.RequestURI, UserAgent: event.UserAgent}
+	request.Received, request.Answered = event.RequestReceivedTimestamp.Time, event.StageTimestamp.Time
 	if event.ResponseStatus != nil {
 		request.Code = event.ResponseStatus.Code
 	}

@@ -40,7 +40,7 @@ func (p Progress) String() string {
 }
 
 // Build builds what is missing and calls progress as it goes on. Cancelled or failed, it keeps the components that are finished.
-func (b *Builder) Build(ctx context.Context, progress func(Progress)) error {
+func (b *Builder) Build(ctx context.Context, progress func(Progress)) (err error) {
 	release, err := lock.Acquire(ctx, b.State, func(holder string) {
 		progress(Progress{Waiting: holder})
 	})
@@ -56,10 +56,6 @@ func (b *Builder) Build(ctx context.Context, progress func(Progress)) error {
 	if err := b.checkDisk(ctx, len(missing)); err != nil {
 		return err
 	}
-	return b.build(ctx, missing, progress)
-}
-
-func (b *Builder) build(ctx context.Context, missing []Component, progress func(Progress)) (err error) {
 	// A folder for go's temporary files too: what is finished gets there by renaming, so no half of a program is kept.
 	dir := filepath.Join(b.Bin, ".new")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700), os.MkdirAll(filepath.Dir(b.Log), 0o700)); err != nil {

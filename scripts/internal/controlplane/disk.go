@@ -26,16 +26,16 @@ const (
 
 // checkDisk looks before the build whether it will fit: to fail after minutes would be worse.
 func (b *Builder) checkDisk(ctx context.Context, missing int) error {
-	cache, err := goBuildCache(ctx)
+	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
-		return err
+		return fmt.Errorf("asking go for its build cache: %w", err)
 	}
 	needed := uint64(NeededForCache)
 	if missing < len(Components()) {
 		needed = NeededForBinary // components share most packages: the bulk is compiled
 	}
 	return errors.Join(
-		CheckFree(cache, needed, "to build the control plane", Elsewhere),
+		CheckFree(strings.TrimSpace(string(cache)), needed, "to build the control plane", Elsewhere),
 		CheckFree(b.Bin, NeededForBinary, "for the control plane", Elsewhere),
 	)
 }
@@ -52,14 +52,6 @@ func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
 	}
 	return problem.New("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, float64(free)/gib, float64(needed)/gib, purpose).
 		ToDo("free some space, or %s", elsewhere)
-}
-
-func goBuildCache(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
-	if err != nil {
-		return "", fmt.Errorf("asking go for its build cache: %w", err)
-	}
-	return strings.TrimSpace(string(out)), nil
 }
 
 // freeDisk returns how many bytes are free below dir, which need not exist yet.

@@ -5,9 +5,7 @@ package kind
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -102,23 +100,6 @@ func (c *Cluster) find(ctx context.Context) (node container, ours bool, err erro
 
 func (c *Cluster) provider(log logger) *kind.Provider {
 	return kind.NewProvider(kind.ProviderWithDocker(), kind.ProviderWithLogger(log))
-}
-
-// All are the clusters that were made, or begun, in the repository at root.
-func All(root string) ([]*Cluster, error) {
-	entries, err := os.ReadDir(folder(filepath.Join(root, ".workshop")))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("list kind's clusters: %w", err)
-	}
-	var all []*Cluster
-	for _, entry := range entries {
-		if c := New(root, entry.Name()); c.Begun() {
-			all = append(all, c)
-		}
-	}
-	return all, nil
 }
 
 // Status looks at the cluster. Nothing is changed and nothing waited for.

@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,10 +142,16 @@ func (c *Cluster) removeNode(ctx context.Context) (ended int, err error) {
 
 // Purge removes all clusters that were made in the repository at root, and returns how many there were.
 func Purge(ctx context.Context, root string, waiting func(holder string)) (ended int, err error) {
-	all, err := All(root)
-	for _, c := range all {
-		one, downErr := c.Down(ctx, true, waiting)
-		ended, err = ended+one, errors.Join(err, downErr)
+	entries, err := os.ReadDir(folder(filepath.Join(root, ".workshop")))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("list kind's clusters: %w", err)
+	}
+	err = nil
+	for _, entry := range entries {
+		if c := New(root, entry.Name()); c.Begun() {
+			one, downErr := c.Down(ctx, true, waiting)
+			ended, err = ended+one, errors.Join(err, downErr)
+		}
 	}
 	return ended, err
 }
