@@ -27,7 +27,7 @@ func newDemo(t *testing.T, objects ...runtime.Object) (d *Demo, asked func() []s
 	t.Helper()
 	dir := testfiles.Write(t, t.TempDir(), map[string]string{
 		"01-a/manifests/crd.yaml":  "",
-		"01-a/manifests/rbac.yaml": "kind: ServiceAccount\nmetadata: {name: a, namespace: b}\n",
+		"01-a/manifests/rbac.yaml": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: b}\n",
 		"kubectl": `#!/bin/sh
 echo "$*" >> "$0.asked"
 case "$*" in
