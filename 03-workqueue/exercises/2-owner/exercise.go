@@ -16,7 +16,7 @@ import (
 // now or at another time. A Deployment whose deletion the watch missed comes in a tombstone, and counts like any other.
 // What is returned is the cache's own: look, don't touch.
 func OwnerOf(obj any, foos listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo]) (foo *samplecontrollerv1alpha1.Foo, found bool) {
-	// YOUR WORK: this finds owners that are none, and misses some.
+	// YOUR WORK: this finds wrong owners, and misses right ones.
 	deployment, ok := obj.(*appsv1.Deployment)
 	if !ok {
 		return nil, false

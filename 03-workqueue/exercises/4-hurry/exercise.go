@@ -19,6 +19,6 @@ func ClientConfig(config *rest.Config) *rest.Config {
 // NewQueue returns a queue for keys. One that fails comes back after 5 milliseconds, then after twice as long each time, but
 // never after more than a minute: however many others fail.
 func NewQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
-	// YOUR WORK: this is most examples' queue.
+	// YOUR WORK: most examples use this queue.
 	return workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
 }

@@ -53,8 +53,8 @@ func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	if shutdown {
 		return false
 	}
-	// YOUR WORK: this takes keys from the queue, and never tells it what became of them; and nothing puts a key back, be it
-	// after a failure or for the time that syncHandler returns.
+	// YOUR WORK: this takes keys from the queue, and never tells it what happened to them. Nothing puts a key back, neither
+	// after a failure nor for the time that syncHandler returns.
 	if _, err := c.syncHandler(ctx, key); err != nil {
 		logFailure(ctx, key, err)
 	}
