@@ -80,7 +80,7 @@ var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t(\w+ )?"example\.com/operato
 // chapter 02 locks, chapter 03 records Events, and chapter 04 has a generated client and reads past
 // its cache.
 var additions = strings.NewReplacer(
-	"\t// Each informer calls its handlers in a goroutine of its own.\n\tc.working.Lock()\n\tdefer c.working.Unlock()\n", "",
+	"\t// Each informer has its own goroutine, and both could call this for the same Foo at once.\n\tc.working.Lock()\n\tdefer c.working.Unlock()\n", "",
 	"\tc.recordEvent(foo, status)\n", "",
 	"on client-go's informers and workqueue", "with a generated client and server-side apply",
 	"client.NewForConfig(config)", "versioned.NewForConfig(config)",
