@@ -16,7 +16,7 @@ import (
 // It never panics: that would end the program, for all Foos. What it can't make sense of is an error, which names the type of
 // what came or, if a tombstone holds nothing, its key.
 func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
-	// YOUR WORK: this knows one of the things that can come, and takes every kind called Foo for ours.
+	// YOUR WORK: this knows only one of the things that obj can be, and takes every kind called Foo for ours.
 	deployment := obj.(*appsv1.Deployment)
 	if owner := metav1.GetControllerOf(deployment); owner != nil && owner.Kind == "Foo" {
 		handle(types.NamespacedName{Namespace: deployment.Namespace, Name: owner.Name})

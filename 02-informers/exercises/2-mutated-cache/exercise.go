@@ -37,7 +37,7 @@ func (l *Labeller) Sync(ctx context.Context, namespace, name string) error {
 		return fmt.Errorf("get Deployment %s: %w", name, err)
 	}
 
-	// YOUR WORK: one of these copies is too shallow, and the other is made each time.
+	// YOUR WORK: one of these copies is too shallow, and the other one is made on every call.
 	changed := *cached
 	metav1.SetMetaDataLabel(&changed.ObjectMeta, teamLabel, l.Team)
 	changed.Spec.Template = *cached.Spec.Template.DeepCopy()

@@ -20,14 +20,14 @@ const controllerLabel = "controller"
 
 // Indexers are for the informer of Deployments: it is given them by its AddIndexers.
 func Indexers() cache.Indexers {
-	// YOUR WORK: an index of the Deployments that have the label.
+	// YOUR WORK: return an index of the Deployments that have the label.
 	return cache.Indexers{}
 }
 
 // Strays returns the Deployments in foo's namespace that carry its label and that it doesn't control. They are the cache's:
 // don't change them. deployments is what the informer's GetIndexer returns.
 func Strays(deployments cache.Indexer, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
-	// YOUR WORK: this is right, and looks at every Deployment in the namespace. Ask the index instead.
+	// YOUR WORK: this finds the right ones, but looks at every Deployment in the namespace. Ask the index instead.
 	selector := labels.SelectorFromSet(labels.Set{controllerLabel: foo.Name})
 	labelled, err := appslisters.NewDeploymentLister(deployments).Deployments(foo.Namespace).List(selector)
 	if err != nil {

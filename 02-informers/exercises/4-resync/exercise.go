@@ -49,7 +49,7 @@ func (c *Controller) OnUpdate(ctx context.Context, old, foo *samplecontrollerv1a
 		return nil
 	}
 
-	// YOUR WORK: all that follows is sent each time.
+	// YOUR WORK: everything below is sent on every call.
 
 	// 2. The status.
 	ready := readyCondition(want, deployment.Status.AvailableReplicas, foo.Generation, metav1.NewTime(c.Clock.Now()))

@@ -22,13 +22,13 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// YOUR WORK: handlers. This is the only one so far.
+	// YOUR WORK: the handlers. This is the only one so far.
 	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { c.handleObject(ctx, obj) },
 	})
 
 	<-ctx.Done()
-	// YOUR WORK: whatever timers are set by now, none may go off after this.
+	// YOUR WORK: stop the timers. None may fire after this.
 }
 
 // handleObject acts on the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the same key.
@@ -41,8 +41,8 @@ func (c *controller) handleObject(ctx context.Context, obj any) {
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	c.working.Lock()
 	defer c.working.Unlock()
-	// YOUR WORK: time. syncHandler says when the TDSet is due again: c.timers has one timer for each (c.clock.AfterFunc
-	// makes it), and never an outdated one. And what fails must be tried again: within a minute, but not at once.
+	// YOUR WORK: the timer. syncHandler returns the time at which the TDSet is due again. Keep one timer for each TDSet
+	// in c.timers (c.clock.AfterFunc makes it), and never an outdated one. Retry a failure within a minute, but not at once.
 	if _, err := c.syncHandler(ctx, key); err != nil {
 		logFailure(ctx, key, err)
 	}
