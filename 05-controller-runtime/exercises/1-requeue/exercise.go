@@ -42,7 +42,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 
-	// YOUR WORK: what is asked and what is written is right, from here on too. What is returned isn't.
+	// YOUR WORK: from here on, the requests and the writes are right, but the results are wrong.
 	name := foo.Spec.DeploymentName
 	claim, err := r.Registry.Claim(ctx, name, foo.UID)
 	if errors.Is(err, ErrRefused) {

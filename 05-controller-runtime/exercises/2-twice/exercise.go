@@ -52,7 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 
 // syncConfigMap returns what there is under the name of foo's ConfigMap, which it makes if there is nothing.
 func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*corev1.ConfigMap, error) {
-	// YOUR WORK: this takes the cache's word that there is none.
+	// YOUR WORK: this believes the cache when it says that there is none.
 	var found corev1.ConfigMapList
 	if err := r.List(ctx, &found, client.InNamespace(foo.Namespace), client.MatchingFields{byOwner: string(foo.UID)}); err != nil {
 		return nil, fmt.Errorf("list the Foo's ConfigMaps: %w", err)
@@ -71,7 +71,7 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1a
 func desiredConfigMap(foo *samplecontrollerv1alpha1.Foo) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			GenerateName:    foo.Name + "-", // YOUR WORK: the name is the server's choice, example-7xk2p or so
+			GenerateName:    foo.Name + "-", // YOUR WORK: the server chooses the name, such as example-7xk2p
 			Namespace:       foo.Namespace,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo"))},
 		},

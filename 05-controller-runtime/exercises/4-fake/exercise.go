@@ -43,7 +43,7 @@ type scenario struct {
 }
 
 func scenarios() map[string]scenario {
-	// YOUR WORK: nothing ever happens.
+	// YOUR WORK: in this scenario, nothing ever goes wrong.
 	return map[string]scenario{
 		"all is well": {foo: NewFoo()},
 	}
@@ -58,7 +58,7 @@ func (s scenario) judge(ctx context.Context, build Build) error {
 	server := newServer(objects...)
 	r := build(interceptor.NewClient(server, s.funcs))
 
-	// YOUR WORK: one call, and a look at the error. Neither is what is promised.
+	// YOUR WORK: this makes one call and checks its error, which proves nothing that Judge promises.
 	if _, err := r.Reconcile(ctx, key); err != nil {
 		return fmt.Errorf("it returned the error %w", err)
 	}
@@ -67,6 +67,6 @@ func (s scenario) judge(ctx context.Context, build Build) error {
 
 // newServer returns a fake API server that has these objects, and does to Foos what a real one with their CRD does.
 func newServer(objects ...client.Object) client.WithWatch {
-	// YOUR WORK: this one has never heard of a CRD.
+	// YOUR WORK: this server doesn't know the CRD.
 	return fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(objects...).Build()
 }

@@ -28,7 +28,7 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 	r := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&TDSet{}).
-		// YOUR WORK: Deployments. Which of their events concern a TDSet? Whose Deployment it is doesn't matter.
+		// YOUR WORK: watch Deployments. Which of their events concern a TDSet? It doesn't matter who owns the Deployment.
 		WithOptions(controllerOptions()).
 		Complete(r)
 }
@@ -50,7 +50,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	// 2. What it wants at this time, and until when.
 	replicas, window, next := scheduleAt(tdset.Spec, now)
 
-	// YOUR WORK: from here on it has four ends, and says at the last one only when to come again. Which others have to?
+	// YOUR WORK: from here on there are four returns, and only the last one asks for another call. Which others have to?
 
 	// 3. The Deployment. A write to it comes back as an event, and brings us here again for the status.
 	deployment, err := r.syncDeployment(ctx, tdset, replicas)
@@ -80,7 +80,7 @@ func (r *reconciler) comeAgain(tdset *TDSet, next time.Time) ctrl.Result {
 // createDeployment assumes that there is none of that name: one that somebody has made meanwhile stays as it is, and then it
 // returns an error.
 func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	// YOUR WORK: an apply.
+	// YOUR WORK: send an apply.
 	return errors.New("createDeployment sends nothing yet")
 }
 
@@ -88,14 +88,14 @@ func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 // control. It assumes that it is still the same one: if it is gone, or another one has its name, it changes nothing and makes
 // none, and returns an error.
 func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	// YOUR WORK: another apply.
+	// YOUR WORK: send another apply.
 	return errors.New("updateDeployment sends nothing yet")
 }
 
 // updateTDSetStatus makes what statusToApply returns the TDSet's status, whoever has written there before. It assumes that
 // tdset is the latest there is: a status made from a spec that has changed since isn't written, and it returns an error.
 func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
-	// YOUR WORK: this assumes nothing, and goes to the wrong endpoint.
+	// YOUR WORK: this assumes nothing, and uses the wrong endpoint.
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).WithStatus(statusToApply(status))
 	return r.Apply(ctx, desired, fieldManager)
 }
