@@ -24,7 +24,7 @@ func Relist(
 	listed []metav1.PartialObjectMetadata,
 	report func(watch.EventType, metav1.PartialObjectMetadata),
 ) {
-	// YOUR WORK: not all of these are new, and of what is gone nothing is said.
+	// YOUR WORK: not all of these objects are new, and deleted ones aren't reported at all.
 	for _, object := range listed {
 		report(watch.Added, object)
 		known[keyOf(&object)] = object

@@ -20,7 +20,7 @@ import (
 // and our write, what they wrote stands, and the error is the conflict that the server reports: the caller comes again.
 // Whatever else the server refuses is the error, too.
 func Update(ctx context.Context, client *wire.Client, desired *appsv1.Deployment) error {
-	// YOUR WORK: read, compare, change what is ours, write.
+	// YOUR WORK: read, compare, change only what is ours, and write.
 	return client.Do(ctx, http.MethodPut, pathOf(desired), nil, desired, nil)
 }
 

@@ -25,7 +25,7 @@ import (
 //
 // What is refused is the error. Only deleting what is gone already is none.
 func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []*appsv1.Deployment, writer Writer) error {
-	// YOUR WORK: whose are they, what comes first, and what may have changed since?
+	// YOUR WORK: whose are the Deployments, which write comes first, and what may have changed since?
 	found := false
 	for _, deployment := range deployments {
 		if deployment.Name == foo.Spec.DeploymentName {

@@ -32,8 +32,9 @@ func (c *controller) run(ctx context.Context) {
 	reflectors.Go(func() { c.tdsetReflector.Run(ctx, events) })
 	reflectors.Go(func() { c.deploymentReflector.Run(ctx, events) })
 
-	// YOUR WORK, second part: time. This loop acts on events alone. syncHandler says when a TDSet is due again; one timer
-	// (c.clock has them) is enough for all. And what fails must be tried again: within a minute, but not at once.
+	// YOUR WORK, second part: time. This loop only reacts to events. syncHandler returns the time at which a TDSet is due
+	// again, and one timer (from c.clock) is enough for all of them. And what fails must be retried within a minute, but not
+	// at once.
 	for {
 		select {
 		case <-ctx.Done():
