@@ -1,7 +1,7 @@
-// dist/install.yaml, on a real API server: two copies of the manager, with the arguments that the
-// Deployment gives them, under its ServiceAccount. No kubelet is there, and no network between
-// Pods, so the test starts the copies, brings them their certificate, and leads the API server to
-// them. What needs a cluster that has all that is in test/e2e.
+// What `make deploy` applies, on a real API server: two copies of the manager, with the arguments
+// that the Deployment gives them, under its ServiceAccount. No kubelet is there, and no network
+// between Pods, so the test starts the copies, brings them their certificate, and leads the API
+// server to them. What needs a cluster that has all that is in test/e2e.
 
 package main
 
@@ -117,11 +117,11 @@ func liveAsAFoo(t *testing.T, api client.Client, namespace string, copies []*man
 	must(t, api.Delete(t.Context(), foo))
 }
 
-// install applies dist/install.yaml. The webhooks are taken away when the test has ended: nobody
-// could make a Foo any more.
+// install applies what `make deploy` does. The webhooks are taken away when the test has ended:
+// nobody could make a Foo any more.
 func install(t *testing.T, api client.Client) {
 	t.Helper()
-	for _, object := range objectsIn(t, "../dist/install.yaml") {
+	for _, object := range buildDefault(t) {
 		must(t, api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership))
 	}
 	t.Cleanup(func() {

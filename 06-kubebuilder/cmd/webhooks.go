@@ -101,7 +101,7 @@ func (o *webhookOptions) addTo(mgr ctrl.Manager) error {
 }
 
 // The names that config/default makes: its namePrefix, and then the name in config/webhook. A test
-// compares them with dist/install.yaml.
+// compares them with what kustomize builds.
 const (
 	namePrefix     = "foo-operator-"
 	certSecret     = namePrefix + "webhook-server-cert"

@@ -1,5 +1,5 @@
 // envtest: a real API server with its etcd and nothing else. It is started once, by the first test that asks for it, and stopped by
-// TestMain. It knows TDSets; what else dist/install.yaml has, one test installs.
+// TestMain. It knows TDSets; what else `make deploy` applies, one test installs.
 
 package main
 

@@ -1,7 +1,7 @@
-// dist/install.yaml, on a real API server: two copies of the manager, with the arguments that the
-// Deployment gives them, under its ServiceAccount. No kubelet is there, and no network between
-// Pods, so the test starts the copies, brings them their certificate, and leads the API server to
-// them. What needs a cluster that has all that is in test/e2e.
+// What `make deploy` applies, on a real API server: two copies of the manager, with the arguments
+// that the Deployment gives them, under its ServiceAccount. No kubelet is there, and no network
+// between Pods, so the test starts the copies, brings them their certificate, and leads the API
+// server to them. What needs a cluster that has all that is in test/e2e.
 
 package main
 
@@ -146,11 +146,11 @@ func beDeploymentController(t *testing.T, api client.Client, deployment *appsv1.
 	must(t, api.Status().Update(t.Context(), deployment))
 }
 
-// install applies dist/install.yaml. The webhooks are taken away when the test has ended: nobody
-// could make a TDSet any more.
+// install applies what `make deploy` does. The webhooks are taken away when the test has ended:
+// nobody could make a TDSet any more.
 func install(t *testing.T, api client.Client) {
 	t.Helper()
-	for _, object := range objectsIn(t, "../dist/install.yaml") {
+	for _, object := range buildDefault(t) {
 		must(t, api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership))
 	}
 	t.Cleanup(func() {

@@ -174,7 +174,7 @@ func TestTheDeploymentLetsTheWorkBeFinished(t *testing.T) {
 	}
 }
 
-// manifests are what is in dist/install.yaml.
+// manifests are what `make deploy` applies.
 type manifests struct {
 	objects map[string]map[string]any // by kind and name
 	t       *testing.T
@@ -183,7 +183,7 @@ type manifests struct {
 func installedObjects(t *testing.T) manifests {
 	t.Helper()
 	m := manifests{map[string]map[string]any{}, t}
-	for _, object := range objectsIn(t, "../dist/install.yaml") {
+	for _, object := range buildDefault(t) {
 		m.objects[object.GetKind()+" "+object.GetName()] = object.Object
 		if namespace := object.GetNamespace(); namespace != "" && namespace != installed {
 			t.Errorf("%s %s is in the namespace %s", object.GetKind(), object.GetName(), namespace)

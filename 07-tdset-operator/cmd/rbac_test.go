@@ -1,15 +1,20 @@
-// What the manager asks for is compared with what it may: the API server's audit log with the roles in dist/install.yaml. A permission
-// that is missing is found, and so is one too many.
+// What the manager asks for is compared with what it may: the API server's audit log with the roles
+// that `make deploy` applies. A permission that is missing is found, and so is one too many.
 
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,10 +37,17 @@ func compareVerbs(t *testing.T, account string) {
 		"events.k8s.io/events": {"patch"},
 		"/events":              {"patch"},
 	}
+	added := addedResources(t)
+	isAdded := func(resource string) bool {
+		return slices.ContainsFunc(added, func(kind string) bool { return strings.HasPrefix(resource+"/", kind+"/") })
+	}
 	for _, request := range requestsOf(t, account) {
 		resource := request.ObjectRef.APIGroup + "/" + request.ObjectRef.Resource
 		if request.ObjectRef.Subresource != "" {
 			resource += "/" + request.ObjectRef.Subresource
+		}
+		if isAdded(resource) {
+			continue
 		}
 		if request.Annotations["authorization.k8s.io/decision"] == "forbid" {
 			t.Errorf("it may not %s %s", request.Verb, resource)
@@ -52,9 +64,24 @@ func compareVerbs(t *testing.T, account string) {
 		}
 	}
 	anyOrder := cmpopts.SortSlices(strings.Compare)
-	if diff := cmp.Diff(want, allowed(t, account), anyOrder); diff != "" {
+	got := allowed(t, account)
+	maps.DeleteFunc(got, func(resource string, _ []string) bool { return isAdded(resource) })
+	if diff := cmp.Diff(want, got, anyOrder); diff != "" {
 		t.Errorf("verbs (-in use +allowed):\n%s", diff)
 	}
+}
+
+// addedResources returns the resources, with their group, of the kinds that the kubebuilder CLI has
+// added. Its controllers do nothing at first, so they don't use what they may.
+func addedResources(t *testing.T) (added []string) {
+	t.Helper()
+	for _, object := range buildDefault(t) {
+		if object.GetKind() == "CustomResourceDefinition" && object.GetName() != "tdsets.schedule.rs" {
+			plural, group, _ := strings.Cut(object.GetName(), ".")
+			added = append(added, group+"/"+plural)
+		}
+	}
+	return added
 }
 
 // audited is what is looked at of an entry in an audit log.
@@ -86,7 +113,7 @@ func requestsOf(t *testing.T, account string) (requests []audited) {
 // allowed returns the verbs that account may use, by group and resource.
 func allowed(t *testing.T, account string) map[string][]string {
 	t.Helper()
-	all, bound := objectsIn(t, "../dist/install.yaml"), map[string]bool{}
+	all, bound := buildDefault(t), map[string]bool{}
 	for _, object := range all {
 		if kind := object.GetKind(); kind != "ClusterRoleBinding" && kind != "RoleBinding" {
 			continue
@@ -117,20 +144,28 @@ func allowed(t *testing.T, account string) map[string][]string {
 	return verbs
 }
 
-// objectsIn returns what is in a file of manifests.
-func objectsIn(t *testing.T, path string) (objects []*unstructured.Unstructured) {
+// buildDefault returns the objects that `make deploy` applies.
+func buildDefault(t *testing.T) (objects []*unstructured.Unstructured) {
 	t.Helper()
-	file, err := os.Open(path)
+	text, err := kustomizeDefault()
 	must(t, err)
-	defer file.Close()
-	documents := yaml.NewYAMLOrJSONDecoder(file, 4096)
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
 	for {
 		object := &unstructured.Unstructured{}
 		if err := documents.Decode(object); errors.Is(err, io.EOF) {
 			return objects
 		} else if err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("config/default: %v", err)
 		}
 		objects = append(objects, object)
 	}
 }
+
+// kustomizeDefault builds config/default once. dist/install.yaml may be older, because it is only
+// written for a release.
+var kustomizeDefault = sync.OnceValues(func() ([]byte, error) {
+	build := exec.Command("go", "tool", "kustomize", "build", filepath.Join("..", "config", "default"))
+	build.Env = append(os.Environ(), "GOWORK=off") // the tool is one of this module
+	build.Stderr = os.Stderr
+	return build.Output()
+})

@@ -26,10 +26,24 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	clone := cloneProject(t)
 	before := filesIn(t, clone)
 
-	run(t, clone, "make", "manifests", "generate", "build-installer")
+	run(t, clone, "make", "manifests", "generate")
 
 	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
-		t.Errorf("run make manifests generate build-installer. What it would change (-is +should be):\n%s", diff)
+		t.Errorf("run make manifests generate. What it would change (-is +should be):\n%s", diff)
+	}
+}
+
+// dist is what users install.
+func TestDistIsUpToDate(t *testing.T) {
+	t.Parallel()
+	clone := cloneProject(t)
+	skipWithAddedKinds(t)
+	before := filesIn(t, clone)
+
+	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
+
+	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
+		t.Errorf("run make build-installer. What it would change (-is +should be):\n%s", diff)
 	}
 }
 
@@ -37,6 +51,7 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 func TestAChangeIsNoticed(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
+	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
 	change(t, clone, typesFile, "type FooSpec struct {", "type FooSpec struct {\n\t// +optional\n\tColours []string `json:\"colours,omitempty\"`")
 	change(t, clone, "internal/controller/foo_controller.go", "resources=foos/finalizers,verbs=update", "resources=foos/finalizers,verbs=patch")
 	change(t, clone, "internal/webhook/v1alpha1/foo_webhook.go", "path=/validate-samplecontroller-k8s-io-v1alpha1-foo", "path=/another")
@@ -63,6 +78,17 @@ func TestAChangeIsNoticed(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("what isn't made of it has changed (-before +after):\n%s", diff)
+	}
+}
+
+// skipWithAddedKinds skips a test of dist if the kubebuilder CLI has added a kind, because dist
+// needn't have it before a release.
+func skipWithAddedKinds(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(projectDir(t), "PROJECT"))
+	must(t, err)
+	if strings.Count(string(text), "\n  kind: ") > strings.Count(string(text), "\n  kind: Foo\n") {
+		t.Skip("PROJECT has kinds that dist needn't have before a release: make build-installer writes it")
 	}
 }
 

@@ -56,6 +56,7 @@ func TestTheImageCanBeChosen(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
 	const image = "registry.example.com:5000/a/foo@sha256:0123456789abcdef"
+	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
 	want := filesIn(t, clone)
 	if strings.Count(want["dist/install.yaml"], "foo-operator:dev") != 1 {
 		t.Error("the image isn't in dist/install.yaml, or is there twice")
