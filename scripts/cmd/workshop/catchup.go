@@ -58,7 +58,7 @@ func catchUp(command *cobra.Command, args []string) error {
 		return err
 	}
 	last := named[len(named)-1]
-	moves, err := exercises.CatchUp(command.Context(), theRoot(), exercises.UpTo(all, last), time.Now())
+	moves, err := exercises.CatchUp(command.Context(), theRoot(), all[:1+slices.Index(all, last)], time.Now())
 	out := command.OutOrStdout()
 	printMoves(out, moves)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
+	"example.com/operators/scripts/internal/exercises/watch"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -92,4 +93,49 @@ func advise(command *cobra.Command, v verdict.Verdict) error {
 	}
 	command.Printf("\n%s\n", advice)
 	return nil
+}
+
+func newWatchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch [CHAPTER[/K]]",
+		Short: "Check an exercise each time you save it",
+		Long: `Watch checks an exercise, and again each time that you save it. It begins with the one that you name, or with the first,
+in all chapters or in one, that isn't passed. Keys: h shows a hint, l lists all exercises, n goes on to the next one
+that isn't passed, c checks again, q quits.`,
+		Example: `  ./scripts/workshop watch
+  ./scripts/workshop watch 01/1`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			found, err := findExercises(args)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				command.Println(nothingOpen(found))
+				return nil
+			}
+			start, open, err := firstOpen(found)
+			if err != nil {
+				return err
+			}
+			if !open {
+				start = found[0]
+			}
+			if len(found) == 1 { // that one first, and then all others
+				if found, err = exercises.All(theRoot()); err != nil {
+					return err
+				}
+			}
+			terminal, err := watch.OpenTerminal(os.Stdin, os.Stdout, colours())
+			if err != nil {
+				return err
+			}
+			return watch.Watch{
+				Checker:   verdict.Checker{Root: theRoot(), Env: clusterForTests},
+				Terminal:  terminal,
+				Exercises: found,
+				Start:     start,
+			}.Run(command.Context())
+		},
+	}
 }

@@ -1,11 +1,14 @@
 package main
 
-// What the commands about exercises share: which ones are meant, and where their tests find a cluster.
+// The command progress, and what the commands about exercises share: which ones are meant, and where
+// their tests find a cluster.
 
 import (
 	"context"
 	"fmt"
 	"os"
+
+	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/ui"
@@ -48,4 +51,26 @@ func clusterForTests(ctx context.Context) []string {
 		return nil
 	}
 	return []string{"TEST_KUBECONFIG=" + c.Kubeconfig()}
+}
+
+func newProgressCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "progress",
+		Short: "Show which exercises you have passed",
+		Long: `Progress lists all exercises: which are passed, as of their last check, how many hints you have seen, and where the
+course's solution is in place of your work ("catch-up").`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			all, err := exercises.All(theRoot())
+			if err != nil {
+				return err
+			}
+			progress, err := exercises.ReadProgress(theRoot())
+			if err != nil {
+				return err
+			}
+			command.Print(exercises.Table(all, progress, colours()))
+			return nil
+		},
+	}
 }

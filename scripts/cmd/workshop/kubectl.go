@@ -1,13 +1,23 @@
 package main
 
+// The cluster from the outside: the pinned kubectl, what your own shell needs (kubeconfig and env),
+// and who sent which request (audit).
+
 import (
 	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/pack"
+	"example.com/operators/scripts/internal/problem"
 )
 
 func newKubectlCommand() *cobra.Command {
@@ -29,4 +39,92 @@ func newKubectlCommand() *cobra.Command {
 			return fmt.Errorf("running %s: %w", k.Binary, err)
 		},
 	}
+}
+
+func newKubeconfigCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "kubeconfig",
+		Short:   "Print the path of the cluster's kubeconfig",
+		Long:    `Kubeconfig prints the path of the administrator's kubeconfig, and nothing else.`,
+		Example: `  export KUBECONFIG="$(./scripts/workshop kubeconfig)"`,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			c, err := existingCluster()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(command.OutOrStdout(), c.Kubeconfig())
+			return nil
+		},
+	}
+}
+
+func notUp(c cluster.Backend) error {
+	return problem.New("cluster %q isn't up", c.Name()).ToDo("%s", toUp(c))
+}
+
+func toUp(c cluster.Backend) string {
+	if c.Nodes() == cluster.Containers {
+		return "./scripts/workshop up --kind"
+	}
+	return "./scripts/workshop up"
+}
+
+func newEnvCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print the settings that go and kubectl need in your own shell",
+		Long: `Env prints lines for a POSIX shell that put the workshop's kubectl at the end of PATH. They set CGO_ENABLED=0, as the workshop does
+for all its builds: otherwise a first "go run" compiles the same libraries again, which takes minutes. (go test -race needs
+CGO_ENABLED=1.) In a folder that was unpacked from an
+archive ("pack"), they also put its Go at the front, and point Go to the archive's modules: so that commands such as
+"go run ./01-raw-watch" work there as well. scripts/workshop itself doesn't need them.`,
+		Example: `  eval "$(./scripts/workshop env)"`,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(command.OutOrStdout(), strings.Join(pack.Exports(theRoot(), os.LookupEnv), "\n"))
+			return err
+		},
+	}
+}
+
+func newAuditCommand() *cobra.Command {
+	var client, about string
+	var count, writes bool
+	command := &cobra.Command{
+		Use:   "audit",
+		Short: "Show who sent which request to the API server",
+		Long: `Audit shows the requests that the cluster's API server has answered, oldest first, each with the program that sent it:
+its audit log, made short.`,
+		Example: `  ./scripts/workshop audit --client 01-raw-watch --writes
+  ./scripts/workshop audit --about /pods --count`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			c, err := existingCluster()
+			if err != nil {
+				return err
+			}
+			log := audit.Log{Path: c.AuditLog()}
+			requests, err := log.Requests("")
+			if err != nil {
+				return err
+			}
+			requests = slices.DeleteFunc(requests, func(r audit.Request) bool {
+				return !strings.HasPrefix(r.Client(), client) || !strings.Contains(r.URI, about) || writes && !r.IsWrite()
+			})
+			if count {
+				command.Println(len(requests))
+				return nil
+			}
+			for _, request := range requests {
+				command.Printf("%-24s  %s\n", request.Client(), request)
+			}
+			return nil
+		},
+	}
+	command.Flags().StringVar(&client, "client", "", "only of programs whose name begins so")
+	command.Flags().StringVar(&about, "about", "", "only with this in the path or query")
+	command.Flags().BoolVar(&writes, "writes", false, "only what could change something")
+	command.Flags().BoolVar(&count, "count", false, "print their number instead")
+	return command
 }

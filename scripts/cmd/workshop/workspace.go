@@ -18,8 +18,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// rootVariable holds the repository's root. scripts/workshop sets it. If you don't use that script,
-// the tool sets it before a command begins.
+// rootVariable holds the repository's root. scripts/workshop sets it, or else main does.
 const rootVariable = "WORKSHOP_ROOT"
 
 func theRoot() string { return os.Getenv(rootVariable) }

@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,8 +45,6 @@ func (m Move) String() string {
 	}
 	return fmt.Sprintf("%s; your changed solution is kept: %s", m.Done, m.Kept)
 }
-
-func UpTo(all []Exercise, last Exercise) []Exercise { return all[:1+slices.Index(all, last)] }
 
 // CatchUp puts the solutions of exercises in place, and keeps what was there. It leaves alone those that the learner has
 // passed. It returns what it has done, before an error too.

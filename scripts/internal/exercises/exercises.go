@@ -10,7 +10,7 @@
 //	exercise_test.go  //go:build check || solution judges both; it says what fails as given (proof/judge.go)
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
 //
-// progress.go records what was passed, and table.go shows it. reset.go and catchup.go replace
+// progress.go records what was passed, and shows it. reset.go and catchup.go replace
 // exercise.go, and keep the learner's version.
 package exercises
 

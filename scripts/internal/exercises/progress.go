@@ -1,6 +1,6 @@
 package exercises
 
-// What was passed and which hints were shown: .workshop/progress.json.
+// What was passed and which hints were shown: .workshop/progress.json, and the table that shows it.
 
 import (
 	"context"
@@ -11,11 +11,15 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // progressVersion is the version of the file's format. A new field needs a new one: an older workshop would lose it.
@@ -69,8 +73,7 @@ func ReadProgress(root string) (Progress, error) {
 	return progress, nil
 }
 
-// UpdateProgress changes what is known about one exercise. Several commands may do so at once: a watch, and a hint in another
-// terminal.
+// UpdateProgress changes an exercise's record. Commands may do so at once, such as watch and hint.
 func UpdateProgress(ctx context.Context, root string, e Exercise, change func(*Record)) error {
 	return update(ctx, root, func(progress Progress) error {
 		progress.change(e, change)
@@ -113,8 +116,7 @@ func update(ctx context.Context, root string, work func(Progress) error) error {
 	return err
 }
 
-// RecordCheck remembers the result of a check. Only with a file of their own, not with the course's solution, has the learner
-// passed.
+// RecordCheck remembers a check's result. The course's own solution doesn't count as passed.
 func RecordCheck(ctx context.Context, root string, e Exercise, passing bool) error {
 	return UpdateProgress(ctx, root, e, func(r *Record) {
 		r.Passing = passing
@@ -123,4 +125,70 @@ func RecordCheck(ctx context.Context, root string, e Exercise, passing bool) err
 			r.Passed = &now
 		}
 	})
+}
+
+// tally counts exercises. One that is caught up may be passed too: a check passes with the course's
+// solution, although nobody has solved anything.
+type tally struct{ passed, caughtUp, total int }
+
+func (t tally) String() string {
+	percent := 100 * t.passed / t.total // rounded down: it is 100 only if all are passed
+	counted := fmt.Sprintf("%d of %d passed (%d %%)", t.passed, t.total, percent)
+	if t.caughtUp > 0 {
+		counted += fmt.Sprintf(", %d caught up, not solved", t.caughtUp)
+	}
+	return counted
+}
+
+// Table shows which exercises are passed. They come chapter by chapter.
+func Table(exercises []Exercise, progress Progress, colours ui.Palette) string {
+	if len(exercises) == 0 {
+		return "There are no exercises yet.\n"
+	}
+	var page, rows strings.Builder
+	columns := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
+	var inAll, inChapter tally
+	for i, e := range exercises {
+		record := progress.Of(e)
+		caughtUp := e.HasSolution() && (!record.Passing || record.Passed == nil)
+		for _, t := range []*tally{&inAll, &inChapter} {
+			t.total++
+			if record.Passing {
+				t.passed++
+			}
+			if caughtUp {
+				t.caughtUp++
+			}
+		}
+		fmt.Fprintln(columns, row(e, record, caughtUp, colours))
+		if i+1 == len(exercises) || exercises[i+1].Chapter != e.Chapter {
+			_ = columns.Flush() // to memory
+			fmt.Fprintf(&page, "%s: %s\n%s\n", colours.Bold.Sprint(e.Chapter.Name), inChapter, &rows)
+			rows.Reset()
+			inChapter = tally{}
+		}
+	}
+	fmt.Fprintf(&page, "In all: %s\n", inAll)
+	return emptyColumns.ReplaceAllString(page.String(), "")
+}
+
+var emptyColumns = regexp.MustCompile(`(?m) +$`)
+
+// row is an exercise's row, its columns separated by tabs.
+func row(e Exercise, record Record, caughtUp bool, colours ui.Palette) string {
+	mark := colours.Grey.Sprint("·") // the marks' colour codes are equally long, so the columns stay aligned
+	minutes, hints, note := "", "", ""
+	if record.Passing {
+		mark = colours.Green.Sprint("✓")
+	}
+	if caughtUp {
+		mark, note = colours.Cyan.Sprint("»"), "caught up"
+	}
+	if e.Minutes > 0 {
+		minutes = fmt.Sprintf("%d min", e.Minutes)
+	}
+	if record.Hints > 0 {
+		hints = ui.Plural(record.Hints, "hint")
+	}
+	return fmt.Sprintf("  %s %s\t%s\t%s\t%s\t%s", mark, e.Name(), e.Title, minutes, hints, note)
 }

@@ -80,8 +80,7 @@ func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed
 // keptFolder is where a learner's work is kept, in .workshop.
 const keptFolder = "kept"
 
-// Own returns patterns for the learner's files in .workshop: progress, also after it was renamed,
-// and the work that reset and catch-up have kept.
+// Own returns patterns for the learner's files in .workshop: progress, even renamed, and kept work.
 func Own() []string { return []string{"progress*.json", keptFolder} }
 
 // keep writes a learner's work to a new file, and returns its path relative to root. The caller

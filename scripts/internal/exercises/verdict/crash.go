@@ -85,8 +85,7 @@ func (c *crash) message() string {
 	return "it panicked: " + c.headline
 }
 
-// place is the line in the learner's file where it happened, and what is there: the innermost one of the first goroutine that
-// is in that file. The line is 0 if none is.
+// place is the crash's innermost line in the learner's file, or 0, and what is there.
 func (c *crash) place(e exercises.Exercise) (line int, why string) {
 	for _, match := range stackFrame.FindAllStringSubmatch(c.stacks, -1) {
 		if strings.HasSuffix(match[2], "/"+exercises.Folder+"/"+e.Folder+"/"+exercises.ExerciseFile) {

@@ -1,5 +1,5 @@
 // Package watch is watch mode: it checks an exercise each time that the learner saves it. One loop does everything (watch.go);
-// the check under way, the keys (terminal.go) and the files (saves.go) send it what has happened.
+// the check under way, the keys and the files (terminal.go) send it what has happened.
 package watch
 
 import (
@@ -107,7 +107,7 @@ func (s *session) press(ctx context.Context, key byte) error {
 	case err != nil:
 		s.sayError(err)
 	case key == 'l':
-		s.say("\n%s", exercises.NewOverview(s.Exercises, progress).Text(s.Terminal.Colours))
+		s.say("\n%s", exercises.Table(s.Exercises, progress, s.Terminal.Colours))
 	case !found:
 		s.say("\nNo other exercise is left to do.")
 	default:

@@ -1,0 +1,90 @@
+package main
+
+// The commands about one exercise: hint, solution and reset.
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/problem"
+)
+
+// aboutOneExercise completes a command whose argument names an exercise.
+func aboutOneExercise(command *cobra.Command, do func(*cobra.Command, exercises.Exercise) error) *cobra.Command {
+	command.Example = fmt.Sprintf("  ./scripts/workshop %s 01/1", command.Name())
+	command.Args = cobra.ExactArgs(1)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		exercise, err := exercises.FindOne(theRoot(), args[0])
+		if err != nil {
+			return err
+		}
+		return do(command, exercise)
+	}
+	return command
+}
+
+func newHintCommand() *cobra.Command {
+	var all bool
+	command := aboutOneExercise(&cobra.Command{
+		Use:   "hint CHAPTER/K",
+		Short: "Show the next hint for an exercise",
+		Long: `Hint shows one hint more each time: first a nudge, then an approach, then nearly the answer. It remembers how many you
+have seen.`,
+	}, func(command *cobra.Command, exercise exercises.Exercise) error {
+		hint, err := exercises.NextHint(command.Context(), theRoot(), exercise, all, colours())
+		command.Print(hint)
+		return err
+	})
+	command.Flags().BoolVar(&all, "all", false, "show all of them")
+	return command
+}
+
+func newSolutionCommand() *cobra.Command {
+	var spoil bool
+	command := aboutOneExercise(&cobra.Command{
+		Use:   "solution CHAPTER/K",
+		Short: "Show the solution of an exercise that you have passed",
+		Long: `Solution prints one way to solve an exercise. There are others: whatever passes the check is right. Before you have passed
+it yourself, it takes --spoil.`,
+	}, func(command *cobra.Command, exercise exercises.Exercise) error {
+		progress, err := exercises.ReadProgress(theRoot())
+		if err != nil {
+			return err
+		}
+		if progress.Of(exercise).Passed == nil && !spoil {
+			return problem.New("you haven't passed %s yet", exercise.Name()).
+				ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution all the same", exercise.Name())
+		}
+		solution, err := exercises.Solution(exercise)
+		command.Print(solution)
+		return err
+	})
+	command.Flags().BoolVar(&spoil, "spoil", false, "show it before you have passed")
+	return command
+}
+
+func newResetCommand() *cobra.Command {
+	return aboutOneExercise(&cobra.Command{
+		Use:   "reset CHAPTER/K",
+		Short: "Start an exercise again, and keep a copy of your work",
+		Long: `Reset restores exercise.go as git has it. Your own is kept in .workshop/kept. Hints stay seen, and the exercise has to be
+passed again.`,
+	}, func(command *cobra.Command, exercise exercises.Exercise) error {
+		file := exercise.Path(exercises.ExerciseFile)
+		changed, kept, err := exercises.Reset(command.Context(), theRoot(), exercise, time.Now())
+		switch {
+		case err != nil:
+			return err
+		case kept != "":
+			command.Printf("%s is as it was given. Yours is kept: %s\n", file, kept)
+		case changed:
+			command.Printf("%s was missing, and is restored as it was given.\n", file)
+		default:
+			command.Printf("%s was as it was given already.\n", file)
+		}
+		return nil
+	})
+}
