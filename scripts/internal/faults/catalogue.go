@@ -142,8 +142,7 @@ func Makeable() (all []Fault) {
 	return all
 }
 
-// Whole returns the name of the fault that a part of that name belongs to, in any case. Other names
-// it returns as they are.
+// Whole returns the name of the fault that has this part. Other names it returns as they are.
 func Whole(name string) string {
 	for _, fault := range All() {
 		for _, part := range fault.Parts {

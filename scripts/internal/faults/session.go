@@ -37,7 +37,7 @@ type Session struct {
 	Fault Fault
 	// Target is the API server, and Cluster what can kill it and bring it up again.
 	Target  *rest.Config
-	Cluster Cluster
+	Cluster cluster.Backend
 	// Binary is the program, Kubeconfig its own (not yet through a proxy), and Flags are more of its flags.
 	Binary, Kubeconfig string
 	Flags              []string
@@ -49,12 +49,6 @@ type Session struct {
 	Turns   <-chan struct{}
 	Out     io.Writer
 	Colours ui.Palette
-}
-
-// Cluster is what a fault needs of a *cluster.Cluster.
-type Cluster interface {
-	Kill(ctx context.Context, component string) error
-	Up(ctx context.Context, options cluster.UpOptions) (cluster.UpResult, error)
 }
 
 type session struct {
@@ -72,8 +66,7 @@ type running struct {
 	program    *process.Program
 }
 
-// Run starts the program, and lets the fault come and go until ctx ends, which is no error. Then nothing is left of what it
-// has started.
+// Run lets the fault come and go until ctx ends, which is no error, and leaves nothing running.
 func (s Session) Run(ctx context.Context) error {
 	run := &session{Session: s, teller: teller{out: s.Out, colours: s.Colours}}
 	defer run.close()

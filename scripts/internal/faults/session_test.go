@@ -27,6 +27,7 @@ const patience = 30 * time.Second
 
 // trial is a Session that runs.
 type trial struct {
+	cluster.Backend // of which a fault needs Kill and Up
 	*testing.T
 	api   *apiServer
 	kills []string         // and what brought it up again

@@ -99,8 +99,7 @@ func inWords(r audit.Request) string {
 	return fmt.Sprintf("%s: %d", strings.Join(strings.Fields(r.Verb+" "+r.Resource+" "+object), " "), r.Code)
 }
 
-// stamp is the time at the beginning of a line: klog's between the severity and the place in the
-// code, and zap's.
+// stamp is the time at the beginning of klog's lines, after the severity, and of zap's.
 var stamp = regexp.MustCompile(`^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ |^\d{4}-\d\d-\d\dT\S+\t([DIWEF])[A-Z]*\t`)
 
 // withoutStamp returns a line of the program's log that begins with the severity, a letter.
