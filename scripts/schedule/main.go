@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,8 +14,14 @@ import (
 	"os"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -83,4 +90,98 @@ func printWeeks(out io.Writer, text io.Reader, from, now time.Time) (failed []er
 		printed = true
 	}
 	return failed
+}
+
+// readTDSets returns the TDSets in a text, with the CRD's defaults. The text is YAML or JSON: one
+// document, several, or a List, as kubectl get prints it. Other objects are skipped. Unknown fields
+// are errors, as they are for kubectl apply. Each error names its document, and TDSets without
+// errors are returned all the same.
+func readTDSets(text io.Reader) (found []*schedulev1.TDSet, failed []error) {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(text))
+	for number := 1; ; number++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return found, failed
+		}
+		if err != nil {
+			return found, append(failed, err)
+		}
+		read, errs := readDocument(document)
+		found, failed = append(found, read...), append(failed, within(fmt.Sprintf("document %d", number), errs)...)
+	}
+}
+
+// readDocument returns the TDSets in one document: one, those of a List, or none.
+func readDocument(document []byte) (found []*schedulev1.TDSet, failed []error) {
+	var list struct {
+		metav1.TypeMeta `json:",inline"`
+		Items           []runtime.RawExtension `json:"items"`
+	}
+	if err := yaml.Unmarshal(document, &list); err != nil {
+		return nil, []error{err}
+	}
+	kind := list.GroupVersionKind()
+	switch {
+	case kind.Kind == "List" || kind.Kind == "TDSetList":
+		for i, item := range list.Items {
+			read, errs := readDocument(item.Raw)
+			found, failed = append(found, read...), append(failed, within(fmt.Sprintf("items[%d]", i), errs)...)
+		}
+		return found, failed
+	case kind.Kind != "TDSet" || kind.Group != schedulev1.GroupVersion.Group:
+		return nil, nil
+	case kind.Version != schedulev1.GroupVersion.Version:
+		return nil, []error{field.NotSupported(field.NewPath("apiVersion"), list.APIVersion, []string{schedulev1.GroupVersion.String()})}
+	}
+	tdset, failed := decode(document)
+	if len(failed) > 0 {
+		return nil, within(nameOf(tdset), failed)
+	}
+	return []*schedulev1.TDSet{tdset}, nil
+}
+
+// within prefixes errors with their place.
+func within(where string, errs []error) (all []error) {
+	for _, err := range errs {
+		all = append(all, fmt.Errorf("%s: %w", where, err))
+	}
+	return all
+}
+
+// decode reads a TDSet. If there are errors, it has the fields that could be read.
+func decode(document []byte) (*schedulev1.TDSet, []error) {
+	tdset := &schedulev1.TDSet{Spec: schedulev1.TDSetSpec{TimeZone: "UTC", DefaultReplica: 1}} // the CRD's defaults
+	scheme := runtime.NewScheme()
+	if err := schedulev1.AddToScheme(scheme); err != nil {
+		return tdset, []error{err}
+	}
+	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	if _, _, err := strict.Decode(document, nil, tdset); err != nil {
+		if unknown, is := runtime.AsStrictDecodingError(err); is {
+			return tdset, unknown.Errors()
+		}
+		return tdset, []error{err}
+	}
+	return tdset, missing(document)
+}
+
+// missing returns the required fields that are missing, which would be zero in the Go type.
+func missing(document []byte) (all []error) {
+	var given struct {
+		Spec struct {
+			SchedulingConfig []map[string]any `json:"schedulingConfig"`
+		} `json:"spec"`
+	}
+	path := field.NewPath("spec", "schedulingConfig")
+	if err := yaml.Unmarshal(document, &given); err != nil || given.Spec.SchedulingConfig == nil {
+		return []error{field.Required(path, "")}
+	}
+	for i, window := range given.Spec.SchedulingConfig {
+		for _, name := range []string{"startTime", "endTime", "replica"} {
+			if window[name] == nil {
+				all = append(all, field.Required(path.Index(i).Child(name), ""))
+			}
+		}
+	}
+	return all
 }

@@ -66,8 +66,7 @@ const (
 	offsetFormat = "15:04 -07:00"
 )
 
-// chart shows the replicas by day and hour. Hours that are skipped on a day have none. Days on
-// which clocks are changed have a note.
+// chart shows replicas by day and hour, none in hours that are skipped, and notes changed clocks.
 func (p printer) chart(week *Week) {
 	wide := 2 // columns
 	for _, day := range week.Days {

@@ -42,8 +42,7 @@ func Check(ctx context.Context, root string, c cluster.Backend, k kubectl.Kubect
 	return nil
 }
 
-// controllers names the programs, of those that watch objects in a namespace, that might write to them as well. Neither
-// kubectl nor the parts of Kubernetes do.
+// controllers names the programs that may write what they watch: neither kubectl nor Kubernetes' own.
 func controllers(watches []audit.Request, namespace string) (names []string) {
 	for _, watch := range watches {
 		client := watch.Client()

@@ -22,8 +22,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Request is one request that the API server has answered. Of a watch, which goes on, it tells that
-// it has begun.
+// Request is one request that the API server has answered, or a watch that has begun.
 type Request struct {
 	Verb      string // get, list, watch, create, update, patch, delete, deletecollection
 	URI       string
@@ -77,8 +76,7 @@ type Log struct {
 	file   os.FileInfo // that the offset is in; nil: none was looked at yet
 }
 
-// SkipToEnd makes the next Requests return only what comes after now. A line that is just being
-// written comes after.
+// SkipToEnd has the next Requests begin here. A line that is just being written comes after.
 func (l *Log) SkipToEnd() error {
 	file, err := l.open(l.Path)
 	if err != nil {
@@ -107,8 +105,7 @@ func (l *Log) open(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Requests returns the requests by user that the log has gained since the last call; user "" means
-// everybody.
+// Requests returns what user, or everybody if that is "", has sent since the last call.
 func (l *Log) Requests(user string) (requests []Request, err error) {
 	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
 		if counts && (user == "" || event.User.Username == user) {
@@ -226,8 +223,7 @@ func (l *Log) read(path string, do func(line []byte) error) error {
 	}
 }
 
-// requestOf counts each request once: a watch when it begins (or is refused), all others when they
-// are done.
+// requestOf counts each request once: a watch that begins or is refused, others that are done.
 func requestOf(event *auditv1.Event) (Request, bool) {
 	request := Request{Verb: event.Verb, URI: event.RequestURI, UserAgent: event.UserAgent}
 	request.Received, request.Answered = event.RequestReceivedTimestamp.Time, event.StageTimestamp.Time

@@ -63,8 +63,7 @@ func (p pair) state() state {
 
 func (p pair) kind() kind { return cmp.Or(p.b, p.a).kind }
 
-// pairUp pairs files of the same name. A generated one is as good as not there, unless the other is
-// generated too.
+// pairUp pairs files of the same name. Of two, one that alone is generated counts as missing.
 func pairUp(filesA, filesB []file) []pair {
 	a, b := byCommonName(filesA), byCommonName(filesB)
 	names := maps.Clone(a)
@@ -85,8 +84,7 @@ func pairUp(filesA, filesB []file) []pair {
 	return pairs
 }
 
-// byCommonName finds a chapter's files by the names that all chapters use: the skeleton's, else
-// their own.
+// byCommonName finds a chapter's files by the names that all chapters use, or else by their own.
 func byCommonName(files []file) map[string]*file {
 	named := map[string]*file{}
 	for i := range files {

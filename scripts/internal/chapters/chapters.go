@@ -84,8 +84,7 @@ type Parts struct {
 	Deployment string
 }
 
-// InProject is where kubebuilder's layout, which chapters 06 and 07 have, keeps files that the
-// earlier chapters have, too.
+// InProject is where kubebuilder's layout, in 06 and 07, keeps files of the earlier chapters.
 var InProject = map[string]string{
 	"pkg/apis/samplecontroller/v1alpha1/types.go": "api/v1alpha1/foo_types.go",
 	"pkg/apis/samplecontroller/v1alpha1/doc.go":   "api/v1alpha1/groupversion_info.go",
@@ -174,8 +173,7 @@ func All(root string) ([]Chapter, error) {
 	return all, nil
 }
 
-// Find returns the chapters that names mean: a name is a number (1, 01) or a folder (01-raw-watch, 01-raw-watch/). No names
-// mean all chapters.
+// Find returns the chapters called so: 1, 01, 01-raw-watch or 01-raw-watch/. No names mean all.
 func Find(root string, names ...string) ([]Chapter, error) {
 	all, err := All(root)
 	if err != nil || len(names) == 0 {

@@ -57,8 +57,7 @@ func run(ctx context.Context, root string, checks ...func(context.Context, *repo
 
 var allowedAtTop = regexp.MustCompile(`^(\..*|LICENSE|README\.md|go\.work|go\.work\.sum|scripts|0[1-7]-[a-z-]+)$`)
 
-// topLevel: nothing stands at the root but chapters, scripts, go.work, README, LICENSE and
-// dotfiles.
+// topLevel: the root has only chapters, scripts, go.work, README, LICENSE and dotfiles.
 func topLevel(_ context.Context, r *repository) error {
 	entries, err := os.ReadDir(r.root)
 	for _, entry := range entries {

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// cliParts are what the CLI relies on, by file. GROUPVERSION is the alias of the package of the
-// API.
+// cliParts are what the CLI relies on, by file. GROUPVERSION is the alias of the API's package.
 var cliParts = map[string][]string{
 	"PROJECT": {`^cliVersion: 4\.15\.0$`, `^- go\.kubebuilder\.io/v4$`},
 	"api/VERSION/groupversion_info.go": {
@@ -66,8 +65,7 @@ var cliProjects = map[string]struct{ version, alias, kind string }{
 	"07": {"v1", "schedulev1", "tdset"},
 }
 
-// kubebuilderCLI: 06 and 07 have what the kubebuilder CLI looks for, and no plain test where it
-// writes Ginkgo.
+// kubebuilderCLI: 06 and 07 have what the CLI looks for, and no plain test where it writes Ginkgo.
 func kubebuilderCLI(_ context.Context, r *repository) error {
 	for _, chapter := range r.chapters {
 		project, ok := cliProjects[chapter.Name[:2]]

@@ -140,8 +140,7 @@ func (r *repository) comparePart(part part, after string) error {
 // inTestdata is where chapter 06 keeps what the generated CRD is compared with.
 var inTestdata = map[string]string{"manifests/crd.yaml": "api/v1alpha1/testdata/crd.yaml"}
 
-// givenSchedule: the schedule that is given in chapter 02's exercise TDSet is the one that 01's
-// solution has.
+// givenSchedule: chapter 02's exercise TDSet gives the schedule that 01's solution has.
 func givenSchedule(r *repository) error {
 	const given, solved = tdset + "schedule.go", tdset + "solution.go"
 	contents := map[string]string{}

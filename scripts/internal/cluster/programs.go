@@ -17,10 +17,6 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-func binaries() []string {
-	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
-}
-
 type program struct {
 	*gopsutil.Process
 	component  string
@@ -81,7 +77,7 @@ func identify(ctx context.Context, p *gopsutil.Process, executables map[string]b
 // executables lists the components' programs in the folder bin, where links lead.
 func executables(bin string) map[string]bool {
 	found := map[string]bool{}
-	for _, binary := range binaries() {
+	for _, binary := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"} {
 		found[resolve(filepath.Join(bin, binary))] = true
 	}
 	return found

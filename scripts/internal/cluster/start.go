@@ -20,8 +20,7 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// create makes the cluster, in place of whatever is there. Should it fail, nothing runs on; the
-// logs stay.
+// create makes the cluster, in place of whatever is there. If it fails, nothing runs on; logs stay.
 func (c *Cluster) create(ctx context.Context, running map[string]program) (err error) {
 	if err := end(ctx, maps.Values(running)); err != nil {
 		return err

@@ -23,8 +23,7 @@ type Named struct {
 
 func (n Named) IsFault() bool { return strings.HasPrefix(n.Name, "F") }
 
-// Contract is what the programs for objects of one kind promise while all goes well, and through
-// faults.
+// Contract is what programs for one kind promise while all goes well, and through faults.
 type Contract struct {
 	Kind     string
 	Promises []Named
@@ -79,8 +78,7 @@ func foos() Contract {
 	}
 }
 
-// tdsets is the contract of chapter 07's program, and, by as much as their layer can hold, of the
-// solutions of the exercises TDSet.
+// tdsets is the contract of chapter 07's program and, as far as they go, of the exercises TDSet.
 func tdsets() Contract {
 	const late = "what fails is tried again a minute later, and no sooner"
 	const noZone = "its API has no timeZone: hours are hours of UTC"
@@ -139,8 +137,7 @@ func (c Contract) WhyNotAsked(chapter chapters.Chapter, name string) string {
 	return c.notAsked[chapter.Number()][name]
 }
 
-// WhyNotHeld says why the chapter's own program doesn't hold the promises through the fault; "" if
-// it does.
+// WhyNotHeld is the same for the chapter's own program.
 func WhyNotHeld(chapter chapters.Chapter, fault string) string {
 	return Of(chapter.Kind()).WhyNotHeld(chapter, fault)
 }

@@ -13,8 +13,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Find returns the named promises and faults, ignoring case. F4 stands for F4a, F4b and F4c. A part
-// of a fault, which `workshop faults` injects alone, stands for the whole: F2a is F2.
+// Find returns what is called so, in any case: F4 is F4a, F4b and F4c, and F2a, a part, is F2.
 func Find(wanted ...string) ([]Named, error) {
 	if len(wanted) == 0 {
 		wanted = []string{""} // matches nothing

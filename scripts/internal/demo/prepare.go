@@ -93,8 +93,7 @@ func (d *Demo) cleanUp(ctx context.Context) error {
 	return err
 }
 
-// deleteNamespace deletes the tour's namespace. It takes the finalizers off what the tour is about: the program that would do that isn't
-// running, and the namespace would wait for it.
+// deleteNamespace also removes finalizers, because the program that would do so isn't running.
 func (d *Demo) deleteNamespace(ctx context.Context, flags ...string) error {
 	objects, err := d.objects(ctx)
 	if err != nil {

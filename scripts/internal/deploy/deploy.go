@@ -83,8 +83,7 @@ func (d Deployment) Install(ctx context.Context) error {
 	return d.webhooksAnswer(ctx)
 }
 
-// webhooksAnswer waits until the API server reaches the webhooks: a Service leads to Pods some moments after they are ready. It asks by a sample
-// that isn't kept.
+// webhooksAnswer tries a sample until it is answered, some moments after the Pods are ready.
 func (d Deployment) webhooksAnswer(ctx context.Context) error {
 	content, err := os.ReadFile(d.Chapter.Parts().Sample)
 	if err != nil {

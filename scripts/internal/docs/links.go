@@ -83,8 +83,7 @@ func checkLinks(texts library, doc *document) (problems []Problem) {
 	return problems
 }
 
-// resolve finds where a link leads to: the file, and if that is Markdown, the text of the section or of the whole file, on one line.
-// Both are empty for links out of the repository.
+// resolve returns a link's file and, in Markdown, its section on one line; "" if it leads elsewhere.
 func resolve(texts library, doc *document, target string) (file, text string, err error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "" || u.Host != "" {

@@ -84,8 +84,7 @@ func markedCode(fsys fs.FS, doc *document, lines []string, n markdownast.Node, h
 	return markedBlock{line: doc.line(n), marker: html, from: from, to: to, want: want}, nil
 }
 
-// extract is the text of a file, or of the declarations with these names (separated by commas), without a newline at
-// its end.
+// extract is a file's text, or its declarations with these names, which commas separate.
 func extract(fsys fs.FS, file, names string) (string, error) {
 	source, err := fs.ReadFile(fsys, file)
 	if err != nil {

@@ -77,8 +77,7 @@ func (a accepting) Accept() (net.Conn, error) {
 	return a.set.add(plain), nil
 }
 
-// connection is a TCP connection that can be frozen: bytes then go neither in nor out, and nobody is told. What has come in
-// stays with us, the end of the connection included.
+// connection is a TCP connection that can be frozen: no byte and no end gets in or out.
 type connection struct {
 	net.Conn
 	set *connections

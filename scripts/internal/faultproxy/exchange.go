@@ -71,8 +71,7 @@ func (p *Proxy) enter() bool {
 	return !p.closed
 }
 
-// answered is called with the server's answer, before the client hears of it. An error keeps the
-// answer from the client.
+// answered is called before the client gets the server's answer. An error keeps it from the client.
 func (p *Proxy) answered(response *http.Response) error {
 	x := response.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.Code = int32(response.StatusCode)
@@ -105,8 +104,7 @@ func (p *Proxy) record(x *exchange) {
 	}
 }
 
-// Follow calls do with each of the Requests to come, as soon as it is one. It must return soon, and
-// must not call the Proxy.
+// Follow calls do with each of the coming Requests. It must return soon, and not call the Proxy.
 func (p *Proxy) Follow(do func(audit.Request)) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

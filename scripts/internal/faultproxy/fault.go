@@ -12,8 +12,7 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// Fault is a fault that was asked for. It counts what it hits: a test waits for that, instead of
-// hoping.
+// Fault is a fault that was asked for. It counts its hits, so that a test can wait for them.
 type Fault struct {
 	name string
 	stop func() // may be nil
@@ -28,8 +27,7 @@ func newFault(name string) *Fault {
 	return &Fault{name: name, next: make(chan struct{})}
 }
 
-// Hits returns how much the fault has hit so far: connections, watches or requests, as its method
-// says.
+// Hits returns how many connections, watches or requests it has hit, as its method says.
 func (f *Fault) Hits() int {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -85,8 +83,7 @@ func (f *Fault) hit() {
 // agree; where none is, the fault is meant for everything. It must not call the Proxy.
 type Match func(audit.Request) bool
 
-// Resource matches requests for one of these resources. A subresource is a resource of its own, as
-// in RBAC: foos/status.
+// Resource matches requests for these resources. As in RBAC, foos/status is a resource of its own.
 func Resource(names ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(names, r.Resource) }
 }
@@ -141,8 +138,7 @@ func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
 	return fault
 }
 
-// take returns the oldest rule that applies to a request at this moment, and counts its use; nil if
-// there is none.
+// take returns the oldest rule for a request at this moment, or nil, and counts its use.
 func (p *Proxy) take(at moment, x *exchange) *rule {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -92,8 +92,7 @@ func (p *Proxy) GoneAsResponse() *Fault {
 	return fault
 }
 
-// forget has the server know nothing any more of the history that these watches have seen. Who
-// follows them may have been told of that already.
+// forget has the server forget what these watches have seen. Their clients may know that already.
 func (p *Proxy) forget(fault *Fault, watches []*watch, told bool) *Fault {
 	paths := sets.New[string]()
 	for _, w := range watches {

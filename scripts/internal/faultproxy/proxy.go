@@ -32,8 +32,7 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// identity is the certificate by which clients know the proxies of this process: never written to a disk, and worth nothing to
-// anyone else.
+// identity is the proxies' certificate in this process. It is never written to a disk.
 var identity = sync.OnceValues(func() (tls.Certificate, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
@@ -135,8 +134,7 @@ func (p *Proxy) Address() string { return "https://" + p.listener.Addr().String(
 // CAData is the certificate, in PEM, by which clients know the proxy.
 func (p *Proxy) CAData() []byte { return p.ca }
 
-// Close ends all connections, also frozen ones, and returns when nothing of the proxy is left running. It may be called
-// twice.
+// Close ends all connections, even frozen ones, and waits for the end. It may be called twice.
 func (p *Proxy) Close() {
 	p.closing.Do(func() {
 		p.mutex.Lock()
@@ -150,8 +148,7 @@ func (p *Proxy) Close() {
 	})
 }
 
-// Kubeconfig copies the current context of the kubeconfig at original to path, with the proxy as its cluster. The copy is
-// readable by this user only.
+// Kubeconfig copies original's current context to path, for this user, with the proxy as cluster.
 func (p *Proxy) Kubeconfig(original, path string) error {
 	config, err := clientcmd.LoadFromFile(original)
 	if err != nil {

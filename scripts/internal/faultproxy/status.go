@@ -1,15 +1,26 @@
-// Answers that are given in the server's stead, in its own words, so that no client can tell the difference.
+// Answers that are given in the server's stead, in its own words, so that no client can tell the
+// difference; and watch events in bytes: where one ends and the next begins, and what an ERROR is.
 
 package faultproxy
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	restwatch "k8s.io/client-go/rest/watch"
 )
 
 // failure is the answer to a write that fails with this HTTP status code.
@@ -54,8 +65,7 @@ func statusOf(err error) *metav1.Status {
 	return &status
 }
 
-// writeStatus sends an answer. 429 looks as API Priority and Fairness makes it: a header that says when to come back, and
-// plain text.
+// writeStatus sends an answer. API Priority and Fairness makes 429 plain text, with a header.
 func writeStatus(w http.ResponseWriter, status *metav1.Status) {
 	if status.Code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", fmt.Sprint(status.Details.RetryAfterSeconds))
@@ -65,4 +75,47 @@ func writeStatus(w http.ResponseWriter, status *metav1.Status) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(int(status.Code))
 	json.NewEncoder(w).Encode(status)
+}
+
+// readEvent reads one event, with all that delimits it: JSON comes in lines, protobuf after its length. What is in neither of
+// them is passed on as it comes.
+func readEvent(stream *bufio.Reader, mediaType string) ([]byte, error) {
+	switch mediaType {
+	case runtime.ContentTypeJSON:
+		event, err := stream.ReadBytes('\n')
+		if len(event) > 0 {
+			return event, nil // if there is an error, it is still there at the next read
+		}
+		return nil, err
+	case runtime.ContentTypeProtobuf:
+		length, err := stream.Peek(4)
+		if err != nil {
+			return nil, err
+		}
+		event := make([]byte, 4+int(binary.BigEndian.Uint32(length)))
+		_, err = io.ReadFull(stream, event)
+		return event, err
+	}
+	if _, err := stream.Peek(1); err != nil {
+		return nil, err
+	}
+	piece := make([]byte, stream.Buffered())
+	_, err := io.ReadFull(stream, piece)
+	return piece, err
+}
+
+// errorEvent returns an ERROR event. It says what the answer's status code would have said, had it not been sent long ago.
+func errorEvent(mediaType string, status *metav1.Status) ([]byte, error) {
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
+	if !ok || info.StreamSerializer == nil {
+		return nil, fmt.Errorf("a watch in %q: no way to write an event", mediaType)
+	}
+	var event bytes.Buffer
+	encoder := restwatch.NewEncoder(
+		streaming.NewEncoder(info.StreamSerializer.Framer.NewFrameWriter(&event), info.StreamSerializer.Serializer),
+		scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion))
+	if err := encoder.Encode(&apiwatch.Event{Type: apiwatch.Error, Object: status}); err != nil {
+		return nil, fmt.Errorf("encode an ERROR event: %w", err)
+	}
+	return event.Bytes(), nil
 }

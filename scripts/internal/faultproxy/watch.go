@@ -1,5 +1,5 @@
 // A watch on its way through the proxy: passed on event by event, so that a fault strikes between two events and never in
-// the middle of one. How events are told apart is in events.go.
+// the middle of one. How events are told apart is in status.go.
 
 package faultproxy
 
@@ -126,8 +126,7 @@ func (w *watch) next() ([]byte, error) {
 	return event, nil
 }
 
-// meetsDoom ends the watch if a fault wants it to end after so many events, and reports whether it did: another fault, or the
-// client, may have been quicker.
+// meetsDoom reports whether it ended the watch for a fault. Others may have been quicker.
 func (w *watch) meetsDoom(passed int) bool {
 	if w.doom == nil || w.doom.after != passed || w.doom.isOver() || !w.interrupt(errCut) {
 		return false

@@ -1,13 +1,22 @@
 // Package gotest runs `go test` and says what became of each test. It is there so that a skipped test, and a package whose
 // tests never ran, can't pass for green, and so that nothing goes on in the background when a run is broken off.
 //
-// This file says what a run's results are; run.go runs, and parse.go reads what `go test -json` prints.
+// This file runs, and says what a run's results are; parse.go reads what `go test -json` prints.
 package gotest
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
+	"time"
+
+	"example.com/operators/scripts/internal/gobuild"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
 
 // Counts are numbers of tests, subtests included. A package that fails by itself, or doesn't build, counts as a failed test.
@@ -55,10 +64,6 @@ func (p *Package) Output() string { return p.output.String() }
 // Results are the packages of one run, in the order in which go test came to them.
 type Results []*Package
 
-func (r Results) Failed() bool {
-	return slices.ContainsFunc(r, func(p *Package) bool { return p.Failed })
-}
-
 func (r Results) Counts() Counts {
 	tests := map[State]int{}
 	for _, p := range r {
@@ -72,8 +77,7 @@ func (r Results) Counts() Counts {
 	return Counts{Passed: tests[Passed], Failed: tests[Failed], Skipped: tests[Skipped]}
 }
 
-// Problems holds, for each test that failed or was skipped, and each package that failed by itself, its name and all that
-// it printed.
+// Problems has the name and the output of each test and package that failed or was skipped.
 func (r Results) Problems() []string {
 	var problems []string
 	for _, p := range r {
@@ -107,4 +111,53 @@ func (p *Package) said() string {
 		}
 	}
 	return said.String() + p.Output()
+}
+
+// grace is how long go test has to end by itself, once it has been told to.
+const grace = 3 * time.Second
+
+type Request struct {
+	Dir  string   // of the module
+	Env  []string // beyond this process's environment
+	Args []string // go test's: flags, then packages
+	// Progress is called with each test's name as it starts; may be nil.
+	Progress func(test string)
+}
+
+// Run runs `go test -json`. An error means that it couldn't: failures are in the results.
+func Run(ctx context.Context, r Request) (Results, error) {
+	command := process.NewCommand(ctx, grace, "go", append([]string{"test", "-json"}, r.Args...)...)
+	command.Dir = r.Dir
+	command.Env = slices.Concat(os.Environ(), gobuild.Memory(), r.Env)
+	if slices.Contains(r.Args, "-race") {
+		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo, which everything else is built without
+	}
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	output, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("start go test: %w", err)
+	}
+	results, parseErr := parse(output, r.Progress)
+	_, _ = io.Copy(io.Discard, output)
+	runErr := command.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return results, ctx.Err()
+	case parseErr != nil:
+		return results, parseErr
+	case runErr != nil && !slices.ContainsFunc(results, func(p *Package) bool { return p.Failed }):
+		return results, refused(runErr, stderr.String())
+	}
+	return results, nil
+}
+
+// refused explains why go test failed when no test and no package did: a broken go.mod, a wrong GOFLAGS.
+func refused(err error, said string) error {
+	p := problem.New("go test can't run").Because(errors.New(strings.TrimSpace(said + "\n" + err.Error())))
+	p.Explain(problem.OfGo(), said)
+	return p
 }

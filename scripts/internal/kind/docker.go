@@ -16,8 +16,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// docker runs docker and returns what it printed. What it warns of, with success, is no part of its answer. Trouble that everyone has
-// some day is explained.
+// docker runs docker and returns its output, without warnings. Common trouble is explained.
 func docker(ctx context.Context, args ...string) (string, error) {
 	var warnings strings.Builder
 	command := exec.CommandContext(ctx, "docker", args...)

@@ -16,10 +16,7 @@ import (
 )
 
 type Kubectl struct {
-	// Binary is kubectl's path.
-	Binary string
-	// Kubeconfig is the path of the cluster's kubeconfig.
-	Kubeconfig string
+	Binary, Kubeconfig string // paths
 }
 
 // Environment is what a program that runs kubectl needs in its own, to run this one on this cluster alone, and to leave what

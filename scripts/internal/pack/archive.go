@@ -150,8 +150,7 @@ func newEntry(name, from string) (entry, error) {
 	return entry{tar.Header{Name: name, Typeflag: header.Typeflag, Linkname: header.Linkname, Size: header.Size, Mode: mode}, from}, nil
 }
 
-// isProgram reports whether name is a program of the control plane, the workshop or Go, built for
-// the archive's platform.
+// isProgram reports whether name is a program for the archive's platform.
 func isProgram(name string) bool {
 	return strings.HasPrefix(name, ".workshop/bin/") && path.Ext(name) != ".stamp" ||
 		strings.HasPrefix(name, ".workshop/go/bin/") || strings.HasPrefix(name, ".workshop/go/pkg/tool/")

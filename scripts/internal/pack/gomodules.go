@@ -126,8 +126,7 @@ func fileProxy(dir string) string {
 	return strings.ReplaceAll((&url.URL{Scheme: "file", Path: dir}).String(), ",", "%2C")
 }
 
-// goCommand runs go and returns its output. A relative folder is below the packed source; an
-// absolute one can be anywhere.
+// goCommand runs go in a folder, which may be relative to the packed source, and returns its output.
 func (p *packer) goCommand(ctx context.Context, folder string, env []string, args ...string) (string, error) {
 	command := process.NewCommand(ctx, 5*time.Second, "go", args...)
 	if command.Dir = folder; !filepath.IsAbs(folder) {

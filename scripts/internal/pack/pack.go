@@ -63,8 +63,7 @@ type packer struct {
 	entries []entry   // of the archive
 }
 
-// Pack makes the archive. What it is broken off at, it does again the next time, but for programs that were built. Nothing stands
-// under the archive's name until it is whole.
+// Pack makes the archive, which has its name once it is whole. Built programs stay for the next try.
 func Pack(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	if err := checkPlatform(o.Platform); err != nil {

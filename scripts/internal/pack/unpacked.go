@@ -24,8 +24,7 @@ func (p *packer) addMarker() error {
 // Unpacked tells whether the repository at root came from an archive.
 func Unpacked(root string) bool { return isThere(filepath.Join(root, ".workshop", marker)) }
 
-// Brought are the names of what an archive brings in .workshop, and what can't be made again without a network. There are none in a
-// repository that was cloned.
+// Brought are the names in .workshop that only an archive can bring again, if one has.
 func Brought(root string) []string {
 	if !Unpacked(root) {
 		return nil

@@ -126,8 +126,7 @@ func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) 
 // grantedIn is the label of what Grant makes in the whole cluster.
 const grantedIn = "operators.example.com/granted-in"
 
-// WriteKubeconfig writes a kubeconfig for the ServiceAccount in namespace to path, readable by this user only. Its token is
-// valid for a day.
+// WriteKubeconfig writes a ServiceAccount's kubeconfig, for this user only. It is valid for a day.
 func WriteKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, path string) error {
 	return writeKubeconfig(ctx, client, cluster, namespace, ServiceAccount, path)
 }

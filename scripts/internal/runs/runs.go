@@ -99,8 +99,7 @@ func (r *Run) dir() string       { return filepath.Join(r.state, "run") }
 func (r *Run) temporary() string { return filepath.Join(r.dir(), "tmp") }
 func (r *Run) record() string    { return filepath.Join(r.dir(), "folders") }
 
-// Own says that folders of .workshop belong to this run, such as "clusters/test", and so do the processes of clusters in them. Call
-// it before you make them.
+// Own says, before they are made, which folders of .workshop, and processes in them, are this run's.
 func (r *Run) Own(folders ...string) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -127,8 +126,7 @@ func (r *Run) Keep(folder string) {
 	r.kept = append(r.kept, folder)
 }
 
-// End ends all processes of the run that are left, and removes its folders: all of them if ctx has ended, otherwise all but those to
-// keep.
+// End ends the run's processes and removes its folders, even those to keep if ctx has ended.
 func (r *Run) End(ctx context.Context) error {
 	for name, value := range r.former {
 		_ = os.Setenv(name, value) // an empty TMPDIR is none

@@ -1,6 +1,6 @@
 package suite
 
-// Running commands, such as go test, and setting up their environment.
+// Running commands, such as go test, setting up their environment, and the tests' clusters.
 
 import (
 	"context"
@@ -17,13 +17,14 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// run runs a command in one module, alone as a reader would who has copied its folder away, and returns what it printed to
-// standard output.
+// run runs a command in a module as if that were alone, and returns its standard output.
 func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
 	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
 	cmd.Dir = filepath.Join(s.Root, module)
@@ -94,4 +95,79 @@ func (s *Suite) findRace(ctx context.Context) error {
 	}
 	s.UI.Say("! there is no C compiler (CC is %s): the tests run without the race detector", compiler)
 	return nil
+}
+
+// onCluster runs tests on a new cluster of that name, which has the CRDs that they need. If all
+// pass, it deletes the cluster. Otherwise it keeps it for you to look at.
+func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
+	c := s.cluster(name)
+	if !s.freshCluster(ctx, c) {
+		return
+	}
+	before := s.counts.NotPassed()
+	if s.applyCRDs(ctx, s.kubectl(c)) {
+		tests(c)
+	}
+	if ctx.Err() != nil || s.counts.NotPassed() == before {
+		s.removeCluster(ctx, c)
+		return
+	}
+	s.this.Keep(clusters + name)
+	s.UI.Say("! cluster %q is left as it is; its logs are in %s", name, filepath.Dir(c.AuditLog()))
+}
+
+// freshCluster brings up a cluster with nothing in it, whatever was there under its name.
+func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
+	return s.step(ctx, fmt.Sprintf("cluster %q", c.Name()), func(ctx context.Context, step *ui.Step) (string, error) {
+		if _, err := c.Down(ctx, true, func(holder string) { step.Update("waiting for %s", holder) }); err != nil {
+			return "", err
+		}
+		result, err := c.Up(ctx, clusterOptions(step))
+		return fmt.Sprintf("%d nodes", result.Nodes), err
+	})
+}
+
+func clusterOptions(step *ui.Step) cluster.UpOptions {
+	return cluster.UpOptions{Progress: func(what string) { step.Update("%s", what) }}
+}
+
+func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {
+	if _, err := c.Down(context.WithoutCancel(ctx), true, func(string) {}); err != nil {
+		s.counts.Failed++
+		s.UI.Say("%s", problem.Format(err))
+	}
+}
+
+func (s *Suite) kubectl(c cluster.Backend) kubectl.Kubectl {
+	return kubectl.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+}
+
+// applyCRDs applies a CRD of each kind that the chapters' programs are about.
+func (s *Suite) applyCRDs(ctx context.Context, k kubectl.Kubectl) bool {
+	return s.step(ctx, "the kinds that tests are about", func(ctx context.Context, _ *ui.Step) (string, error) {
+		programs, err := s.onePerKind()
+		var applied []string
+		for _, p := range programs {
+			err = errors.Join(err, k.ApplyCRD(ctx, p.CRD))
+			applied = append(applied, p.Kind)
+		}
+		return strings.Join(applied, ", "), err
+	})
+}
+
+// onePerKind returns a program for each kind that the chapters' programs are about.
+func (s *Suite) onePerKind() (programs []program.Program, err error) {
+	for _, kind := range []string{chapters.Foo, chapters.TDSet} {
+		for _, chapter := range s.Chapters {
+			p, found, err := program.Of(chapter, kind)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				programs = append(programs, p)
+				break
+			}
+		}
+	}
+	return programs, nil
 }

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/gotest"
+	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
@@ -137,4 +139,42 @@ func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Ba
 // contract runs the behaviour contract, with so many tests at a time.
 func (s *Suite) contract(ctx context.Context, step *ui.Step, env []string, atOnce int) (string, error) {
 	return s.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", atOnce), "-timeout=60m", "./acceptance")
+}
+
+// beside starts a part of the run in its own lane. join waits for it, and shows and counts results.
+func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
+	var said output.Buffer
+	doing := make(chan string, 1)
+	follow := func(text string) {
+		for {
+			select {
+			case doing <- text:
+				return
+			case <-doing: // only the latest is shown
+			}
+		}
+	}
+	lane := &Suite{
+		Root: s.Root, Bin: s.Bin, Chapters: s.Chapters, Everything: s.Everything,
+		UI: s.UI.Beside(&said, follow), this: s.this, race: s.race,
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		part(lane)
+	}()
+	return func() {
+		step := s.UI.Start(what)
+		for ended := false; !ended; {
+			select {
+			case <-done:
+				ended = true
+			case text := <-doing:
+				step.Update("%s", text)
+			}
+		}
+		step.Drop()
+		s.UI.Say("%s", strings.TrimSuffix(said.String(), "\n"))
+		s.counts = s.counts.Plus(lane.counts)
+	}
 }

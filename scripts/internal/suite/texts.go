@@ -159,8 +159,7 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 // readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
 func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
 
-// copyRepository copies the repository at root to copied, without .git and .workshop, and links the
-// control plane's programs in bin.
+// copyRepository copies a repository's sources, and links the control plane's programs in bin.
 func copyRepository(root, copied, bin string) error {
 	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, onlySources{os.DirFS(root)})); err != nil {
 		return err

@@ -3,12 +3,19 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
 
 	"github.com/fatih/color"
 	"golang.org/x/term"
+
+	"example.com/operators/scripts/internal/problem"
 )
 
 // UI writes progress to one file, as a rule stderr.
@@ -28,8 +35,7 @@ func New(out *os.File) *UI {
 	return u
 }
 
-// Beside is for work that goes on beside what u shows: results go to out, and nothing else. follow gets what a step is at, whenever it is
-// updated.
+// Beside is for work beside what u shows: results go to out, and what a step is at to follow.
 func (u *UI) Beside(out io.Writer, follow func(text string)) *UI {
 	return &UI{out: out, palette: u.palette, follow: follow}
 }
@@ -68,4 +74,50 @@ func Plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Paged calls print with a writer that leads to the pager that git uses, if out is a terminal, and to out otherwise.
+func Paged(out *os.File, print func(io.Writer) error) error {
+	if moves(out) {
+		if pager := gitPager(); pager != "" {
+			return through(pager, out, print)
+		}
+	}
+	return print(out)
+}
+
+// gitPager is the command of the pager that git uses, or "" if there is no git or no pager.
+func gitPager() string {
+	said, _ := exec.Command("git", "var", "GIT_PAGER").Output()
+	if pager := strings.TrimSpace(string(said)); pager != "cat" {
+		return pager
+	}
+	return ""
+}
+
+// through calls print with the pager's input, and returns when its user has seen enough.
+func through(pager string, out *os.File, print func(io.Writer) error) error {
+	command := exec.Command("sh", "-c", pager)
+	command.Env = append([]string{"LESS=FRX", "LV=-c"}, os.Environ()...) // git's defaults; the user's own come later, and win
+	command.Stdout, command.Stderr = out, os.Stderr
+	input, err := command.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("starting the pager %q: %w", pager, err)
+	}
+	signal.Ignore(os.Interrupt) // Ctrl-C is the pager's: without us, it and the shell would share the terminal
+	defer signal.Reset(os.Interrupt)
+	printed := print(input)
+	if errors.Is(printed, syscall.EPIPE) {
+		printed = nil // the user has left the pager
+	}
+	input.Close()
+	var exit *exec.ExitError
+	if errors.As(command.Wait(), &exit) && exit.ExitCode() == 127 { // sh didn't find it; how else it ended is its user's business
+		return problem.New("the pager %q can't be run", pager).
+			ToDo("install it, or name another in PAGER; --no-pager goes without")
+	}
+	return printed
 }

@@ -85,8 +85,7 @@ func (l *Local) Await(ctx context.Context) error {
 	})
 }
 
-// Configurations returns the webhook configurations among manifests, which is YAML, as they are to be applied: they call this
-// program, about objects in namespace only ("" means all).
+// Configurations makes manifests' webhooks call this program, about namespace only, or "" for all.
 func (l *Local) Configurations(manifests []byte, namespace string) ([]byte, error) {
 	var made bytes.Buffer
 	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096)

@@ -1,11 +1,18 @@
+// Package process owns the processes that the workshop starts: it starts a command with all its
+// children as one group, ends processes by an identity that no later process shares, and keeps a
+// program running (supervise.go).
 package process
 
 // Finding processes and ending them. A process is known by its number and the time of its start: a later process that gets
 // the same number isn't taken for it.
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"syscall"
 	"time"
@@ -67,8 +74,7 @@ func Runs(ctx context.Context, p *process.Process) bool {
 	return err == nil && !slices.Contains(status, process.Zombie)
 }
 
-// End ends the processes that find finds, also those that are started meanwhile. After a grace period they are killed. It
-// returns when none is left.
+// End ends the processes that find finds, even new ones, and kills them after the grace period.
 func End(ctx context.Context, grace time.Duration, find Finder) error {
 	if err := signalAll(ctx, syscall.SIGTERM, grace, find); err == nil || ctx.Err() != nil {
 		return err
@@ -100,4 +106,56 @@ func signalAll(ctx context.Context, signal syscall.Signal, timeout time.Duration
 		return fmt.Errorf("process %d doesn't end", left[0].Pid)
 	}
 	return err
+}
+
+// Command is a command that leads a process group of its own, so that Ctrl-C in a terminal reaches it through its context
+// alone. When the context ends, the whole group gets SIGINT, and is killed if it doesn't end in a grace period.
+type Command struct {
+	*exec.Cmd
+	killLater *time.Timer // once the context has ended
+}
+
+// NewCommand returns a command that isn't started yet.
+func NewCommand(ctx context.Context, grace time.Duration, name string, args ...string) *Command {
+	c := &Command{Cmd: exec.CommandContext(ctx, name, args...)}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.WaitDelay = grace
+	c.Cancel = func() error {
+		c.killLater = time.AfterFunc(grace, c.kill) // WaitDelay is about the command alone
+		err := syscall.Kill(-c.Process.Pid, syscall.SIGINT)
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
+	return c
+}
+
+// kill kills the group. Mostly there is nothing left of it.
+func (c *Command) kill() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+
+// Wait waits until the command has ended, and kills what is left of its group.
+func (c *Command) Wait() error {
+	err := c.Cmd.Wait()
+	if c.killLater != nil {
+		c.killLater.Stop()
+	}
+	c.kill()
+	return err
+}
+
+// Run starts the command and waits for it.
+func (c *Command) Run() error {
+	if err := c.Start(); err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+// CombinedOutput runs the command and returns everything it printed.
+func (c *Command) CombinedOutput() ([]byte, error) {
+	var output bytes.Buffer
+	c.Stdout, c.Stderr = &output, &output
+	err := c.Run()
+	return output.Bytes(), err
 }
