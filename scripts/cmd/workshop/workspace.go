@@ -120,7 +120,7 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. Ctrl-C loses
 nothing: the next command goes on from there. Meanwhile, in an editor or on the web:
    3 minutes   README.md: the chapters, and how to read one
-  10 minutes   01-raw-watch/README.md, "What you'll build": guess the answers now, type the commands later
+  10 minutes   01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
    5 minutes   scripts/MUSEUM.md: how well-known operators fail`
 
 // severalPackages are more than a build compiles that takes but seconds.
