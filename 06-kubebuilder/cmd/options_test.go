@@ -4,6 +4,7 @@ package main
 
 import (
 	"testing"
+	"time"
 )
 
 func TestRunRefuses(t *testing.T) {
@@ -14,6 +15,10 @@ func TestRunRefuses(t *testing.T) {
 		"no workers": {
 			change: func(o *options) { o.Controller.MaxConcurrentReconciles = 0 },
 			want:   "--workers 0: must be at least 1",
+		},
+		"a negative resync": {
+			change: func(o *options) { o.Cache.SyncPeriod = new(time.Duration(-1)) },
+			want:   "--resync -1ns: must not be negative; 0 means never",
 		},
 		"webhooks without a certificate": {
 			change: func(o *options) { o.webhooks.enabled = true },

@@ -4,6 +4,7 @@ package main
 
 import (
 	"testing"
+	"time"
 )
 
 func TestRunRefuses(t *testing.T) {
@@ -18,6 +19,10 @@ func TestRunRefuses(t *testing.T) {
 		"no time for a drain": {
 			change: func(o *options) { o.drainTimeout = 0 },
 			want:   "--drain-timeout 0s: must be positive, because Pods take a moment to end",
+		},
+		"a negative resync": {
+			change: func(o *options) { o.Cache.SyncPeriod = new(time.Duration(-1)) },
+			want:   "--resync -1ns: must not be negative; 0 means never",
 		},
 		"webhooks without a certificate": {
 			change: func(o *options) { o.webhooks.enabled = true },
