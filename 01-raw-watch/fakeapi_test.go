@@ -134,7 +134,7 @@ func (a *fakeAPI) list(collection string, query url.Values) *unstructured.Unstru
 	return list
 }
 
-// in tells whether an object is in a collection, which may be that of its namespace or that of all.
+// in reports whether an object is in a collection, which may be that of its namespace or that of all.
 func in(collection, object string) bool {
 	namespaced := path.Dir(object)
 	return collection == namespaced || collection == namespace.ReplaceAllString(namespaced, "")

@@ -89,8 +89,8 @@ func TestNothingIsRetried(t *testing.T) {
 	}
 }
 
-// The log calls an event lost only if it is. Whoever wrote first has caused an event, and that
-// brings us back.
+// The log calls an event lost only if it is. If somebody else wrote first, their write causes an
+// event, which enqueues the Foo again.
 func TestOnlyALostEventIsCalledLost(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {

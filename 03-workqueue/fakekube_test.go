@@ -12,7 +12,7 @@
 //     test says so.
 //   - Contexts: a request goes through even if its context has ended.
 //   - Part of a watch: what is deleted between an informer's list and its watch stays in the cache
-//     for ever (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was
+//     forever (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was
 //     missed too). So informers run only inside a bubble of testing/synctest, and nothing is
 //     deleted before all is quiet there: by then they watch.
 

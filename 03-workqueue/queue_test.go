@@ -127,7 +127,7 @@ func TestManyFailingKeys(t *testing.T) {
 					queue.Done(key)
 				}
 				took := time.Since(begun)
-				t.Logf("the last of 300 failed keys comes back after %v", took)
+				t.Logf("the last of 300 failed keys is retried after %v", took)
 				if took.Round(shortestBackoff) != test.want {
 					t.Errorf("want %v", test.want)
 				}

@@ -21,7 +21,7 @@ import (
 )
 
 // Without force, a field that somebody else owns is a conflict: somebody who scales by hand would
-// win for ever. With force, the field is ours again, and theirs stay as they are.
+// win forever. With force, the field is ours again, and theirs stay as they are.
 func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)

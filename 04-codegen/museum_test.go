@@ -1,6 +1,6 @@
 // The bug museum: what sample-controller does about a Foo that is renamed or deleted, in a few
 // lines of our own, and what this chapter does. Run one with `go test -v -run TestMuseum/<its name>
-// .`. Where its other bugs are shown stands in the course's scripts/MUSEUM.md.
+// .`. The course's scripts/MUSEUM.md says where its other bugs are shown.
 
 package main
 

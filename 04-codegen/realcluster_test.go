@@ -94,7 +94,7 @@ func (c *realCluster) changeByHand(deployment, patch string, subresource ...stri
 	must(c.t, err)
 }
 
-// makeByHand makes a Deployment, whoever controls it.
+// makeByHand creates a Deployment with any controller.
 func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	_, err := c.kube.AppsV1().Deployments(c.namespace).Create(c.t.Context(), deployment, metav1.CreateOptions{FieldManager: somebody})

@@ -152,7 +152,7 @@ func TestANameTakenMeanwhileIsNotStolen(t *testing.T) {
 		t.Errorf("their Deployment (-before +after):\n%s", diff)
 	}
 	if got := c.queue.NumRequeues(keyOf(foo)); got != 1 {
-		t.Errorf("the key comes back for attempt %d, want 1", got)
+		t.Errorf("the key is retried as attempt %d, want 1", got)
 	}
 	c.written()
 	if diff := cmp.Diff([]string{"patch foos/status"}, c.settle("example")); diff != "" {

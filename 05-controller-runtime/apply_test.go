@@ -24,7 +24,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would win for ever. With force,
+// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would win forever. With force,
 // the field is ours again, and theirs stay as they are.
 func TestFieldsHaveOwners(t *testing.T) {
 	c := newBareCluster(t)

@@ -121,7 +121,7 @@ func (c *calls) note(key client.ObjectKey) {
 	c.keys = append(c.keys, key)
 	select {
 	case c.more <- struct{}{}:
-	default: // whoever waits has been told
+	default: // the waiting goroutine has been told
 	}
 }
 

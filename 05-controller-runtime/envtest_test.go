@@ -29,7 +29,8 @@ var startAPIServer = sync.OnceValues(func() (*envtest.Environment, error) {
 		CRDDirectoryPaths:     []string{"manifests/crd.yaml"},
 		ErrorIfCRDPathMissing: true,
 	}
-	// A server may have this plugin: whoever makes an owner reference that blocks the owner's deletion needs a permission more.
+	// A server may have this plugin: creating an owner reference that blocks the owner's deletion then needs one more
+	// permission.
 	startedAPIServer.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
 	_, err = startedAPIServer.Start()
 	return startedAPIServer, err

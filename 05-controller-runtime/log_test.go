@@ -42,7 +42,7 @@ func (l *saidLog) mustHave(t *testing.T, words ...string) {
 	}
 }
 
-// captureLog returns a log of what is said from now on.
+// captureLog returns what is logged from now on.
 func captureLog(t *testing.T) *saidLog {
 	log := &saidLog{}
 	shared.listen(log)

@@ -155,7 +155,7 @@ func (c *realCluster) patch(object client.Object, name, patch string) {
 	must(c.t, c.users.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
 }
 
-// makeByHand makes a Deployment in the test's namespace, whoever controls it.
+// makeByHand creates a Deployment in the test's namespace, with any controller.
 func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	deployment.UID, deployment.Generation, deployment.Namespace = "", 0, c.namespace
@@ -193,7 +193,7 @@ func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
 	}
 }
 
-// says tells whether the Foo's condition Ready has that reason, for its latest spec.
+// says reports whether the Foo's condition Ready has that reason, for its latest spec.
 func (c *realCluster) says(reason string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		foo, err := c.foo(ctx)

@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// The work under way is given up: its context ends, and with that the request that it waits for. (Chapter 04 lets it finish.) What it
-// hasn't done is done after the next start.
+// Shutdown abandons the work in progress: its context is cancelled, and with it the pending request. (Chapter 04 lets it finish.) The
+// rest is done after the next start.
 func TestWorkUnderWayIsGivenUp(t *testing.T) {
 	c := newBareCluster(t)
 	begun := make(chan struct{})

@@ -1,4 +1,5 @@
-// What a manager asks of a real server: noted where it leaves the program, whoever in it has asked.
+// What a manager asks of a real server, recorded where it leaves the program, so whatever part of
+// it asked.
 
 package main
 

@@ -102,8 +102,8 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	return response, nil
 }
 
-// errorOf makes an error of an answer that isn't 2xx. The API server explains itself with a Status
-// object; what stands between (a proxy, a load balancer) may answer anything.
+// errorOf turns an answer that isn't 2xx into an error. The API server explains itself with a
+// Status object; a proxy or load balancer in between may answer anything.
 func errorOf(request *http.Request, response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	var status metav1.Status

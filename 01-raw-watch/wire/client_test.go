@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// clientOf returns a Client for a server with that handler. prefix is what stands in the server's
-// address behind the host, for API servers that are reached through another.
+// clientOf returns a Client for a server with that handler. prefix is the path in the server's
+// address, for API servers that are reached through a proxy.
 func clientOf(t *testing.T, prefix string, handler http.HandlerFunc) *Client {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)

@@ -36,7 +36,7 @@ func TestExplain(t *testing.T) {
 			answer: say(http.StatusServiceUnavailable, ""),
 			want:   []string{"currently unable to handle the request"},
 		},
-		"anything else stands for itself": {
+		"anything else is shown as it is": {
 			answer: fail(internalError),
 			want:   []string{"it is InternalError"},
 		},

@@ -1,5 +1,5 @@
 // How one collection is followed: list, watch, resume, and list again when there is no other way.
-// What the events mean is left to whoever receives them.
+// What the events mean is up to the receiver.
 
 package wire
 
@@ -42,8 +42,8 @@ type Reflector struct {
 	Path string
 	// PageSize is the most objects that one answer to a list may hold.
 	PageSize int
-	// Backoff is the wait before a list or watch is tried again, longer each time that nothing came
-	// of it.
+	// Backoff is the wait before a list or watch is retried, longer after each one that brought
+	// nothing.
 	Backoff wait.Backoff
 
 	client *Client
@@ -96,7 +96,7 @@ func (r *Reflector) Run(ctx context.Context, events chan<- Event) {
 }
 
 // listAndWatch lists if it must, then watches until the watch ends, as every watch does some time.
-// It tells whether the watch brought anything.
+// It reports whether the watch brought anything.
 func (r *Reflector) listAndWatch(ctx context.Context, events chan<- Event) (received bool, err error) {
 	if r.resourceVersion == "" {
 		if err := r.list(ctx, events); err != nil {

@@ -46,7 +46,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// Whoever stands before a server may ask for any delay. A day's would be a day of deafness.
+// A proxy in front of the server may ask for any delay. If it asked for a day, the watch would miss
+// a day.
 func TestRetryAfterHasABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := play(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -31,8 +31,8 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	}
 }
 
-// A type is changed, in a clone whose folder is called as its owner likes, and the generators aren't run. The one script
-// says so, and names the other; that one mends it, and changes nothing else.
+// A type is changed, in a clone whose folder is called as its owner likes, and the generators aren't run. One script
+// says so and names the other, which fixes it and changes nothing else.
 func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	t.Parallel()
 	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")

@@ -44,7 +44,8 @@ var startTestEnv = sync.OnceValue(func() error {
 		ErrorIfCRDPathMissing: true,
 	}
 	testEnv.ControlPlane.GetAPIServer().Configure().
-		// A server may have this plugin: whoever makes an owner reference that blocks the owner's deletion needs a permission more.
+		// A server may have this plugin: creating an owner reference that blocks the owner's deletion then needs one more
+		// permission.
 		Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
 		Append("audit-policy-file", policy).
 		Append("audit-log-path", auditLog())

@@ -117,8 +117,8 @@ func liveAsAFoo(t *testing.T, api client.Client, namespace string, copies []*man
 	must(t, api.Delete(t.Context(), foo))
 }
 
-// install applies what `make deploy` does. The webhooks are taken away when the test has ended:
-// nobody could make a Foo any more.
+// install applies what `make deploy` does. The webhooks are deleted when the test ends, because
+// nobody could create a Foo otherwise.
 func install(t *testing.T, api client.Client) {
 	t.Helper()
 	for _, object := range buildDefault(t) {

@@ -146,8 +146,8 @@ func beDeploymentController(t *testing.T, api client.Client, deployment *appsv1.
 	must(t, api.Status().Update(t.Context(), deployment))
 }
 
-// install applies what `make deploy` does. The webhooks are taken away when the test has ended:
-// nobody could make a TDSet any more.
+// install applies what `make deploy` does. The webhooks are deleted when the test ends, because
+// nobody could create a TDSet otherwise.
 func install(t *testing.T, api client.Client) {
 	t.Helper()
 	for _, object := range buildDefault(t) {

@@ -1,5 +1,5 @@
-// The manifests say what the code says: names, ports and labels stand in several places, and
-// nothing else compares them. RBAC is compared in rbac_test.go, by what the manager does.
+// The manifests agree with the code: names, ports and labels are in several places, and nothing
+// else compares them. RBAC is compared in rbac_test.go, by what the manager does.
 
 package main
 
@@ -121,7 +121,7 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 	}
 }
 
-// Whoever may connect to a port, and whoever is sent there, must find it open.
+// If a policy lets anyone connect to a port, or a Service sends them there, the port must be open.
 func TestPortsAndLabelsAgree(t *testing.T) {
 	in := installedObjects(t)
 	var manager appsv1.Deployment

@@ -435,7 +435,7 @@ func quiet(s *scenario) {
 	}
 }
 
-// isAbout tells whether a request is about an object of that name, or an event about it, whose name
+// isAbout reports whether a request is about an object of that name, or an event about it, whose name
 // begins with that.
 func isAbout(r audit.Request, name string) bool {
 	return r.Name == name || r.Resource == "events" && strings.HasPrefix(r.Name, name+".")

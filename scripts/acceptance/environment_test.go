@@ -73,17 +73,17 @@ type judged struct {
 	program program.Program
 }
 
-// holds tells whether the program is declared to keep the promise, or all promises through the
+// holds reports whether the program is declared to keep the promise, or all promises through the
 // fault.
 func (j judged) holds(name string) bool {
 	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotAsked(j.chapter, name) == "" && whyLeftOut(name) == ""
 }
 
-// isFull tells whether it is the chapter's own program, and not an exercise's solution, which is as
+// isFull reports whether it is the chapter's own program, and not an exercise's solution, which is as
 // much as its chapter's means allow.
 func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }
 
-// runsInCluster tells whether it can: the chapter has to have a Deployment for it. Exercises have
+// runsInCluster reports whether it can: the chapter has to have a Deployment for it. Exercises have
 // none.
 func (j judged) runsInCluster() bool {
 	_, found, err := deploymentOf(j.chapter)

@@ -20,7 +20,7 @@ import (
 // kindNode is the name of the container that is kind's node; "" on the workshop's own cluster, where Pods are simulated.
 func kindNode() string { return os.Getenv("TEST_KIND_NODE") }
 
-// inCluster tells whether the programs run as Pods, and not on this machine.
+// inCluster reports whether the programs run as Pods, and not on this machine.
 func inCluster() bool { return os.Getenv("TEST_IN_CLUSTER") != "" }
 
 // whyLeftOut says why that isn't asked on this cluster; "" if it is.
@@ -132,7 +132,7 @@ func (s *scenario) podsWith(label string) []corev1.Pod {
 	return list.Items
 }
 
-// isRunning tells whether all containers of the Pod run.
+// isRunning reports whether all containers of the Pod run.
 func isRunning(pod corev1.Pod) bool {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.State.Running == nil {

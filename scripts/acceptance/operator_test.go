@@ -21,7 +21,7 @@ type operator interface {
 	Kill()
 	// Crashes is how often it has exited without being told to.
 	Crashes() int
-	// says tells whether it has printed that text.
+	// says reports whether it has printed that text.
 	says(text string) bool
 	// began is when it was started.
 	began() time.Time

@@ -248,8 +248,8 @@ func (s *scenario) writes() []audit.Request {
 // requests returns the operator's requests since the last call, as the audit log has them.
 func (s *scenario) requests() []audit.Request {
 	s.Helper()
-	// The log is written as answers leave. Once a request of our own stands there, so do the
-	// earlier ones.
+	// The log is written as answers leave. Once a request of our own is there, so are the earlier
+	// ones.
 	end, marker := s.log, fmt.Sprintf("marker-%d", time.Now().UnixNano())
 	s.eventually("the audit log has the marker", func() error {
 		// Once more each time: a log that has grown too long goes on in a new file.

@@ -36,7 +36,7 @@ func TestCrowdOfTDSets(t *testing.T) {
 		}
 		t.Logf("%d TDSets: %d writes to the first of them, %d events, %d writes refused", crowd, writes.total(crowdName(0)), writes.events, writes.refused)
 
-		// Started anew, it looks at all of them, and then at one that is made now.
+		// After a restart it looks at all of them, and then at one that is created now.
 		s.operator.Stop()
 		s.startAgain()
 		s.sentinel("quiet")

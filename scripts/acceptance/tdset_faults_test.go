@@ -49,7 +49,7 @@ func (s *scenario) settleTDSets() {
 	s.writes()
 }
 
-// comeToNine has the operator, started anew, come to the boundary, and waits until it watches.
+// comeToNine restarts the operator shortly before the boundary, and waits until it watches.
 func (f *faulty) comeToNine() {
 	f.Helper()
 	f.comeTo(nine)

@@ -1,5 +1,5 @@
 // The promises about time: T2 boundary, T3 midnight, T4 zone and T11 restart. A TDSet settles at a time that is far from any boundary.
-// Then the operator is started anew, a few seconds before one.
+// Then the operator is restarted, a few seconds before one.
 
 package acceptance
 

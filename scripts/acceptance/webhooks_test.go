@@ -63,7 +63,7 @@ func TestWebhooks(t *testing.T) {
 
 		_, err := s.foos().Create(t.Context(), fooObject("second", "defaulted", int64(1)), metav1.CreateOptions{})
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.deploymentName") || !strings.Contains(err.Error(), "choose another name") {
-			t.Errorf("a name that is asked for already: want a refusal that names the field and the mend, got: %v", err)
+			t.Errorf("a name that is asked for already: want a refusal that names the field and the fix, got: %v", err)
 		}
 
 		s.patchFoo("defaulted", `{"spec":{"replicas":2}}`)

@@ -14,7 +14,7 @@ import (
 )
 
 // Weeks in which clocks are set: how many minutes their fourth day has, which hours of it haven't
-// sixty, and what is said about it.
+// sixty, and the day's description.
 func TestDaysOnWhichClocksAreSet(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		zone        string

@@ -22,7 +22,7 @@
 // fails: TestUpdate/our container was taken out: it is put back beside theirs
 // says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
 //
-// fails: TestUpdate/what others have taken away stays away
+// fails: TestUpdate/what others have removed stays removed
 // says: metadata.labels.app is "web", want none
 //
 // fails: TestUpdate/of our container, only the image is ours
@@ -104,7 +104,7 @@ func TestUpdate(t *testing.T) {
 			want:     onServer(3, "web:2", faster, proxyFirst),
 			wantPuts: 1,
 		},
-		"what others have taken away stays away": {
+		"what others have removed stays removed": {
 			stored:   onServer(1, "web:1", unlabelled),
 			desired:  desired(3, "web:2"),
 			want:     onServer(3, "web:2", unlabelled),

@@ -48,14 +48,14 @@ func start(t *testing.T, stored *appsv1.Deployment) (*server, *wire.Client) {
 	return s, client
 }
 
-// bounded ends the test of what tries for ever: in the goroutine that sends, so nothing goes on.
+// bounded ends the test of what tries forever: in the goroutine that sends, so nothing goes on.
 func bounded(t *testing.T) func(http.RoundTripper) http.RoundTripper {
 	const bound = 20
 	return func(next http.RoundTripper) http.RoundTripper {
 		sent := 0
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			if sent++; sent > bound {
-				t.Fatalf("it has sent %d requests and goes on: does it try for ever?", bound)
+				t.Fatalf("it has sent %d requests and goes on: does it try forever?", bound)
 			}
 			return next.RoundTrip(r)
 		})

@@ -17,12 +17,12 @@ import (
 )
 
 // Update brings the Deployment of that name to what desired asks for. Two things in it are ours: the replicas, and the
-// image of the container that is called as the one in desired. All else belongs to others, and stays as it is. If our
-// container is missing, it is added as it stands in desired.
+// image of the container that is called as the one in desired. Everything else belongs to others and stays as it is.
+// If our container is missing, it is added as desired has it.
 //
-// Nothing is written if the Deployment is so already; otherwise it is written once. If someone else writes between our read
-// and our write, what they wrote stands, and the error is the conflict that the server reports: the caller comes again.
-// Whatever else the server refuses is the error, too.
+// If the Deployment is up to date, nothing is written; otherwise it is written once. If someone else writes between our
+// read and our write, their change is kept and Update returns the server's conflict, so that the caller retries. Whatever
+// else the server refuses is the error, too.
 func Update(ctx context.Context, client *wire.Client, desired *appsv1.Deployment) error {
 	// 1. What is there now, with all that others have set in it.
 	observed := &appsv1.Deployment{}

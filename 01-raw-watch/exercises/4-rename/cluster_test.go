@@ -74,7 +74,7 @@ func (c *cluster) Delete(_ context.Context, name string, options metav1.DeleteOp
 	return nil
 }
 
-// isItsOwn tells whether the Foo has this Deployment, and keeps it.
+// isItsOwn reports whether the Foo has this Deployment, and keeps it.
 func (c *cluster) isItsOwn(deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, c.foo) && deployment.DeletionTimestamp.IsZero()
 }
@@ -105,7 +105,7 @@ func (c *cluster) find(name string) int {
 func (c *cluster) arrives(write string) {
 	c.writes = append(c.writes, write)
 	if len(c.writes) > 50 {
-		c.t.Fatalf("it has sent 50 writes and goes on: does it try for ever? The last one: %s", write)
+		c.t.Fatalf("it has sent 50 writes and goes on: does it try forever? The last one: %s", write)
 	}
 	if happen := c.meanwhile; happen != nil {
 		c.meanwhile = nil

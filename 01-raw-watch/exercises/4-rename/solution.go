@@ -53,7 +53,7 @@ func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []
 	return nil
 }
 
-// controls tells whether a Deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
+// controls reports whether a Deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
 func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }

@@ -56,7 +56,7 @@ func desiredDeployment(tdset *TDSet, replicas int32) *appsv1.Deployment {
 	}
 }
 
-// upToDate tells whether observed has what desired sets. All else is someone else's.
+// upToDate reports whether observed has what desired sets. All else is someone else's.
 func upToDate(observed, desired *appsv1.Deployment) bool {
 	return hasLabels(observed.Labels, desired.Labels) &&
 		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
@@ -64,7 +64,7 @@ func upToDate(observed, desired *appsv1.Deployment) bool {
 		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
 }
 
-// hasLabels tells whether every label in want stands in labels.
+// hasLabels reports whether labels has every label in want.
 func hasLabels(labels, want map[string]string) bool {
 	for key, value := range want {
 		if labels[key] != value {
@@ -74,7 +74,7 @@ func hasLabels(labels, want map[string]string) bool {
 	return true
 }
 
-// hasContainer tells whether a container of want's name is there and has want's image and its one port.
+// hasContainer reports whether a container of want's name is there and has want's image and its one port.
 func hasContainer(containers []corev1.Container, want corev1.Container) bool {
 	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
 		return container.Name == want.Name &&
@@ -118,7 +118,7 @@ func withLabels(labels, want map[string]string) map[string]string {
 	return labels
 }
 
-// controls tells whether deployment is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
+// controls reports whether deployment is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
 func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, tdset) && deployment.DeletionTimestamp.IsZero()
 }
@@ -162,7 +162,7 @@ func hoursOf(spec TDSetSpec, window int) string {
 	return fmt.Sprintf("from hour %d to %d", spec.SchedulingConfig[window].StartTime, spec.SchedulingConfig[window].EndTime)
 }
 
-// rolledOut tells whether the Deployment controller has seen the latest spec and all that it asks for is there.
+// rolledOut reports whether the Deployment controller has seen the latest spec and all that it asks for is there.
 func rolledOut(deployment *appsv1.Deployment) bool {
 	want, status := replicasOf(deployment), deployment.Status
 	return status.ObservedGeneration >= deployment.Generation &&

@@ -111,7 +111,7 @@ func TestScheduleAt(t *testing.T) {
 		wantWindow   int
 		wantNext     string
 	}{
-		"no windows: the default, for ever": {
+		"no windows: the default, forever": {
 			at:           "2026-03-02T12:00:00Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: never,
 		},

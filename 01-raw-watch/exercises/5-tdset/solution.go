@@ -60,7 +60,7 @@ func (c *controller) run(ctx context.Context) {
 
 	due := map[types.NamespacedName]time.Time{} // when to look at a TDSet again, if nothing happens before
 	for {
-		// One alarm for all of them, set anew in each round, for the first that is due. Nothing ever comes from a nil channel.
+		// One alarm for all of them: each round sets it again, for the first that is due. A nil channel never delivers.
 		var alarm <-chan time.Time
 		if first, some := earliest(due); some {
 			alarm = c.clock.After(first.Sub(c.clock.Now()))

@@ -43,7 +43,7 @@ func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
 	return nil
 }
 
-// isFoo tells whether an owner is a Foo of our group. The version doesn't matter: it is the one that whoever wrote the
+// isFoo reports whether an owner is a Foo of our group. The version doesn't matter: it is the one that the author of the
 // reference happened to use, and all versions show the same Foo.
 func isFoo(owner *metav1.OwnerReference) bool {
 	version, err := schema.ParseGroupVersion(owner.APIVersion)

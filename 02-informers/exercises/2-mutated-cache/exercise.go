@@ -1,6 +1,7 @@
 //go:build !solution
 
-// Package mutatedcache is about objects that belong to a cache: whoever changes one changes it for all who read it.
+// Package mutatedcache is about objects that belong to a cache: if you change one, you change it for all its
+// readers.
 package mutatedcache
 
 import (

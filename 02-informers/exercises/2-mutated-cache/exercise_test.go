@@ -100,7 +100,8 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// Whoever has put the label into the cache, and is refused, finds it there the next time.
+// If you put the label into the cache and the write is refused, the next call finds the label there
+// and sends nothing.
 func TestWhatWasRefusedIsSentAgain(t *testing.T) {
 	l := newLabeller(t, deployment(labels{"app": "shop"}, labels{"team": "blue"}))
 	sent := 0

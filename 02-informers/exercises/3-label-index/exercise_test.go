@@ -79,7 +79,7 @@ func TestStrays(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			i := newInformed(t, test.given...)
 			if test.then != nil {
-				i.strays("example") // whoever remembers this answer is wrong later
+				i.strays("example") // remembering this answer would be wrong later
 				test.then(i)
 			}
 

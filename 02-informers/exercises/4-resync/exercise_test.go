@@ -78,7 +78,7 @@ func TestOnUpdate(t *testing.T) {
 			foo: ready(), deployment: deployment(3, 3),
 			calls: 3,
 		},
-		"somebody has scaled the Deployment, and that event was lost: a resync mends it": {
+		"somebody has scaled the Deployment, and that event was lost: a resync reverts it": {
 			foo: ready(), deployment: deployment(5, 3),
 			calls: 1,
 			want:  []string{"scale web to 3"},

@@ -1,5 +1,5 @@
-// The clock. Time is an input of this controller, so it isn't read from the computer's clock directly: whoever starts the
-// controller gives it one.
+// The clock. Time is an input of this controller, so the controller doesn't read the computer's clock directly, but gets
+// a clock when it is created.
 
 package main
 

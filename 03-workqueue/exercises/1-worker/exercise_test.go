@@ -185,7 +185,7 @@ func start(t *testing.T, n int, work func(name string) error) *workers {
 	w.SyncHandler = func(_ context.Context, key types.NamespacedName) error {
 		mutex.Lock()
 		if tries++; tries == 1000 {
-			t.Error("a key comes back at once, for ever: 1000 tries")
+			t.Error("a key is retried at once, forever: 1000 tries")
 			w.Queue.ShutDown()
 		}
 		mutex.Unlock()

@@ -22,11 +22,11 @@ type Syncer struct {
 	Client typedcorev1.PodsGetter // a clientset's CoreV1() is one
 }
 
-// Sync creates the Pods that foo asks for and doesn't have. If it returns an error, it wants to be called again.
+// Sync creates the Pods that foo asks for and doesn't have. If it returns an error, it is to be called again.
 //
 // The cache may be behind, by any number of events. At no time does foo get more Pods than it asks for: not if Sync is called
-// again before the events of its own writes have come, nor if the program was started anew meanwhile. If the cache has all
-// Pods, Sync sends no request.
+// again before the events of its own writes arrive, nor if the program restarts in between. If the cache has all Pods, Sync
+// sends no request.
 func (s *Syncer) Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	// YOUR WORK: this takes the cache's word for how many there are.
 	found, err := s.Pods.Pods(foo.Namespace).List(labels.SelectorFromSet(labelsOf(foo)))

@@ -11,7 +11,7 @@
 // fails: TestSyncWithACacheThatIsBehind/the Foo's turn comes again after the first event
 // says: the Foo has 5 Pods, want 3
 //
-// fails: TestSyncWithACacheThatIsBehind/the program is started anew before any event
+// fails: TestSyncWithACacheThatIsBehind/the program restarts before any event
 // says: what the program remembered is gone
 //
 // fails: TestSyncWithACacheThatIsBehind/a Pod is created, but the answer is lost
@@ -153,7 +153,7 @@ func TestSyncWithACacheThatIsBehind(t *testing.T) {
 		c.wantPods("when its turn came again, the cache had one of the Pods that had just been created")
 	})
 
-	t.Run("the program is started anew before any event", func(t *testing.T) {
+	t.Run("the program restarts before any event", func(t *testing.T) {
 		c := newCluster(t)
 		for range wanted + 1 {
 			_ = c.sync()

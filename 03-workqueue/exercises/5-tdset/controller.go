@@ -84,7 +84,7 @@ func newInformer(client rest.Interface, resource, namespace string, kind runtime
 	return cache.NewSharedIndexInformer(listWatch, kind, 0, cache.Indexers{})
 }
 
-// newQueue returns a queue whose failing keys come back after 5 ms, then 10, 20 and so on, up to a minute. It counts
+// newQueue returns a queue that retries failing keys after 5 ms, then 10, 20 and so on, up to a minute. It counts
 // durations, so it needs no clock of ours.
 func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 	return workqueue.NewTypedRateLimitingQueue(

@@ -21,7 +21,7 @@ import (
 //
 // It sends what app says, and nothing else: the label app, which is app's name, for Pods and selector; one container with
 // app's image; whether rollouts are paused; and the number of replicas, if app says one. These fields are the controller's,
-// whoever has changed them. All others are someone else's, or nobody's, and stay so.
+// no matter who has changed them. All others are someone else's, or nobody's, and stay so.
 func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app *App) error {
 	// YOUR WORK: a good Update, and no good apply.
 	deployment, err := deployments.Get(ctx, app.Name, metav1.GetOptions{})

@@ -18,7 +18,7 @@ import (
 //
 // It sends what app says, and nothing else: the label app, which is app's name, for Pods and selector; one container with
 // app's image; whether rollouts are paused; and the number of replicas, if app says one. These fields are the controller's,
-// whoever has changed them. All others are someone else's, or nobody's, and stay so.
+// no matter who has changed them. All others are someone else's, or nobody's, and stay so.
 func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app *App) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	if _, err := deployments.Apply(ctx, desiredDeployment(app), options); err != nil {
@@ -27,8 +27,7 @@ func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app
 	return nil
 }
 
-// desiredDeployment returns what app says, made from app alone: what the Deployment is like now adds nothing to what is
-// wanted.
+// desiredDeployment returns the desired state, computed from app alone: the present Deployment adds nothing to it.
 func desiredDeployment(app *App) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": app.Name}
 	spec := appsv1ac.DeploymentSpec().

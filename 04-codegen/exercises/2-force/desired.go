@@ -36,7 +36,7 @@ func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1ac.DeploymentAp
 					WithContainers(corev1ac.Container().WithName("nginx").WithImage("nginx:latest")))))
 }
 
-// upToDate tells whether observed has what desired sets.
+// upToDate reports whether observed has what desired sets.
 func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
 	want := desired.Spec.Template.Spec.Containers[0]
 	return ptr.Deref(observed.Spec.Replicas, 1) == *desired.Spec.Replicas &&
@@ -45,7 +45,7 @@ func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConf
 		})
 }
 
-// controls tells whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
+// controls reports whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
 func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }

@@ -193,7 +193,7 @@ func TestSyncDeployment(t *testing.T) {
 	}
 }
 
-// run has SyncDeployment called once, and looks at what came of it.
+// run calls SyncDeployment once, and checks the result.
 func (s scenario) run(t *testing.T) {
 	server := newServer(t, s)
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})

@@ -24,17 +24,17 @@ type Controller struct {
 	Client      typedappsv1.DeploymentsGetter // a clientset's AppsV1() is one
 }
 
-// SyncDeployment brings the Deployment of foo's deploymentName to what foo asks for. If it returns an error, it wants to be
+// SyncDeployment brings the Deployment of foo's deploymentName to what foo asks for. If it returns an error, it is to be
 // called again.
 //
-// The cache may be behind. A Deployment that it has, and that was deleted meanwhile, isn't made anew under that assumption:
-// that is an error. What the cache doesn't have the server is asked for, and about nothing else.
+// The cache may be behind. If a Deployment in the cache was deleted meanwhile, it isn't created again on that assumption:
+// that is an error. The server is asked only for what the cache doesn't have.
 //
 // Nobody's Deployment is stolen: one that foo doesn't control, or that is being deleted, is left as it is, and that is no
 // error. If somebody takes the name at the last moment, their Deployment stays theirs, and that is one.
 //
-// On a Deployment that foo controls, the fields of desiredDeployment are put back, whoever has changed them. If it is up to
-// date, nothing is sent.
+// On a Deployment that foo controls, the fields of desiredDeployment are reverted, no matter who changed them. If it is up
+// to date, nothing is sent.
 func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	options := metav1.ApplyOptions{FieldManager: fieldManager}
@@ -60,7 +60,7 @@ func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1
 		desired.WithUID(observed.UID)
 	}
 
-	// 3. What is wanted.
+	// 3. The desired state.
 	if _, err := c.Client.Deployments(foo.Namespace).Apply(ctx, desired, options); err != nil {
 		return fmt.Errorf("apply Deployment %s: %w", name, err)
 	}

@@ -27,9 +27,8 @@ type Controller struct {
 
 // Sync brings app's Deployment to what app asks for. (Whose it is, the caller has looked at.)
 //
-// What app asks for is there, whoever has changed it. What app no longer asks for goes, also if the program was started
-// anew in between; unless somebody else owns it too. Other people's fields stay. If there is nothing to change, nothing is
-// sent.
+// The Deployment has what app asks for, no matter who changed it. What app no longer asks for is removed, even after a
+// restart, unless somebody else owns it too. Other people's fields stay. If there is nothing to change, nothing is sent.
 func (c *Controller) Sync(ctx context.Context, app *App) error {
 	desired := desiredDeployment(app)
 	observed, err := c.Deployments.Deployments(app.Namespace).Get(app.Name)

@@ -2,9 +2,9 @@
 
 // What Sync promises. The server is client-go's fake clientset, which merges applies and knows whose a field is. In each
 // scenario an App called shop is synced again and again, and others do something in between. The cache knows everything,
-// and the program is started anew each time: it has no memory.
+// and the program restarts each time, so it has no memory.
 //
-// As given, what is no longer wanted stays. `workshop test` holds this exercise to that:
+// As given, what is no longer desired stays. `workshop test` holds this exercise to that:
 //
 // fails: TestNoLongerWanted/a variable that the App no longer asks for goes
 // says: the container's environment is [LANG=C LOG=debug], want [LANG=C]
@@ -55,12 +55,12 @@ func TestNoLongerWanted(t *testing.T) {
 		"a variable that the App no longer asks for goes": {
 			steps: steps(sync("LOG", "debug", "LANG", "C"), sync("LANG", "C")),
 			want:  []string{"LANG=C"},
-			why:   "what is wanted now doesn't say what was wanted before. Who knows what is ours?",
+			why:   "the desired state doesn't say what was desired before. Who knows what is ours?",
 		},
 		"the last variable goes": {
 			steps: steps(sync("LOG", "debug"), sync()),
 			want:  nil,
-			why:   "what is wanted now doesn't say what was wanted before. Who knows what is ours?",
+			why:   "the desired state doesn't say what was desired before. Who knows what is ours?",
 		},
 		"somebody else's variable stays when ours goes": {
 			steps: steps(sync("LOG", "debug"), somebodyApplies("TEAM", "blue"), sync()),
@@ -235,7 +235,7 @@ func (c *cluster) environment() (variables []string) {
 
 func steps(steps ...func(*cluster)) []func(*cluster) { return steps }
 
-// sync starts the program anew and has it work on an App that asks for these variables: names and values in turn.
+// sync restarts the program and has it work on an App that asks for these variables: names and values in turn.
 func sync(env ...string) func(*cluster) {
 	return func(c *cluster) {
 		if err := c.sync(env...); err != nil {

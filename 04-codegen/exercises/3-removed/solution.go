@@ -23,9 +23,8 @@ type Controller struct {
 
 // Sync brings app's Deployment to what app asks for. (Whose it is, the caller has looked at.)
 //
-// What app asks for is there, whoever has changed it. What app no longer asks for goes, also if the program was started
-// anew in between; unless somebody else owns it too. Other people's fields stay. If there is nothing to change, nothing is
-// sent.
+// The Deployment has what app asks for, no matter who changed it. What app no longer asks for is removed, even after a
+// restart, unless somebody else owns it too. Other people's fields stay. If there is nothing to change, nothing is sent.
 func (c *Controller) Sync(ctx context.Context, app *App) error {
 	desired := desiredDeployment(app)
 	observed, err := c.Deployments.Deployments(app.Namespace).Get(app.Name)
@@ -37,8 +36,8 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 	}
 
 	// What we own of it is what we last applied, but for the fields that somebody has changed or removed since.
-	// managedFields say so, and they outlive the program. One field too many has to go; one too few has to be put back. (A
-	// comparison with what is wanted, field by field, sees the second and never the first.)
+	// managedFields say so, and they outlive the program. A field too many must be removed, and one too few added again.
+	// (Comparing with the desired state, field by field, finds the second and never the first.)
 	owned, err := appsv1ac.ExtractDeployment(observed, fieldManager)
 	if err != nil {
 		return fmt.Errorf("extract what we own of Deployment %s: %w", app.Name, err)
@@ -49,7 +48,8 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 	return c.apply(ctx, desired)
 }
 
-// apply sends what is wanted. The server removes what we owned and no longer send, unless somebody else owns it too.
+// apply sends the desired state. The server removes what we owned and no longer send, unless somebody else owns it
+// too.
 func (c *Controller) apply(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	if _, err := c.Client.Deployments(*desired.Namespace).Apply(ctx, desired, options); err != nil {

@@ -38,7 +38,7 @@ func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 	return errors.New("createDeployment sends nothing yet")
 }
 
-// updateDeployment makes the fields of desired ours, whoever has changed them: so observed must be a Deployment that we
+// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that we
 // control. It assumes that it is still the same one: if it is gone, or another one has its name, it changes nothing and makes
 // none, and returns an error.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
@@ -46,7 +46,7 @@ func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Depl
 	return errors.New("updateDeployment sends nothing yet")
 }
 
-// updateTDSetStatus makes that status the TDSet's, whoever has written there before. Only conditions of other types than
+// updateTDSetStatus makes that status the TDSet's, no matter who wrote there before. Only conditions of other types than
 // conditionReady stay as they are, and their owners'. It assumes that tdset is the latest there is: a status made from a
 // spec that has changed since isn't written, and it returns an error.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {

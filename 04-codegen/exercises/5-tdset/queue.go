@@ -15,7 +15,7 @@ import (
 
 const workers = 2
 
-// newQueue returns a queue whose failing keys come back after 5 ms, then 10, 20 and so on, up to a minute. It counts
+// newQueue returns a queue that retries failing keys after 5 ms, then 10, 20 and so on, up to a minute. It counts
 // durations, so it needs no clock of ours.
 func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 	return workqueue.NewTypedRateLimitingQueue(

@@ -64,8 +64,9 @@ func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 	return err
 }
 
-// updateDeployment makes the fields of desired ours, whoever has changed them: so observed must be a Deployment that we
-// control. It assumes that it is still the same one, by its UID: another of that name isn't changed, and none is made.
+// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that
+// we control. It assumes that it is still the same one, by its UID: another of that name isn't changed, and none is
+// made.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	_, err := c.client.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)

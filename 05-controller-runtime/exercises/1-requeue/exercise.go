@@ -27,7 +27,7 @@ type Reconciler struct {
 //   - The registry is working on it: when it will know more. If it can't say when, after pollEvery.
 //   - Somebody else has the name: after pollEvery. Nothing has failed, but nobody will tell us when they give it back.
 //   - The name is ours: when there is an event. All is done.
-//   - The registry will never give out the name: when there is an event. Only another spec can mend that.
+//   - The registry will never give out the name: when there is an event. Only another spec can fix that.
 //   - The registry doesn't answer, or the API server fails: soon, and ever later. Somebody should hear of it, so it is an
 //     error. No answer is no news: Ready stays as it is.
 //   - The Foo is gone, or being deleted: when there is an event, if ever. The registry isn't asked.

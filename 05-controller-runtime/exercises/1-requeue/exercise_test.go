@@ -302,7 +302,8 @@ func TestThreeHours(t *testing.T) {
 			want:    []time.Duration{0, time.Hour},
 		},
 		"the registry is away, works on it, is away once more, and gives it out": {
-			// The pauses after failures begin anew: what went well in between has its failures forgotten.
+			// The pauses after failures start over, because a success in between makes the queue forget
+			// the failures.
 			registry: func(since time.Duration, _ string) (Claim, error) {
 				switch {
 				case since < 20*time.Millisecond:
@@ -367,7 +368,7 @@ func comesAgain(result ctrl.Result, err error) string {
 
 func terminal(err error) bool { return errors.Is(err, reconcile.TerminalError(nil)) }
 
-// requeues tells whether result has set the field that is deprecated.
+// requeues reports whether result has set the field that is deprecated.
 func requeues(result ctrl.Result) bool {
 	result.RequeueAfter, result.Priority = 0, nil
 	return !result.IsZero()
@@ -439,7 +440,7 @@ func (r *registry) Claim(ctx context.Context, name string, owner types.UID) (Cla
 	}
 	if len(r.asked) > 500 {
 		r.giveUp()
-		r.Fatalf("it asked the registry 500 times within %v: it comes again at once, for ever", since)
+		r.Fatalf("it asked the registry 500 times within %v: it comes again at once, forever", since)
 	}
 	if owner != newFoo(nil).UID {
 		r.Errorf("the name is claimed for %q, want the Foo's UID", owner)

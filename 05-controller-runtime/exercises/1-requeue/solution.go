@@ -28,7 +28,7 @@ type Reconciler struct {
 //   - The registry is working on it: when it will know more. If it can't say when, after pollEvery.
 //   - Somebody else has the name: after pollEvery. Nothing has failed, but nobody will tell us when they give it back.
 //   - The name is ours: when there is an event. All is done.
-//   - The registry will never give out the name: when there is an event. Only another spec can mend that.
+//   - The registry will never give out the name: when there is an event. Only another spec can fix that.
 //   - The registry doesn't answer, or the API server fails: soon, and ever later. Somebody should hear of it, so it is an
 //     error. No answer is no news: Ready stays as it is.
 //   - The Foo is gone, or being deleted: when there is an event, if ever. The registry isn't asked.
@@ -46,8 +46,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	name := foo.Spec.DeploymentName
 	claim, err := r.Registry.Claim(ctx, name, foo.UID)
 	if errors.Is(err, ErrRefused) {
-		// To try again mends nothing, so this isn't returned as it is. Its reader is the Foo's user, who looks at the status. If
-		// it were the operator's, who looks at the log and the metrics, a reconcile.TerminalError would tell them.
+		// Trying again fixes nothing, so this isn't returned as an error. Its reader is the Foo's user, who looks at the status.
+		// If it were the operator's admin, who looks at logs and metrics, a reconcile.TerminalError would tell them.
 		return ctrl.Result{}, r.setReady(ctx, foo, reasonRefused)
 	}
 	if err != nil {

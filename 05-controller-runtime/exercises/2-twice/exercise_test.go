@@ -8,13 +8,13 @@
 // fails: TestOneForEachFoo/a Foo gets one
 // says: want [example of this Foo, with a new ID]
 //
-// fails: TestOneForEachFoo/the Foo comes again, and the cache has caught up
+// fails: TestOneForEachFoo/the Foo is reconciled again, and the cache has caught up
 // says: want [example of this Foo, with a new ID]
 //
-// fails: TestOneForEachFoo/the Foo comes again before the cache has caught up
+// fails: TestOneForEachFoo/the Foo is reconciled again before the cache has caught up
 // says: the Foo has 2 ConfigMaps at a time: example
 //
-// fails: TestOneForEachFoo/the program is started anew before the cache has caught up
+// fails: TestOneForEachFoo/the program restarts before the cache has caught up
 // says: the Foo has 2 ConfigMaps at a time: example
 //
 // fails: TestOneForEachFoo/another copy of the program makes it at the last moment
@@ -117,25 +117,25 @@ func TestOneForEachFoo(t *testing.T) {
 			ready: "Available",
 			why:   "who knows the Foo should know where to find its ID",
 		},
-		"the Foo comes again, and the cache has caught up": {
+		"the Foo is reconciled again, and the cache has caught up": {
 			steps: steps(reconcile, catchUp, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
 		},
-		"the Foo comes again before the cache has caught up": {
+		"the Foo is reconciled again before the cache has caught up": {
 			steps: steps(reconcile, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
 			why:   "that it isn't in the cache doesn't mean that there is none. Who could refuse the second?",
 		},
-		"the program is started anew before the cache has caught up": {
-			steps: steps(reconcile, startAnew, reconcile),
+		"the program restarts before the cache has caught up": {
+			steps: steps(reconcile, restart, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
 			why:   "the new process has no memory, and its cache may be as late: it lists from an API server that is behind",
 		},
 		"another copy of the program makes it at the last moment": {
-			steps: steps(atTheLastMoment(anotherCopyComes), reconcile),
+			steps: steps(atTheLastMoment(anotherReplica), reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
 			why:   "whatever was asked before, only the create itself can tell",
@@ -162,7 +162,7 @@ func TestWhoseIsIt(t *testing.T) {
 			steps: steps(put("example", ours), reconcile),
 			want:  []string{`example of this Foo, with the ID "first"`},
 			ready: "Available",
-			why:   "refused, since it is there: that is just what was wanted",
+			why:   "refused because it exists: that is just the desired state",
 		},
 		"it is nobody's": {
 			steps: steps(put("example", nobodys), reconcile),
@@ -314,7 +314,7 @@ func newCluster(t *testing.T) *cluster {
 		WithStatusSubresource(&samplecontrollerv1alpha1.Foo{}).
 		WithObjects(newFoo("example"), newFoo("other")))
 	catchUp(c)
-	startAnew(c)
+	restart(c)
 	return c
 }
 
@@ -467,7 +467,7 @@ func settle(c *cluster, name string) {
 		}
 	}
 	if err != nil {
-		c.Fatalf("it returns an error each time, so it is called again for ever: %v", err)
+		c.Fatalf("it returns an error each time, so it is called again forever: %v", err)
 	}
 }
 
@@ -495,11 +495,11 @@ func sendNothing(step func(*cluster)) func(*cluster) {
 	}
 }
 
-// startAnew starts the program anew. The cache has what it had.
-func startAnew(c *cluster) { c.reconciler = &Reconciler{Client: c.client(), Live: c.live()} }
+// restart starts the program again. The cache has what it had.
+func restart(c *cluster) { c.reconciler = &Reconciler{Client: c.client(), Live: c.live()} }
 
-// anotherCopyComes has another copy of the program reconcile the Foo: one that led a moment ago.
-func anotherCopyComes(c *cluster) {
+// anotherReplica has another replica of the program reconcile the Foo: one that led a moment ago.
+func anotherReplica(c *cluster) {
 	another := &Reconciler{Client: c.client(), Live: c.live()}
 	if _, err := call(c, another, "example"); err != nil {
 		c.Errorf("another copy, which was first, returned an error, want none: %v", err)

@@ -27,8 +27,8 @@ type Reconciler struct {
 // Reconcile gives each Foo a ConfigMap with an ID, which is made up once and never changes. The Foo's condition Ready says what
 // there is under the ConfigMap's name.
 //
-// The ConfigMap has the Foo's name. There is one for each Foo, and at no time are there two: however far behind the cache of
-// ConfigMaps is, also if the program was started anew meanwhile, and also if another copy of it does the same at that moment.
+// The ConfigMap has the Foo's name. Each Foo has one and never two: however far behind the cache of ConfigMaps is, even if
+// the program restarts, and even if another replica of it does the same at that moment.
 //
 // A ConfigMap of that name may be somebody else's. Whose it is goes by the UID of its controller; what the cache doesn't know, the
 // server does. It is left as it is, and Ready says so. That is no error: an event brings the Foo here again once it is gone. One
@@ -65,7 +65,8 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1a
 		return nil, fmt.Errorf("get ConfigMap %s: %w", key.Name, err)
 	}
 
-	// 2. The server decides. A create is refused if there is one, whoever was first: unlike an apply, it needs no question before.
+	// 2. The server decides. A create is refused if there is one, no matter who was first. Unlike an apply, it needs no read
+	//    before.
 	err = r.Create(ctx, desired)
 	if err == nil {
 		return desired, nil

@@ -20,8 +20,8 @@ const (
 	errResourceExists = "ErrResourceExists"
 )
 
-// setReady writes into the Foo's condition Ready what there is under the name of its ConfigMap: observed, whoever's it is. It
-// writes only what is new.
+// setReady writes into the Foo's condition Ready what exists under the name of its ConfigMap: observed, which may be
+// anyone's. It writes only what is new.
 func (r *Reconciler) setReady(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, observed *corev1.ConfigMap) error {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation}
 	switch {

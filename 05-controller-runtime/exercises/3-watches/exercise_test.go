@@ -153,7 +153,7 @@ func TestSetUp(t *testing.T) {
 			want: []string{"default/first"},
 			why:  "annotations are metadata: they don't raise the generation. (Two predicates in WithPredicates must both say yes)",
 		},
-		"a Foo's annotation is taken away": {
+		"a Foo's annotation is removed": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Annotations = nil })
 			},
@@ -195,7 +195,7 @@ func TestSetUp(t *testing.T) {
 		"a Foo is gone": {
 			happens: func(c *cluster) { c.remove("default/first") },
 			want:    []string{"default/first"},
-			why:     "whoever keeps something for it can forget it now",
+			why:     "anything that is kept for it can be forgotten now",
 		},
 
 		"a ConfigMap's data change": {

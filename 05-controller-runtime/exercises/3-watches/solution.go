@@ -49,7 +49,7 @@ func setUp(ctx context.Context, mgr ctrl.Manager, reconciler reconcile.Reconcile
 		Complete(reconciler)
 }
 
-// dataChanged tells whether a ConfigMap's data have changed. It has no generation that would tell.
+// dataChanged reports whether a ConfigMap's data have changed. It has no generation that would tell.
 func dataChanged(update event.UpdateEvent) bool {
 	before, okBefore := update.ObjectOld.(*corev1.ConfigMap)
 	now, okNow := update.ObjectNew.(*corev1.ConfigMap)

@@ -70,7 +70,7 @@ func TestRight(t *testing.T) {
 		},
 		"one that does all in one call": {
 			build: rightAtOnce,
-			why: "it also begins anew by itself when it meets a conflict, so it returns no error after one:\n" +
+			why: "it also starts over by itself after a conflict, so it returns no error after one:\n" +
 				"judge what is there in the end, not how it got there",
 		},
 		"one that comes again a second after a conflict": {
@@ -145,7 +145,7 @@ func TestWrong(t *testing.T) {
 		},
 		"one to which a Foo that is gone is an error": {
 			name: "ignoresNotFound", build: ignoresNotFound,
-			why: "each deletion of a Foo ends with an event, and so with a call for a Foo that isn't there: that is an error for ever.\n" +
+			why: "each deletion of a Foo ends with an event, and so with a call for a Foo that isn't there: that is an error forever.\n" +
 				"Is there a scenario without a Foo?",
 		},
 	} {
@@ -170,7 +170,7 @@ const tooMany = 1000
 var errEndless = errors.New("it finds no end")
 
 // judged calls Judge. If that panics, crash says where and why. It is in a bubble: should Judge sleep, that takes no time, and should
-// it wait for ever, that is noticed.
+// it wait forever, that is noticed.
 func judged(t *testing.T, build Build) (crash string, found error) {
 	defer func() {
 		if problem := recover(); problem != nil {

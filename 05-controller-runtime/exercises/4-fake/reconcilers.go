@@ -102,10 +102,11 @@ func newReconciler(api client.Client) *reconciler {
 	}
 }
 
-// right does nothing more after a write to the Deployment: the event of that brings it back. So do all others but rightAtOnce.
+// right does nothing more after a write to the Deployment, because its event enqueues the Foo again. So do all others but
+// rightAtOnce.
 func right(api client.Client) reconcile.Reconciler { return newReconciler(api) }
 
-// rightAtOnce does all in one call, and begins anew by itself when somebody else was faster.
+// rightAtOnce does everything in one call, and starts over by itself when somebody else was faster.
 func rightAtOnce(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.allAtOnce = true
@@ -163,7 +164,8 @@ func overwritesTheSpec(api client.Client) reconcile.Reconciler {
 	return r
 }
 
-// swallowsConflicts takes it that whoever was faster causes an event. They may have written what a predicate filters.
+// swallowsConflicts assumes that the faster writer causes an event. But they may have written what a predicate
+// filters out.
 func swallowsConflicts(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.writeStatus = func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {

@@ -84,7 +84,7 @@ func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 	return errors.New("createDeployment sends nothing yet")
 }
 
-// updateDeployment makes the fields of desired ours, whoever has changed them: so observed must be a Deployment that we
+// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that we
 // control. It assumes that it is still the same one: if it is gone, or another one has its name, it changes nothing and makes
 // none, and returns an error.
 func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
@@ -92,7 +92,7 @@ func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Depl
 	return errors.New("updateDeployment sends nothing yet")
 }
 
-// updateTDSetStatus makes what statusToApply returns the TDSet's status, whoever has written there before. It assumes that
+// updateTDSetStatus makes what statusToApply returns the TDSet's status, no matter who wrote there before. It assumes that
 // tdset is the latest there is: a status made from a spec that has changed since isn't written, and it returns an error.
 func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	// YOUR WORK: this assumes nothing, and uses the wrong endpoint.

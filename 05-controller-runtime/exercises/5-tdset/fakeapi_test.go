@@ -112,7 +112,7 @@ func answer(object any, err *apierrors.StatusError) *http.Response {
 	}
 }
 
-// in tells whether an object is in a collection, which may be that of all namespaces.
+// in reports whether an object is in a collection, which may be that of all namespaces.
 func (object id) in(collection id) bool {
 	return object.resource == collection.resource && (collection.namespace == "" || object.namespace == collection.namespace)
 }

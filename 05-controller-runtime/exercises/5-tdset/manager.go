@@ -40,8 +40,8 @@ func managerOptions(namespace string) (ctrl.Options, error) {
 	return options, nil
 }
 
-// controllerOptions are the settings of the controller. Failing keys come back after 5 ms, then 10, 20 and so on, up to a
-// minute. By default it would be up to 17 minutes, and a boundary that much late.
+// controllerOptions are the settings of the controller. Failing keys are retried after 5 ms, then 10, 20 and so on, up to
+// a minute. The default is up to 17 minutes, which could make a boundary that late.
 func controllerOptions() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: 2,

@@ -8,7 +8,7 @@
 // fails: TestTheCRD/who applies a store leaves the others alone
 // says: to a server-side apply, the list of stores is one value, not a map by name: of two who apply a store each,
 //
-// fails: TestAccepted/one of which only that is said which has to be
+// fails: TestAccepted/one with only its required fields
 // says: from kubectl, it is stored with mode: nothing, want "Full"; retention: nothing, want {"copies":7}
 //
 // fails: TestAccepted/one whose retention is empty
@@ -152,7 +152,7 @@ func TestAccepted(t *testing.T) {
 		why    string
 	}{
 		"one of which everything is said": {},
-		"one of which only that is said which has to be": {
+		"one with only its required fields": {
 			send:   "{mode: null, primary: null, retention: null}",
 			stored: "{mode: Full, retention: {copies: 7}}",
 			why: "a default fills in what is missing, in an object that is there; the API server doesn't make the object for it.\n" +

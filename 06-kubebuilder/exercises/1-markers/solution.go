@@ -23,8 +23,8 @@ type Backup struct {
 	Spec BackupSpec `json:"spec"`
 }
 
-// The rule for Primary stands above BackupSpec, since it needs two fields; fieldPath says which of them the refusal is at. What it costs
-// is estimated from MaxItems and MaxLength: without any limit to the number or the length of names, the CRD itself is refused.
+// The rule for Primary is on BackupSpec, since it needs two fields; fieldPath says which of them the error names. Its cost is estimated
+// from MaxItems and MaxLength: without a limit on the number or length of names, the server rejects the CRD itself.
 
 // BackupSpec is the desired state of a Backup.
 // +kubebuilder:validation:XValidation:rule="!has(self.primary) || self.stores.exists(store, store.name == self.primary)",fieldPath=".primary",message="spec.stores has no such name: add a store of that name, or name one that is there"

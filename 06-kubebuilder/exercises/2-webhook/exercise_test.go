@@ -324,22 +324,22 @@ func TestUpdate(t *testing.T) {
 		"a label, where all is wrong since long": {
 			old: aFoo("a", "platform-web", 8), foo: aFoo("a", "platform-web", 8, labelled), cached: fifteen,
 			want: passes,
-			why:  "it was stored so. Whoever sets a label, or removes a finalizer, hasn't done it and can't mend it",
+			why:  "it was stored like that. Someone who sets a label or removes a finalizer didn't cause it and can't fix it",
 		},
 		"a label, and nobody can be asked": {
 			old: aFoo("a", "web", 2), foo: aFoo("a", "web", 2, labelled), cacheErr: errBroken, liveErr: errBroken,
 			want: passes,
-			why:  "what isn't judged needs no sum. Who asks all the same stands in the way of everybody's labels and finalizers",
+			why:  "what isn't judged needs no sum. Asking all the same would block everybody's labels and finalizers",
 		},
 		"its last finalizer goes, where all is wrong since long": {
 			old: aFoo("a", "platform-web", 8, terminating), foo: aFoo("a", "platform-web", 8, terminating, released), cached: fifteen,
 			want: passes,
-			why:  "a Foo that can't lose its finalizer is never gone, and its namespace stays Terminating for ever",
+			why:  "a Foo that can't lose its finalizer is never gone, and its namespace stays Terminating forever",
 		},
 		"its last finalizer goes, and nobody can be asked": {
 			old: aFoo("a", "web", 2, terminating), foo: aFoo("a", "web", 2, terminating, released), cacheErr: errBroken, liveErr: errBroken,
 			want: passes,
-			why:  "a Foo that can't lose its finalizer is never gone, and its namespace stays Terminating for ever",
+			why:  "a Foo that can't lose its finalizer is never gone, and its namespace stays Terminating forever",
 		},
 		"anything, while it is being deleted": {
 			old: aFoo("a", "web", 2, terminating), foo: aFoo("a", "platform-web", 9, terminating), cached: fifteen,
@@ -437,12 +437,12 @@ func TestDelete(t *testing.T) {
 	for sentence, test := range map[string]situation{
 		"it has no Deployment": {
 			want: passes,
-			why:  "what isn't there needs no protection. A Foo that can't be deleted keeps its namespace Terminating for ever",
+			why:  "what isn't there needs no protection. A Foo that can't be deleted keeps its namespace Terminating forever",
 		},
 		"its Deployment has Pods": {
 			cached: []client.Object{aDeployment(example, 3)},
 			want:   warns(goesAlong("web", 3)),
-			why:    "the user has asked for it, and so has whoever deletes the namespace",
+			why:    "the user has asked for it, and so has anyone who deletes the namespace",
 		},
 		"its Deployment has no Pods": {
 			cached: []client.Object{aDeployment(example, 0)},
@@ -526,7 +526,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// judge compares the answer of a validator with what is wanted.
+// judge compares a validator's answer with the expected one.
 func (s situation) judge(t *testing.T, ask func(context.Context, *FooValidator) (admission.Warnings, error)) {
 	t.Helper()
 	live := s.live

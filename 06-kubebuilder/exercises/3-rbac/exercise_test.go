@@ -95,13 +95,13 @@ type right struct {
 	names                 []string // of objects; none: all
 }
 
-// allows tells whether a right covers what the authorizer is asked, as RBAC does.
+// allows reports whether a right covers what the authorizer is asked, as RBAC does.
 func (r right) allows(q question) bool {
 	return is(r.verb, q.Verb) && is(r.group, q.Group) && r.isFor(q.Resource) &&
 		(r.namespace == "" || r.namespace == q.Namespace) && (len(r.names) == 0 || slices.Contains(r.names, q.Name))
 }
 
-// isFor tells whether a right is about a resource: *, and */status, stand for many.
+// isFor reports whether a right is about a resource: *, and */status, stand for many.
 func (r right) isFor(resource string) bool {
 	_, subresource, _ := strings.Cut(resource, "/")
 	return is(r.resource, resource) || subresource != "" && r.resource == "*/"+subresource
@@ -138,7 +138,7 @@ func missing(asked []question, rights []right, isOf func(resource string) bool) 
 
 // tooMany says of each right on a resource that nothing needs it, or not as it is.
 func tooMany(asked []question, rights []right, isOf func(resource string) bool) []string {
-	verbs := map[string][]string{} // by what is said of them
+	verbs := map[string][]string{} // by their description
 	for _, r := range rights {
 		if isOf(r.resource) {
 			for _, problem := range r.judge(asked) {

@@ -49,7 +49,7 @@ func desiredDeployment(foo *samplecontrollerv1alpha1.Foo, image string) *appsv1a
 					WithContainers(corev1ac.Container().WithName("nginx").WithImage(image)))))
 }
 
-// upToDate tells whether observed has what desired sets.
+// upToDate reports whether observed has what desired sets.
 func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
 	containers := observed.Spec.Template.Spec.Containers
 	return ptr.Deref(observed.Spec.Replicas, 1) == *desired.Spec.Replicas &&

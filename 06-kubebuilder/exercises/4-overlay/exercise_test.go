@@ -115,7 +115,7 @@ func theFirstStays(t *testing.T, staging objects) {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(shared)) {
-		why := "whoever is applied last wins, and whoever deletes one deletes both"
+		why := "the last one applied wins, and deleting one deletes both"
 		switch kind {
 		case "ClusterRoleBinding":
 			why = "once this is applied, it is for the account in " + namespace + ", and the first installation's loses what it gave"
@@ -189,7 +189,7 @@ func once(t *testing.T, staging objects) {
 		none := []intstr.IntOrString{intstr.FromInt32(0), intstr.FromString("0%")}
 		least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
 		if least != nil && !slices.Contains(none, *least) || most != nil && slices.Contains(none, *most) {
-			t.Errorf("%s lets no Pod be evicted if there is one: a drain of its node would wait for ever", describe(object))
+			t.Errorf("%s lets no Pod be evicted if there is one: a drain of its node would wait forever", describe(object))
 		}
 	}
 }

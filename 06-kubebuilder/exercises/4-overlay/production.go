@@ -3,7 +3,7 @@
 package overlay
 
 // Production is config/production/kustomization.yaml: the whole, as config/default has it, for the Foos of one namespace. Two managers
-// that act on the same Foos would put back each other's changes for ever, so each has namespaces of its own.
+// that act on the same Foos would put back each other's changes forever, so each has namespaces of its own.
 const Production = `
 resources:
 - ../default

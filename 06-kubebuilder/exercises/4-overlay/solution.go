@@ -45,7 +45,7 @@ patches:
     - op: replace
       path: /kind
       value: RoleBinding
-# One Pod, of which at least one must run: a drain would wait for ever.
+# One Pod, of which at least one must run: a drain would wait forever.
 - target:
     kind: PodDisruptionBudget
   patch: |-

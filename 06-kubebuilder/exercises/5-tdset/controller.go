@@ -32,9 +32,9 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 		Complete(r)
 }
 
-// Reconcile brings the cluster to what the TDSet of that key asks for at this time. Its result says when the answer may be
-// another one, if nothing else happens before: that is when it wants to be called again. The queue keeps no more than one
-// time for a key, and forgets it when the key comes before that, so each call that succeeds has to say it anew.
+// Reconcile brings the cluster to what the TDSet of that key asks for at this time. Its result says when the answer may
+// change if nothing else happens before, so that it is called again then. The queue keeps no more than one time for a key,
+// and forgets it when the key is processed earlier, so each call that succeeds has to return it again.
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	now := r.clock.Now()
 
@@ -94,8 +94,9 @@ func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 	return r.Apply(ctx, desired, fieldManager)
 }
 
-// updateDeployment makes the fields of desired ours, whoever has changed them: so observed must be a Deployment that we
-// control. It assumes that it is still the same one, by its UID: another of that name isn't changed, and none is made.
+// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that
+// we control. It assumes that it is still the same one, by its UID: another of that name isn't changed, and none is
+// made.
 func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	return r.Apply(ctx, desired.WithUID(observed.UID), fieldManager, client.ForceOwnership)
 }

@@ -53,7 +53,7 @@ func desiredDeployment(tdset *TDSet, replicas int32) *appsv1ac.DeploymentApplyCo
 							WithContainerPort(tdset.Spec.Container.Port))))))
 }
 
-// upToDate tells whether observed has what desired sets. All else is someone else's.
+// upToDate reports whether observed has what desired sets. All else is someone else's.
 func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
 	return hasLabels(observed.Labels, desired.Labels) &&
 		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
@@ -61,7 +61,7 @@ func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConf
 		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
 }
 
-// hasLabels tells whether every label in want stands in labels.
+// hasLabels reports whether labels has every label in want.
 func hasLabels(labels, want map[string]string) bool {
 	for key, value := range want {
 		if labels[key] != value {
@@ -71,8 +71,8 @@ func hasLabels(labels, want map[string]string) bool {
 	return true
 }
 
-// hasContainer tells whether a container of want's name is there and has want's image and port. Further ports are someone
-// else's: of ours, an apply takes away those that it no longer names.
+// hasContainer reports whether a container of want's name is there and has want's image and port. Further ports are someone
+// else's, because an apply removes those of ours that it no longer names.
 func hasContainer(containers []corev1.Container, want corev1ac.ContainerApplyConfiguration) bool {
 	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
 		return container.Name == *want.Name &&
@@ -91,7 +91,7 @@ func replicasOf(deployment *appsv1.Deployment) int32 {
 	return *deployment.Spec.Replicas
 }
 
-// controls tells whether deployment is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
+// controls reports whether deployment is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
 func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, tdset) && deployment.DeletionTimestamp.IsZero()
 }
@@ -135,7 +135,7 @@ func hoursOf(spec TDSetSpec, window int) string {
 	return fmt.Sprintf("from hour %d to %d", spec.SchedulingConfig[window].StartTime, spec.SchedulingConfig[window].EndTime)
 }
 
-// rolledOut tells whether the Deployment controller has seen the latest spec and all that it asks for is there.
+// rolledOut reports whether the Deployment controller has seen the latest spec and all that it asks for is there.
 func rolledOut(deployment *appsv1.Deployment) bool {
 	want, status := replicasOf(deployment), deployment.Status
 	return status.ObservedGeneration >= deployment.Generation &&

@@ -284,7 +284,7 @@ type attempt struct {
 	at     string
 }
 
-// names tells whether a refusal names a field, or one in it: as its path, or, where it is a rule about the whole object, in its words.
+// names reports whether a refusal names a field, or one in it: as its path, or, where it is a rule about the whole object, in its words.
 func names(r *field.Error, at string) bool {
 	rest, found := strings.CutPrefix(r.Field, at)
 	return found && (rest == "" || strings.ContainsAny(rest[:1], ".[")) ||
@@ -419,7 +419,7 @@ func TestValidator(t *testing.T) {
 		"a window that is never active is refused":                   {nil, hidden, "", "spec.schedulingConfig[1]"},
 		"so it is where the schedule is changed to that":             {good, hidden, "", "spec.schedulingConfig[1]"},
 		"a changed schedule is warned of":                            {good, tdset(windows("1-0")), "0 to 1", ""},
-		"what is stored already is mended":                           {hidden, good, "0 to 1", ""},
+		"what is stored already is fixed":                            {hidden, good, "0 to 1", ""},
 		"it gets a finalizer, whatever its schedule is":              {hidden, finalized, "", ""},
 		"it gets another image, whatever its schedule is":            {hidden, updated, "", ""},
 		"one whose schedule is changed, and still wrong, is refused": {hidden, tdset(windows("0-24", "8-17")), "", "spec.schedulingConfig[1]"},

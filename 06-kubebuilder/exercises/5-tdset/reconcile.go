@@ -1,5 +1,5 @@
-// The reconciler, and what it does about a TDSet's Deployment. Which events it is called for, when besides, and how its writes
-// leave, stands in controller.go.
+// The reconciler, and what it does about a TDSet's Deployment. See controller.go for the events that trigger it, when else it
+// is called, and how it sends its writes.
 
 package main
 

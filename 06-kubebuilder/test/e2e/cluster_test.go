@@ -37,8 +37,8 @@ func (c *kindCluster) atEnd(step func() error) {
 	c.steps = append(c.steps, step)
 }
 
-// leave takes away what was made here and isn't in Kubernetes. A second call waits for the first,
-// and has nothing left to do.
+// leave removes what was created here outside Kubernetes. A second call waits for the first, and
+// has nothing left to do.
 func (c *kindCluster) leave() error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -50,7 +50,7 @@ func (c *kindCluster) leave() error {
 	return errors.Join(errs...)
 }
 
-// leaveWhenTold has Ctrl-C take it away, too.
+// leaveWhenTold has Ctrl-C remove it, too.
 func (c *kindCluster) leaveWhenTold() {
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM)

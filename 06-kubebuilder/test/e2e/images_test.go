@@ -47,8 +47,8 @@ func buildStandIn() error {
 }
 
 // standInForNginx gives the stand-in the name of the image that every Foo's Deployment asks for: in
-// nodes that don't have that image, and nowhere else. At the end it is taken away: the next Foo
-// there is to get the image itself.
+// nodes that don't have that image, and nowhere else. At the end the name is removed, so that the
+// next Foo there gets the image itself.
 func standInForNginx(cluster *kindCluster) error {
 	const nginx = "docker.io/library/nginx:latest"
 	nodes, err := utils.Exec("docker", "ps", "--filter", "label=io.x-k8s.kind.cluster="+cluster.name, "--format", "{{.Names}}")

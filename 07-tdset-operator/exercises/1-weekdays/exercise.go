@@ -48,7 +48,7 @@ func byHour(windows []Window) (belongs [24]int) {
 	return belongs
 }
 
-// has tells whether a window has an hour, 0 to 23. One whose end isn't after its start goes on past midnight, or up to it, if its end
+// has reports whether a window has an hour, 0 to 23. One whose end isn't after its start goes on past midnight, or up to it, if its end
 // is 0.
 func has(window Window, hour int32) bool {
 	if window.StartTime < window.EndTime {
@@ -57,7 +57,7 @@ func has(window Window, hour int32) bool {
 	return window.StartTime <= hour || hour < window.EndTime
 }
 
-// changes tells whether there is more than one window in a day.
+// changes reports whether there is more than one window in a day.
 func changes(belongs [24]int) bool {
 	for _, window := range belongs {
 		if window != belongs[0] {

@@ -18,7 +18,7 @@
 // says: it says window 0 until Tue 2025-06-10 17:00 UTC; want window 1 until Tue 2025-06-10 17:00 UTC
 //
 // fails: TestWhichWindow/it is another day in the TDSet's zone
-// says: it says window 0 for ever; want window 0 until Tue 2025-06-10 00:00 JST
+// says: it says window 0 forever; want window 0 until Tue 2025-06-10 00:00 JST
 //
 // fails: TestHowLong/over the weekend
 // says: it says no window until Sat 2025-06-07 09:00 UTC; want no window until Mon 2025-06-09 09:00 UTC
@@ -27,16 +27,16 @@
 // says: it says no window until Thu 2025-06-05 09:00 UTC; want no window until Wed 2025-06-11 09:00 UTC
 //
 // fails: TestHowLong/over the midnights of a working week
-// says: it says window 0 for ever; want window 0 until Sat 2025-06-07 00:00 UTC
+// says: it says window 0 forever; want window 0 until Sat 2025-06-07 00:00 UTC
 //
 // fails: TestHowLong/another window takes over, with as many replicas
-// says: it says window 0 for ever; want window 1 until Sat 2025-06-07 00:00 UTC
+// says: it says window 0 forever; want window 1 until Sat 2025-06-07 00:00 UTC
 //
 // fails: TestHowLong/two weeks, since clocks are set forward over the window's only hour
 // says: it says no window until Mon 2025-03-24 02:00 CET; want no window until Sun 2025-04-06 02:00 CEST
 //
 // fails: TestHowLong/over a day of 25 hours
-// says: it says window 0 for ever; want window 0 until Mon 2025-10-27 00:00 CET
+// says: it says window 0 forever; want window 0 until Mon 2025-10-27 00:00 CET
 //
 // fails: TestBruteForce/in UTC
 // says: it says window 1 until Mon 2025-05-19 04:00 UTC; want no window until Tue 2025-05-20 04:00 UTC
@@ -187,19 +187,19 @@ func TestHowLong(t *testing.T) {
 			at:      "Fri 2025-06-06 12:00",
 			want:    "window 1 until Sat 2025-06-07 00:00 UTC",
 		},
-		"for ever, in a window that has all hours of the week": {
+		"forever, in a window that has all hours of the week": {
 			windows: "Mon,Tue,Wed,Thu,Fri,Sat,Sun 0-24",
 			at:      "Fri 2025-06-06 12:00",
-			want:    "window 0 for ever",
+			want:    "window 0 forever",
 		},
-		"for ever, in a window before one that is never active": {
+		"forever, in a window before one that is never active": {
 			windows: "0-24; Mon 9-17",
 			at:      "Mon 2025-06-09 12:00",
-			want:    "window 0 for ever",
+			want:    "window 0 forever",
 		},
-		"for ever, where there are no windows": {
+		"forever, where there are no windows": {
 			at:   "Fri 2025-06-06 12:00",
-			want: "no window for ever",
+			want: "no window forever",
 		},
 		"two weeks, since clocks are set forward over the window's only hour": {
 			windows: "Sun 2-3",
@@ -242,7 +242,7 @@ type situation struct {
 	why     string
 }
 
-// judge asks At, and compares its answer with what is wanted.
+// judge asks At, and compares its answer with the expected one.
 func judge(t *testing.T, s situation) {
 	t.Helper()
 	spec := specOf(t, s.windows, s.zone)
@@ -357,7 +357,7 @@ func inWords(state schedule.State) string {
 		words += fmt.Sprintf(", with %d replicas and not %d,", state.Replicas, replicasOf(state.Window))
 	}
 	if state.Next.IsZero() {
-		return words + " for ever"
+		return words + " forever"
 	}
 	layout := wallClock + " MST"
 	if state.Next.Second() != 0 || state.Next.Nanosecond() != 0 {

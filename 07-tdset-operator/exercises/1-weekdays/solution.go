@@ -58,7 +58,7 @@ func (belongs *week) at(local time.Time) int {
 	return belongs[local.Weekday()][local.Hour()]
 }
 
-// has tells whether a window has an hour, 0 to 23, of a day of the week. One whose end isn't after its start goes on past midnight,
+// has reports whether a window has an hour, 0 to 23, of a day of the week. One whose end isn't after its start goes on past midnight,
 // or up to it, if its end is 0: after midnight it is the day before that counts.
 func has(window Window, day time.Weekday, hour int32) bool {
 	if window.StartTime < window.EndTime {
@@ -69,7 +69,7 @@ func has(window Window, day time.Weekday, hour int32) bool {
 	return window.beginsOn(day) && window.StartTime <= hour || window.beginsOn(before) && hour < window.EndTime
 }
 
-// change tells whether there is more than one window in a week.
+// change reports whether there is more than one window in a week.
 func (belongs *week) change() bool {
 	for _, day := range belongs {
 		for _, window := range day {

@@ -26,7 +26,7 @@ type Window struct {
 // Day is a day of the week: Mon, Tue, Wed, Thu, Fri, Sat, Sun.
 type Day string
 
-// beginsOn tells whether window begins on that day of the week.
+// beginsOn reports whether window begins on that day of the week.
 func (window Window) beginsOn(day time.Weekday) bool {
 	return len(window.Days) == 0 || slices.Contains(window.Days, Day(day.String()[:3]))
 }

@@ -21,34 +21,34 @@
 // says: it says no window until 2026-12-30 00:00 UTC; want no window until 2027-01-07 09:00 UTC
 //
 // fails: TestAt/before two that aren't in order
-// says: it says window 0 for ever; want window 0 until 2026-12-25 00:00 UTC
+// says: it says window 0 forever; want window 0 until 2026-12-25 00:00 UTC
 //
 // fails: TestAt/a year before
-// says: it says window 0 for ever; want window 0 until 2026-12-25 00:00 UTC
+// says: it says window 0 forever; want window 0 until 2026-12-25 00:00 UTC
 //
 // fails: TestAt/where there are no windows
-// says: it says no window until 2026-12-26 00:00 UTC; want no window for ever
+// says: it says no window until 2026-12-26 00:00 UTC; want no window forever
 //
 // fails: TestAt/it has begun in the zone, and not in UTC
-// says: it says window 0 for ever; want no window until 2026-12-26 00:00 JST
+// says: it says window 0 forever; want no window until 2026-12-26 00:00 JST
 //
 // fails: TestAt/it has begun in UTC, and not in the zone
 // says: it says no window until 2026-12-26 00:00 UTC; want window 0 until 2026-12-25 00:00 EST
 //
 // fails: TestAt/it has 23 hours
-// says: it says window 0 for ever; want no window until 2026-03-30 00:00 CEST
+// says: it says window 0 forever; want no window until 2026-03-30 00:00 CEST
 //
 // fails: TestAt/it has 25 hours
-// says: it says window 0 for ever; want no window until 2026-10-26 00:00 CET
+// says: it says window 0 forever; want no window until 2026-10-26 00:00 CET
 //
 // fails: TestAt/it has no midnight
 // says: it says no window until 2026-09-07 00:00 UTC; want window 0 until 2026-09-06 01:00 -03
 //
 // fails: TestAt/the day after it has no midnight
-// says: it says window 0 for ever; want no window until 2026-09-06 01:00 -03
+// says: it says window 0 forever; want no window until 2026-09-06 01:00 -03
 //
 // fails: TestAt/it has two midnights
-// says: it says window 0 for ever; want window 0 until 2026-10-25 00:00 +00
+// says: it says window 0 forever; want window 0 until 2026-10-25 00:00 +00
 //
 // fails: TestBruteForce/in UTC
 // says: it says window 0 until 2026-12-25 10:00 UTC; want window 0 until 2026-12-25 00:00 UTC
@@ -207,18 +207,18 @@ func TestAt(t *testing.T) {
 			windows:  "0-24",
 			holidays: "2026-12-25",
 			at:       "2026-12-26 12:00",
-			want:     "window 0 for ever",
+			want:     "window 0 forever",
 		},
 		"a year before, where there are no windows": {
 			holidays: "2026-12-25",
 			at:       "2026-01-01 12:00",
-			want:     "no window for ever",
+			want:     "no window forever",
 			why:      "where the holiday changes nothing, it is no transition, be it tomorrow or in a year",
 		},
 		"where there are no windows": {
 			holidays: "2026-12-25",
 			at:       "2026-12-25 12:00",
-			want:     "no window for ever",
+			want:     "no window forever",
 		},
 		"on a leap day": {
 			windows:  "0-24",
@@ -282,7 +282,7 @@ func TestAt(t *testing.T) {
 			windows:  "0-24",
 			holidays: "Christmas",
 			at:       "2026-12-25 12:00",
-			want:     "window 0 for ever",
+			want:     "window 0 forever",
 		},
 		"nobody knows the zone": {
 			holidays: "2026-12-25",
@@ -439,7 +439,7 @@ func TestValidate(t *testing.T) {
 				`spec.holidays[2]: Duplicate value "2026-12-25"`,
 				`spec.holidays[3]: Invalid value "2026-12-32"`,
 			},
-			why: "who mends one mistake at a time is refused as often as there are mistakes",
+			why: "users who fix one mistake at a time are refused once for each mistake",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -516,7 +516,7 @@ func inWords(state schedule.State, err error) string {
 		words += fmt.Sprintf(", with %d replicas and not %d,", state.Replicas, replicasOf(state.Window))
 	}
 	if state.Next.IsZero() {
-		return words + " for ever"
+		return words + " forever"
 	}
 	layout := wallClock + " MST"
 	if state.Next.Second() != 0 || state.Next.Nanosecond() != 0 {

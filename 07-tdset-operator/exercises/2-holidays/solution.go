@@ -75,9 +75,9 @@ func begin(date time.Time, zone *time.Location) time.Time {
 	return t
 }
 
-// Validate returns why there can't be such a schedule: all that the chapter's says, a holiday that is no date (field.Invalid), and
-// one that stands there twice (field.Duplicate, on the second). Each names its field, below path, which is the spec's, and its value;
-// Invalid says how a date is written.
+// Validate returns why a schedule is invalid: everything that the chapter's reports, a holiday that is no date (field.Invalid), and
+// one that is listed twice (field.Duplicate, on the second). Each names its field, below path, which is the spec's, and its value;
+// Invalid says how to write a date.
 func Validate(spec *Spec, path *field.Path) field.ErrorList {
 	all := schedule.Validate(&spec.TDSetSpec, path)
 	path = path.Child("holidays")

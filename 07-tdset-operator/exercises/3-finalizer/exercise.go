@@ -15,7 +15,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// finalizer keeps a TDSet that is being deleted until the controller takes it away.
+// finalizer keeps a TDSet that is being deleted until the controller removes it.
 const finalizer = "schedule.rs/drain"
 
 // Reconciler makes a Deployment for each TDSet, and drains it when the TDSet is deleted.

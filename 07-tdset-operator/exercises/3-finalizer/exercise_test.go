@@ -18,7 +18,7 @@
 // fails: TestDeletion/its Pods aren't told to end
 // says: the TDSet is kept by schedule.rs/drain, with a Deployment of 0 replicas; want gone after 1m0s
 //
-// fails: TestDeletion/the program is started anew meanwhile
+// fails: TestDeletion/the program restarts meanwhile
 // says: the TDSet is gone after 5s; want gone after 1m0s
 //
 // fails: TestDeletion/the program was away until time was up
@@ -31,7 +31,7 @@
 // says: the TDSet is kept by schedule.rs/drain, with a Deployment of 2 replicas; want gone after 1m0s
 //
 // fails: TestDeletion/its Pods can't be listed
-// says: each time it returns an error, so it comes again for ever: list the Pods: Internal error occurred: the disk is full
+// says: each time it returns an error, so it comes again forever: list the Pods: Internal error occurred: the disk is full
 //
 // fails: TestDeletion/the Deployment can't be scaled for ten seconds, and no event says when it can
 // says: the TDSet is gone after 15s; want gone after 30s
@@ -52,13 +52,13 @@
 // says: after 0s it made a Deployment for a TDSet that was being deleted
 //
 // fails: TestSomebodyElsesFinalizer/keeps it after ours
-// says: after 5s it took away example.com/backup, which is somebody else's
+// says: after 5s it removed example.com/backup, which is somebody else's
 //
-// fails: TestSomebodyElsesFinalizer/is taken away before ours
-// says: after 5s it took away example.com/backup, which is somebody else's
+// fails: TestSomebodyElsesFinalizer/is removed before ours
+// says: after 5s it removed example.com/backup, which is somebody else's
 //
-// fails: TestSomebodyElsesFinalizer/is taken away after ours
-// says: after 5s it took away example.com/backup, which is somebody else's
+// fails: TestSomebodyElsesFinalizer/is removed after ours
+// says: after 5s it removed example.com/backup, which is somebody else's
 //
 // fails: TestSomebodyElsesFinalizer/is the only one
 // says: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted
@@ -176,17 +176,17 @@ func TestDeletion(t *testing.T) {
 			want:   "gone after 1m0s",
 			why:    "the controller manager may be away, and a TDSet that isn't let go keeps its namespace Terminating",
 		},
-		"the program is started anew meanwhile": {
+		"the program restarts meanwhile": {
 			before: []func(*cluster){reconcile},
-			happen: []event{{0, deleteTDSet}, {40 * time.Second, startAnew}},
+			happen: []event{{0, deleteTDSet}, {40 * time.Second, restart}},
 			want:   "gone after 1m0s",
-			why:    "what a program remembers is gone with it. When the TDSet was deleted stands in the TDSet",
+			why:    "what a program remembers is lost when it exits. The time of the deletion is in the TDSet",
 		},
 		"the program was away until time was up": {
 			before: []func(*cluster){reconcile, deleteTDSet},
-			happen: []event{{2 * time.Minute, startAnew}},
+			happen: []event{{2 * time.Minute, restart}},
 			want:   "gone after 2m0s",
-			why:    "time is up, whoever was there to see it",
+			why:    "time is up, even if nobody was there to see it",
 		},
 		"the Deployment can't be scaled at first": {
 			before: []func(*cluster){reconcile, refuseDeployment},
@@ -203,7 +203,7 @@ func TestDeletion(t *testing.T) {
 			before: []func(*cluster){reconcile, refuseDeployment},
 			happen: []event{{0, deleteTDSet}},
 			want:   "gone after 1m0s",
-			why:    "an error is tried again, and not for ever: some webhook may refuse each change",
+			why:    "an error is tried again, and not forever: some webhook may refuse each change",
 		},
 		"its Pods can't be listed": {
 			before: []func(*cluster){reconcile, refuseList},
@@ -239,7 +239,7 @@ func TestTheDeploymentIsGone(t *testing.T) {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}, {5 * time.Second, deleteDeployment}, {20 * time.Second, endPods}},
 			want:   "gone after 20s",
-			why:    "whoever deletes a namespace deletes all that is in it, in any order",
+			why:    "deleting a namespace deletes everything in it, in any order",
 		},
 		"and so are the Pods": {
 			before: []func(*cluster){reconcile, deleteDeployment, endPods},
@@ -259,12 +259,12 @@ func TestSomebodyElsesFinalizer(t *testing.T) {
 			want:   "kept by example.com/backup, let go by us after 20s, with a Deployment of 0 replicas",
 			why:    "the backup isn't done, and now it never will be",
 		},
-		"is taken away before ours": {
+		"is removed before ours": {
 			before: []func(*cluster){addBackup, reconcile},
 			happen: []event{{0, deleteTDSet}, {10 * time.Second, removeBackup}, {20 * time.Second, endPods}},
 			want:   "gone after 20s",
 		},
-		"is taken away after ours": {
+		"is removed after ours": {
 			before: []func(*cluster){addBackup, reconcile},
 			happen: []event{{0, deleteTDSet}, {20 * time.Second, endPods}, {30 * time.Second, removeBackup}},
 			want:   "gone after 30s, let go by us after 20s",
@@ -293,7 +293,7 @@ func (s scenario) run(t *testing.T) {
 			c.control()
 		}
 		c.began = time.Now()
-		again := never // when the key comes again
+		again := never // when the key is processed again
 		for happen := s.happen; c.exists() && (again < never || len(happen) > 0); {
 			if len(happen) > 0 && happen[0].at <= again {
 				time.Sleep(happen[0].at - c.since())
@@ -313,7 +313,7 @@ func (s scenario) run(t *testing.T) {
 		}
 		switch {
 		case c.lastErr != nil:
-			t.Errorf("each time it returns an error, so it comes again for ever: %v", c.lastErr)
+			t.Errorf("each time it returns an error, so it comes again forever: %v", c.lastErr)
 		case c.said != nil && t.Failed():
 			t.Logf("the last error that it returned: %v", c.said)
 		}
@@ -339,7 +339,7 @@ type cluster struct {
 	requests   int             // in this call
 	lastErr    error           // of the last call
 	said       error           // the last one that was returned
-	letGo      []time.Duration // when our finalizer was taken away, if it was
+	letGo      []time.Duration // when our finalizer was removed, if it was
 	complained map[string]bool
 }
 
@@ -359,7 +359,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(tdset).Build()
 	c := &cluster{T: t, server: server, name: name, began: time.Now(), complained: map[string]bool{}}
-	startAnew(c)
+	restart(c)
 	return c
 }
 
@@ -419,7 +419,7 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 	ours := slices.Contains(before.Finalizers, finalizer)
 	for _, removed := range without(before.Finalizers, after.Finalizers) {
 		if removed != finalizer {
-			c.complain("it took away %s, which is somebody else's", removed)
+			c.complain("it removed %s, which is somebody else's", removed)
 			continue
 		}
 		c.letGo = append(c.letGo, c.since())
@@ -440,7 +440,7 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 	return nil
 }
 
-// isRefused tells whether the server doesn't take that at this time.
+// isRefused reports whether the server doesn't take that at this time.
 func (c *cluster) isRefused(what string) bool {
 	return c.refuses == what && (c.until == 0 || c.since() < c.until)
 }
@@ -469,7 +469,7 @@ func (c *cluster) count() {
 	}
 }
 
-// call calls Reconcile, and returns when the key comes again, if there is no event.
+// call calls Reconcile, and returns when the key is requeued for, if there is no event.
 func (c *cluster) call() time.Duration {
 	c.requests = 0
 	if c.calls++; c.calls > 1000 {
@@ -580,8 +580,8 @@ func nothing(*cluster) {}
 // reconcile brings the TDSet to Reconcile, as its creation did.
 func reconcile(c *cluster) { c.call() }
 
-// startAnew starts the program anew: then all keys come.
-func startAnew(c *cluster) {
+// restart starts the program again: every key is processed.
+func restart(c *cluster) {
 	c.reconciler = &Reconciler{Client: c.client(), DrainTimeout: drainTimeout}
 }
 

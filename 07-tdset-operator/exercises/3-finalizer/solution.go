@@ -15,7 +15,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// finalizer keeps a TDSet that is being deleted until the controller takes it away.
+// finalizer keeps a TDSet that is being deleted until the controller removes it.
 const finalizer = "schedule.rs/drain"
 
 // Reconciler makes a Deployment for each TDSet, and drains it when the TDSet is deleted.
@@ -74,7 +74,7 @@ func (r *Reconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet) (ctr
 	return ctrl.Result{}, nil
 }
 
-// drain has the Pods of tdset ended, and tells whether none is left.
+// drain has the Pods of tdset ended, and reports whether none is left.
 func (r *Reconciler) drain(ctx context.Context, tdset *schedulev1.TDSet) (bool, error) {
 	if err := r.scaleToZero(ctx, tdset); client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("scale to zero: %w", err)

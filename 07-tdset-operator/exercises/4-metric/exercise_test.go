@@ -152,7 +152,7 @@ func TestNumbers(t *testing.T) {
 			later:          5*time.Hour + 10*time.Minute,
 			untilNext:      map[string]float64{"default/web": 13800},
 			notAsScheduled: map[string]float64{"default/web": 600},
-			why:            "the schedule goes on, whoever follows it: the next transition is the one at 21:00",
+			why:            "the schedule goes on even if nobody follows it: the next transition is the one at 21:00",
 		},
 		"it is half a minute old, and nobody has looked at it": {
 			tdsets:         tdsets(aTDSet("web", isNew)),
@@ -181,7 +181,7 @@ func TestNumbers(t *testing.T) {
 		"it is gone": {
 			tdsets: tdsets(aTDSet("web")),
 			gone:   true,
-			why:    "an alert about what is gone can't be mended by anybody",
+			why:    "nobody can fix an alert about something that is gone",
 		},
 		"there is none": {},
 	} {
@@ -350,7 +350,7 @@ func (p *program) scrape() (all []string) {
 	p.Helper()
 	families, err := p.registry.Gather()
 	if err != nil {
-		p.Fatalf("the scrape fails, and whoever asks gets none of the program's metrics: %s", inShort(err))
+		p.Fatalf("the scrape fails, and Prometheus gets none of the program's metrics: %s", inShort(err))
 	}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {

@@ -26,7 +26,7 @@ var asScheduled = map[string]metav1.ConditionStatus{
 // notAsScheduledSince returns since when tdset isn't as its schedule wants it: by its conditions, or since it was made, if it has none
 // yet. The zero time: it is.
 //
-// Conditions say what was seen when they were written. Those of a controller that hangs say for ever that all is well. The transition
+// Conditions say what was seen when they were written. Those of a controller that hangs say forever that all is well. The transition
 // that it has announced doesn't come, though: so that counts as well, once it is over.
 func notAsScheduledSince(tdset *schedulev1.TDSet, now time.Time) (since time.Time) {
 	wrongSince := func(instant metav1.Time) {

@@ -51,20 +51,22 @@ type Reconciler struct {
 
 // Reconcile writes into the TDSet's status what it wants at this time, and says when to come again.
 //
-// It comes again exactly when what it wants will be something else, by the clock when it returns, which goes on while it writes. If
-// that has passed meanwhile, it comes as soon as possible. (RequeueAfter: 0, or less, is never.)
+// It is requeued for exactly the time when the desired state changes, by the clock when it returns, which goes on while it writes.
+// If that time has passed meanwhile, it is requeued for as soon as possible. (RequeueAfter: 0, or less, is never.)
 //
-// An annotation that is no override doesn't count, and nothing is tried again: only who has written it can mend it. It is said in the
-// condition Overridden (desiredStatus), and by an event.
+// An annotation that is no override doesn't count, and nothing is retried, because only its author can fix it. The condition
+// Overridden (desiredStatus) and an event report it.
 //
 // Events:
 //   - OverrideBegan, Normal: an override has come into force.
-//   - OverrideEnded, Normal: none is in force any more, be it over, taken away, or no override any more.
+//   - OverrideEnded, Normal: none is in force any more, because it is over, was removed, or is no
+//     override any more.
 //   - OverrideInvalid, Warning: the annotation is no override. It says what Parse says. Another text that isn't one is another event.
 //
-// Each is recorded once, however often Reconcile is called, and whether this program was there when it happened or not: it may have
-// been started anew, or been down. What began and ended while it was down has no event. To be longer or higher than before is
-// neither an end nor a beginning. What isn't in the status yet hasn't been said: the event comes when it is written, and not before.
+// Each is recorded once, however often Reconcile is called, and whether this program was running when it happened or not: it may
+// have been restarted, or been down. What began and ended while it was down has no event. A longer or higher override is neither an
+// end nor a beginning. What isn't in the status yet hasn't been reported: the event is recorded when the status is written, and not
+// before.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	tdset := &schedulev1.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {

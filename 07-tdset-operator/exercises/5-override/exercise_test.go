@@ -94,13 +94,13 @@
 // fails: TestReconcile/it is longer and higher after a while
 // says: the time brought it at [17:00 21:00], want at [17:00 21:00 23:00]
 //
-// fails: TestReconcile/it is taken away before its end
+// fails: TestReconcile/it is removed before its end
 // says: "16:30 OverrideEnded"
 //
 // fails: TestReconcile/events bring it all the time
 // says: the time brought it at [17:00 21:00], want at [17:00 21:00 22:00]
 //
-// fails: TestReconcile/the program is started anew
+// fails: TestReconcile/the program restarts
 // says: the time brought it at [17:00 21:00], want at [17:00 21:00 22:00]
 //
 // fails: TestReconcile/the program is down when it ends
@@ -360,7 +360,7 @@ func TestReconcile(t *testing.T) {
 			},
 			came: []string{"17:00", "21:00", "23:00"},
 		},
-		"it is taken away before its end": {
+		"it is removed before its end": {
 			steps: steps(until(16, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(16, 30), takeAway, until(18, 0)),
 			want: []string{
 				"12:00 9-17: 5", "16:00 OverrideBegan", "16:00 9-17: 6", "16:30 OverrideEnded", "16:30 9-17: 5", "17:00 17-21: 3",
@@ -380,9 +380,9 @@ func TestReconcile(t *testing.T) {
 			},
 			came: []string{"17:00", "21:00", "22:00"},
 		},
-		"the program is started anew": {
-			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(21, 30), startAnew,
-				until(22, 30), startAnew, until(23, 0)),
+		"the program restarts": {
+			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(21, 30), restart,
+				until(22, 30), restart, until(23, 0)),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideBegan", "21:00 default: 6",
 				"22:00 OverrideEnded", "22:00 default: 1",
@@ -390,7 +390,7 @@ func TestReconcile(t *testing.T) {
 			came: []string{"17:00", "21:00", "22:00"},
 		},
 		"the program is down when it ends": {
-			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), stop, until(22, 30), startAnew),
+			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), stop, until(22, 30), restart),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideBegan", "21:00 default: 6",
 				"22:30 OverrideEnded", "22:30 default: 1",
@@ -398,7 +398,7 @@ func TestReconcile(t *testing.T) {
 			came: []string{"17:00", "21:00"},
 		},
 		"the program is down all the while": {
-			steps: steps(until(21, 0), stop, annotate("6 until 2026-01-01T22:00:00Z"), until(22, 30), startAnew),
+			steps: steps(until(21, 0), stop, annotate("6 until 2026-01-01T22:00:00Z"), until(22, 30), restart),
 			want:  []string{"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1"},
 			came:  []string{"17:00", "21:00"},
 		},
@@ -412,7 +412,7 @@ func TestReconcile(t *testing.T) {
 			came: []string{"17:00", "21:00", "22:00"},
 		},
 		"it is none": {
-			steps: steps(until(16, 0), annotate("6 until tonight"), touch, until(18, 0), startAnew),
+			steps: steps(until(16, 0), annotate("6 until tonight"), touch, until(18, 0), restart),
 			want:  []string{"12:00 9-17: 5", "16:00 OverrideInvalid", "17:00 17-21: 3"},
 			came:  []string{"17:00"},
 		},
@@ -440,7 +440,7 @@ func TestReconcile(t *testing.T) {
 				tdset = aTDSet()
 			}
 			p := newProgram(t, tdset)
-			startAnew(p)
+			restart(p)
 			for _, step := range test.steps {
 				step(p)
 			}
@@ -633,8 +633,8 @@ func touch(p *program) {
 
 func stop(p *program) { p.runs, p.due = nil, time.Time{} }
 
-// startAnew starts the program: everything is looked at.
-func startAnew(p *program) {
+// restart starts the program: every TDSet is reconciled.
+func restart(p *program) {
 	p.runs = p.reconciler()
 	p.bring()
 }

@@ -30,7 +30,7 @@ const maxReplicas = 1000
 
 var annotationPath = field.NewPath("metadata", "annotations").Key(Annotation)
 
-// format is what is said to who has written an override that isn't one.
+// format tells the author of an invalid override what a valid one looks like.
 const format = `must be such as "6 until 2026-01-01T22:00:00Z": replicas, 0 to 1000, and an instant with its offset from UTC`
 
 // State is what a TDSet wants at an instant.
@@ -38,7 +38,7 @@ type State struct {
 	// State is the schedule's, but for two fields while there is an override in force: Replicas are the override's, and Next is when
 	// another window will be active or the override ends, whichever comes first.
 	schedule.State
-	// Overridden tells whether there is one in force.
+	// Overridden reports whether there is one in force.
 	Overridden bool
 }
 

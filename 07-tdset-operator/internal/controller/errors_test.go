@@ -82,7 +82,7 @@ func TestAServerThatFails(t *testing.T) {
 				t.Errorf("got the error %v, want one that begins with %q", err, test.begins)
 			}
 			if got, recorded := c.says(), c.recorded(); got != before || len(recorded) > 0 {
-				t.Errorf("nothing has come of it, and the status says %q; users were told %q", got, recorded)
+				t.Errorf("nothing was written, and the status says %q; users were told %q", got, recorded)
 			}
 			c.mustSettle()
 		})
@@ -104,7 +104,7 @@ func TestAConflict(t *testing.T) {
 					t.Errorf("got %+v, %v, want %+v and no error", result, err, want)
 				}
 				if recorded := c.recorded(); len(recorded) > 0 {
-					t.Errorf("nothing has come of it, and users were told %q", recorded)
+					t.Errorf("nothing was written, and users were told %q", recorded)
 				}
 				c.mustSettle()
 			})

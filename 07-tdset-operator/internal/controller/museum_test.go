@@ -1,6 +1,6 @@
 // The bug museum: bugs that operators of this kind are known to have. Each exhibit does it the
-// wrong way first, in a few lines of its own, shows what comes of it, and then does it our way. Run
-// one with `go test ./internal/controller -v -run TestMuseum/<its name>`.
+// wrong way first, in a few lines of its own, shows the result, and then does it our way. Run one
+// with `go test ./internal/controller -v -run TestMuseum/<its name>`.
 
 package controller
 

@@ -47,7 +47,7 @@ func TestService(t *testing.T) {
 		"a port that was changed by hand is put back": {
 			tdset: tdset, given: serviceOf(tdset, listeningOn(81)), want: "80 → 8080", wantWrites: []string{"patch services"},
 		},
-		"a port that was added by hand is taken away": {
+		"a port that was added by hand is removed": {
 			tdset: tdset, given: serviceOf(tdset, withPort(9090)), want: "80 → 8080", wantWrites: []string{"patch services"},
 		},
 		"a selector that was changed by hand is put back": {

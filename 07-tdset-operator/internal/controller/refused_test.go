@@ -155,7 +155,7 @@ func TestAPortOfTheContainer(t *testing.T) {
 }
 
 // The list of conditions is a map by type, so each entry has an owner of its own. And a field that
-// is no longer sent is taken away.
+// is no longer sent is removed.
 func TestTheStatusHasOwners(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)

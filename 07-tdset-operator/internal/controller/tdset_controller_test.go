@@ -139,8 +139,8 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// Nothing is changed where nobody can tell what is wanted. A schedule that is corrected brings the
-// TDSet back.
+// Nothing is changed where nobody can tell the desired state. Correcting the schedule enqueues the
+// TDSet again.
 func TestAnInvalidSchedule(t *testing.T) {
 	for name, change := range map[string]func(*schedulev1.TDSet){
 		"there is no such zone":          invalid,

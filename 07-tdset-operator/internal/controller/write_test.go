@@ -67,8 +67,7 @@ func TestWritesSayWhatTheyAssume(t *testing.T) {
 	}
 }
 
-// A status is applied field by field: none may be forgotten, and what is no longer so is taken
-// away.
+// A status is applied field by field: none may be forgotten, and what is no longer true is removed.
 func TestAStatusIsAppliedWhole(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
 	for _, want := range []schedulev1.TDSetStatus{
@@ -132,7 +131,7 @@ func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 				t.Errorf("the TDSet was changed (-before +after):\n%s", diff)
 			}
 			if recorded := c.recorded(); len(recorded) > 0 {
-				t.Errorf("users were told %q, and nothing has come of it", recorded)
+				t.Errorf("users were told %q, and nothing was written", recorded)
 			}
 		})
 	}

@@ -155,7 +155,7 @@ func (a *answers) check(ended int) error {
 	return errors.Join(errs...)
 }
 
-// brokenOff tells whether a copy ended at the very moment when the API server sent it a question on
+// brokenOff reports whether a copy ended at the very moment when the API server sent it a question on
 // a connection that it had kept: HTTP/1.1 can't say beforehand that it will be closed. Nothing was
 // stored, and who asks again is answered by another copy.
 func brokenOff(err error) bool {

@@ -5,11 +5,11 @@
 // calls its webhooks by their Service. It needs docker, and kubectl. These say what it works with;
 // `make test-e2e` passes them on:
 //
-//   - KIND_CLUSTER and KUBECONFIG: a kind cluster of yours, its name and the path of its kubeconfig. Both have to be said, so that nobody's
-//     cluster is used by accident. At the end the tests take away all of the operator, its CRD too, and with that every TDSet: so they
-//     refuse a cluster that has the CRD or the operator's namespace already. (After Ctrl-C, make undeploy does that.) Without both, they
-//     make a cluster, and delete it at the end;
-//   - KIND_NODE_IMAGE: what the nodes of that cluster are (by default what this version of kind says);
+//   - KIND_CLUSTER and KUBECONFIG: a kind cluster of yours, its name and the path of its kubeconfig. Both are needed, so that nobody's
+//     cluster is used by accident. At the end the tests delete the whole operator with its CRD, and so every TDSet. That is why they refuse
+//     a cluster that has the CRD or the operator's namespace already. (After Ctrl-C, make undeploy does that.) Without both, they make a
+//     cluster, and delete it at the end;
+//   - KIND_NODE_IMAGE: the image of that cluster's nodes (by default that of this version of kind);
 //   - IMG: the image to build and deploy (tdset-operator:dev by default), and DOCKER_BUILD, the target that builds it: docker-build, or
 //     docker-prebuilt where the golang image can't be had;
 //   - KIND: the program kind, if it isn't simply called so.
@@ -34,7 +34,7 @@ const (
 	ofManager = "control-plane=controller-manager" // the label of its Pods
 )
 
-// TestMain deploys the operator, runs the tests, and takes it away again.
+// TestMain deploys the operator, runs the tests, and deletes it again.
 func TestMain(m *testing.M) { os.Exit(suite(m)) }
 
 func suite(m *testing.M) (code int) {
@@ -75,8 +75,8 @@ func suite(m *testing.M) (code int) {
 	return code
 }
 
-// nothingIsThere refuses a cluster that has the operator or its CRD: make undeploy, at the end,
-// would take away what the tests haven't brought.
+// nothingIsThere refuses a cluster that has the operator or its CRD, because make undeploy, at the
+// end, would delete what the tests didn't create.
 func nothingIsThere() error {
 	for _, resource := range []string{"crd/" + crd, "namespace/" + operator} {
 		said, err := utils.Exec("kubectl", "get", resource, "--ignore-not-found", "-o", "name")
@@ -84,7 +84,7 @@ func nothingIsThere() error {
 			return err
 		}
 		if _, name, _ := strings.Cut(resource, "/"); strings.Contains(said, name) { // kubectl may say other things as well
-			return fmt.Errorf("%s is there already, and at the end they would take away the operator, its CRD and every TDSet there is: "+
+			return fmt.Errorf("%s exists already, and at the end they would delete the operator, its CRD and every TDSet there is: "+
 				"do so yourself, by make undeploy, or unset KIND_CLUSTER and KUBECONFIG, and they make a cluster of their own", resource)
 		}
 	}

@@ -77,7 +77,7 @@ func byHelm(t *testing.T, objects objects) objects {
 	// Helm keeps its records in the namespace, so it must be there before: helm install
 	// --create-namespace makes it, without labels.
 	objects.delete(t, operatorNamespace)
-	// helm uninstall would take it away, and all TDSets with it. kustomize takes nothing away.
+	// helm uninstall would delete it, and all TDSets with it. kustomize deletes nothing.
 	objects.set(t, crd, "keep", "metadata", "annotations", "helm.sh/resource-policy")
 	for _, object := range objects {
 		labels, found, _ := unstructured.NestedMap(object, "metadata", "labels")
@@ -332,7 +332,7 @@ func (o objects) delete(t *testing.T, keys ...string) {
 	}
 }
 
-// set sets a field of an object. The value nil takes it away.
+// set sets a field of an object. The value nil removes it.
 func (o objects) set(t *testing.T, key string, value any, fields ...string) {
 	t.Helper()
 	if o[key] == nil {

@@ -18,7 +18,7 @@ type Log struct {
 	text bytes.Buffer
 }
 
-// Write notes what is said.
+// Write records what is logged.
 func (l *Log) Write(text []byte) (int, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

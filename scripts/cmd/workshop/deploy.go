@@ -17,10 +17,10 @@ func newDeployCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "deploy CHAPTER",
 		Short: "Run a chapter's program as Pods of a kind cluster",
-		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), brings it to the node of the cluster of
-kind, applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and says each command that you would
-type. Chapters from 03 on can be deployed; 06 and 07 by their own Makefiles. With --remove all that is taken away again, the CRD and its
-objects included.`,
+		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), loads it onto the node of the kind cluster,
+applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and prints each command that you would
+type yourself. Chapters 03 and later can be deployed, 06 and 07 with their own Makefiles. With --remove it deletes everything again,
+including the CRD and its objects.`,
 		Example: `  ./scripts/workshop up --kind
   ./scripts/workshop deploy 03
   ./scripts/workshop deploy 03 --remove
@@ -48,7 +48,7 @@ objects included.`,
 			return d.Install(command.Context())
 		},
 	}
-	command.Flags().BoolVar(&remove, "remove", false, "take it away again, with the CRD and its objects")
+	command.Flags().BoolVar(&remove, "remove", false, "delete it again, with the CRD and its objects")
 	command.Flags().BoolVar(&helm, "helm", false, "by the chapter's Helm chart (07)")
 	return command
 }

@@ -18,9 +18,9 @@ func TestThereIsNoKubeconfigWithoutACluster(t *testing.T) {
 
 	var p *problem.Problem
 	if !errors.As(err, &p) {
-		t.Fatalf("the error is %v, want one with a mend", err)
+		t.Fatalf("the error is %v, want one with a fix", err)
 	}
 	if want := `cluster "workshop" isn't up`; p.What != want || p.Mend != "./scripts/workshop up" {
-		t.Errorf("it says %q, and the mend is %q; want %q", p.What, p.Mend, want)
+		t.Errorf("it says %q, and the fix is %q; want %q", p.What, p.Mend, want)
 	}
 }

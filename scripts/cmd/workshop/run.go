@@ -145,7 +145,7 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 		cancel()
 		<-done
 		if err := webhooks.Delete(context.WithoutCancel(ctx), ready.kubectl); err != nil {
-			fmt.Fprintln(os.Stderr, "workshop: the webhooks are still called, though nobody answers: the next run takes them away:", err)
+			fmt.Fprintln(os.Stderr, "workshop: the webhooks are still called, though nobody answers them; the next run deletes them:", err)
 		}
 	}
 	return local.Flags(), stop, nil

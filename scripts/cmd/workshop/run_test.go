@@ -27,12 +27,12 @@ func TestRunATDSetThatIsNotThere(t *testing.T) {
 
 	var p *problem.Problem
 	if !errors.As(err, &p) {
-		t.Fatalf("the error is %v, want one with a mend", err)
+		t.Fatalf("the error is %v, want one with a fix", err)
 	}
 	if want := "chapter 07-c has no exercise TDSet"; p.What != want {
 		t.Errorf("it says %q, want %q", p.What, want)
 	}
 	if want := "take one that has: 01, 02"; p.Mend != want {
-		t.Errorf("the mend is %q, want %q", p.Mend, want)
+		t.Errorf("the fix is %q, want %q", p.Mend, want)
 	}
 }

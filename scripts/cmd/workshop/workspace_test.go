@@ -63,7 +63,7 @@ func TestWhatIsForKindAlone(t *testing.T) {
 			t.Setenv(nodesVariable, "")
 			var p *problem.Problem
 			if err := test.refused(); !errors.As(err, &p) || p.What != test.want || p.Mend == "" {
-				t.Errorf("got %v, want %q and its mend", err, test.want)
+				t.Errorf("got %v, want %q and its fix", err, test.want)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func TestKindAndKwokAtOnce(t *testing.T) {
 	t.Setenv(nodesVariable, "kwok")
 	var p *problem.Problem
 	if _, err := clusterToUp(true, "", false); !errors.As(err, &p) || p.Mend == "" {
-		t.Errorf("got %v, want a problem and its mend", err)
+		t.Errorf("got %v, want a problem and its fix", err)
 	}
 }
 

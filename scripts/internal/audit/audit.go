@@ -36,7 +36,7 @@ type Request struct {
 	Received, Answered time.Time
 }
 
-// IsWrite tells whether the request could change something.
+// IsWrite reports whether the request could change something.
 func (r Request) IsWrite() bool {
 	return r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
 }
@@ -147,7 +147,7 @@ func (l *Log) events(text string, do func(event auditv1.Event, request Request, 
 	})
 }
 
-// Mentions tells whether the log has gained a line with that text since the last call.
+// Mentions reports whether the log has gained a line with that text since the last call.
 func (l *Log) Mentions(text string) (found bool, err error) {
 	err = l.lines(func(line []byte) error {
 		found = found || bytes.Contains(line, []byte(text))

@@ -256,7 +256,7 @@ func TestWhatIsShownOfAFile(t *testing.T) {
 			}
 			for _, not := range test.not {
 				if slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, not) }) {
-					t.Errorf("%q stands in:\n%s", not, got)
+					t.Errorf("%q is in:\n%s", not, got)
 				}
 			}
 		})

@@ -28,8 +28,8 @@ type line struct {
 	sort lineSort
 }
 
-// compare compares two files, of which one may be nil: not there. A chapter's own name, as in its module path, is the
-// same as the other's; in what is shown each line is as it stands in its chapter.
+// compare compares two files, of which one may be nil: not there. A chapter's own name, as in its module path, counts
+// as equal to the other's; the output shows each line as it is in its chapter.
 //
 // The diff is an anchored one (the library is the Go project's internal/diff, published): it holds on to lines that are
 // unique in both files, and doesn't take the closing brace of one function for that of another. The price is that it isn't

@@ -104,7 +104,7 @@ var InProject = map[string]string{
 	"write.go":          "internal/controller/write.go",
 }
 
-// IsProject tells whether the chapter is a kubebuilder project, with its own Makefile.
+// IsProject reports whether the chapter is a kubebuilder project, with its own Makefile.
 func (c Chapter) IsProject() bool {
 	return exists(filepath.Join(c.Dir, "PROJECT"))
 }

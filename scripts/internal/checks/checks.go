@@ -1,5 +1,5 @@
-// Package checks holds what can be said of the repository by reading its files: what stands where,
-// and that the modules agree with each other. It runs no test and needs no cluster.
+// Package checks has the rules that can be checked by reading the repository's files: where files
+// belong, and that the modules agree with each other. It runs no test and needs no cluster.
 package checks
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // All runs every check on the repository at root and returns what is wrong, a sentence each.
 func All(ctx context.Context, root string) ([]string, error) {
-	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda, kubebuilderCLI)
+	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda, kubebuilderCLI, words)
 }
 
 type repository struct {

@@ -87,7 +87,7 @@ func hasPart(chapter string, part part) bool {
 	})
 }
 
-// allMissing is what is said of chapter 03-workqueue if it has nothing at all.
+// allMissing are the problems of chapter 03-workqueue if it has nothing at all.
 func allMissing() []string {
 	var problems []string
 	for _, part := range parts {

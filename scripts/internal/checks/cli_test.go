@@ -8,7 +8,7 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// Of our own files, one part after the other is taken away, and the check misses it.
+// Remove one part of our own files after the other: the check notices each.
 func TestKubebuilderCLI(t *testing.T) {
 	const project = "06-kubebuilder"
 	ours := &repository{root: "../../.."}
@@ -36,7 +36,7 @@ func TestKubebuilderCLI(t *testing.T) {
 			[]string{project + `/cmd/main.go: the kubebuilder CLI looks for ^\tGROUPVERSION "`}},
 		"a variable of the suite has another name": {suite, "\tk8sClient client.Client", "\tapi client.Client",
 			[]string{suite + `: the kubebuilder CLI looks for ^\tk8sClient +client\.Client\b`}},
-		"a target is missing": {project + "/Makefile", "\nlint-fix:", "\nlint-mend:",
+		"a target is missing": {project + "/Makefile", "\nlint-fix:", "\nlint-repair:",
 			[]string{project + "/Makefile: the kubebuilder CLI looks for ^lint-fix:"}},
 		"a plain test where the CLI writes Ginkgo": {hooks, "", "package v1alpha1\n",
 			[]string{hooks + ": the kubebuilder CLI adds a Context to its Describe, and it has none"}},

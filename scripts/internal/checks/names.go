@@ -94,7 +94,7 @@ func practice(_ context.Context, r *repository) error {
 	return nil
 }
 
-// hasRow tells whether a text's table has an exercise: | [K: Title](…) | … | minutes |
+// hasRow reports whether a text's table has an exercise: | [K: Title](…) | … | minutes |
 func hasRow(text string, e exercises.Exercise) bool {
 	row := fmt.Sprintf(`(?m)^\s*\| \[%d: %s\]\(.*\| %d \|\s*$`, e.Number, regexp.QuoteMeta(e.Title), e.Minutes)
 	return regexp.MustCompile(row).MatchString(text)

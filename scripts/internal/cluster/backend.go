@@ -20,7 +20,7 @@ type Backend interface {
 	// Kubeconfig and AuditLog are the paths of the administrator's kubeconfig, and of the API server's audit log.
 	Kubeconfig() string
 	AuditLog() string
-	// Exists tells whether it was made here, be it up or down; Serves, whether its API server runs.
+	// Exists reports whether it was made here, be it up or down; Serves, whether its API server runs.
 	Exists() bool
 	Serves(context.Context) (bool, error)
 	Status(context.Context) (Status, error)
@@ -49,7 +49,7 @@ func RESTConfig(b Backend) (*rest.Config, error) {
 
 func (c *Cluster) Nodes() Nodes { return Simulated }
 
-// Serves tells whether the API server's process runs.
+// Serves reports whether the API server's process runs.
 func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	if !c.Exists() {
 		return false, nil

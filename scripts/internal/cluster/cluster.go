@@ -57,7 +57,7 @@ func (c *Cluster) ComponentLog(component string) string {
 	return filepath.Join(c.kwok(), "logs", component+".log")
 }
 
-// Exists tells whether the cluster was made here, be it up or down. One that was copied or moved along with the repository
+// Exists reports whether the cluster was made here, be it up or down. One that was copied or moved along with the repository
 // doesn't count: kwokctl's record names the old place in every argument, and starting that would run the other cluster.
 func (c *Cluster) Exists() bool {
 	made, err := os.ReadFile(c.madeFile())

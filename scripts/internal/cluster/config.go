@@ -120,7 +120,7 @@ func freePorts(dir string) (map[string]int, error) {
 	return nil, errors.New("no port is free")
 }
 
-// isFree tells whether nobody listens on the port, neither on loopback nor on all addresses.
+// isFree reports whether nobody listens on the port, neither on loopback nor on all addresses.
 func isFree(port int) bool {
 	for _, host := range []string{"127.0.0.1", ""} {
 		listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))

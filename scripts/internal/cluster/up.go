@@ -90,7 +90,7 @@ func (c *Cluster) bringUp(ctx context.Context, options UpOptions) (Outcome, erro
 	}
 }
 
-// isWhole tells whether every component runs, and as the program that is built now.
+// isWhole reports whether every component runs, and as the program that is built now.
 func isWhole(running map[string]program, components []component) bool {
 	return !slices.ContainsFunc(components, func(c component) bool {
 		p, runs := running[c.Name]

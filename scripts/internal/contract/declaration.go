@@ -121,7 +121,7 @@ func Faults() (all []Named) {
 	return all
 }
 
-// Judges tells whether the chapter has a program that is held to the contract.
+// Judges reports whether the chapter has a program that is held to the contract.
 func (c Contract) Judges(chapter chapters.Chapter) bool {
 	return c.Kind == chapters.TDSet || c.Kind == chapter.Kind()
 }

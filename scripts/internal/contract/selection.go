@@ -51,7 +51,7 @@ func Asked(chapter chapters.Chapter, wanted []Named) []Named {
 	})
 }
 
-// Asks tells whether the contract asks for any of these of the chapter's program.
+// Asks reports whether the contract asks for any of these of the chapter's program.
 func (c Contract) Asks(chapter chapters.Chapter, these ...Named) bool {
 	return c.Judges(chapter) && slices.ContainsFunc(these, func(named Named) bool {
 		return (named.IsFault() || slices.Contains(c.Promises, named)) && c.WhyNotAsked(chapter, named.Name) == ""

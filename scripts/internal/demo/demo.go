@@ -109,7 +109,7 @@ func (d *Demo) relative(text string) string {
 	return strings.ReplaceAll(text, d.Root+string(filepath.Separator), "")
 }
 
-// give does one step, waits until it holds, and shows what came of it.
+// give does one step, waits until it holds, and shows the result.
 func (d *Demo) give(ctx context.Context, number int, s step) error {
 	d.heading("%d. %s", number, s.title)
 	fmt.Fprintln(d.Out, s.question)

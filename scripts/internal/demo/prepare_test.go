@@ -85,7 +85,7 @@ func TestATourDeletesWhatToursHaveMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	next, asked := newDemo(t, made)
-	// The script deletes nothing, so that the namespace can't be made anew.
+	// The script deletes nothing, so that the namespace can't be created again.
 	if err := next.prepare(t.Context()); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("error %v", err)
 	}
@@ -98,7 +98,7 @@ func TestATourDeletesNothingElse(t *testing.T) {
 	d, asked := newDemo(t, namespace(nil))
 	var p *problem.Problem
 	if err := d.prepare(t.Context()); !errors.As(err, &p) || !strings.Contains(p.What, "foo/example-foo") || p.Mend == "" {
-		t.Errorf("error %v, want one with a mend", err)
+		t.Errorf("error %v, want one with a fix", err)
 	}
 	for _, line := range asked() {
 		if !strings.HasPrefix(line, "get ") {

@@ -27,7 +27,7 @@ type act struct {
 // step is one thing that happens to the program.
 type step struct {
 	title string
-	// what is said before and after.
+	// the narration before and after.
 	question, answer string
 	// before comes first, if it isn't nil. does are kubectl's arguments. The step then waits for holds, a condition of kubectl wait, or
 	// until watches returns, and shows the objects in shows ("": the tour's).

@@ -13,7 +13,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// possible tells whether the chapter has what it takes.
+// possible reports whether the chapter has what it takes.
 func (d Deployment) possible() bool {
 	return d.Chapter.IsProject() || d.Chapter.Parts().Deployment != ""
 }
@@ -30,7 +30,7 @@ func (d Deployment) checkChapter() error {
 	return nil
 }
 
-// hasChart tells whether there are two ways to install the chapter's program.
+// hasChart reports whether there are two ways to install the chapter's program.
 func (d Deployment) hasChart() bool {
 	_, err := os.Stat(filepath.Join(d.Chapter.Dir, "dist", "chart"))
 	return err == nil

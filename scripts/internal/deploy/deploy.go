@@ -153,7 +153,8 @@ func (d Deployment) apply(ctx context.Context) error {
 	return d.kubectl(ctx, "apply", "-f", parts.Permissions, "-f", parts.Deployment)
 }
 
-// Remove takes away what Install has brought, the CRD and all its objects first: whoever waits to let them go is still there.
+// Remove deletes what Install created, the CRD and all its objects first, while the controller is there to remove their
+// finalizers.
 func (d Deployment) Remove(ctx context.Context) error {
 	if err := errors.Join(d.checkChapter(), d.checkWay(ctx)); err != nil {
 		return err

@@ -40,7 +40,7 @@ func TestWhatCantBeDeployed(t *testing.T) {
 		helm             bool
 		running, manager string // the namespace of what runs
 		want             string // "": it can
-		wantRemoved      string // the same for what is to be taken away
+		wantRemoved      string // the same for what is to be deleted
 	}{
 		"a chapter without manifests for it": {
 			chapter: "01-raw-watch", want: "has no manifests to run its program in a cluster", wantRemoved: "has no manifests to run its program in a cluster",
@@ -85,7 +85,7 @@ func (d Deployment) refuses(t *testing.T, want string, err error) {
 	case want == "" && err != nil:
 		t.Error(err)
 	case want != "" && (!errors.As(err, &p) || !strings.Contains(p.What, want) || p.Mend == ""):
-		t.Errorf("got %v, want %q and its mend", err, want)
+		t.Errorf("got %v, want %q and its fix", err, want)
 	}
 }
 

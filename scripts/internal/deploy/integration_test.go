@@ -47,7 +47,7 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-// deployOne deploys a program, sees it work as it should be deployed, and takes it away.
+// deployOne deploys a program, checks that it works as it should, and removes it.
 func deployOne(t *testing.T, d Deployment) {
 	run := func(args ...string) string {
 		t.Helper()

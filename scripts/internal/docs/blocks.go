@@ -27,8 +27,8 @@ type markedBlock struct {
 	want     []string // what these lines should be
 }
 
-// Write puts the source's present text, and what is counted now, into the marked blocks of these files, and returns the files that it
-// changed. What it can't mend, such as a marker that names no declaration, it leaves as it is and names in the error.
+// Write puts the source's present text, and the present counts, into the marked blocks of these files, and returns the files that it
+// changed. What it can't fix, such as a marker that names no declaration, it leaves as it is and names in the error.
 func (r Repository) Write(files ...string) (changed []string, err error) {
 	var unmended []error
 	for _, file := range files {
@@ -63,14 +63,14 @@ func (r Repository) checkBlocks(doc *document) []Problem {
 		have, want := strings.Join(lines[block.from:block.to], "\n"), strings.Join(block.want, "\n")
 		if have != want {
 			problems = append(problems, doc.problem(block.line,
-				"the text differs from its source, %s; `workshop docs --write` mends it (- the text, + the source):\n%s",
+				"the text differs from its source, %s; `workshop docs --write` fixes it (- the text, + the source):\n%s",
 				block.marker, gocmp.Diff(have, want)))
 		}
 	}
 	return problems
 }
 
-// blocks finds the marked blocks and says what should stand in them; what it can't say is a problem.
+// blocks finds the marked blocks and what should be in them; if it can't, that is a problem.
 func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock, problems []Problem) {
 	fsys := os.DirFS(r.Root)
 	doc.each(func(n markdownast.Node) {

@@ -24,7 +24,7 @@ var (
 	chapterREADME = regexp.MustCompile(`^\d\d-[^/]+/README\.md$`)
 )
 
-// Problem is one thing to mend in a text.
+// Problem is one thing to fix in a text.
 type Problem struct {
 	File    string // relative to the repository's root, with slashes
 	Line    int    // from 1

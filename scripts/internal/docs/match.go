@@ -39,7 +39,7 @@ func compile(shown []string) pattern {
 type match struct {
 	whole bool // all lines are what the pattern says
 	used  int  // the first so many lines are already all that the pattern says; -1: no beginning is
-	stuck bool // no further line can mend it
+	stuck bool // no further line can fix it
 	line  int  // the line, from 0, at which it got stuck, or else the number of lines
 	shown int  // the pattern's line, from 0, that nothing was found for
 }

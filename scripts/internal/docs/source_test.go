@@ -39,7 +39,7 @@ func Get() { fmt.Println("not the method") }
 func TestCodeComesFromTheSource(t *testing.T) {
 	tests := map[string]struct {
 		text []string
-		want []string // after Write; nil if nothing is to be mended
+		want []string // after Write; nil if there is nothing to fix
 		left []string // problems that Write names and leaves
 	}{
 		"a function is not the method of that name": {
@@ -50,7 +50,7 @@ func TestCodeComesFromTheSource(t *testing.T) {
 			text: []string{"<!-- code: watch.go#Client.Get -->", "'''go", "'''"},
 			want: []string{"<!-- code: watch.go#Client.Get -->", "'''go", "// Get gets.", "func (c *Client) Get() string {", "\treturn c.name", "}", "'''"},
 		},
-		"several declarations stand in the marker's order, with a blank line between": {
+		"several declarations are in the marker's order, with a blank line between": {
 			text: []string{"<!-- code: watch.go#List,List.All,Client -->", "'''", "'''"},
 			want: []string{"<!-- code: watch.go#List,List.All,Client -->", "'''go",
 				"type List[T any] []T", "",
@@ -174,7 +174,7 @@ func TestADifferenceNamesTheMarkerAndTheMend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantProblems(t, problems, "README.md:3: the text differs from its source, <!-- code: foo.yaml -->; `workshop docs --write` mends it")
+	wantProblems(t, problems, "README.md:3: the text differs from its source, <!-- code: foo.yaml -->; `workshop docs --write` fixes it")
 	wantProblems(t, problems, "kind: Foo")
 }
 

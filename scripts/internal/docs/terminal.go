@@ -138,8 +138,8 @@ func (t *terminal) await(ctx context.Context, timeout time.Duration, done func(s
 	return s, err
 }
 
-// interrupt does what ^C does to a running command: SIGINT to its process group. As a reader would, it tries again when nothing
-// has come of it for a while: a shell that has just been forked may lose a signal.
+// interrupt does what ^C does to a running command: SIGINT to its process group. As a reader would, it tries again if that has
+// no effect for a while: a shell that has just been forked may lose a signal.
 func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 	if s := t.look(); s.ended {
 		return fmt.Errorf("there is nothing to interrupt: the command had already ended, with exit status %d", s.status)

@@ -179,7 +179,7 @@ func TestChecks(t *testing.T) {
 				t.Errorf("got %q (%s), want something with %q (%s)", f.What, f.State.Mark(), test.says, test.state.Mark())
 			}
 			if (f.Mend == "") != (f.State == OK) {
-				t.Errorf("mend of %q: %q", f.What, f.Mend)
+				t.Errorf("fix of %q: %q", f.What, f.Mend)
 			}
 		})
 	}

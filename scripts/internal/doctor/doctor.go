@@ -1,4 +1,5 @@
-// Package doctor looks at the machine for what will get in the workshop's way, and says the mend. It changes nothing.
+// Package doctor checks the machine for what will get in the workshop's way, and says how to fix it. It changes
+// nothing.
 package doctor
 
 import (
@@ -32,7 +33,7 @@ func (s State) Mark() string { return [...]string{"✓", "!", "✗"}[s] }
 type Finding struct {
 	State State
 	What  string // one sentence
-	Mend  string // "" if there is nothing to mend
+	Mend  string // "" if there is nothing to fix
 }
 
 func ok(what string) Finding         { return Finding{OK, what, ""} }

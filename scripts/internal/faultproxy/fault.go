@@ -79,7 +79,7 @@ func (f *Fault) hit() {
 	f.next = make(chan struct{})
 }
 
-// Match tells whether a fault is meant for a request. Where several are given, all of them have to
+// Match reports whether a fault is meant for a request. Where several are given, all of them have to
 // agree; where none is, the fault is meant for everything. It must not call the Proxy.
 type Match func(audit.Request) bool
 

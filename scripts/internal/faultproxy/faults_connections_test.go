@@ -117,8 +117,8 @@ func TestFreeze(t *testing.T) {
 		t.Errorf("%d connections were frozen a second time", again)
 	}
 	server.events <- "event\n"
-	// client-go asks for a sign of life and gets none. Until then a request on this connection has no answer; once the
-	// connection is given up, a new one works.
+	// client-go pings the server and gets no answer. Until then a request on this connection has no answer; once
+	// client-go drops the connection, a new one works.
 	if err := receive(t, "the client notices", watch.end); err == nil || len(watch.lines) > 0 {
 		t.Errorf("the watch ended with %v after %d events", err, len(watch.lines))
 	}
@@ -128,7 +128,7 @@ func TestFreeze(t *testing.T) {
 	}
 	fault.Stop()
 	fault.Stop()
-	receive(t, "the server hears that the frozen watch is given up", server.ended)
+	receive(t, "the server notices that the frozen watch is abandoned", server.ended)
 	await.That(t, patience, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
 }
 

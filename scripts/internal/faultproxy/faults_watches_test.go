@@ -83,7 +83,7 @@ func TestGoneAsResponse(t *testing.T) {
 	}
 }
 
-// What a client does that knows no resourceVersion any more, or wants the objects anew, isn't answered 410.
+// A client that has no resourceVersion any more, or that lists the objects again, isn't answered 410.
 func TestGoneIsForThoseWhoNameAResourceVersion(t *testing.T) {
 	api, proxy, config := setup(t)
 	resource := foos(t, config)

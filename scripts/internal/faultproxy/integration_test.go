@@ -20,7 +20,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 	ways := []struct {
 		name, mediaType string
 		streamed        bool
-		startOver       []string // what it takes to begin anew
+		startOver       []string // the requests of a fresh start
 	}{
 		{"JSON, initial events streamed", runtime.ContentTypeJSON, true, []string{"watch with initial events 200"}},
 		{"protobuf, initial events streamed", runtime.ContentTypeProtobuf, true, []string{"watch with initial events 200"}},
@@ -30,7 +30,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 		fault     string
 		apply     func(*Proxy) *Fault
 		asks      []string // what the informer asks for next
-		startOver bool     // and then all that it takes to begin anew
+		startOver bool     // and then all requests of a fresh start
 	}{
 		{"a cut connection: it resumes", (*Proxy).CutWatches, []string{"watch 200"}, false},
 		{"410 as an event: it starts over", (*Proxy).GoneAsEvent, nil, true},

@@ -1,6 +1,5 @@
-// Package faultproxy stands between one program and a Kubernetes API server, and makes on command what goes wrong between
-// the two in a real cluster: watches that are cut, 410 Gone, writes that fail, connections that freeze. It is the instrument
-// that shows what a controller survives.
+// Package faultproxy is a proxy between one program and a Kubernetes API server. On command it causes the faults of a real
+// cluster: watches that are cut, 410 Gone, writes that fail, connections that freeze. It shows what a controller survives.
 //
 // The program gets a kubeconfig that points here. exchange.go handles requests, watch.go watches,
 // connections.go bytes. Each fault is a method of Proxy (faults.go) for connections, watches, or
@@ -61,7 +60,7 @@ type Proxy struct {
 }
 
 // Start starts a proxy for the API server of target, on a free port of 127.0.0.1. Of target only the address and the CA are
-// used: whoever connects brings credentials of their own, and has to be one who sends them in a header (a bearer token).
+// used: the client brings its own credentials, and must send them in a header (a bearer token).
 func Start(target *rest.Config) (*Proxy, error) {
 	server, _, err := rest.DefaultServerUrlFor(target)
 	if err != nil {

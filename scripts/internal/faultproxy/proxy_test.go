@@ -87,7 +87,7 @@ func TestWritesAreCountedWithoutLeasesAndEvents(t *testing.T) {
 	}
 }
 
-// Each event is sent only when the one before has arrived: a proxy that collects them would wait for ever.
+// Each event is sent only when the one before has arrived: a proxy that collects them would wait forever.
 func TestEventsArriveAtOnce(t *testing.T) {
 	api, proxy, config := setup(t)
 	client := openWatch(t, httpClient(t, config), proxy)

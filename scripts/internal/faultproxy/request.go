@@ -88,7 +88,7 @@ func userOf(authorization string) string {
 	return claims.Subject
 }
 
-// spared tells whether single-request faults leave a request alone: a Lease or an Event.
+// spared reports whether single-request faults leave a request alone: a Lease or an Event.
 func spared(r audit.Request) bool {
 	resource, _, _ := strings.Cut(r.Resource, "/")
 	return slices.Contains([]string{"leases.coordination.k8s.io", "events.", "events.events.k8s.io"}, resource+"."+r.Group)

@@ -115,7 +115,7 @@ func (s *session) settle(ctx context.Context) error {
 	return nil
 }
 
-// isElection tells whether the request is about a Lease: a leader renews its own for ever.
+// isElection reports whether the request is about a Lease: a leader renews its own forever.
 func isElection(r audit.Request) bool { return r.Resource == "leases" }
 
 // strike makes the fault, until the next turn or the end of ctx.

@@ -97,7 +97,8 @@ func (tr *trial) Up(ctx context.Context, _ cluster.UpOptions) (cluster.UpResult,
 	return cluster.UpResult{}, errors.Join(ctx.Err(), tr.fails["up"])
 }
 
-// tells waits until these lines were told, in this order, after those waited for before. Others may stand between.
+// tells waits until these lines were told, in this order, after those waited for before. There may be others in
+// between.
 func (tr *trial) tells(lines ...string) {
 	tr.Helper()
 	for _, line := range lines {

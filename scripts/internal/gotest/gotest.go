@@ -96,7 +96,7 @@ func (r Results) Problems() []string {
 	return problems
 }
 
-// failedByItself tells whether the package failed and no test did: in TestMain, by an exit, a leak, a race, or since it
+// failedByItself reports whether the package failed and no test did: in TestMain, by an exit, a leak, a race, or since it
 // doesn't build.
 func (p *Package) failedByItself() bool {
 	return p.Failed && !slices.ContainsFunc(p.Tests, func(t *Test) bool { return t.State == Failed })

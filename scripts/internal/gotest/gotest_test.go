@@ -13,7 +13,7 @@ func TestRun(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		source  string
 		want    Counts
-		problem string // stands in a problem; "": there is none
+		problem string // part of a problem; "": there is none
 	}{
 		"tests and subtests that pass are counted": {
 			source: "func TestA(t *testing.T) { t.Run(`b`, func(t *testing.T) {}) }",

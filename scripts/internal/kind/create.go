@@ -81,8 +81,9 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 	return os.WriteFile(c.madeFile(), []byte(node.ID), 0o600)
 }
 
-// breakOff ends the making of a cluster. kind can't be interrupted, but fails soon after its node is gone. That has to run first: what docker is
-// still making doesn't always go when it is removed. What is mounted into it stays until the end: docker would make it anew, and not as ours.
+// breakOff aborts the creation of a cluster. kind can't be interrupted, but fails soon after its node is gone. The node has to run first,
+// because removing what docker is still creating doesn't always work. What is mounted into it stays until the end, because docker would create
+// it again, and not as ours.
 func (c *Cluster) breakOff(created <-chan error) error {
 	ctx := context.Background()
 	again := time.NewTicker(time.Second)

@@ -68,7 +68,7 @@ type container struct {
 	HostConfig struct{ Binds []string } // what is mounted into it: "folder:folder in the container", and options
 }
 
-// mounts tells whether that folder of this machine is mounted into it.
+// mounts reports whether that folder of this machine is mounted into it.
 func (c container) mounts(folder string) bool {
 	return slices.ContainsFunc(c.HostConfig.Binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") })
 }
@@ -130,7 +130,8 @@ func troubles() []problem.Cause {
 	}}
 }
 
-// explain gives an error the mend that is known for it; otherwise it says what, and where the log is.
+// explain adds the known fix to an error; if there is none, it says what failed, and where the log
+// is.
 func explain(err error, what, log string) error {
 	p := problem.New("%s", what).SeeLog(log).Because(err)
 	if log != "" {

@@ -58,19 +58,19 @@ func (c *Cluster) logs() string { return filepath.Join(c.state, "kind-"+c.name+"
 // madeFile holds the id of the node's container, once kind has made it. Until then it is empty: begun and not finished.
 func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
 
-// made is the id of the container that this cluster was made as; begun tells whether it was begun, at least.
+// made is the id of the container that this cluster was made as; begun reports whether it was begun, at least.
 func (c *Cluster) made() (id string, begun bool) {
 	content, err := os.ReadFile(c.madeFile())
 	return string(content), err == nil
 }
 
-// Exists tells whether the cluster was made here. Whether its container is still there is for Status to say.
+// Exists reports whether the cluster was made here. Whether its container is still there is for Status to say.
 func (c *Cluster) Exists() bool {
 	id, _ := c.made()
 	return id != ""
 }
 
-// Begun tells whether it was made here, or begun and not finished.
+// Begun reports whether it was made here, or begun and not finished.
 func (c *Cluster) Begun() bool {
 	_, begun := c.made()
 	return begun
@@ -84,7 +84,7 @@ func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	return ours && node.State.Running, err
 }
 
-// find looks for the container that has the node's name, and tells whether it was made here: by its id, or, if that was never noted, by our folder
+// find looks for the container that has the node's name, and reports whether it was made here: by its id, or, if that was never noted, by our folder
 // that is mounted into it.
 func (c *Cluster) find(ctx context.Context) (node container, ours bool, err error) {
 	node, err = inspect(ctx, c.Node())

@@ -73,7 +73,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 			_, err := c.Up(t.Context(), cluster.UpOptions{})
 			var p *problem.Problem
 			if !errors.As(err, &p) || p.What != test.want || p.Mend == "" {
-				t.Errorf("got %v, want %q and its mend", err, test.want)
+				t.Errorf("got %v, want %q and its fix", err, test.want)
 			}
 			if c.Begun() {
 				t.Error("it counts as made here")
@@ -87,7 +87,7 @@ func TestWithoutDocker(t *testing.T) {
 	_, err := New(t.TempDir(), "mine").Up(t.Context(), cluster.UpOptions{})
 	var p *problem.Problem
 	if want := "there is no docker command, which kind needs"; !errors.As(err, &p) || p.What != want || p.Mend == "" {
-		t.Errorf("got %v, want %q and its mend", err, want)
+		t.Errorf("got %v, want %q and its fix", err, want)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestWhatKindSaysIsExplained(t *testing.T) {
 		err := explain(errors.New(said), "kind couldn't make the cluster", "/the/log")
 		var p *problem.Problem
 		if !errors.As(err, &p) || !strings.Contains(p.What, want) || p.Mend == "" || p.Log != "/the/log" {
-			t.Errorf("%s:\ngot %+v\nwant %q, a mend and the log", said, p, want)
+			t.Errorf("%s:\ngot %+v\nwant %q, a fix and the log", said, p, want)
 		}
 	}
 }

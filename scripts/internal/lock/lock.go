@@ -20,7 +20,7 @@ import (
 
 // Acquire takes the lock of a .workshop folder, which it makes if need be. If another command holds it, waiting is called
 // once with that command's name (unless waiting is nil), and Acquire goes on as soon as the other has ended. The system
-// drops the lock of a process that dies. Whoever got the lock must call release.
+// drops the lock of a process that dies. The holder of the lock must call release.
 func Acquire(ctx context.Context, dir string, waiting func(holder string)) (release func(), err error) {
 	path := filepath.Join(dir, "lock")
 	said := false
@@ -51,7 +51,7 @@ func Acquire(ctx context.Context, dir string, waiting func(holder string)) (rele
 	return release, err
 }
 
-// current tells whether the locked file is still the one that others find at its path.
+// current reports whether the locked file is still the one that others find at its path.
 func current(f *flock.Flock) bool {
 	locked, err := f.Stat()
 	if err != nil {

@@ -58,7 +58,7 @@ func markdown(table [][]string) string {
 	return text.String()
 }
 
-// job is something that a controller needs, whoever writes it.
+// job is something that a controller needs, no matter who writes it.
 type job struct {
 	what string
 	// files match the paths of those whose code is for it. Names are declarations that are for it
@@ -124,8 +124,8 @@ func ByHand(root string) (string, error) {
 	return markdown(table), nil
 }
 
-// columnOf shows a chapter: its number, a cell for each job, the total, what stands beside, and how
-// much there is to read.
+// columnOf shows a chapter: its number, a cell for each job, the total, what belongs to no job, and
+// how much there is to read.
 func columnOf(row chapterdiff.Row) ([]string, error) {
 	counts := make([]int, len(jobs))
 	for _, part := range row.Parts {

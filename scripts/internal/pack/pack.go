@@ -112,7 +112,7 @@ func (p *packer) gather(ctx context.Context) error {
 	return nil
 }
 
-// step does one part, and shows it. A part returns a word on what it got.
+// step does one part, and shows it. A part returns a short description of what it got.
 func (p *packer) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) error {
 	err := p.UI.While(what, func(step *ui.Step) (string, error) {
 		summary, err := part(ctx, step)

@@ -236,7 +236,7 @@ func TestAnArchive(t *testing.T) {
 			t.Errorf("executable (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("is in order, and tells nothing of this machine", func(t *testing.T) {
+	t.Run("is complete, and says nothing about this machine", func(t *testing.T) {
 		before := ""
 		for _, header := range headers {
 			if header.Name <= before {

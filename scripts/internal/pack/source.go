@@ -60,8 +60,8 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 	return fmt.Sprintf("commit %.12s", p.commit), nil
 }
 
-// anonymize takes away what tells of this machine: what go has noted in go.work.sum, where the clone came from, and the index's notes
-// on its files.
+// anonymize removes traces of this machine: what go has written into go.work.sum, where the clone came from, and what the index knows
+// of its files.
 func (p *packer) anonymize(ctx context.Context) error {
 	for _, args := range [][]string{{"checkout", "--quiet", "--", "."}, {"remote", "remove", "origin"}} {
 		if _, err := run(ctx, p.source, args...); err != nil {

@@ -21,7 +21,7 @@ func (p *packer) addMarker() error {
 	return p.add(".workshop/"+marker, p.path(marker))
 }
 
-// Unpacked tells whether the repository at root came from an archive.
+// Unpacked reports whether the repository at root came from an archive.
 func Unpacked(root string) bool { return isThere(filepath.Join(root, ".workshop", marker)) }
 
 // Brought are the names in .workshop that only an archive can bring again, if one has.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Problem is an error with its mend.
+// Problem is an error with its fix.
 type Problem struct {
 	What string // what went wrong, to which thing: one sentence, no full stop
 	Mend string // what the user does about it
@@ -49,7 +49,8 @@ func (p *Problem) Error() string {
 
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Format lays an error out for a terminal: the sentence first, then mend and log if there are any.
+// Format lays an error out for a terminal: the sentence first, then the fix and the log if there
+// are any.
 func Format(err error) string {
 	var p *Problem
 	if !errors.As(err, &p) {
@@ -65,7 +66,7 @@ func Format(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// fromSystem finds the mend of what the operating system refused.
+// fromSystem finds the fix for an error of the operating system.
 func fromSystem(err error) *Problem {
 	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
 		if errors.Is(err, refusal) {

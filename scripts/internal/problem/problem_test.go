@@ -16,11 +16,11 @@ func TestFormat(t *testing.T) {
 		"a plain error is one line": {
 			errors.New("no"), "no",
 		},
-		"a problem shows mend and log, wrapped or not": {
+		"a problem shows its fix and log, wrapped or not": {
 			fmt.Errorf("up: %w", &Problem{What: "port 1 is taken", Mend: "end it", Log: "/x.log"}),
 			"up: port 1 is taken\n  what to do: end it\n  log: /x.log",
 		},
-		"what the system refuses has a mend": {
+		"an error of the operating system has a fix": {
 			&fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.EROFS},
 			"mkdir /x: read-only file system\n  what to do: copy the repository to a folder that you can write to",
 		},
@@ -58,7 +58,7 @@ func TestCause(t *testing.T) {
 	}
 	for output, want := range tests {
 		if got, known := Find(OfGo(), output); got.What != want || known != (want != "") || known != (got.Mend != "") {
-			t.Errorf("%q: got %q (mend %q), want %q", output, got.What, got.Mend, want)
+			t.Errorf("%q: got %q (fix %q), want %q", output, got.What, got.Mend, want)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestCauseOnMachine(t *testing.T) {
 	}
 	for output, want := range tests {
 		if got, known := Find(OnMachine(), output); got.What != want || known != (want != "") || known != (got.Mend != "") {
-			t.Errorf("%q: got %q (mend %q), want %q", output, got.What, got.Mend, want)
+			t.Errorf("%q: got %q (fix %q), want %q", output, got.What, got.Mend, want)
 		}
 	}
 }

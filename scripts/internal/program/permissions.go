@@ -33,7 +33,7 @@ func (p Program) Rules() ([]rbacv1.PolicyRule, error) {
 	return permissions.rules, err
 }
 
-// permissions reads them. Whatever else stands in the file, such as the Deployment that runs the program in a cluster, is left out.
+// permissions reads them. It leaves out everything else in the file, such as the Deployment that runs the program in a cluster.
 func (p Program) permissions() (permissions, error) {
 	content, err := os.ReadFile(p.permissionsFile)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestRunsWaitForOneAnother(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			t.Setenv("PATH", "") // whoever doesn't wait finds neither go nor docker
+			t.Setenv("PATH", "") // one that doesn't wait finds neither go nor docker
 			root := testfiles.Write(t, t.TempDir(), map[string]string{
 				".workshop/clusters/test/a": "", ".workshop/kind/test/a": "", ".workshop/reader/a": "",
 			})

@@ -59,7 +59,7 @@ func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts,
 	return s.result(ctx)
 }
 
-// fresh makes the cluster anew, with the images that its Pods will ask for.
+// fresh deletes the cluster and creates it again, with the images that its Pods will ask for.
 func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
 	waiting := func(holder string) { step.Update("waiting for %s", holder) }
 	if _, err := k.cluster.Down(ctx, true, waiting); err != nil {

@@ -92,7 +92,7 @@ func (r *report) below(t *gotest.Test) (below []*gotest.Test) {
 	return below
 }
 
-// failedItself tells whether t didn't pass, skipped or unfinished included, and not due to a subtest.
+// failedItself reports whether t didn't pass, skipped or unfinished included, and not due to a subtest.
 func (r *report) failedItself(t *gotest.Test) bool {
 	return t.State != gotest.Passed && !slices.ContainsFunc(r.below(t), func(b *gotest.Test) bool { return b.State != gotest.Passed })
 }

@@ -102,12 +102,12 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 // result says whether all was green, except for what End will find.
 func (s *Suite) result(ctx context.Context) (gotest.Counts, error) {
 	if ctx.Err() == nil && s.counts.NotPassed() > 0 {
-		return s.counts, errors.New("not all is green: the reasons stand above")
+		return s.counts, errors.New("not everything is green: the reasons are above")
 	}
 	return s.counts, ctx.Err()
 }
 
-// step runs one part and shows what came of it. A part returns a word on what it did.
+// step runs one part and shows the result. A part returns a short description of what it did.
 func (s *Suite) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) bool {
 	if ctx.Err() != nil {
 		return false

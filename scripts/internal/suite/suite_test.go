@@ -38,7 +38,7 @@ func TestTheRaceDetectorIsLeftOutOnlyWhereThatIsSaid(t *testing.T) {
 	}
 }
 
-// says tells whether err has these words in it, or is nil if there are none.
+// says reports whether err has these words in it, or is nil if there are none.
 func says(err error, words string) bool {
 	if err == nil || words == "" {
 		return err == nil && words == ""

@@ -38,7 +38,7 @@ func (s *Suite) Texts(ctx context.Context) (err error) {
 	defer end(&err)
 	s.readAsReader(ctx, s.checkTexts(ctx))
 	if s.counts.Failed > 0 {
-		return errors.New("not all texts are true: the reasons stand above")
+		return errors.New("not all texts are true: the reasons are above")
 	}
 	return ctx.Err()
 }

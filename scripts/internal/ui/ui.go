@@ -62,10 +62,10 @@ func NewPalette(coloured bool) Palette {
 	return p
 }
 
-// Coloured tells whether out is a terminal whose user wants colour.
+// Coloured reports whether out is a terminal whose user wants colour.
 func Coloured(out *os.File) bool { return moves(out) && os.Getenv("NO_COLOR") == "" }
 
-// moves tells whether out is a terminal that can do more than a printer.
+// moves reports whether out is a terminal that can do more than a printer.
 func moves(out *os.File) bool { return term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb" }
 
 // Plural counts: 1 test, 2 tests.

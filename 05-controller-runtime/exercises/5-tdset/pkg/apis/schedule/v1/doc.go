@@ -1,4 +1,4 @@
-// The tags that hold for the whole package. What each of them does, and what is missing without it, stands in the chapter's
+// The tags that hold for the whole package. What each of them does, and what is missing without it, is in the chapter's
 // pkg/apis/samplecontroller/v1alpha1/doc.go.
 //
 // +k8s:deepcopy-gen=package
