@@ -17,7 +17,7 @@ import (
 // Named is a promise or a fault. Its tests' names begin with its own.
 type Named struct {
 	Name, What string
-	// Means says of a promise what is promised, in a sentence without its full stop.
+	// Means says what a promise promises, without the last full stop.
 	Means string
 }
 
@@ -42,26 +42,26 @@ func Of(kind string) Contract {
 }
 
 // events is true of every recorder: 03's recorder_test.go shows it.
-const events = "but for Events: client-go doesn't retry an Event that the API server has rejected"
+const events = "except for Events, because client-go doesn't retry an Event that the API server has rejected"
 
 func foos() Contract {
-	const lost = "a write that fails is lost until something else happens to the Foo"
-	const idle = "if no write is under way in that moment: it would be lost"
-	const two = "there is no leader election: two replicas work at once"
+	const lost = "a failed write isn't retried until something else happens to the Foo"
+	const idle = "unless a write is in flight at that moment, because it would be lost"
+	const two = "there is no leader election, so two replicas work at once"
 	return Contract{
 		Kind: chapters.Foo,
 		Promises: []Named{
-			{"B1", "create", "a Foo gets a Deployment with the name, the replicas and the labels that it asks for, and is its owner"},
-			{"B2", "scale", "a changed `replicas` reaches the Deployment, and `kubectl scale foo` works"},
+			{"B1", "create", "a Foo gets a Deployment with the name, replicas and labels that it asks for, and owns it"},
+			{"B2", "scale", "a change of `replicas` reaches the Deployment, and `kubectl scale foo` works"},
 			{"B3", "status", "availableReplicas, observedGeneration and Ready follow the Deployment, and are written only when they change"},
-			{"B4", "drift", "what somebody changes by hand is put back, a deleted Deployment is made again, and what is others' is left alone"},
-			{"B5", "rename", "with a changed deploymentName the new Deployment is made, and then the old one deleted"},
-			{"B6", "refusal", "a Deployment that isn't this Foo's is never touched; the Foo says so, and takes the name once it is free"},
-			{"B7", "delete", "the Deployment goes with its Foo, and a Foo that is being deleted gets nothing; when a whole namespace is deleted, at most one write for each Foo is refused"},
-			{"B8", "catch-up", "what changed while the program was down is acted on when it starts"},
-			{"B9", "quiet", "while nothing changes nothing is written, whatever is looked at again"},
-			{"B10", "bad input", "the API server refuses it and names the field; a CRD or a permission that is missing is waited for"},
-			{"B11", "conflict", "somebody who writes at the same time loses nothing"},
+			{"B4", "drift", "manual changes are reverted, a deleted Deployment is created again, and other people's fields are left alone"},
+			{"B5", "rename", "if deploymentName changes, the new Deployment is created, and then the old one is deleted"},
+			{"B6", "refusal", "a Deployment that isn't this Foo's is never touched. The Foo's status says so, and the Foo takes the name once it is free"},
+			{"B7", "delete", "the Deployment is deleted with its Foo, and a Foo that is being deleted gets nothing. When a whole namespace is deleted, at most one write per Foo is refused"},
+			{"B8", "catch-up", "on startup, the program acts on what changed while it was down"},
+			{"B9", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
+			{"B10", "bad input", "the API server refuses it and names the field. If a CRD or a permission is missing, the program waits for it"},
+			{"B11", "conflict", "if somebody else writes at the same time, their change isn't lost"},
 		},
 		provided: map[string]map[string]string{
 			"01": {"F1": idle, "F3": idle},
@@ -80,27 +80,27 @@ func foos() Contract {
 
 // tdsets is the contract of chapter 07's program and, as far as they go, of the exercises TDSet.
 func tdsets() Contract {
-	const late = "what fails is tried again a minute later, and no sooner"
-	const noZone = "its API has no timeZone: hours are hours of UTC"
-	const noService = "it makes no Service"
-	const left = "the exercises leave out what it takes: the chapters have it"
-	const slow = "not judged: the cluster takes half a minute to recover, and the chapters' own programs show it"
+	const late = "failed work is retried only after a minute"
+	const noZone = "its API has no timeZone, so hours are in UTC"
+	const noService = "it doesn't create a Service"
+	const left = "the exercises leave this out, because the chapters' own programs have it"
+	const slow = "not tested, because the cluster takes half a minute to recover, and the chapters' own programs show it"
 	exercise := map[string]string{"T4": noZone, "T6": noService, "F3": slow, "F6b": left, "F6c": left, "F7": left}
 	return Contract{
 		Kind: chapters.TDSet,
 		Promises: []Named{
-			{"T1", "create", "a TDSet gets a Deployment with its image, its port and the replicas of this hour, is its owner, and is Ready when they are available"},
-			{"T2", "boundary", "when another window begins, the Deployment is scaled, and not before"},
-			{"T3", "midnight", "a window may end at midnight or go on past it, and the hour from 23 on is one like any other"},
-			{"T4", "zone", "hours are those of `spec.timeZone`, on the days on which clocks are set too"},
+			{"T1", "create", "a TDSet gets a Deployment with its image, its port and the replicas for this hour, owns it, and is Ready when they are available"},
+			{"T2", "boundary", "the Deployment is scaled when the next window begins, and not before"},
+			{"T3", "midnight", "a window may end at midnight or run past it, and the hour from 23 on is like any other"},
+			{"T4", "zone", "hours are in `spec.timeZone`, even on the days when clocks change"},
 			{"T5", "image", "a changed image or port is rolled out"},
-			{"T6", "service", "a Service comes, changes and goes with `spec.service`"},
-			{"T7", "drift", "what somebody changes by hand is put back, what is deleted is made again, and what is others' is left alone"},
-			{"T8", "refusal", "what isn't this TDSet's is never touched; the TDSet says so, and takes the name once it is free"},
-			{"T9", "delete", "the Deployment goes with its TDSet; in chapter 07 its Pods end before the TDSet is gone, within `--drain-timeout`, and when a whole namespace is deleted, at most one write for each TDSet is refused"},
-			{"T10", "quiet", "while nothing changes nothing is written, whatever is looked at again"},
-			{"T11", "restart", "what was due while the program was down is done when it starts"},
-			{"T12", "bad input", "the API server refuses it and names the field; a CRD that is missing is waited for"},
+			{"T6", "service", "a Service is created, changed and deleted with `spec.service`"},
+			{"T7", "drift", "manual changes are reverted, deleted objects are created again, and other people's fields are left alone"},
+			{"T8", "refusal", "an object that isn't this TDSet's is never touched. The TDSet's status says so, and the TDSet takes the name once it is free"},
+			{"T9", "delete", "the Deployment is deleted with its TDSet. In chapter 07, its Pods stop before the TDSet is gone, within `--drain-timeout`, and when a whole namespace is deleted, at most one write per TDSet is refused"},
+			{"T10", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
+			{"T11", "restart", "on startup, the program does what became due while it was down"},
+			{"T12", "bad input", "the API server refuses it and names the field. If a CRD is missing, the program waits for it"},
 		},
 		notHeld: map[string]map[string]string{
 			"01": {"F4a": late, "F4b": late, "F4c": late, "F8": late},
@@ -157,7 +157,7 @@ const AtOnce = 4
 
 // The names of what is left out that is no fault.
 const (
-	ManyPods    = "crowds of three hundred"
+	ManyPods    = "crowds of three hundred objects"
 	URLWebhooks = "webhooks at a URL"
 )
 
@@ -165,12 +165,12 @@ const (
 // programs that run there themselves.
 func LeftOut(inCluster bool) map[string]string {
 	left := map[string]string{
-		ManyPods:    "they are about requests, and the one node holds 110 Pods",
-		URLWebhooks: "the API server, in a container, can't reach this machine's loopback: the chapters' test/e2e has webhooks by their Service",
+		ManyPods:    "they test requests, and the one node only holds 110 Pods",
+		URLWebhooks: "the API server runs in a container and can't reach this machine's loopback (the chapters' `test/e2e` calls webhooks through their Service)",
 	}
 	for _, fault := range faults.All() {
 		if inCluster && fault.NeedsProxy() {
-			left[fault.Name] = "the proxy that makes it listens on this machine's loopback only, where no Pod gets to"
+			left[fault.Name] = "the fault proxy only listens on this machine's loopback, which Pods can't reach"
 		}
 	}
 	return left

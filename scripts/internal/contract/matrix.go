@@ -18,11 +18,11 @@ func Matrix(all []chapters.Chapter) string {
 	text.WriteString("# Which chapter survives what\n\n")
 	foos, tdsets := foos(), tdsets()
 	if slices.ContainsFunc(all, foos.Judges) {
-		text.WriteString("While all goes well, every chapter keeps every promise:\n\n")
+		text.WriteString("As long as nothing goes wrong, every chapter keeps every promise:\n\n")
 		foos.writePromises(&text)
 		text.WriteString(`
-And through faults: each cell is a test. Foos settle, the fault strikes while they are created, scaled, renamed, deleted and
-interfered with, and then each promise is judged. Where a cell says no, a test shows that, too.
+Each cell of the next table is a test of these promises under a fault. Once its Foos have settled, the fault strikes while Foos are
+created, scaled, renamed, deleted and tampered with. Then each promise is judged. Each *no* is shown by a test, too.
 
 `)
 		foos.write(&text, Faults(), all)
@@ -30,39 +30,39 @@ interfered with, and then each promise is judged. Where a cell says no, a test s
 	}
 	text.WriteString(`## TDSets
 
-Judged are chapter 07's program, and of the other chapters the solutions of their exercises TDSet. Under a fault, TDSets settle, the
-fault strikes while they are changed, deleted and interfered with and while the hour comes at which they are to be scaled, and then
-each promise is judged. T7, T8 and T9 ask more of chapter 07: they are about Services too, and about the drain of what is deleted.
+These promises are tested on chapter 07's program, and on the other chapters' solutions of the TDSet exercise. Here, faults strike
+while settled TDSets are changed, deleted and tampered with, and while an hour begins at which they have to be scaled. T7, T8 and T9 ask
+more of chapter 07, because it also creates Services, and drains what is deleted.
 
 `)
 	tdsets.writePromises(&text)
-	text.WriteString("\n– means that nobody asks.\n\n")
+	text.WriteString("\n– means that there is no such test.\n\n")
 	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
 	writeOnKind(&text)
-	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one of each table, " +
+	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one cell of each table, " +
 		"and `./scripts/workshop faults 01 F5` lets you\nwatch it.\n")
 	return text.String()
 }
 
-// writeOnKind says what of all that isn't asked where containers are real.
+// writeOnKind says which tests are left out where containers are real.
 func writeOnKind(text *strings.Builder) {
 	text.WriteString(`
 ## On kind
 
-` + "`./scripts/workshop test --on kind`" + ` asks the same where containers are real: from outside, and of chapters 03 to 07 while their programs run as
-Pods; and on top of it what only containers show. Left out are
+` + "`./scripts/workshop test --on kind`" + ` runs these tests on a cluster with real containers, with all programs outside it and with those of
+chapters 03 to 07 in Pods. It adds tests of what only containers show, and leaves out
 
 `)
 	outside, inside := LeftOut(false), LeftOut(true)
 	var proxied []string
 	for _, what := range slices.Sorted(maps.Keys(inside)) {
 		if why, always := outside[what]; always {
-			fmt.Fprintf(text, "- %s: %s;\n", what, why)
+			fmt.Fprintf(text, "- %s, because %s;\n", what, why)
 		} else {
 			proxied = append(proxied, what)
 		}
 	}
-	fmt.Fprintf(text, "- of programs in the cluster, %s: %s.\n", strings.Join(proxied, ", "), inside[proxied[0]])
+	fmt.Fprintf(text, "- %s for programs in Pods, because %s.\n", strings.Join(proxied, ", "), inside[proxied[0]])
 }
 
 // write writes the contract's table, a line for each of rows, and below it the reasons for each cell that doesn't say yes.

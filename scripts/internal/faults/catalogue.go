@@ -79,7 +79,7 @@ func All() []Fault {
 			proxied: failWrites(http.StatusTooManyRequests),
 		},
 		{
-			Name: "F4c", Title: "writes answered 409 without cause",
+			Name: "F4c", Title: "writes answered 409 for no reason",
 			Does:    "the next 3 writes are answered 409 Conflict",
 			proxied: failWrites(http.StatusConflict),
 		},
@@ -96,7 +96,7 @@ func All() []Fault {
 			proxied: (*faultproxy.Proxy).Freeze,
 		},
 		{
-			Name: "F6b", Title: "watches that say nothing any more",
+			Name: "F6b", Title: "watches that go silent",
 			Does:    "the watches are silent: the connection lives, and no event comes",
 			Hint:    "every chapter notices after 90 seconds, or sooner if the command ends with -- --watch-idle-timeout 10s.",
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() },
