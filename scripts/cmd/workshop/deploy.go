@@ -59,7 +59,7 @@ func ofKind() (*kind.Cluster, error) {
 	if !yes || !made.Exists() {
 		p := problem.New("there is no cluster of kind: simulated nodes run no containers").ToDo("./scripts/workshop up --kind")
 		if theNodes() == cluster.Simulated {
-			p.What, p.Mend = "--on kwok asks for simulated nodes, which run no containers", "leave it out; it may come from "+nodesVariable
+			p.What, p.Fix = "--on kwok asks for simulated nodes, which run no containers", "leave it out; it may come from "+nodesVariable
 		}
 		return nil, p
 	}

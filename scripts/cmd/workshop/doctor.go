@@ -19,8 +19,8 @@ in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
 			bad := 0
 			for _, f := range doctor.Examine(command.Context(), theRoot(), simulated()) {
 				command.Printf("%s %s\n", f.State.Mark(), f.What)
-				if f.Mend != "" {
-					command.Printf("  %s\n", strings.ReplaceAll(f.Mend, "\n", "\n  "))
+				if f.Fix != "" {
+					command.Printf("  %s\n", strings.ReplaceAll(f.Fix, "\n", "\n  "))
 				}
 				if f.State == doctor.Bad {
 					bad++

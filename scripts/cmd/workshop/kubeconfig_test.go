@@ -20,7 +20,7 @@ func TestThereIsNoKubeconfigWithoutACluster(t *testing.T) {
 	if !errors.As(err, &p) {
 		t.Fatalf("the error is %v, want one with a fix", err)
 	}
-	if want := `cluster "workshop" isn't up`; p.What != want || p.Mend != "./scripts/workshop up" {
-		t.Errorf("it says %q, and the fix is %q; want %q", p.What, p.Mend, want)
+	if want := `cluster "workshop" isn't up`; p.What != want || p.Fix != "./scripts/workshop up" {
+		t.Errorf("it says %q, and the fix is %q; want %q", p.What, p.Fix, want)
 	}
 }

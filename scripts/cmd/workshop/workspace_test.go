@@ -62,7 +62,7 @@ func TestWhatIsForKindAlone(t *testing.T) {
 			t.Setenv("WORKSHOP_CLUSTER", "")
 			t.Setenv(nodesVariable, "")
 			var p *problem.Problem
-			if err := test.refused(); !errors.As(err, &p) || p.What != test.want || p.Mend == "" {
+			if err := test.refused(); !errors.As(err, &p) || p.What != test.want || p.Fix == "" {
 				t.Errorf("got %v, want %q and its fix", err, test.want)
 			}
 		})
@@ -83,7 +83,7 @@ func TestKindAndKwokAtOnce(t *testing.T) {
 	t.Setenv("WORKSHOP_CLUSTER", "")
 	t.Setenv(nodesVariable, "kwok")
 	var p *problem.Problem
-	if _, err := clusterToUp(true, "", false); !errors.As(err, &p) || p.Mend == "" {
+	if _, err := clusterToUp(true, "", false); !errors.As(err, &p) || p.Fix == "" {
 		t.Errorf("got %v, want a problem and its fix", err)
 	}
 }

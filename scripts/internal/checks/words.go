@@ -4,8 +4,6 @@ package checks
 
 import (
 	"context"
-	"go/scanner"
-	"go/token"
 	"path"
 	"regexp"
 	"strings"
@@ -35,19 +33,25 @@ var avoid = []struct {
 	{phrase(`\b(which|what|it|that) is said\b`), "is reported"},
 }
 
-// phrase matches an expression in any case; its words may be on two lines.
+// phrase matches an expression in any case. Its words may be on two lines, of a comment too.
 func phrase(expression string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(expression, " ", `\s+`))
+	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(expression, " ", between.String()))
 }
 
 // legitimate are phrases that contain one to avoid, and are plain English.
-var legitimate = regexp.MustCompile(`(?i)\b(stands?|stood|standing)\s+in\s+(for|the\s+way)\b`)
+var legitimate = regexp.MustCompile(`(?i)\b(stands?|stood|standing) in (for|the way)\b`)
 
-// words: no comment or message uses a phrase from avoid.
+var (
+	between   = regexp.MustCompile(`[\s/#]+`) // two words
+	hasProse  = regexp.MustCompile(`\.(go|md|yaml|sh)$|(^|/)(Makefile|Dockerfile[^/]*)$`)
+	generated = regexp.MustCompile(`(?m)^(//|#) Code generated .* DO NOT EDIT\.$`)
+)
+
+// words: no text, comment or message uses a phrase from avoid. It looks at code too, where none of
+// them occurs as a name.
 func words(_ context.Context, r *repository) error {
 	names, err := chapters.Files(r.root, func(name string) bool {
-		_, known := proseOf(name, "")
-		return known && path.Base(name) != "words_test.go" // which quotes them
+		return hasProse.MatchString(name) && path.Base(name) != "words.go" && path.Base(name) != "words_test.go" // which quote them
 	})
 	if err != nil {
 		return err
@@ -57,65 +61,15 @@ func words(_ context.Context, r *repository) error {
 		if err != nil {
 			return err
 		}
-		prose, _ := proseOf(name, text)
-		prose = legitimate.ReplaceAllStringFunc(prose, blank)
+		if generated.MatchString(text) {
+			continue
+		}
+		text = legitimate.ReplaceAllString(text, "")
 		for _, a := range avoid {
-			for _, at := range a.phrase.FindAllStringIndex(prose, -1) {
-				line := 1 + strings.Count(prose[:at[0]], "\n")
-				r.say("%s:%d: %q: write %q", name, line, strings.Join(strings.Fields(prose[at[0]:at[1]]), " "), a.instead)
+			for _, at := range a.phrase.FindAllStringIndex(text, -1) {
+				r.say("%s:%d: %q: write %q", name, 1+strings.Count(text[:at[0]], "\n"), between.ReplaceAllString(text[at[0]:at[1]], " "), a.instead)
 			}
 		}
 	}
 	return nil
-}
-
-var (
-	hashes    = regexp.MustCompile(`^(?:|.*?\s)#(.*)$`)
-	generated = regexp.MustCompile(`(?m)^(//|#) Code generated .* DO NOT EDIT\.$`)
-)
-
-// proseOf returns the prose in a file, and whether the file is of a kind that has any: the comments
-// and strings of Go, and the comments of YAML, scripts, Makefiles and Dockerfiles. The prose is on
-// the lines that it has in the file; all else is blank. Generated files have none.
-func proseOf(name, text string) (prose string, known bool) {
-	switch base := path.Base(name); {
-	case generated.MatchString(text):
-		return "", true
-	case path.Ext(name) == ".go":
-		return proseOfGo(text), true
-	case path.Ext(name) == ".yaml", path.Ext(name) == ".sh", base == "Makefile", strings.HasPrefix(base, "Dockerfile"):
-		lines := strings.Split(text, "\n")
-		for i, line := range lines {
-			lines[i] = hashes.ReplaceAllString(line, "$1")
-			if !hashes.MatchString(line) {
-				lines[i] = ""
-			}
-		}
-		return strings.Join(lines, "\n"), true
-	}
-	return "", false
-}
-
-func proseOfGo(text string) string {
-	file := token.NewFileSet().AddFile("", -1, len(text))
-	var s scanner.Scanner
-	s.Init(file, []byte(text), nil, scanner.ScanComments)
-	var prose strings.Builder
-	line := 1
-	for {
-		position, tok, literal := s.Scan()
-		switch tok {
-		case token.EOF:
-			return prose.String()
-		case token.COMMENT, token.STRING:
-			at := file.Line(position)
-			prose.WriteString(strings.Repeat("\n", at-line) + strings.TrimPrefix(literal, "//") + " ")
-			line = at + strings.Count(literal, "\n")
-		}
-	}
-}
-
-// blank returns as many empty lines as the text has.
-func blank(text string) string {
-	return " " + strings.Repeat("\n", strings.Count(text, "\n"))
 }

@@ -83,7 +83,7 @@ func TestKwokctlsProblem(t *testing.T) {
 	} {
 		var p *problem.Problem
 		err := newCluster(t).kwokctlProblem([]string{"create", "cluster"}, said, errors.New("exit status 1"))
-		if !errors.As(err, &p) || p.What != want || p.Mend == "" {
+		if !errors.As(err, &p) || p.What != want || p.Fix == "" {
 			t.Errorf("%s: got %v, want %q", said, err, want)
 		}
 	}

@@ -124,8 +124,8 @@ func (b *Builder) goBuild(ctx context.Context, missing []Component, dir string, 
 	var p *problem.Problem
 	if errors.As(err, &p) {
 		p.Log = b.Log
-		if p.Mend == "" {
-			p.Mend = "see the log"
+		if p.Fix == "" {
+			p.Fix = "see the log"
 		}
 	}
 	return err

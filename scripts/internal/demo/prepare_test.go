@@ -97,7 +97,7 @@ func TestATourDeletesWhatToursHaveMade(t *testing.T) {
 func TestATourDeletesNothingElse(t *testing.T) {
 	d, asked := newDemo(t, namespace(nil))
 	var p *problem.Problem
-	if err := d.prepare(t.Context()); !errors.As(err, &p) || !strings.Contains(p.What, "foo/example-foo") || p.Mend == "" {
+	if err := d.prepare(t.Context()); !errors.As(err, &p) || !strings.Contains(p.What, "foo/example-foo") || p.Fix == "" {
 		t.Errorf("error %v, want one with a fix", err)
 	}
 	for _, line := range asked() {

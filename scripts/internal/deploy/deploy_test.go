@@ -84,7 +84,7 @@ func (d Deployment) refuses(t *testing.T, want string, err error) {
 	switch {
 	case want == "" && err != nil:
 		t.Error(err)
-	case want != "" && (!errors.As(err, &p) || !strings.Contains(p.What, want) || p.Mend == ""):
+	case want != "" && (!errors.As(err, &p) || !strings.Contains(p.What, want) || p.Fix == ""):
 		t.Errorf("got %v, want %q and its fix", err, want)
 	}
 }

@@ -21,20 +21,20 @@ import (
 const gib = 1 << 30
 
 func checkGo(m machine) Finding {
-	const mend = "install it from https://go.dev/dl/"
+	const fix = "install it from https://go.dev/dl/"
 	switch got := m.goEnv["GOVERSION"]; {
 	case m.goEnv != nil && m.unpacked && strings.HasPrefix(m.goEnv["GOROOT"], m.root+"/.workshop/"):
 		return ok("Go is " + got + ", from the archive that this folder came from")
 	case m.goEnv == nil && strings.Contains(m.goError, "executable file not found"):
-		return bad("there is no go command in PATH", mend)
+		return bad("there is no go command in PATH", fix)
 	case m.goEnv == nil:
-		return bad("the go command fails: "+m.goError, mend)
+		return bad("the go command fails: "+m.goError, fix)
 	case version.Compare(got, "go"+m.goNeeded) >= 0:
 		return ok(fmt.Sprintf("Go is %s (%s or newer is needed)", got, m.goNeeded))
 	case m.env("GOTOOLCHAIN") == "local" || m.goEnv["GOPROXY"] == "off":
-		return bad(fmt.Sprintf("Go is %s, %s is needed, and it may not fetch that itself", got, m.goNeeded), mend)
+		return bad(fmt.Sprintf("Go is %s, %s is needed, and it may not fetch that itself", got, m.goNeeded), fix)
 	default:
-		return warn(fmt.Sprintf("Go is %s, and will fetch the %s that is needed", got, m.goNeeded), "without a network: "+mend)
+		return warn(fmt.Sprintf("Go is %s, and will fetch the %s that is needed", got, m.goNeeded), "without a network: "+fix)
 	}
 }
 
@@ -55,14 +55,14 @@ func checkKubectl(m machine) Finding {
 	var says struct{ ClientVersion struct{ GitVersion string } }
 	_ = json.Unmarshal([]byte(m.kubectl), &says) // else there is no version in it
 	got, err := k8sversion.ParseSemantic(says.ClientVersion.GitVersion)
-	mend := fmt.Sprintf(`put the workshop's before it, once the cluster is up: export PATH="%s:$PATH"`, filepath.Join(m.root, ".workshop", "bin"))
+	fix := fmt.Sprintf(`put the workshop's before it, once the cluster is up: export PATH="%s:$PATH"`, filepath.Join(m.root, ".workshop", "bin"))
 	switch {
 	case !m.has("kubectl"):
 		return ok("there is no kubectl: the workshop brings its own (workshop env)")
 	case err != nil:
-		return warn("kubectl doesn't say its version", mend)
+		return warn("kubectl doesn't say its version", fix)
 	case got.LessThan(k8sversion.MustParseGeneric(oldestKubectl)):
-		return warn(fmt.Sprintf("kubectl is %s, the READMEs' commands are for %s or newer", says.ClientVersion.GitVersion, oldestKubectl), mend)
+		return warn(fmt.Sprintf("kubectl is %s, the READMEs' commands are for %s or newer", says.ClientVersion.GitVersion, oldestKubectl), fix)
 	}
 	return ok("kubectl is " + says.ClientVersion.GitVersion)
 }
@@ -92,14 +92,14 @@ func checkDisk(m machine) Finding {
 
 func checkMemory(m machine) Finding {
 	what := fmt.Sprintf("%.1f GiB of memory are available", float64(m.memory)/gib)
-	const mend = "close other programs: a cluster takes 0.6 GiB, building the control plane up to 2 GiB"
+	const fix = "close other programs: a cluster takes 0.6 GiB, building the control plane up to 2 GiB"
 	switch {
 	case m.memory >= 2*gib, m.clusterUp && m.memory >= gib:
 		return ok(what)
 	case m.memory >= gib:
-		return warn(what+", 2 are advisable", mend)
+		return warn(what+", 2 are advisable", fix)
 	default:
-		return bad(what+", 2 are needed", mend)
+		return bad(what+", 2 are needed", fix)
 	}
 }
 
@@ -156,12 +156,12 @@ func checkStrays(m machine) Finding {
 }
 
 func checkClock(m machine) Finding {
-	const mend = "set the clock"
+	const fix = "set the clock"
 	switch {
 	case m.now.Year() < 2026:
-		return bad(fmt.Sprintf("the clock says %s: certificates of the module proxy aren't valid yet", m.now.Format(time.DateOnly)), mend)
+		return bad(fmt.Sprintf("the clock says %s: certificates of the module proxy aren't valid yet", m.now.Format(time.DateOnly)), fix)
 	case m.clusterMade.After(m.now.Add(time.Minute)):
-		return bad("the clock was set back since the cluster was made: its certificates aren't valid yet", mend+", or make a new cluster: ./scripts/workshop down --purge")
+		return bad("the clock was set back since the cluster was made: its certificates aren't valid yet", fix+", or make a new cluster: ./scripts/workshop down --purge")
 	default:
 		return ok("the clock is plausible")
 	}
@@ -174,7 +174,7 @@ func fromError(err error, good string) Finding {
 	}
 	var p *problem.Problem
 	if errors.As(err, &p) {
-		return bad(err.Error(), p.Mend)
+		return bad(err.Error(), p.Fix)
 	}
 	return bad(err.Error(), "")
 }

@@ -26,7 +26,7 @@ func healthy() machine {
 
 func TestNothingIsWrongWithAHealthyMachine(t *testing.T) {
 	for _, check := range checks() {
-		if f := check(healthy()); f.State != OK || f.Mend != "" {
+		if f := check(healthy()); f.State != OK || f.Fix != "" {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -154,7 +154,7 @@ func TestChecks(t *testing.T) {
 			checkHTTPProxy, OK, "",
 		},
 		"a port that is taken": {
-			func(m *machine) { m.ports = &problem.Problem{What: "port 1 is taken", Mend: "end it"} },
+			func(m *machine) { m.ports = &problem.Problem{What: "port 1 is taken", Fix: "end it"} },
 			checkPorts, Bad, "port 1",
 		},
 		"processes of a cluster that was moved": {
@@ -178,8 +178,8 @@ func TestChecks(t *testing.T) {
 			if f.State != test.state || !strings.Contains(f.What, test.says) {
 				t.Errorf("got %q (%s), want something with %q (%s)", f.What, f.State.Mark(), test.says, test.state.Mark())
 			}
-			if (f.Mend == "") != (f.State == OK) {
-				t.Errorf("fix of %q: %q", f.What, f.Mend)
+			if (f.Fix == "") != (f.State == OK) {
+				t.Errorf("fix of %q: %q", f.What, f.Fix)
 			}
 		})
 	}

@@ -33,12 +33,12 @@ func (s State) Mark() string { return [...]string{"✓", "!", "✗"}[s] }
 type Finding struct {
 	State State
 	What  string // one sentence
-	Mend  string // "" if there is nothing to fix
+	Fix   string // "" if there is nothing to fix
 }
 
-func ok(what string) Finding         { return Finding{OK, what, ""} }
-func warn(what, mend string) Finding { return Finding{Warn, what, mend} }
-func bad(what, mend string) Finding  { return Finding{Bad, what, mend} }
+func ok(what string) Finding        { return Finding{OK, what, ""} }
+func warn(what, fix string) Finding { return Finding{Warn, what, fix} }
+func bad(what, fix string) Finding  { return Finding{Bad, what, fix} }
 
 // Examine runs all checks, on the repository at root and its cluster.
 func Examine(ctx context.Context, root string, c *cluster.Cluster) (findings []Finding) {

@@ -99,7 +99,7 @@ func TestFind(t *testing.T) {
 	if fault, err := Find("f6A"); err != nil || fault.Name != "F6a" {
 		t.Errorf("found %q, error %v", fault.Name, err)
 	}
-	for name, want := range map[string]struct{ what, mend string }{
+	for name, want := range map[string]struct{ what, fix string }{
 		"F9": {`there is no fault "F9"`, "F3, F4a, F4b, F4c, F5"},
 		"F":  {`there is no fault "F"`, "F1, F2a"},
 		"":   {`there is no fault ""`, "F1, F2a"},
@@ -108,7 +108,7 @@ func TestFind(t *testing.T) {
 		"F6": {"F6 is several faults", "take one of F6a, F6b, F6c"},
 	} {
 		_, err := Find(name)
-		if err == nil || err.Error() != want.what || !strings.Contains(problem.Format(err), want.mend) {
+		if err == nil || err.Error() != want.what || !strings.Contains(problem.Format(err), want.fix) {
 			t.Errorf("%q: error %v", name, err)
 		}
 	}

@@ -72,7 +72,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 			c := New(t.TempDir(), "mine")
 			_, err := c.Up(t.Context(), cluster.UpOptions{})
 			var p *problem.Problem
-			if !errors.As(err, &p) || p.What != test.want || p.Mend == "" {
+			if !errors.As(err, &p) || p.What != test.want || p.Fix == "" {
 				t.Errorf("got %v, want %q and its fix", err, test.want)
 			}
 			if c.Begun() {
@@ -86,7 +86,7 @@ func TestWithoutDocker(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := New(t.TempDir(), "mine").Up(t.Context(), cluster.UpOptions{})
 	var p *problem.Problem
-	if want := "there is no docker command, which kind needs"; !errors.As(err, &p) || p.What != want || p.Mend == "" {
+	if want := "there is no docker command, which kind needs"; !errors.As(err, &p) || p.What != want || p.Fix == "" {
 		t.Errorf("got %v, want %q and its fix", err, want)
 	}
 }
@@ -100,7 +100,7 @@ func TestWhatKindSaysIsExplained(t *testing.T) {
 	} {
 		err := explain(errors.New(said), "kind couldn't make the cluster", "/the/log")
 		var p *problem.Problem
-		if !errors.As(err, &p) || !strings.Contains(p.What, want) || p.Mend == "" || p.Log != "/the/log" {
+		if !errors.As(err, &p) || !strings.Contains(p.What, want) || p.Fix == "" || p.Log != "/the/log" {
 			t.Errorf("%s:\ngot %+v\nwant %q, a fix and the log", said, p, want)
 		}
 	}

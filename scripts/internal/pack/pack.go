@@ -161,7 +161,7 @@ func checkPlatform(platform controlplane.Platform) error {
 	p := problem.New("no archive can be made for %s", platform).
 		ToDo("choose one of: %s", strings.Join(known, ", "))
 	if platform.OS == "windows" {
-		p.Mend = "for WSL2 take --os linux; " + p.Mend
+		p.Fix = "for WSL2 take --os linux; " + p.Fix
 	}
 	return p
 }

@@ -335,8 +335,8 @@ func TestAProgramIsForItsPlatformOnly(t *testing.T) {
 
 func TestWhatCantBePacked(t *testing.T) {
 	tests := map[string]struct {
-		change     func(t *testing.T, w *world)
-		what, mend string
+		change    func(t *testing.T, w *world)
+		what, fix string
 	}{
 		"a platform that isn't known": {
 			func(_ *testing.T, w *world) { w.Platform = controlplane.Platform{OS: "plan9", Arch: "amd64"} },
@@ -361,7 +361,7 @@ func TestWhatCantBePacked(t *testing.T) {
 		"a component that doesn't build": {
 			func(_ *testing.T, w *world) {
 				w.Build = func(context.Context, *controlplane.Builder) error {
-					return &problem.Problem{What: "building etcd for darwin/arm64 failed", Mend: "see the log"}
+					return &problem.Problem{What: "building etcd for darwin/arm64 failed", Fix: "see the log"}
 				}
 			},
 			"building etcd for darwin/arm64 failed", "see the log",
@@ -419,8 +419,8 @@ func TestWhatCantBePacked(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was packed")
 			}
-			if said := problem.Format(err); !strings.Contains(said, test.what) || !strings.Contains(said, test.mend) {
-				t.Errorf("got %q, want %q and %q", said, test.what, test.mend)
+			if said := problem.Format(err); !strings.Contains(said, test.what) || !strings.Contains(said, test.fix) {
+				t.Errorf("got %q, want %q and %q", said, test.what, test.fix)
 			}
 			if left := archives(t, filepath.Join(w.Root, ".workshop", "pack")); len(left) > 0 {
 				t.Errorf("left: %v", left)

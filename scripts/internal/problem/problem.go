@@ -14,7 +14,7 @@ import (
 // Problem is an error with its fix.
 type Problem struct {
 	What string // what went wrong, to which thing: one sentence, no full stop
-	Mend string // what the user does about it
+	Fix  string // what the user does about it
 	Log  string // path of the log that tells more; "" if there is none
 	Err  error  // what lies beneath; may be nil
 }
@@ -23,8 +23,8 @@ type Problem struct {
 func New(what string, args ...any) *Problem { return &Problem{What: fmt.Sprintf(what, args...)} }
 
 // ToDo sets what the user can do about it.
-func (p *Problem) ToDo(mend string, args ...any) *Problem {
-	p.Mend = fmt.Sprintf(mend, args...)
+func (p *Problem) ToDo(fix string, args ...any) *Problem {
+	p.Fix = fmt.Sprintf(fix, args...)
 	return p
 }
 
@@ -57,8 +57,8 @@ func Format(err error) string {
 		p = fromSystem(err)
 	}
 	lines := []string{err.Error()}
-	if p.Mend != "" {
-		lines = append(lines, "  what to do: "+p.Mend)
+	if p.Fix != "" {
+		lines = append(lines, "  what to do: "+p.Fix)
 	}
 	if p.Log != "" {
 		lines = append(lines, "  log: "+p.Log)
@@ -71,7 +71,7 @@ func fromSystem(err error) *Problem {
 	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
 		if errors.Is(err, refusal) {
 			cause, _ := Find(OnMachine(), err.Error())
-			return &Problem{Mend: cause.Mend}
+			return &Problem{Fix: cause.Fix}
 		}
 	}
 	return &Problem{}
@@ -79,8 +79,8 @@ func fromSystem(err error) *Problem {
 
 // Cause is a known cause of failure, recognized by any of its phrases in a program's output.
 type Cause struct {
-	Phrases    []string
-	What, Mend string
+	Phrases   []string
+	What, Fix string
 }
 
 // Find returns the first cause with a phrase in the output. Unknown causes are left to the log.
@@ -97,7 +97,7 @@ func Find(causes []Cause, printed string) (cause Cause, known bool) {
 // Explain adds the cause and its fix, if the output matches a known cause.
 func (p *Problem) Explain(causes []Cause, printed string) {
 	if cause, known := Find(causes, printed); known {
-		p.What, p.Mend = p.What+", since "+cause.What, cause.Mend
+		p.What, p.Fix = p.What+", since "+cause.What, cause.Fix
 	}
 }
 
@@ -107,19 +107,19 @@ func OnMachine() []Cause {
 	return []Cause{{
 		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
 		What:    "the disk is full",
-		Mend:    "free some space (\"go clean -cache\" empties Go's build cache, which may lie on another disk than this folder), then run the same command again",
+		Fix:     "free some space (\"go clean -cache\" empties Go's build cache, which may lie on another disk than this folder), then run the same command again",
 	}, {
 		Phrases: []string{"read-only file system"},
 		What:    "a folder that must be written to is read-only",
-		Mend:    "copy the repository to a folder that you can write to",
+		Fix:     "copy the repository to a folder that you can write to",
 	}, {
 		Phrases: []string{"signal: killed", "cannot allocate memory", "out of memory"},
 		What:    "the machine ran out of memory",
-		Mend:    "close other programs (2 GiB free are needed), then run the same command again",
+		Fix:     "close other programs (2 GiB free are needed), then run the same command again",
 	}, {
 		Phrases: []string{"permission denied"},
 		What:    "a file may not be read or written",
-		Mend:    "check who owns this folder and Go's caches (a former run as root?)",
+		Fix:     "check who owns this folder and Go's caches (a former run as root?)",
 	}}
 }
 
@@ -131,22 +131,22 @@ func OfGo() []Cause {
 		// go's words when a file proxy hasn't got a file: the proxy of an unpacked archive.
 		Phrases: []string{"/.workshop/proxy/"},
 		What:    "a module is needed that isn't in the archive that this folder came from",
-		Mend:    "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
+		Fix:     "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
 	}, {
 		Phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
 		What:    "this Go is too old",
-		Mend:    "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
+		Fix:     "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
 	}, {
 		Phrases: []string{"module lookup disabled"},
 		What:    "Go isn't allowed to fetch modules (GOPROXY=off)",
-		Mend:    "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
+		Fix:     "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
 	}, {
 		Phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
 		What:    "the Go modules couldn't be fetched",
-		Mend:    "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
+		Fix:     "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
 	}, {
 		Phrases: []string{"checksum mismatch"},
 		What:    "a fetched module isn't the one that go.sum names",
-		Mend:    "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",
+		Fix:     "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",
 	}}...)
 }

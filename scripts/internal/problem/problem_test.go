@@ -17,7 +17,7 @@ func TestFormat(t *testing.T) {
 			errors.New("no"), "no",
 		},
 		"a problem shows its fix and log, wrapped or not": {
-			fmt.Errorf("up: %w", &Problem{What: "port 1 is taken", Mend: "end it", Log: "/x.log"}),
+			fmt.Errorf("up: %w", &Problem{What: "port 1 is taken", Fix: "end it", Log: "/x.log"}),
 			"up: port 1 is taken\n  what to do: end it\n  log: /x.log",
 		},
 		"an error of the operating system has a fix": {
@@ -57,8 +57,8 @@ func TestCause(t *testing.T) {
 		"./x.go:1:1: syntax error": "",
 	}
 	for output, want := range tests {
-		if got, known := Find(OfGo(), output); got.What != want || known != (want != "") || known != (got.Mend != "") {
-			t.Errorf("%q: got %q (fix %q), want %q", output, got.What, got.Mend, want)
+		if got, known := Find(OfGo(), output); got.What != want || known != (want != "") || known != (got.Fix != "") {
+			t.Errorf("%q: got %q (fix %q), want %q", output, got.What, got.Fix, want)
 		}
 	}
 }
@@ -77,8 +77,8 @@ func TestCauseOnMachine(t *testing.T) {
 		"open /w/.workshop/proxy/x: permission denied":                                                                                      "a file may not be read or written",
 	}
 	for output, want := range tests {
-		if got, known := Find(OnMachine(), output); got.What != want || known != (want != "") || known != (got.Mend != "") {
-			t.Errorf("%q: got %q (fix %q), want %q", output, got.What, got.Mend, want)
+		if got, known := Find(OnMachine(), output); got.What != want || known != (want != "") || known != (got.Fix != "") {
+			t.Errorf("%q: got %q (fix %q), want %q", output, got.What, got.Fix, want)
 		}
 	}
 }
