@@ -60,7 +60,7 @@ func (r Repository) CheckText(files ...string) ([]Problem, error) {
 		problems := slices.Concat(
 			r.checkBlocks(doc),
 			checkLinks(texts, doc),
-			checkHeadings(doc),
+			checkChapter(doc),
 			checkConsole(doc),
 			checkGlossary(texts, doc),
 			r.checkMessages(texts, doc),

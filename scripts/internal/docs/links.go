@@ -24,24 +24,20 @@ var chapterHeadings = []string{
 	"The problem", "The idea", "Run it", "How it works", "The diff", "What breaks", "Exercises", "You now know",
 }
 
-// formerHeadings are those of the chapters that haven't been rewritten yet.
-var formerHeadings = []string{
-	"What you'll build", "Run it", "How it works", "What changed", "What breaks", "Exercises", "For production",
-	"Where to read on",
-}
-
 // unslugged is what GitHub leaves out of a heading's anchor.
 var unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc}\- ]`)
 
-func checkHeadings(doc *document) []Problem {
+// mostWords is how long a chapter's README may be. What is deeper goes to pages in more/.
+const mostWords = 3000
+
+func checkChapter(doc *document) []Problem {
 	if !chapterREADME.MatchString(doc.file) {
 		return nil
 	}
-	have := slices.DeleteFunc(doc.headings(), func(h heading) bool { return h.level != 2 })
-	chapterHeadings := chapterHeadings
-	if len(have) > 0 && have[0].text == formerHeadings[0] {
-		chapterHeadings = formerHeadings
+	if words := len(strings.Fields(string(doc.source))); words > mostWords {
+		return []Problem{doc.problem(1, "the chapter has %d words, and %d are enough: move something to more/", words, mostWords)}
 	}
+	have := slices.DeleteFunc(doc.headings(), func(h heading) bool { return h.level != 2 })
 	for i, want := range chapterHeadings {
 		if i == len(have) {
 			last := strings.Count(string(doc.source), "\n")

@@ -66,9 +66,11 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestAChapterHasTheHeadingsOfAllChapters(t *testing.T) {
 	tests := map[string]struct {
 		headings []string
+		words    int
 		want     []string
 	}{
 		"all, in order":       {headings: chapterHeadings},
+		"too many words":      {headings: chapterHeadings, words: 3000, want: []string{"words, and 3000 are enough"}},
 		"none":                {want: []string{`01-x/README.md:2: the chapter's second-level heading "The problem" is missing`}},
 		"one is missing":      {headings: slices.Delete(slices.Clone(chapterHeadings), 1, 2), want: []string{`heading 2 is "The idea", not "Run it"`}},
 		"the last is missing": {headings: chapterHeadings[:7], want: []string{`"You now know" is missing`}},
@@ -79,6 +81,9 @@ func TestAChapterHasTheHeadingsOfAllChapters(t *testing.T) {
 			text := []string{"# Chapter", ""}
 			for _, heading := range test.headings {
 				text = append(text, "## "+heading, "### free")
+			}
+			if test.words > 0 {
+				text = append(text, strings.Repeat("word ", test.words))
 			}
 			root := repository(t, map[string]string{"01-x/README.md": markdownText(text...)})
 			problems, err := (Repository{Root: root}).CheckText("01-x/README.md")
