@@ -184,11 +184,11 @@ func TestALogThatWasRenamedIsReadToItsEnd(t *testing.T) {
 		t.Errorf("read again are %v, error %v", requests, err)
 	}
 
-	anew := Log{Path: path}
-	if requests, err := anew.Requests(""); err != nil || len(requests) != 7 || requests[1].Verb != "get" || requests[2].Verb != "update" {
+	again := Log{Path: path}
+	if requests, err := again.Requests(""); err != nil || len(requests) != 7 || requests[1].Verb != "get" || requests[2].Verb != "update" {
 		t.Errorf("read from the beginning are %v, error %v", requests, err)
 	}
-	if requests, err := anew.Requests(""); err != nil || len(requests) > 0 {
+	if requests, err := again.Requests(""); err != nil || len(requests) > 0 {
 		t.Errorf("from the beginning, read again are %v, error %v", requests, err)
 	}
 	later := Log{Path: path}

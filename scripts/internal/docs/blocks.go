@@ -30,7 +30,7 @@ type markedBlock struct {
 // Write puts the source's present text, and the present counts, into the marked blocks of these files, and returns the files that it
 // changed. What it can't fix, such as a marker that names no declaration, it leaves as it is and names in the error.
 func (r Repository) Write(files ...string) (changed []string, err error) {
-	var unmended []error
+	var unfixed []error
 	for _, file := range files {
 		doc, err := readDocument(os.DirFS(r.Root), file)
 		if err != nil {
@@ -39,21 +39,21 @@ func (r Repository) Write(files ...string) (changed []string, err error) {
 		lines := splitLines(doc.source)
 		blocks, problems := r.blocks(doc, lines)
 		for _, problem := range problems {
-			unmended = append(unmended, problem)
+			unfixed = append(unfixed, problem)
 		}
 		for _, block := range slices.Backward(blocks) { // from the end, so that line numbers stay true
 			lines = slices.Replace(lines, block.from, block.to, block.want...)
 		}
-		mended := strings.Join(lines, "\n")
-		if mended == string(doc.source) {
+		fixed := strings.Join(lines, "\n")
+		if fixed == string(doc.source) {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(r.Root, filepath.FromSlash(file)), []byte(mended), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(r.Root, filepath.FromSlash(file)), []byte(fixed), 0o644); err != nil {
 			return changed, fmt.Errorf("writing into Markdown: %w", err)
 		}
 		changed = append(changed, file)
 	}
-	return changed, errors.Join(unmended...)
+	return changed, errors.Join(unfixed...)
 }
 
 func (r Repository) checkBlocks(doc *document) []Problem {

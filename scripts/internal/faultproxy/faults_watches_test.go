@@ -95,14 +95,14 @@ func TestGoneIsForThoseWhoNameAResourceVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	receive(t, "a watch", api.watches)
-	for sentence, anew := range map[string]metav1.ListOptions{
+	for sentence, fresh := range map[string]metav1.ListOptions{
 		"no version":             {},
 		"any version":            {ResourceVersion: "0"},
 		"the objects themselves": {ResourceVersion: "10", SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
 	} {
 		proxy.GoneAsResponse()
 		var got []bool
-		for _, options := range []metav1.ListOptions{{ResourceVersion: "10"}, anew, {ResourceVersion: "10"}} {
+		for _, options := range []metav1.ListOptions{{ResourceVersion: "10"}, fresh, {ResourceVersion: "10"}} {
 			got = append(got, apierrors.IsResourceExpired(begin(options)))
 		}
 		if diff := cmp.Diff([]bool{true, false, false}, got); diff != "" {
