@@ -1,7 +1,7 @@
 //go:build ignore
 
 // Command openapi-schema prints the OpenAPI definitions of our types as JSON, the form in which
-// applyconfiguration-gen reads them. The package that it imports is there only while
+// applyconfiguration-gen reads them. The package that it imports exists only while
 // update-codegen.sh runs.
 package main
 
@@ -23,7 +23,7 @@ func main() {
 	definitions := spec.Definitions{}
 	for name, definition := range openapi.GetOpenAPIDefinitions(reference) {
 		schema := definition.Schema
-		// A few types look otherwise in OpenAPI v2, such as IntOrString.
+		// A few types, such as IntOrString, differ in OpenAPI v2.
 		if v2, ok := schema.Extensions[common.ExtensionV2Schema]; ok {
 			schema = v2.(spec.Schema)
 		}
@@ -36,8 +36,8 @@ func main() {
 	}
 }
 
-// friendly is a type's name as OpenAPI has it. Kubernetes' own types have it already; ours are
-// named by their Go package.
+// friendly returns a type's OpenAPI name. Kubernetes' own types already have theirs; ours are named
+// by their Go package.
 func friendly(name string) string {
 	if strings.Contains(name, "/") {
 		return util.ToRESTFriendlyName(name)

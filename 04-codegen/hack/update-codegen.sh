@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Regenerates all generated code, from the types in pkg/apis: run it after each change there. It
-# needs Go and bash, and works whatever this folder is called and wherever it is.
+# Regenerates all generated code from the types in pkg/apis. Run it after each change there. It
+# needs Go and bash, and works in a folder with any name and place.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 shopt -s nullglob
-export GOWORK=off # this module alone, at its own versions: not the workspace
+export GOWORK=off # use only this module, at its own versions, and not the workspace
 
 # kube_codegen.sh installs its generators into GOBIN, and leaves a file in TMPDIR. Use a temporary
 # directory for both, so that neither ends up among your own files.
@@ -23,7 +23,8 @@ for folder in pkg exercises/*/pkg; do # an exercise has types of its own
     kube::codegen::gen_helpers --boilerplate "$boilerplate" "$folder/apis"
     kube::codegen::gen_register --boilerplate "$boilerplate" "$folder/apis"
 
-    # 2. The types' schema, for step 3 only. The report is about the naming rules of Kubernetes' own types.
+    # 2. The types' schema, for step 3 only. The report is about the naming rules of Kubernetes' own
+    # types.
     kube::codegen::gen_openapi --boilerplate "$boilerplate" --update-report --report-filename "$GOBIN/report" \
         --output-dir hack/openapi --output-pkg "$module/hack/openapi" "$folder/apis"
     go run hack/openapi-schema.go > "$GOBIN/schema.json"

@@ -1,7 +1,7 @@
-// These tests fail if the generated code isn't what the generators make of the types, for example
-// because you forgot to run them. They run the scripts in this folder, which takes a minute or two;
-// -short skips them. They have a package of their own, so that Go caches their result until a file
-// of the chapter changes.
+// These tests fail if the generated code is out of date, for example because you forgot to run the
+// generators. They run the scripts in this folder, which takes a minute or two; -short skips them.
+// They have a package of their own, so that Go caches their result until a file of the chapter
+// changes.
 
 package hack
 
@@ -31,8 +31,8 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	}
 }
 
-// A type is changed, in a clone whose folder is called as its owner likes, and the generators aren't run. One script
-// says so and names the other, which fixes it and changes nothing else.
+// Change a type, in a clone with any name, and don't run the generators. verify-codegen.sh must notice and name the
+// other script, which must fix it and change nothing else.
 func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	t.Parallel()
 	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")

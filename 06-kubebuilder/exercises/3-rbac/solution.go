@@ -24,8 +24,8 @@ type Reconciler struct {
 }
 
 // What the controller may do: what it sends, and what the server asks about besides. What it reads comes from the cache, so that is list
-// and watch, and nothing is sent to get one. An apply is a patch; one that makes an object needs create as well. A Deployment's owner
-// reference says blockOwnerDeletion, which only those may set who may update the Foo's finalizers.
+// and watch, and nothing is sent to get one. An apply is a patch. If it creates the object, it needs create as well. A Deployment's
+// owner reference says blockOwnerDeletion, which only those may set who may update the Foo's finalizers.
 //
 // +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos,verbs=list;watch
 // +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos/status,verbs=patch

@@ -88,7 +88,7 @@ type Service struct {
 	Port int32 `json:"port"`
 }
 
-// +kubebuilder:validation:XValidation:rule="self.startTime != self.endTime",message="startTime and endTime must differ: for the whole day, say 0 and 24"
+// +kubebuilder:validation:XValidation:rule="self.startTime != self.endTime",message="startTime and endTime must differ: for the whole day, use 0 and 24"
 
 // Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. One whose end isn't after its start goes on
 // past midnight. Its start and its end differ: the whole day is 0 to 24.

@@ -74,7 +74,7 @@ type TDSetSpec struct {
 	// +default="UTC"
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
-	// +kubebuilder:validation:XValidation:rule="oldSelf.orValue('') == self || self != 'Local' && timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",optionalOldSelf=true,message="no known time zone: say an IANA name, such as Europe/Berlin or UTC"
+	// +kubebuilder:validation:XValidation:rule="oldSelf.orValue('') == self || self != 'Local' && timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",optionalOldSelf=true,message="unknown time zone: use an IANA name, such as Europe/Berlin or UTC"
 	TimeZone string `json:"timeZone,omitempty"`
 	// IntervalMint is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
 	// that often. Without it, the controller looks at it only when an object or the active window
@@ -108,7 +108,7 @@ type Service struct {
 	Port int32 `json:"port"`
 }
 
-// +kubebuilder:validation:XValidation:rule="self.startTime != self.endTime",message="startTime and endTime must differ: for the whole day, say 0 and 24"
+// +kubebuilder:validation:XValidation:rule="self.startTime != self.endTime",message="startTime and endTime must differ: for the whole day, use 0 and 24"
 
 // Scheduling is a window of the day, in hours of the TDSet's time zone, and its number of replicas.
 // It includes its start and excludes its end. If its end isn't after its start, it continues past

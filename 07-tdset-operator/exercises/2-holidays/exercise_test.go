@@ -288,7 +288,7 @@ func TestAt(t *testing.T) {
 			holidays: "2026-12-25",
 			zone:     "Europe/Atlantis",
 			at:       "2026-12-25 12:00",
-			want:     `the error timeZone "Europe/Atlantis": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+			want:     `the error timeZone "Europe/Atlantis": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

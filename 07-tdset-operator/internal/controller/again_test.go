@@ -122,7 +122,7 @@ func TestControllerOptions(t *testing.T) {
 func TestEventsAreRecordedOnce(t *testing.T) {
 	const (
 		exists = "Warning ErrResourceExists " + taken
-		noZone = `Warning InvalidSchedule spec.timeZone: Invalid value: "Local": no known time zone: say an IANA name, such as Europe/Berlin or UTC`
+		noZone = `Warning InvalidSchedule spec.timeZone: Invalid value: "Local": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`
 	)
 	tdset := aTDSet()
 	c := newCluster(t, tdset)

@@ -75,7 +75,7 @@ func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 	}
 	want := []string{
 		allAvailable, notChanged("InvalidSchedule"),
-		`Degraded=True, InvalidSchedule: spec.timeZone: Invalid value: "Atlantis/Poseidonis": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+		`Degraded=True, InvalidSchedule: spec.timeZone: Invalid value: "Atlantis/Poseidonis": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	}
 	if diff := cmp.Diff(want, inWords(got.Conditions)); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)

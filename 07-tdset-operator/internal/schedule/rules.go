@@ -20,7 +20,7 @@ const (
 
 // These messages are those of the CRD's rules, too.
 const (
-	noHours   = "startTime and endTime must differ: for the whole day, say 0 and 24"
+	noHours   = "startTime and endTime must differ: for the whole day, use 0 and 24"
 	sameHours = "has the same startTime and endTime (0 and 24 are the same end): delete one of them"
 )
 

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	zoneIsUnknown = "no known time zone: say an IANA name, such as Europe/Berlin or UTC"
-	mustDiffer    = "startTime and endTime must differ: for the whole day, say 0 and 24"
+	zoneIsUnknown = "unknown time zone: use an IANA name, such as Europe/Berlin or UTC"
+	mustDiffer    = "startTime and endTime must differ: for the whole day, use 0 and 24"
 	sameAsFirst   = "schedulingConfig[0] has the same startTime and endTime (0 and 24 are the same end): delete one of them"
 )
 

@@ -63,7 +63,7 @@ func Location(spec *schedulev1.TDSetSpec) (*time.Location, error) {
 }
 
 // unknownZone is the message of the CRD's rule, too.
-const unknownZone = "no known time zone: say an IANA name, such as Europe/Berlin or UTC"
+const unknownZone = "unknown time zone: use an IANA name, such as Europe/Berlin or UTC"
 
 // Name returns a window's name, which is its hours, such as "9-17". None is "default".
 func Name(spec *schedulev1.TDSetSpec, window int) string {

@@ -146,7 +146,7 @@ func TestAtOfAnUnknownZone(t *testing.T) {
 		}
 	}
 	_, err := At(aSpec("Mars/Olympus_Mons"), time.Time{})
-	if want := `timeZone "Mars/Olympus_Mons": no known time zone: say an IANA name, such as Europe/Berlin or UTC`; err == nil || err.Error() != want {
+	if want := `timeZone "Mars/Olympus_Mons": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

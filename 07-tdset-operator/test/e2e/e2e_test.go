@@ -95,7 +95,7 @@ func webhookAnswers(t *testing.T, namespace string) {
 		want     string // in what kubectl says
 	}{
 		"hours in no window are warned of":   {"[{startTime: 9, endTime: 17, replica: 2}]", false, "Warning: spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 1"},
-		"a window without hours is refused":  {"[{startTime: 9, endTime: 9, replica: 2}]", true, "startTime and endTime must differ: for the whole day, say 0 and 24"},
+		"a window without hours is refused":  {"[{startTime: 9, endTime: 9, replica: 2}]", true, "startTime and endTime must differ: for the whole day, use 0 and 24"},
 		"what is left out gets its defaults": {"[]", false, "timeZone: UTC\n"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -1,37 +1,37 @@
 {{/*
-What several templates need. Names are the same whatever the release is called: the manager knows some of them (cmd/webhooks.go), and a
-cluster has one CRD, so one operator.
+Shared by several templates. Names don't depend on the release's name, because the manager has some of them in its code (cmd/webhooks.go).
+A cluster has one CRD, so it has one operator.
 */}}
 
-{{/* The labels of every object that has some in config/. */}}
+{{/* The labels of every object that has labels in config/. */}}
 {{- define "tdset-operator.labels" -}}
 app.kubernetes.io/name: tdset-operator
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* The labels of the manager's Pods: by these they are selected. */}}
+{{/* The labels of the manager's Pods, which selectors use. */}}
 {{- define "tdset-operator.podLabels" -}}
 control-plane: controller-manager
 app.kubernetes.io/name: tdset-operator
 {{- end }}
 
-{{/* Not empty if the manager makes the webhook's certificate. */}}
+{{/* Not empty if the manager creates the webhook's certificate. */}}
 {{- define "tdset-operator.rotates" -}}
 {{- if and .Values.webhooks.enable (eq .Values.webhooks.certificates "rotation") }}true{{ end }}
 {{- end }}
 
-{{/* Not empty if cert-manager makes it. */}}
+{{/* Not empty if cert-manager creates it. */}}
 {{- define "tdset-operator.certManager" -}}
 {{- if and .Values.webhooks.enable (eq .Values.webhooks.certificates "certManager") }}true{{ end }}
 {{- end }}
 
-{{/* The Secret that has it. */}}
+{{/* The name of the certificate's Secret. */}}
 {{- define "tdset-operator.certSecret" -}}
 {{- if include "tdset-operator.rotates" . }}tdset-operator-{{ end }}webhook-server-cert
 {{- end }}
 
-{{/* The account that bindings give rights to. */}}
+{{/* The subject of every binding: the manager's ServiceAccount. */}}
 {{- define "tdset-operator.subjects" -}}
 - kind: ServiceAccount
   name: tdset-operator-controller-manager

@@ -33,23 +33,23 @@ var refusals = map[string]struct {
 }{
 	"an unknown zone": {
 		zone("Mars/Olympus_Mons"),
-		`spec.timeZone: Invalid value: "string": unknown time zone Mars/Olympus_Mons evaluating rule: no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
-		`spec.timeZone: Invalid value: "Mars/Olympus_Mons": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+		`spec.timeZone: Invalid value: "string": unknown time zone Mars/Olympus_Mons evaluating rule: unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
+		`spec.timeZone: Invalid value: "Mars/Olympus_Mons": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	},
 	"the server's own zone": {
 		zone("Local"),
-		`spec.timeZone: Invalid value: "Local": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
-		`spec.timeZone: Invalid value: "Local": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+		`spec.timeZone: Invalid value: "Local": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
+		`spec.timeZone: Invalid value: "Local": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	},
 	"an offset for a zone": {
 		zone("+05:30"),
 		`spec.timeZone: Invalid value: "+05:30": spec.timeZone in body should match '^[A-Za-z]`,
-		`spec.timeZone: Invalid value: "+05:30": no known time zone: say an IANA name, such as Europe/Berlin or UTC`,
+		`spec.timeZone: Invalid value: "+05:30": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	},
 	"a window without hours": {
 		windows(aWindow(0, 24), aWindow(9, 9)),
-		`spec.schedulingConfig[1]: Invalid value: startTime and endTime must differ: for the whole day, say 0 and 24`,
-		`spec.schedulingConfig[1]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, say 0 and 24`,
+		`spec.schedulingConfig[1]: Invalid value: startTime and endTime must differ: for the whole day, use 0 and 24`,
+		`spec.schedulingConfig[1]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, use 0 and 24`,
 	},
 	"a window twice": {
 		windows(aWindow(19, 0), aWindow(19, 24)),

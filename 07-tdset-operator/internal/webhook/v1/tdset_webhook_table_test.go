@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	unknownZone  = `TDSet.schedule.rs "a" is invalid: spec.timeZone: Invalid value: "Mars/Olympus_Mons": no known time zone: say an IANA name, such as Europe/Berlin or UTC`
-	noHours      = `TDSet.schedule.rs "a" is invalid: spec.schedulingConfig[0]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, say 0 and 24`
+	unknownZone  = `TDSet.schedule.rs "a" is invalid: spec.timeZone: Invalid value: "Mars/Olympus_Mons": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`
+	noHours      = `TDSet.schedule.rs "a" is invalid: spec.schedulingConfig[0]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, use 0 and 24`
 	uncovered    = "spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 1"
 	uncoveredTwo = "spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 2"
 	overlap      = "spec.schedulingConfig[1]: window 0-24 is not active from 9 to 17, because it comes after 9-17"
