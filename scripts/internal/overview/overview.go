@@ -26,7 +26,7 @@ func Chapters(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	table := [][]string{{"chapter", "the problem", "you add", "minutes, and for the exercises"}}
+	table := [][]string{{"chapter", "the problem", "you add", "minutes + exercises"}}
 	for _, chapter := range all {
 		summary, err := chapter.Summary()
 		if err != nil {
@@ -77,14 +77,14 @@ var jobs = []job{
 	{what: "a queue, its workers, retries", files: regexp.MustCompile(`(^|/)(handle|queue)\.go$`)},
 	{what: "reads", files: regexp.MustCompile(`(^|/)(read|paths)\.go$`)},
 	{what: "Reconcile: compare, and act", files: regexp.MustCompile(`(^|/)reconcile\.go$|_controller\.go$`)},
-	{what: "what a Foo wants, what its status says", files: regexp.MustCompile(`(^|/)desired\.go$`)},
+	{what: "the desired state and the status", files: regexp.MustCompile(`(^|/)desired\.go$`)},
 	{what: "writes", files: regexp.MustCompile(`(^|/)(write|merge)\.go$`)},
 	{what: "Events", files: regexp.MustCompile(`(^|/)recorder\.go$`)},
 	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
 	{what: "a timeout for idle watches", files: regexp.MustCompile(`(^|/)idletimeout\.go$`)},
 	{what: "namespaces that are being deleted", files: regexp.MustCompile(`(^|/)terminating\.go$`)},
-	{what: "what the log says when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
-	{what: "flags, settings, start and end", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving|waitforcrd)\.go$`)},
+	{what: "log messages when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
+	{what: "flags, settings, startup and shutdown", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving|waitforcrd)\.go$`)},
 	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},
 }
 
@@ -102,10 +102,10 @@ func ByHand(root string) (string, error) {
 		table = append(table, []string{job.what})
 	}
 	table = append(table,
-		[]string{"**all that is written by hand**"},
-		[]string{"Go that generators write"},
+		[]string{"**all Go written by hand**"},
+		[]string{"generated Go"},
 		[]string{"manifests and scripts, by hand"},
-		[]string{"lines to read, coming from the chapter before"},
+		[]string{"lines to read after the previous chapter"},
 		[]string{fmt.Sprintf("faults survived, of %d", len(contract.Faults()))},
 	)
 	rows, err := chapterdiff.Rows(all)

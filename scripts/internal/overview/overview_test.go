@@ -58,10 +58,10 @@ func TestByHand(t *testing.T) {
 		"| which events concern which Foos | 3 | 2 |\n",
 		"| Reconcile: compare, and act | – | 2 |\n",
 		"| writes | 3 | – |\n",
-		"| **all that is written by hand** | **6** | **4** |\n",
-		"| Go that generators write | – | 1 |\n",
+		"| **all Go written by hand** | **6** | **4** |\n",
+		"| generated Go | – | 1 |\n",
 		"| manifests and scripts, by hand | 2 | – |\n",
-		"| lines to read, coming from the chapter before | – | 4 |\n",
+		"| lines to read after the previous chapter | – | 4 |\n",
 		"| faults survived, of 12 | 6 | 12 |\n",
 	} {
 		if !strings.Contains(got, want) {
