@@ -18,7 +18,7 @@ import (
 // Next is when another window will be active, or none any more, in spec's zone: it may be days away. It is the zero time if that never
 // happens. At always returns.
 func At(spec *Spec, instant time.Time) schedule.State {
-	// YOUR WORK: from here on, this is the chapter's. It knows one day, and takes it for every day.
+	// YOUR WORK: from here on, this is the code of the chapter. It only knows one day, and treats every day like it.
 	local := instant.Round(0).In(spec.Zone)
 	belongs := byHour(spec.SchedulingConfig)
 	state := schedule.State{Replicas: spec.DefaultReplica, Window: belongs[local.Hour()]}

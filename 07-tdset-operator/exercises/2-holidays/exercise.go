@@ -26,7 +26,7 @@ func At(spec *Spec, instant time.Time) (schedule.State, error) {
 	if err != nil {
 		return state, err
 	}
-	// YOUR WORK: this knows no zone but UTC, no day but today, and no tomorrow without a transition.
+	// YOUR WORK: this only knows UTC and today, and doesn't look ahead to tomorrow's holiday.
 	utc := instant.UTC()
 	if today := utc.Format(time.DateOnly); slices.Contains(spec.Holidays, today) {
 		state = schedule.State{Replicas: spec.DefaultReplica, Window: schedule.None, Next: utc}
@@ -41,6 +41,6 @@ func At(spec *Spec, instant time.Time) (schedule.State, error) {
 // one that is listed twice (field.Duplicate, on the second). Each names its field, below path, which is the spec's, and its value;
 // Invalid says how to write a date.
 func Validate(spec *Spec, path *field.Path) field.ErrorList {
-	// YOUR WORK: holidays aren't looked at.
+	// YOUR WORK: validate the holidays too.
 	return schedule.Validate(&spec.TDSetSpec, path)
 }

@@ -40,7 +40,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	// YOUR WORK: each of the following lines means well, here and in finalize.
+	// YOUR WORK: fix the mistakes from here on, and in finalize.
 	if controllerutil.AddFinalizer(tdset, finalizer) {
 		if err := r.Update(ctx, tdset); err != nil {
 			return ctrl.Result{}, fmt.Errorf("add the finalizer: %w", err)

@@ -39,7 +39,7 @@ var _ prometheus.Collector = &Collector{}
 
 // NewCollector returns a Collector of the TDSets in that cache, by that clock.
 func NewCollector(cache client.Reader, clock clock.PassiveClock) *Collector {
-	// YOUR WORK: names, labels and units.
+	// YOUR WORK: fix the names, labels and units.
 	return &Collector{
 		cache: cache,
 		clock: clock,
@@ -62,7 +62,7 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 
 // Collect sends the numbers of every TDSet.
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
-	// YOUR WORK: what it sends is as old as the last call of Observe.
+	// YOUR WORK: compute the numbers here, because these are as old as the last call of Observe.
 	c.untilNext.Collect(metrics)
 	c.notAsScheduled.Collect(metrics)
 }

@@ -22,7 +22,7 @@ import (
 // Parse returns the override in tdset's annotation, be it in force or expired; nil if there is no such annotation. What isn't one is a
 // *field.Error, which names the field (annotationPath) and its value, and says what is expected (format).
 func Parse(tdset *schedulev1.TDSet) (*Override, error) {
-	// YOUR WORK: this takes anything.
+	// YOUR WORK: refuse everything that is no override. This accepts anything.
 	var override Override
 	var until string
 	_, _ = fmt.Sscanf(tdset.Annotations[Annotation], "%d until %s", &override.Replicas, &until)
@@ -35,7 +35,7 @@ func Parse(tdset *schedulev1.TDSet) (*Override, error) {
 func At(spec *schedulev1.TDSetSpec, override *Override, instant time.Time) (State, error) {
 	scheduled, err := schedule.At(spec, instant)
 	state := State{State: scheduled}
-	// YOUR WORK: it is too long, and nobody notices when it ends.
+	// YOUR WORK: it lasts too long, and Next ignores its end.
 	if override != nil && !instant.After(override.Until) {
 		state.Replicas, state.Overridden = override.Replicas, true
 	}
@@ -78,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 
 	now := r.Clock.Now()
 	override, invalid := Parse(tdset)
-	// YOUR WORK: from here on.
+	// YOUR WORK: fix everything from here on.
 	if invalid != nil {
 		return ctrl.Result{}, invalid
 	}
