@@ -18,11 +18,11 @@ func Matrix(all []chapters.Chapter) string {
 	text.WriteString("# Which chapter survives what\n\n")
 	foos, tdsets := foos(), tdsets()
 	if slices.ContainsFunc(all, foos.Judges) {
-		text.WriteString("As long as nothing goes wrong, every chapter keeps every promise:\n\n")
+		text.WriteString("While nothing goes wrong, every chapter keeps every promise:\n\n")
 		foos.writePromises(&text)
 		text.WriteString(`
 Each cell of the next table is a test of these promises under a fault. Once its Foos have settled, the fault strikes while Foos are
-created, scaled, renamed, deleted and tampered with. Then each promise is judged. Each *no* is shown by a test, too.
+created, scaled, renamed, deleted and tampered with. Then each promise is judged. A test shows each *no*, too.
 
 `)
 		foos.write(&text, Faults(), all)
@@ -30,7 +30,7 @@ created, scaled, renamed, deleted and tampered with. Then each promise is judged
 	}
 	text.WriteString(`## TDSets
 
-These promises are tested on chapter 07's program, and on the other chapters' solutions of the TDSet exercise. Here, faults strike
+These promises are tested on chapter 07's program, and on the other chapters' TDSet solutions. Here, faults strike
 while settled TDSets are changed, deleted and tampered with, and while an hour begins at which they have to be scaled. T7, T8 and T9 ask
 more of chapter 07, because it also creates Services, and drains what is deleted.
 
