@@ -42,9 +42,10 @@ func Acquire(ctx context.Context, dir string, waiting func(holder string)) (rele
 			err = nil // the folder was removed just now
 		}
 		if !locked && err == nil && !said && waiting != nil {
-			text, _ := os.ReadFile(path)
-			waiting(string(text))
-			said = true
+			if text, _ := os.ReadFile(path); len(text) > 0 { // otherwise its holder hasn't written its name yet
+				waiting(string(text))
+				said = true
+			}
 		}
 		return false, err
 	})
