@@ -22,15 +22,15 @@ func newAgendaCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "agenda [90m|3h|1day]",
 		Short: "Print a workshop's timetable",
-		Long: `Agenda prints a workshop's timetable from scripts/AGENDA.md, with the times of your day: when each chapter begins, what you
-show, which exercises the participants do, what is left out, and what to say at the end. Without a length it prints them all.
-scripts/INSTRUCTOR.md says what to prepare.`,
+		Long: `Agenda prints a workshop's timetable from scripts/AGENDA.md with the times of your day: when each chapter begins, what you
+show, which exercises the participants do, what to leave out, and what to say at the end. Without a length it prints all
+timetables. scripts/INSTRUCTOR.md says what to prepare.`,
 		Example: "  ./scripts/workshop agenda 3h --start 13:30",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			begin, err := time.Parse("15:04", start)
 			if err != nil {
-				return problem.New("%q is no time of day", start).ToDo("hours and minutes, such as --start 13:30")
+				return problem.New("%q isn't a time of day", start).ToDo("use hours and minutes, such as --start 13:30")
 			}
 			page, err := os.ReadFile(filepath.Join(theRoot(), "scripts", "AGENDA.md"))
 			if err != nil {

@@ -16,19 +16,19 @@ import (
 )
 
 // loadAgain is for learners whose editor would write its old text over the new file.
-const loadAgain = "These files have changed: load them again in your editor."
+const loadAgain = "These files have changed, so reload them in your editor."
 
 func newCatchUpCommand() *cobra.Command {
 	var restore bool
 	command := &cobra.Command{
 		Use:   "catch-up CHAPTER[/K] | --restore [CHAPTER[/K]]",
 		Short: "Fill in the solutions up to an exercise, and keep a copy of your work",
-		Long: `Catch-up is for learners who have fallen behind in a workshop. It puts the course's solutions in place of all exercises from the
-first one to CHAPTER/K, or to the last one of CHAPTER, but for those that you have passed. What was there is kept in
-.workshop/kept; "progress" says that you are caught up, and doesn't call it solved.
+		Long: `Catch-up is for learners who have fallen behind in a workshop. It replaces all exercises from the first one to CHAPTER/K, or to
+the last one of CHAPTER, by the course's solutions, except those that you have passed. Your files are kept in
+.workshop/kept. "progress" lists these exercises as caught up, not as solved.
 
-With --restore, you get back what was kept: your own work, and exercises as they were given. A solution that you have
-changed stays, unless you name its exercise; then the changed one is kept in its turn.`,
+With --restore, you get your files back. If you have changed a solution, it stays, unless you name its exercise. Then your
+changed solution is kept, too.`,
 		Example: `  ./scripts/workshop catch-up 02/1
   ./scripts/workshop catch-up --restore`,
 		Args: func(command *cobra.Command, args []string) error {
@@ -66,7 +66,7 @@ func catchUp(command *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(out, "\nYou are caught up to %s.", last.Name())
 	if has(moves, exercises.MoveSolved) {
-		fmt.Fprint(out, " What was there before: ./scripts/workshop catch-up --restore\n"+loadAgain)
+		fmt.Fprint(out, " To get back what was there before: ./scripts/workshop catch-up --restore\n"+loadAgain)
 	}
 	progress, err := exercises.ReadProgress(theRoot())
 	if err != nil {
@@ -97,7 +97,7 @@ func putBack(command *cobra.Command, args []string) error {
 		fmt.Fprintln(out, "\n"+loadAgain)
 	}
 	if has(moves, exercises.MoveChanged) {
-		fmt.Fprintln(out, "\nTo restore yours all the same, name it: ./scripts/workshop catch-up --restore CHAPTER/K")
+		fmt.Fprintln(out, "\nTo restore yours anyway, name the exercise: ./scripts/workshop catch-up --restore CHAPTER/K")
 	}
 	return nil
 }

@@ -16,12 +16,12 @@ func newCheckCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
 		Short: "Check your work on the exercises",
-		Long: `Check runs the tests of an exercise, or of all in a chapter. For each test that fails it shows what was expected, and the
-place in your file to look at. Of more than three it shows only the first line each, unless you add --all. Without an
-argument it checks the first exercise that isn't passed. It remembers what you pass ("progress"). Its exit code is 0 if
-all that it checked passed.
+		Long: `Check runs the tests of an exercise, or of every exercise in a chapter. For each test that fails it shows what was
+expected, and where to look in your file. If more than three fail, it shows only the first line of each, unless you add
+--all. Without an argument it checks the first exercise that you haven't passed. It remembers which exercises you have
+passed ("progress"). Its exit code is 0 if everything that it checked passed.
 
-Some tests need a cluster: they are skipped while yours isn't up.`,
+Some tests need a cluster. They are skipped while yours isn't up.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
   ./scripts/workshop check 01`,
@@ -45,7 +45,7 @@ Some tests need a cluster: they are skipped while yours isn't up.`,
 			return checkAll(command, found, everything)
 		},
 	}
-	command.Flags().BoolVar(&everything, "all", false, "show all that each failing test says")
+	command.Flags().BoolVar(&everything, "all", false, "show the whole output of each failing test")
 	return command
 }
 
@@ -99,9 +99,9 @@ func newWatchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [CHAPTER[/K]]",
 		Short: "Check an exercise each time you save it",
-		Long: `Watch checks an exercise, and again each time that you save it. It begins with the one that you name, or with the first,
-in all chapters or in one, that isn't passed. Keys: h shows a hint, l lists all exercises, n goes on to the next one
-that isn't passed, c checks again, q quits.`,
+		Long: `Watch checks an exercise, and checks it again each time that you save it. It begins with the exercise that you name, or
+with the first one that you haven't passed, in all chapters or in one. Keys: h shows a hint, l lists all exercises, n goes
+to the next one that you haven't passed, c checks again, q quits.`,
 		Example: `  ./scripts/workshop watch
   ./scripts/workshop watch 01/1`,
 		Args: cobra.MaximumNArgs(1),

@@ -49,7 +49,7 @@ including the CRD and its objects.`,
 		},
 	}
 	command.Flags().BoolVar(&remove, "remove", false, "delete it again, with the CRD and its objects")
-	command.Flags().BoolVar(&helm, "helm", false, "by the chapter's Helm chart (07)")
+	command.Flags().BoolVar(&helm, "helm", false, "with the chapter's Helm chart (07)")
 	return command
 }
 

@@ -17,12 +17,12 @@ func newDiffCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "diff A B | diff --stat all",
 		Short: "Show what changes from one chapter to another, the lesson first",
-		Long: `Diff shows what changes from chapter A to chapter B, in the order in which it is best read: the lesson's file, the other
-files that changed, what is gone, and at last what is new. Where a chapter says its own name, as in import paths, that
-is no difference. Left out are go.mod, texts and generated code. With --all you also see tests, exercises, the lines of
-what is gone, and programs that only one of the two has.
+		Long: `Diff shows what changes from chapter A to chapter B, in the best order for reading: the lesson's file, the other changed
+files, the deleted ones, and finally the new ones. A chapter's own name, as in import paths, doesn't count as a
+difference. go.mod, texts and generated code are left out. With --all you also see tests, exercises, the lines of deleted
+files, and programs that only one of the two chapters has.
 
-On a terminal the pager that git uses shows it.`,
+On a terminal it uses the same pager as git.`,
 		Example: `  ./scripts/workshop diff 01 02
   ./scripts/workshop diff 02 03 --stat
   ./scripts/workshop diff --stat all`,
@@ -58,7 +58,7 @@ On a terminal the pager that git uses shows it.`,
 		},
 	}
 	command.Flags().BoolVar(&stat, "stat", false, "count the lines instead of showing them")
-	command.Flags().BoolVar(&everything, "all", false, "also tests, exercises, the lines of what is gone, and programs that only one chapter has")
-	command.Flags().BoolVar(&plain, "no-pager", false, "print all at once, as PAGER=cat does")
+	command.Flags().BoolVar(&everything, "all", false, "include tests, exercises, deleted lines, and programs that only one chapter has")
+	command.Flags().BoolVar(&plain, "no-pager", false, "print everything at once, as PAGER=cat does")
 	return command
 }

@@ -12,8 +12,8 @@ func newDoctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what on this machine will get in the way, and how to fix it",
-		Long: `Doctor looks at everything on this machine that the workshop depends on, changes nothing, and says what will get
-in the way. Its exit code is 1 if something is bad; a warning ("!") can wait.`,
+		Long: `Doctor checks everything on this machine that the workshop depends on. It changes nothing, and tells you what will get
+in the way and how to fix it. Its exit code is 1 if it finds a problem; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			bad := 0

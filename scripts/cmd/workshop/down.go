@@ -24,13 +24,14 @@ func newDownCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "down",
 		Short: "Stop the cluster and keep its data",
-		Long: `Down ends exactly the processes that up started. The cluster's data stays, and up goes on with it. A cluster of kind is
-deleted, and its data with it.
+		Long: `Down stops exactly the processes that up started. It keeps the cluster's data for the next up. A kind cluster is deleted,
+including its data.
 
-With --purge, all clusters are ended and .workshop/ is removed, with the programs in it, but for what is yours: your
-progress on the exercises, and the work that reset and catch-up have kept. With --purge --progress nothing stays. Only Go's own
-caches are left, so that building the programs again is quick ("go clean -cache -modcache" empties those), and the images that docker
-was given for clusters of kind ("docker image ls" shows them). In a folder that was unpacked from an archive ("pack"), what that has brought stays in any case: remove the folder to be rid of it.`,
+With --purge, it deletes all clusters and removes .workshop/ with the programs in it, except your own files: your progress
+on the exercises, and the work that reset and catch-up have kept. With --purge --progress it removes these, too. It leaves
+Go's own caches, so that building the programs again is quick ("go clean -cache -modcache" empties them), and the images
+that docker has for kind clusters ("docker image ls" shows them). If this folder was unpacked from an archive ("pack"), the
+archive's files stay. To get rid of them, remove the folder.`,
 		Args: func(command *cobra.Command, args []string) error {
 			if progress && !purge {
 				return errors.New("--progress goes with --purge")
@@ -86,12 +87,12 @@ func purgeAll(ctx context.Context, progress bool, waiting func(string)) (did str
 	ended, kept, err := cluster.Purge(ctx, theRoot(), keep, waiting)
 	left := "removed"
 	if len(brought) > 0 {
-		left = "emptied but for what the archive has brought"
+		left = "emptied except for the archive's files"
 	}
 	did = fmt.Sprintf("%d processes ended, .workshop %s.", ended+containers, left)
 	yours := slices.DeleteFunc(kept, func(name string) bool { return slices.Contains(brought, name) })
 	if len(yours) > 0 {
-		did += fmt.Sprintf(" What is yours is left: %s (--progress removes that, too).", strings.Join(yours, ", "))
+		did += fmt.Sprintf(" Your own files are kept: %s (--progress removes them, too).", strings.Join(yours, ", "))
 	}
 	return did, errors.Join(kindErr, err)
 }

@@ -31,7 +31,7 @@ func newHintCommand() *cobra.Command {
 	command := aboutOneExercise(&cobra.Command{
 		Use:   "hint CHAPTER/K",
 		Short: "Show the next hint for an exercise",
-		Long: `Hint shows one hint more each time: first a nudge, then an approach, then nearly the answer. It remembers how many you
+		Long: `Hint shows one more hint each time: first a nudge, then an approach, then nearly the answer. It remembers how many you
 have seen.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		hint, err := exercises.NextHint(command.Context(), theRoot(), exercise, all, colours())
@@ -47,8 +47,8 @@ func newSolutionCommand() *cobra.Command {
 	command := aboutOneExercise(&cobra.Command{
 		Use:   "solution CHAPTER/K",
 		Short: "Show the solution of an exercise that you have passed",
-		Long: `Solution prints one way to solve an exercise. There are others: whatever passes the check is right. Before you have passed
-it yourself, it takes --spoil.`,
+		Long: `Solution prints one way to solve an exercise. There are others, and any that passes the check is right. Until you have
+passed the exercise yourself, you have to add --spoil.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		progress, err := exercises.ReadProgress(theRoot())
 		if err != nil {
@@ -56,13 +56,13 @@ it yourself, it takes --spoil.`,
 		}
 		if progress.Of(exercise).Passed == nil && !spoil {
 			return problem.New("you haven't passed %s yet", exercise.Name()).
-				ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution all the same", exercise.Name())
+				ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution anyway", exercise.Name())
 		}
 		solution, err := exercises.Solution(exercise)
 		command.Print(solution)
 		return err
 	})
-	command.Flags().BoolVar(&spoil, "spoil", false, "show it before you have passed")
+	command.Flags().BoolVar(&spoil, "spoil", false, "show it even if you haven't passed")
 	return command
 }
 
@@ -70,8 +70,8 @@ func newResetCommand() *cobra.Command {
 	return aboutOneExercise(&cobra.Command{
 		Use:   "reset CHAPTER/K",
 		Short: "Start an exercise again, and keep a copy of your work",
-		Long: `Reset restores exercise.go as git has it. Your own is kept in .workshop/kept. Hints stay seen, and the exercise has to be
-passed again.`,
+		Long: `Reset restores exercise.go from git, and keeps your version in .workshop/kept. Hints that you have seen stay seen, and you
+have to pass the exercise again.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		file := exercise.Path(exercises.ExerciseFile)
 		changed, kept, err := exercises.Reset(command.Context(), theRoot(), exercise, time.Now())
@@ -79,11 +79,11 @@ passed again.`,
 		case err != nil:
 			return err
 		case kept != "":
-			command.Printf("%s is as it was given. Yours is kept: %s\n", file, kept)
+			command.Printf("%s is restored. Your version is kept: %s\n", file, kept)
 		case changed:
-			command.Printf("%s was missing, and is restored as it was given.\n", file)
+			command.Printf("%s was missing, and is restored.\n", file)
 		default:
-			command.Printf("%s was as it was given already.\n", file)
+			command.Printf("%s hadn't been changed.\n", file)
 		}
 		return nil
 	})

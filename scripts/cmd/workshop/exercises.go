@@ -57,8 +57,8 @@ func newProgressCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "progress",
 		Short: "Show which exercises you have passed",
-		Long: `Progress lists all exercises: which are passed, as of their last check, how many hints you have seen, and where the
-course's solution is in place of your work ("catch-up").`,
+		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen, and which ones
+have the course's solution instead of your work ("catch-up").`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			all, err := exercises.All(theRoot())

@@ -30,12 +30,13 @@ func newFaultsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "faults [CHAPTER FAULT [-- FLAG...]]",
 		Short: "Cause a fault, and watch what a chapter's program does about it",
-		Long: `Faults runs a chapter's program on the cluster as run does, but through a proxy that can make faults, and tells each request
-that the program sends, each line that it says, and each hit of the fault. When the program has settled, Enter begins the
-fault, and Enter ends it; Ctrl-C ends all. Meanwhile, use another terminal: scale the Foo, delete its Deployment.
+		Long: `Faults runs a chapter's program on the cluster, as run does, but through a proxy that can cause faults. It prints each
+request that the program sends, each line of its log, and each hit of the fault. When the program is idle, press Enter to
+begin the fault, Enter again to end it, and Ctrl-C to exit. Meanwhile, use another terminal: scale the Foo, delete its
+Deployment.
 
-With --for, the fault begins by itself, lasts that long, and the program runs on until Ctrl-C. Without an argument, faults
-lists the faults. Flags after -- are the program's.`,
+With --for, the fault begins at once and ends after that time, and the program keeps running until Ctrl-C. Without an
+argument, faults lists the faults. Flags after -- are the program's.`,
 		Example: `  ./scripts/workshop faults
   ./scripts/workshop faults 01 F4a
   ./scripts/workshop faults 03 F4a --for 20s
@@ -61,7 +62,7 @@ lists the faults. Flags after -- are the program's.`,
 			return tryFault(command, chapter, fault, args[2:], lasts)
 		},
 	}
-	command.Flags().DurationVar(&lasts, "for", 0, "begin by itself, and last so long (30s where there is no terminal for Enter)")
+	command.Flags().DurationVar(&lasts, "for", 0, "begin the fault at once, and end it after this time (30s if there is no terminal for Enter)")
 	return command
 }
 
@@ -78,7 +79,7 @@ func listFaults(w io.Writer) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, `
-./scripts/workshop faults 01 F4a tries one; ./scripts/workshop test --matrix says which chapter survives which.
+./scripts/workshop faults 01 F4a tries one; ./scripts/workshop test --matrix shows which chapter survives which.
 %s`, hints.String())
 	return err
 }
@@ -109,7 +110,7 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 		lasts = withoutTerminal
 	}
 	var turns <-chan struct{}
-	how := "Enter begins the fault, and Enter ends it."
+	how := "Press Enter to begin the fault, and Enter again to end it."
 	if lasts > 0 {
 		turns, how = timed(lasts), fmt.Sprintf("The fault begins now, and lasts %v.", lasts)
 	} else {
@@ -126,7 +127,7 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 			_, err := ready.kubectl.Run(ctx, append([]string{"wait", "--timeout=1m"}, p.Settled()...)...)
 			return err
 		},
-		Advice:  how + " Ctrl-C ends all. Meanwhile, try in another terminal:\n./scripts/workshop kubectl " + changes[p.Kind],
+		Advice:  how + " Ctrl-C exits. Meanwhile, try in another terminal:\n./scripts/workshop kubectl " + changes[p.Kind],
 		Turns:   turns,
 		Out:     command.OutOrStdout(),
 		Colours: colours(),

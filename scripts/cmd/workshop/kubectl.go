@@ -45,7 +45,7 @@ func newKubeconfigCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "kubeconfig",
 		Short:   "Print the path of the cluster's kubeconfig",
-		Long:    `Kubeconfig prints the path of the administrator's kubeconfig, and nothing else.`,
+		Long:    `Kubeconfig prints only the path of the administrator's kubeconfig.`,
 		Example: `  export KUBECONFIG="$(./scripts/workshop kubeconfig)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -75,10 +75,10 @@ func newEnvCommand() *cobra.Command {
 		Use:   "env",
 		Short: "Print the settings that go and kubectl need in your own shell",
 		Long: `Env prints lines for a POSIX shell that put the workshop's kubectl at the end of PATH. They set CGO_ENABLED=0, as the workshop does
-for all its builds: otherwise a first "go run" compiles the same libraries again, which takes minutes. (go test -race needs
-CGO_ENABLED=1.) In a folder that was unpacked from an
-archive ("pack"), they also put its Go at the front, and point Go to the archive's modules: so that commands such as
-"go run ./01-raw-watch" work there as well. scripts/workshop itself doesn't need them.`,
+for all its builds. Otherwise your first "go run" would compile the same libraries again, which takes minutes. (go test
+-race needs CGO_ENABLED=1.) In a folder that was unpacked from an archive ("pack"), they also put the archive's Go at the
+front of PATH and point Go to the archive's modules, so that commands such as "go run ./01-raw-watch" work there, too.
+scripts/workshop itself doesn't need them.`,
 		Example: `  eval "$(./scripts/workshop env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -94,8 +94,8 @@ func newAuditCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "audit",
 		Short: "Show who sent which request to the API server",
-		Long: `Audit shows the requests that the cluster's API server has answered, oldest first, each with the program that sent it:
-its audit log, made short.`,
+		Long: `Audit shows the requests that the cluster's API server has answered, oldest first, each with the program that sent it. It
+is a short form of the audit log.`,
 		Example: `  ./scripts/workshop audit --client 01-raw-watch --writes
   ./scripts/workshop audit --about /pods --count`,
 		Args: cobra.NoArgs,
@@ -122,9 +122,9 @@ its audit log, made short.`,
 			return nil
 		},
 	}
-	command.Flags().StringVar(&client, "client", "", "only of programs whose name begins so")
-	command.Flags().StringVar(&about, "about", "", "only with this in the path or query")
-	command.Flags().BoolVar(&writes, "writes", false, "only what could change something")
-	command.Flags().BoolVar(&count, "count", false, "print their number instead")
+	command.Flags().StringVar(&client, "client", "", "only requests of programs whose name begins with this")
+	command.Flags().StringVar(&about, "about", "", "only requests with this in the path or query")
+	command.Flags().BoolVar(&writes, "writes", false, "only requests that could change something")
+	command.Flags().BoolVar(&count, "count", false, "print only their number")
 	return command
 }

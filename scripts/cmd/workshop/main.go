@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string) int {
 	defer cancel()
 	root.SetOut(pipe{os.Stdout, cancel}) // cobra prints to stderr otherwise
 	understood := false
-	on := root.PersistentFlags().String("on", "", "the cluster's nodes: kwok (simulated) or kind (containers); a cluster of kind is preferred, if there is one")
+	on := root.PersistentFlags().String("on", "", "the cluster's nodes: kwok (simulated) or kind (containers); the default is the kind cluster, if there is one")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		understood = true
 		where, err := findRoot()
@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitInterrupted
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "workshop: interrupted; run the same command again, it goes on from here")
+		fmt.Fprintln(os.Stderr, "workshop: interrupted; run the same command again to continue from here")
 		return exitInterrupted
 	case !understood:
 		fmt.Fprintf(os.Stderr, "workshop: %v\nUsage: %s\nSee: %s --help\n", err, command.UseLine(), command.CommandPath())
@@ -94,10 +94,10 @@ func newRootCommand() *cobra.Command {
 		Use:   "workshop",
 		Short: "Kubernetes operators, from the wire up",
 		Long: `Kubernetes operators, from the wire up: a real Kubernetes control plane on this machine, and the course's
-chapters on it. All it makes lies in .workshop/; it never reads or writes ~/.kube/config.`,
+chapters on it. It keeps all its files in .workshop/, and never reads or writes ~/.kube/config.`,
 		Example: `  ./scripts/workshop up                  # a cluster, in seconds (the first time: minutes)
   ./scripts/workshop kubectl get nodes   # look at it
-  ./scripts/workshop down                # end it; its data stays`,
+  ./scripts/workshop down                # stop it and keep its data`,
 		SilenceUsage:      true, // an error's sentence is enough
 		SilenceErrors:     true, // printed by run
 		TraverseChildren:  true, // --on may stand before kubectl, all of whose flags are its own

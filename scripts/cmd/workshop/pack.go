@@ -19,18 +19,18 @@ func newPackCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pack",
 		Short: "Pack the whole course into one archive, for machines without a network",
-		Long: `Pack makes one archive: this repository as committed last, the control plane's programs, Go, and a module proxy made of
-files. A machine that has it needs a shell and tar, and no network:
+		Long: `Pack creates one archive with the last commit of this repository, the control plane's programs, Go, and a module proxy made
+of files. To use it, a machine needs a shell and tar, but no network:
 
   tar xzf operators-linux-amd64.tar.gz
   cd operators
   ./scripts/workshop demo
 
-There, scripts/workshop finds Go and the modules beside itself. For your own go commands: eval "$(./scripts/workshop env)".
-An archive is for one platform: linux or darwin (macOS), amd64 or arm64. For WSL2, take linux.
+There, scripts/workshop finds Go and the modules in the archive. For your own go commands: eval "$(./scripts/workshop env)".
+An archive is for one platform: linux or darwin (macOS), amd64 or arm64. For WSL2, choose linux.
 
-The first archive for another platform than this machine's takes some minutes, since Kubernetes is built for it. What was built
-is kept in .workshop/pack for the next time. "down --purge" removes that, and archives there.`,
+The first archive for another platform takes some minutes, because Kubernetes has to be built for it. The built programs
+are kept in .workshop/pack for the next time. "down --purge" removes them, and the archives there.`,
 		Example: `  ./scripts/workshop pack
   ./scripts/workshop pack --os darwin --arch arm64 --output /media/stick`,
 		Args: cobra.NoArgs,
@@ -46,8 +46,8 @@ is kept in .workshop/pack for the next time. "down --purge" removes that, and ar
 			return nil
 		},
 	}
-	command.Flags().StringVar(&options.Platform.OS, "os", options.Platform.OS, "the system that the archive is for: linux or darwin")
-	command.Flags().StringVar(&options.Platform.Arch, "arch", options.Platform.Arch, "its processor: amd64 or arm64")
+	command.Flags().StringVar(&options.Platform.OS, "os", options.Platform.OS, "the archive's operating system: linux or darwin")
+	command.Flags().StringVar(&options.Platform.Arch, "arch", options.Platform.Arch, "the archive's processor: amd64 or arm64")
 	command.Flags().StringVar(&options.Output, "output", "", "the archive, or a folder for it (default .workshop/pack)")
 	return command
 }

@@ -29,20 +29,20 @@ func newRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run CHAPTER [-- FLAG...]",
 		Short: "Run a chapter's program until you press Ctrl-C",
-		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example Foo, and runs its program with no more
-permissions than its manifests grant. Flags after -- are the program's.
+		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example Foo, and runs its program with only the
+permissions that its manifests grant. Flags after -- are the program's.
 
-The webhooks of a chapter that has some are called too, for as long as the program runs.
+If the chapter has webhooks, the API server calls them while the program runs.
 
-With --tdset it runs the solution of the chapter's last exercise in the same way: TDSet, a Deployment that is scaled by the
-time of day. Its flag --now sets its clock.`,
+With --tdset it runs the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
+day. Its flag --now sets its clock.`,
 		Example: `  ./scripts/workshop run 01
   ./scripts/workshop run 01 -- --trace
   ./scripts/workshop run 01 --tdset -- --now 2026-01-01T08:59:50Z`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
-				return fmt.Errorf("one chapter, please; the program's own flags come after --")
+				return fmt.Errorf("name one chapter; the program's own flags come after --")
 			}
 			chapter, err := oneChapter(args[:1])
 			if err != nil {
@@ -78,7 +78,7 @@ func noTDSet(chapter chapters.Chapter) error {
 		}
 	}
 	return problem.New("chapter %s has no exercise TDSet", chapter.Name).
-		ToDo("take one that has: %s", strings.Join(others, ", "))
+		ToDo("choose one that has it: %s", strings.Join(others, ", "))
 }
 
 func runProgram(ctx context.Context, p program.Program, flags []string) error {
@@ -88,13 +88,13 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 	}
 	defer os.RemoveAll(ready.dir)
 
-	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Ctrl-C ends it.\n", p.Name, ready.cluster.Name(), p.Namespace, p.ServiceAccount)
+	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Press Ctrl-C to stop it.\n", p.Name, ready.cluster.Name(), p.Namespace, p.ServiceAccount)
 	flags = append([]string{"--kubeconfig", ready.kubeconfig}, flags...)
 	switch {
 	case p.Webhooks == "":
 	case ready.cluster.Nodes() == cluster.Containers:
-		fmt.Fprintf(os.Stderr, "It runs without its webhooks: an API server in a container can't call this machine's loopback. "+
-			"In the cluster it has them: ./scripts/workshop deploy %.2s\n", p.Name)
+		fmt.Fprintf(os.Stderr, "It runs without its webhooks, because an API server in a container can't call this machine's loopback. "+
+			"To run it in the cluster with its webhooks: ./scripts/workshop deploy %.2s\n", p.Name)
 	default:
 		local, stop, err := serveWebhooks(ctx, p, ready)
 		if err != nil {
@@ -155,12 +155,12 @@ func newDemoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo [CHAPTER]",
 		Short: "Watch an operator at work: a guided tour on a real API server",
-		Long: `Demo brings the cluster up, starts a chapter's program on it, and does to it what users and accidents do: create,
-scale, interfere, delete. After each step it shows the objects and the API requests that the program made. It exits
-with 0 only if every step held. Without a chapter it shows the first one.
+		Long: `Demo brings the cluster up, starts a chapter's program on it, and does what users and accidents do: create, scale,
+interfere, delete. After each step it shows the objects and the API requests that the program sent. Its exit code is 0 if
+every step worked. Without a chapter it shows the first one.
 
-It takes place in the namespace "demo" (07: "temp", the sample's), and deletes that in the end. If there are Foos or TDSets in it that
-no tour has made, such as those of run, it doesn't begin.`,
+It uses the namespace "demo" (07: "temp", from the sample) and deletes it in the end. If that has Foos or TDSets that no tour
+has created, such as those of run, it doesn't start.`,
 		Example: `  ./scripts/workshop demo
   ./scripts/workshop demo 01`,
 		Args: cobra.MaximumNArgs(1),

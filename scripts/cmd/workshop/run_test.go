@@ -32,7 +32,7 @@ func TestRunATDSetThatIsNotThere(t *testing.T) {
 	if want := "chapter 07-c has no exercise TDSet"; p.What != want {
 		t.Errorf("it says %q, want %q", p.What, want)
 	}
-	if want := "take one that has: 01, 02"; p.Fix != want {
+	if want := "choose one that has it: 01, 02"; p.Fix != want {
 		t.Errorf("the fix is %q, want %q", p.Fix, want)
 	}
 }

@@ -21,11 +21,11 @@ func newScheduleCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "schedule FILE",
 		Short: "Show how a TDSet will scale over a week, without a cluster",
-		Long: `Schedule prints what the TDSets in a file will want in the coming week, by chapter 07's rules: replicas by day and hour,
-transitions, and changes of the clocks. It warns of what the author may not have meant, such as hours outside of all
+		Long: `Schedule prints the replicas that the TDSets in a file ask for in the coming week, by chapter 07's rules: by day and hour,
+with transitions and clock changes. It warns about what the author may not have meant, such as hours outside of all
 windows, and names the field if a TDSet is invalid. It needs no cluster.
 
-FILE is YAML. If it is -, standard input is read. Other objects in it are skipped.`,
+FILE is YAML, or - for standard input. Other objects in it are skipped.`,
 		Example: `  ./scripts/workshop schedule 07-tdset-operator/config/samples/schedule_v1_tdset.yaml
   ./scripts/workshop schedule --from 2026-03-26 tdset.yaml
   ./scripts/workshop kubectl get tds -A -o yaml | ./scripts/workshop schedule -`,

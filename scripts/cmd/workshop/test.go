@@ -32,16 +32,16 @@ func newTestCommand() *cobra.Command {
 		Short: "Run everything that CI runs, or the tests of one promise",
 		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests with the race detector, the
 proof that each exercise fails as given and passes as solved, the guided tours, the behaviour contract against the
-chapters' built programs, and the code and commands in the texts. It makes clusters of its own ("test", "units", "docs"), and
-removes them unless a test fails; yours isn't touched. A skipped test counts as a failure.
+chapters' built programs, and the code and commands in the texts. It creates clusters of its own ("test", "units", "docs"),
+and removes them unless a test fails. It doesn't touch yours. A skipped test counts as a failure.
 
-With --only it does none of this but run the tests of some promises (B1 to B11, and T1 to T12 of TDSets) or faults (F1 to F8)
-against the chapters' programs, and says which held. A promise that holds is seen within seconds; for one that doesn't, it waits less than a minute,
-and under faults two. With --matrix it runs nothing, and prints which chapter is declared to hold its promises through
-which fault: each cell is such a test.
+With --only it just runs the tests of some promises (B1 to B11, and T1 to T12 of TDSets) or faults (F1 to F8) against the
+chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
+minute, or two minutes under faults. With --matrix it runs nothing, and prints which chapter keeps its promises through
+which fault. Each cell is such a test.
 
-With --on kind it runs what only containers can show, on a cluster of kind named "test": the contract from outside and with the programs in
-the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
+With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
+the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
   ./scripts/workshop test 01 --only B4
@@ -84,7 +84,7 @@ the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That 
 func testableOn(nodes cluster.Nodes, only bool, image string) error {
 	switch {
 	case nodes == cluster.Containers && only:
-		return problem.New("--only is for simulated nodes").ToDo("leave out --on kind (or say --on kwok), or --only")
+		return problem.New("--only is for simulated nodes").ToDo("leave out --on kind (or use --on kwok), or --only")
 	case nodes != cluster.Containers && image != "":
 		return problem.New("--image is for clusters of kind").ToDo("add --on kind")
 	}
@@ -144,9 +144,9 @@ func newDocsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "docs --write | --check [CHAPTER...]",
 		Short: "Check the texts, or update the code that they show",
-		Long: `With --write, the code in the texts is put there from the source. With --check, it is compared with the source, links and
-headings are checked, and the commands in the texts are run, each text on a fresh cluster, and what they print is
-compared with what is shown.`,
+		Long: `With --write, docs updates the code in the texts from the source. With --check, it compares that code with the source,
+checks links and headings, runs the commands in the texts, each text on a fresh cluster, and compares their output with the
+texts.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if write && len(args) > 0 {
 				return errors.New("--write takes no chapter: it writes all texts")
@@ -165,7 +165,7 @@ compared with what is shown.`,
 		},
 	}
 	command.Flags().BoolVar(&check, "check", false, "check the texts")
-	command.Flags().BoolVar(&write, "write", false, "put the code in from the source")
+	command.Flags().BoolVar(&write, "write", false, "update the code in the texts from the source")
 	command.MarkFlagsOneRequired("check", "write")
 	command.MarkFlagsMutuallyExclusive("check", "write")
 	return command

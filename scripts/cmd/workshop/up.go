@@ -25,14 +25,14 @@ func newUpCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Create the cluster, or start the parts of it that are down",
-		Long: `Up makes a cluster: etcd, the Kubernetes API server, controller manager and scheduler, all real, and nodes that
-are simulated by kwok: Pods are scheduled and become ready, but no container runs. The first use builds these
-programs from source. Later, up starts whatever is down, keeps the data, and does nothing if all is well.
+		Long: `Up creates a cluster with a real etcd, Kubernetes API server, controller manager and scheduler. Its nodes are simulated by
+kwok: Pods are scheduled and become ready, but no container runs. The first use builds these programs from source. Later,
+up starts the parts that are down and keeps the data. If all of them are up, it does nothing.
 
-With --kind it makes a cluster of kind instead, Kubernetes in Docker: its one node is a container, and Pods run in it. It needs docker,
-and a network to pull the node image, unless --image names one that docker has. The samples' images are pulled too, unless --stand-in puts a
-small HTTP server of the course's own in their place (from Kubernetes 1.36 on). All other commands use the cluster of kind for as long as there is one, unless told
-otherwise by --on kwok.`,
+With --kind it creates a kind cluster instead (Kubernetes in Docker). Its one node is a container, and Pods run in it. That
+needs docker, and a network to pull the node image, unless --image names one that docker has. It also pulls the samples'
+images, unless --stand-in replaces them by a small HTTP server (Kubernetes 1.36 or newer). While there is a kind cluster, all
+other commands use it, unless you add --on kwok.`,
 		Example: `  ./scripts/workshop up
   ./scripts/workshop up --kind
   ./scripts/workshop up --kind --image kindest/node:v1.35.0`,
@@ -61,10 +61,10 @@ otherwise by --on kwok.`,
 		},
 	}
 	defaultImage, _, _ := strings.Cut(kind.DefaultImage, "@") // without its digest
-	command.Flags().BoolVar(&containers, "kind", false, "a cluster of kind, whose Pods are containers, as does --on kind")
-	command.Flags().StringVar(&image, "image", "", "of kind: the node image of a new cluster (default "+defaultImage+")")
-	command.Flags().BoolVar(&standIn, "stand-in", false, "of kind: a small HTTP server takes the place of nginx, and nothing has to be pulled")
-	command.Flags().IntVar(&nodes, "nodes", cluster.DefaultNodes, "number of simulated nodes; a cluster that exists keeps its number unless you say one")
+	command.Flags().BoolVar(&containers, "kind", false, "create a kind cluster, whose Pods are containers, as with --on kind")
+	command.Flags().StringVar(&image, "image", "", "with --kind: the node image of a new cluster (default "+defaultImage+")")
+	command.Flags().BoolVar(&standIn, "stand-in", false, "with --kind: replace nginx by a small HTTP server, so that nothing has to be pulled")
+	command.Flags().IntVar(&nodes, "nodes", cluster.DefaultNodes, "number of simulated nodes; an existing cluster keeps its number unless you name one")
 	return command
 }
 
@@ -98,7 +98,7 @@ func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResul
 	}
 	did := fmt.Sprintf("%s in %s", result.Outcome, result.Elapsed.Round(100*time.Millisecond))
 	if result.Outcome == cluster.AlreadyUp {
-		did = "it was up already"
+		did = "it was already up"
 	}
 	nodes := fmt.Sprintf("%d nodes", result.Nodes)
 	if c.Nodes() == cluster.Containers {
@@ -106,7 +106,7 @@ func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResul
 	}
 	command.Printf(`Cluster %q is up: Kubernetes %s, %s (%s).
 
-  ./scripts/workshop kubectl get nodes                   the kubectl that fits
+  ./scripts/workshop kubectl get nodes                   the matching kubectl
   export KUBECONFIG="$(./scripts/workshop kubeconfig)"   for any other program
 `, c.Name(), status.Version, nodes, did)
 	return nil
@@ -137,10 +137,10 @@ func newStatusCommand() *cobra.Command {
 
 func printStatus(command *cobra.Command, c cluster.Backend, status cluster.Status) error {
 	if !status.Exists {
-		command.Printf("There is no cluster %q. \"%s\" makes it.\n", c.Name(), toUp(c))
+		command.Printf("There is no cluster %q. \"%s\" creates it.\n", c.Name(), toUp(c))
 		return nil
 	}
-	state := fmt.Sprintf("is not ready; \"%s\" starts what is down", toUp(c))
+	state := fmt.Sprintf("is not ready; \"%s\" starts the parts that are down", toUp(c))
 	if status.Ready {
 		state = fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready", status.Version, status.NodesReady, status.Nodes)
 		if rss := status.RSS(); rss > 0 {

@@ -38,7 +38,7 @@ func findRoot() (string, error) {
 		}
 		if dir == filepath.Dir(dir) {
 			return "", problem.New("%s isn't in the workshop's repository", start).
-				ToDo("go to the repository, or set %s to where it is", rootVariable)
+				ToDo("change to the repository, or set %s to its path", rootVariable)
 		}
 	}
 }
@@ -117,8 +117,8 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 }
 
 // whileBuilding is shown once, when a build has to compile everything: what to do with the minutes that it takes.
-const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. Ctrl-C loses
-nothing: the next command goes on from there. Meanwhile, in an editor or on the web:
+const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. If you press
+Ctrl-C, the next command continues from there. Meanwhile, read in an editor or on the web:
    3 minutes   README.md: the chapters, and how to read one
   10 minutes   01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
    5 minutes   scripts/MUSEUM.md: how well-known operators fail`

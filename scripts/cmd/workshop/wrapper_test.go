@@ -101,8 +101,8 @@ func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 		"an old Go":   {"go: go.mod requires go >= 1.26.0 (running go 1.20.1; GOTOOLCHAIN=local)", []string{"Go is too old: this is go1.20.1, 1.26.0", "https://go.dev/dl/"}},
 		"a full disk": {"link: mapping output file failed: no space left on device", []string{"the disk is full", "the value of GOCACHE"}},
 		"an archive that lacks a module": {"go: k8s.io/api@v0.37.2: reading file:///r/.workshop/proxy/k8s.io/api/@v/v0.37.2.mod: no such file",
-			[]string{"isn't in the archive", "remove "}},
-		"no network": {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be fetched", "the value of GOPROXY"}},
+			[]string{"lacks a module that is needed", "remove "}},
+		"no network": {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be downloaded", "the value of GOPROXY"}},
 		"a broken tool on first use": {
 			strings.Repeat("some/package\n", 60) + "./main.go:1:1: syntax error", []string{"first use", "go said: ./main.go:1:1: syntax error"},
 		},

@@ -25,7 +25,7 @@ func That(t testing.TB, patience time.Duration, sentence string, check func() er
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s: still not so after %v: %v", sentence, patience, complaint)
+			t.Fatalf("%s: still not true after %v: %v", sentence, patience, complaint)
 		case <-time.After(pause):
 		}
 	}

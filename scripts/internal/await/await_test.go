@@ -16,7 +16,7 @@ func TestThat(t *testing.T) {
 	}{
 		"what is so already":  {0, ""},
 		"what becomes so":     {time.Minute, ""},
-		"what comes too late": {time.Hour, "it rains: still not so after 2m0s: the sun shines"},
+		"what comes too late": {time.Hour, "it rains: still not true after 2m0s: the sun shines"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ type Diff struct {
 // lines of files that are gone, and programs that only one of the chapters has.
 func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	if a.Name == b.Name {
-		return Diff{}, problem.New("%s compared with itself: there is nothing to see", a.Name).
+		return Diff{}, problem.New("%s compared with itself has no changes", a.Name).
 			ToDo("name two chapters, such as 01 and 02")
 	}
 	filesA, err := readFiles(a)

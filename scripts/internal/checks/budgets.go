@@ -1,6 +1,6 @@
 package checks
 
-// The budgets: how long a chapter may be, and how much of it is new to who comes from the one
+// The budgets: how long a chapter may be, and how much of it is new if you come from the one
 // before. A diff that is larger than its lesson teaches less, and nobody notices it growing.
 
 import (
@@ -39,10 +39,10 @@ func (r *repository) compareWithBudget(row chapterdiff.Row) {
 		return
 	}
 	if row.Code > most.code {
-		r.say("%s: %d lines of code, and its budget is %d: make it shorter, or say why it needs more", name, row.Code, most.code)
+		r.say("%s: %d lines of code, but its budget is %d: make it shorter, or explain why it needs more", name, row.Code, most.code)
 	}
 	if most.toRead > 0 && row.ToRead() > most.toRead {
-		r.say("%s: %d lines to read for who comes from the chapter before, and its budget is %d: does the diff show the lesson and nothing else?",
+		r.say("%s: %d lines to read if you come from the chapter before, but its budget is %d: does the diff show the lesson and nothing else?",
 			name, row.ToRead(), most.toRead)
 	}
 }

@@ -76,7 +76,7 @@ func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
 func CheckName(name string) error {
 	if len(validation.IsDNS1123Label(name)) > 0 {
 		return problem.New("a cluster can't have the name %q", name).
-			ToDo("choose one of lower-case letters, digits and \"-\"; it may come from WORKSHOP_CLUSTER")
+			ToDo("use lower-case letters, digits and \"-\"; the name may come from WORKSHOP_CLUSTER")
 	}
 	return nil
 }
@@ -86,8 +86,8 @@ func CheckName(name string) error {
 func CheckPath(path string) error {
 	const awkward = "#%,:\"\t\n"
 	if i := strings.IndexAny(path, awkward); i >= 0 {
-		return problem.New("the path %s has a %q in it, which the cluster's tools can't cope with", path, path[i]).
-			ToDo("move the repository to a folder without it; blanks and letters of any language are fine")
+		return problem.New("the path %s contains %q, which the cluster's tools can't handle", path, path[i]).
+			ToDo("move the repository to a folder without it; spaces and letters of any language are fine")
 	}
 	return nil
 }

@@ -157,9 +157,9 @@ func (c *Cluster) checkPorts(ctx context.Context, components []component, runnin
 				return isFree(p.Port), nil
 			})
 			if err != nil && ctx.Err() == nil {
-				return problem.New("port %d, which %s of cluster %q needs, is taken by %s", p.Port, component.Name, c.name, portHolder(ctx, p.Port)).
-					ToDo("end that program and run this again; or \"./scripts/workshop down --purge\", " +
-						"and the next \"./scripts/workshop up\" makes a new cluster on ports that are free")
+				return problem.New("port %d, which %s of cluster %q needs, is in use by %s", p.Port, component.Name, c.name, portHolder(ctx, p.Port)).
+					ToDo("stop that program and run this again; or \"./scripts/workshop down --purge\", " +
+						"and the next \"./scripts/workshop up\" creates a new cluster on free ports")
 			}
 		}
 	}
@@ -179,5 +179,5 @@ func portHolder(ctx context.Context, port int) string {
 		}
 		return fmt.Sprintf("%s (pid %d)", name, connection.Pid)
 	}
-	return "a program of another user, whose name the system doesn't tell"
+	return "another user's program, whose name the system doesn't show"
 }

@@ -47,7 +47,7 @@ func TestATakenPortIsNamedWithItsHolder(t *testing.T) {
 	if err == nil {
 		t.Fatal("not noticed")
 	}
-	for _, want := range []string{fmt.Sprintf("port %d, which etcd of cluster %q needs, is taken by", taken.Ports[0].Port, c.name), fmt.Sprintf("(pid %d)", os.Getpid())} {
+	for _, want := range []string{fmt.Sprintf("port %d, which etcd of cluster %q needs, is in use by", taken.Ports[0].Port, c.name), fmt.Sprintf("(pid %d)", os.Getpid())} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q doesn't name %q", err, want)
 		}

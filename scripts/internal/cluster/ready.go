@@ -96,7 +96,7 @@ func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, err
 	})
 	if err != nil && ctx.Err() == nil {
 		return 0, problem.New("of the %d nodes wanted, cluster %q has %d, %d of them Ready, after %s", want, c.name, nodes, ready, readyIn).
-			ToDo(`delete nodes that you made by hand, or start over with "./scripts/workshop down --purge"`).
+			ToDo(`delete nodes that you created by hand, or start over with "./scripts/workshop down --purge"`).
 			SeeLog(c.ComponentLog("kwok-controller"))
 	}
 	return want, err

@@ -68,7 +68,7 @@ func (y *day) watch(ctx context.Context, d *Demo) error {
 	}
 	draw(d.Out, samples)
 	if got := asked(samples); !slices.Equal(got, y.want) {
-		return fmt.Errorf("replicas asked for in the course of the day: %d, want %d", got, y.want)
+		return fmt.Errorf("desired replicas during the day: %d, want %d", got, y.want)
 	}
 	return nil
 }
@@ -147,5 +147,5 @@ func draw(out io.Writer, samples []sample) {
 		fmt.Fprintf(out, "%-6d", hour)
 	}
 	fmt.Fprintln(out, "24 o'clock")
-	fmt.Fprintln(out, "      █ available   ░ asked for, on its way")
+	fmt.Fprintln(out, "      █ available   ░ desired, not available yet")
 }

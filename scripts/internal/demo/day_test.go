@@ -19,7 +19,7 @@ func TestDraw(t *testing.T) {
    1 │
      └────────────────────────────────────────────────
       0     3     6     9     12    15    18    21    24 o'clock
-      █ available   ░ asked for, on its way
+      █ available   ░ desired, not available yet
 `},
 		"what is asked for comes later, and what isn't goes": {
 			[]sample{{-2 * time.Hour, 1, 0}, {20 * time.Minute, 1, 1}, {9 * time.Hour, 3, 1}, {10*time.Hour + 15*time.Minute, 3, 3}, {18 * time.Hour, 2, 2}}, `
@@ -28,7 +28,7 @@ func TestDraw(t *testing.T) {
    1 │░███████████████████████████████████████████████
      └────────────────────────────────────────────────
       0     3     6     9     12    15    18    21    24 o'clock
-      █ available   ░ asked for, on its way
+      █ available   ░ desired, not available yet
 `},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -96,7 +96,7 @@ func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
 	for i, step := range act.steps {
 		if err := d.give(ctx, first+i, step); err != nil {
 			return problem.New("step %d (%s) didn't hold", first+i, step.title).
-				ToDo("the program's log says what it did").
+				ToDo("the program's log shows what it did").
 				SeeLog(programLog).
 				Because(err)
 		}
@@ -177,7 +177,7 @@ func (d *Demo) requests(ctx context.Context) ([]audit.Request, error) {
 		}
 		all = append(all, more...)
 	}
-	return nil, fmt.Errorf("the program doesn't come to rest: %d requests, the last one %s", len(all), all[len(all)-1])
+	return nil, fmt.Errorf("the program doesn't become idle: %d requests, the last one %s", len(all), all[len(all)-1])
 }
 
 // showRequests shows the writes, each with how often it was sent, and counts the reads.

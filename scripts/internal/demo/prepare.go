@@ -75,10 +75,10 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 		return err
 	}
 	number := d.Chapter.Number()
-	return problem.New("the tour takes place in namespace %s, and would delete what no tour has made there: %s",
+	return problem.New("the tour uses namespace %s, and would delete objects there that no tour has created: %s",
 		d.namespace, strings.Join(objects, ", ")).
-		ToDo("keep it, and have the tour on a cluster of its own: WORKSHOP_CLUSTER=tour ./scripts/workshop demo %s; "+
-			"or delete it, while \"./scripts/workshop run %s\" runs: ./scripts/workshop kubectl delete %s --all --namespace %s",
+		ToDo("to keep them, run the tour on a cluster of its own: WORKSHOP_CLUSTER=tour ./scripts/workshop demo %s; "+
+			"or delete them, while \"./scripts/workshop run %s\" runs: ./scripts/workshop kubectl delete %s --all --namespace %s",
 			number, number, d.resource, d.namespace)
 }
 

@@ -45,17 +45,17 @@ func fooTour(sample string) tour {
 	return tour{namespace: "demo", ours: true, resource: "foos", shows: "foos,deployments,pods", acts: []act{{steps: []step{
 		{
 			title:    "Create a Foo",
-			question: "A Foo asks for a Deployment. Nobody but our program knows that.",
+			question: "A Foo asks for a Deployment, but only our program understands that.",
 			does:     []string{"apply", "-f", sample},
 			holds:    [][]string{{"--for", "condition=Ready", "foo/example-foo"}},
-			answer:   "The program made the Deployment; the Pod is the work of Kubernetes' own controllers.",
+			answer:   "The program created the Deployment, and Kubernetes' own controllers created the Pod.",
 		},
 		{
 			title:    "Scale it",
-			question: "The wish changes. Who tells the Deployment?",
+			question: "The desired state changes. Who updates the Deployment?",
 			does:     []string{"scale", "foo/example-foo", "--replicas", "3"},
 			holds:    [][]string{{"--for", "jsonpath={.status.availableReplicas}=3", "foo/example-foo"}},
-			answer:   "The program saw the change of the Foo, changed the Deployment, and reported back in the Foo's status.",
+			answer:   "The program saw the change, updated the Deployment, and reported the result in the Foo's status.",
 		},
 		{
 			title:    "Interfere: scale the Deployment by hand",
@@ -65,7 +65,7 @@ func fooTour(sample string) tour {
 				{"--for", "jsonpath={.spec.replicas}=3", "deployment/example-foo"},
 				{"--for", "jsonpath={.status.replicas}=3", "deployment/example-foo"},
 			},
-			answer: "Drift is repaired: what counts is the wish, not who wrote last.",
+			answer: "The program reverted it: the Foo's spec counts, not who wrote last.",
 		},
 		{
 			title:    "Interfere: delete the Deployment",
@@ -76,7 +76,7 @@ func fooTour(sample string) tour {
 				{"--for", "condition=Available", "deployment/example-foo"},
 				{"--for", "condition=Ready", "foo/example-foo"},
 			},
-			answer: "It was made again.",
+			answer: "The program created it again.",
 		},
 		{
 			title:    "Delete the Foo",
@@ -86,7 +86,7 @@ func fooTour(sample string) tour {
 				{"--for", "delete", "deployment/example-foo"},
 				{"--for", "delete", "pod", "--all"},
 			},
-			answer: "Not the program: the Deployment names the Foo as its owner, and the garbage collector did the rest.",
+			answer: "Not the program. The Deployment names the Foo as its owner, so the garbage collector deleted it.",
 		},
 	}}}}
 }
@@ -113,21 +113,21 @@ func tdsetTour(sample string) tour {
 				{
 					title: "Create a TDSet",
 					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
-						"These are hours of UTC. How many should there be now?",
+						"These hours are in UTC. How many replicas should there be now?",
 					does:   []string{"apply", "-f", sample},
 					holds:  ready,
-					answer: "The program made a Deployment for this hour. It sleeps until NEXT CHANGE.",
+					answer: "The program created a Deployment for this hour. Now it sleeps until NEXT CHANGE.",
 				},
 				{
 					title: "A day in half a minute",
-					question: "Nobody waits for a day. But hours depend on the time zone, and a program reads zones from files.\n" +
-						"In this program's file of " + fastZone + ", clocks are set forward by an hour each second.\n" +
-						"What about the hour from 0 to 1, which is in no window?",
+					question: "Let's not wait a whole day. Hours depend on the time zone, and programs read zones from files.\n" +
+						"This program's file for " + fastZone + " sets clocks forward by an hour each second.\n" +
+						"How many replicas will there be from 0 to 1, which no window includes?",
 					before:  fast.begin,
 					does:    zone(fastZone),
 					watches: fast.watch,
 					shows:   "tdsets,deployments",
-					answer:  "It gets defaultReplica, 3. Each change is one write to the Deployment: the program sleeps in between.",
+					answer:  "There are 3, as defaultReplica says. Each change was one write to the Deployment, and the program slept in between.",
 				},
 			},
 		},
@@ -135,21 +135,21 @@ func tdsetTour(sample string) tour {
 			steps: []step{
 				{
 					title:    "Back in UTC",
-					question: "The program was stopped, and is started again. The Deployment is as the fast day left it.",
+					question: "The program was stopped and has started again. The Deployment is as the fast day left it.",
 					does:     zone("UTC"),
 					holds:    ready,
-					answer:   "It looks at what is and at what should be now: it needs no memory of what it missed.",
+					answer:   "It compares the actual state with the desired state of this hour, so it needs no memory of what it missed.",
 				},
 				{
 					title:    "Interfere: scale the Deployment by hand",
-					question: "The schedule owns the number.",
+					question: "The schedule still says how many replicas there should be.",
 					does:     []string{"scale", "deployment/" + name, "--replicas", "9"},
 					watches:  untilReplicasAreNot(name, 9),
-					answer:   "Drift is repaired.",
+					answer:   "The program reverted it.",
 				},
 				{
 					title:    "Ask for a Service",
-					question: "The TDSet asks for one from now on.",
+					question: "From now on, the TDSet asks for a Service.",
 					does:     []string{"patch", "tdset/" + name, "--type", "merge", "--patch", `{"spec":{"service":{"port":80}}}`},
 					holds:    [][]string{{"--for", "create", "service/" + name}},
 					answer:   "Port 80 of the Service leads to port 8000 of the Pods.",
@@ -163,7 +163,7 @@ func tdsetTour(sample string) tour {
 						{"--for", "delete", "service/" + name},
 						{"--for", "delete", "pod", "--all"},
 					},
-					answer: "The program scaled the Deployment to zero, waited for the Pods, and let go; then the garbage collector took the rest.",
+					answer: "The program scaled the Deployment to zero, waited for the Pods, and removed its finalizer.\nThen the garbage collector deleted the rest.",
 				},
 			},
 		},

@@ -22,7 +22,7 @@ func (d Deployment) possible() bool {
 func (d Deployment) checkChapter() error {
 	if !d.possible() {
 		return problem.New("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name).
-			ToDo("chapters from 03 on have; ./scripts/workshop run %s runs it here", d.Chapter.Number())
+			ToDo("chapters 03 and later have them; ./scripts/workshop run %s runs it here", d.Chapter.Number())
 	}
 	if d.Helm && !d.hasChart() {
 		return problem.New("chapter %s has no Helm chart", d.Chapter.Name).ToDo("leave --helm out; chapter 07 has one")
@@ -75,7 +75,7 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, but s
 			if there.manager == "Helm" {
 				remove += " --helm"
 			}
-			return problem.New("another controller acts on %ss already: deployment %s in namespace %s",
+			return problem.New("another controller for %ss is already running: deployment %s in namespace %s",
 				kind, other.target().deployment, other.target().namespace).
 				ToDo("remove it first: %s", remove)
 		}

@@ -34,7 +34,7 @@ func TestWhatCantBeDeployed(t *testing.T) {
 		"07-tdset-operator/PROJECT":                       "",
 		"07-tdset-operator/dist/chart/Chart.yaml":         "",
 	})
-	const inTheWay = "another controller acts on Foos already"
+	const inTheWay = "another controller for Foos is already running"
 	for sentence, test := range map[string]struct {
 		chapter          string
 		helm             bool

@@ -71,7 +71,7 @@ type run struct {
 func (r *run) leftRunning(ctx context.Context) (problems []Problem) {
 	for _, t := range r.terminals {
 		if s, _ := t.await(ctx, grace, state.hasEnded); !s.ended {
-			problems = append(problems, *r.fail(t.line, "this still runs at the end of the text: end it there, by ^C"))
+			problems = append(problems, *r.fail(t.line, "this still runs at the end of the text: stop it there with ^C"))
 		}
 	}
 	return problems

@@ -1,6 +1,6 @@
 package doctor
 
-// The checks: each looks at one thing of the machine, and says one sentence about it.
+// The checks. Each looks at one thing on the machine, and describes it in one sentence.
 
 import (
 	"cmp"
@@ -32,9 +32,9 @@ func checkGo(m machine) Finding {
 	case version.Compare(got, "go"+m.goNeeded) >= 0:
 		return ok(fmt.Sprintf("Go is %s (%s or newer is needed)", got, m.goNeeded))
 	case m.env("GOTOOLCHAIN") == "local" || m.goEnv["GOPROXY"] == "off":
-		return bad(fmt.Sprintf("Go is %s, %s is needed, and it may not fetch that itself", got, m.goNeeded), fix)
+		return bad(fmt.Sprintf("Go is %s, but %s is needed, and Go isn't allowed to download it", got, m.goNeeded), fix)
 	default:
-		return warn(fmt.Sprintf("Go is %s, and will fetch the %s that is needed", got, m.goNeeded), "without a network: "+fix)
+		return warn(fmt.Sprintf("Go is %s, and will download %s, which is needed", got, m.goNeeded), "without a network: "+fix)
 	}
 }
 
@@ -42,27 +42,27 @@ func checkGo(m machine) Finding {
 func checkTool(name, without string) func(machine) Finding {
 	return func(m machine) Finding {
 		if m.has(name) {
-			return ok(name + " is there")
+			return ok(name + " is installed")
 		}
 		return warn(fmt.Sprintf("there is no %s command: %s", name, without), "install "+name)
 	}
 }
 
-// oldestKubectl is the oldest that takes all that the READMEs give it.
+// oldestKubectl is the oldest that can run every command in the READMEs.
 const oldestKubectl = "1.31"
 
 func checkKubectl(m machine) Finding {
 	var says struct{ ClientVersion struct{ GitVersion string } }
 	_ = json.Unmarshal([]byte(m.kubectl), &says) // else there is no version in it
 	got, err := k8sversion.ParseSemantic(says.ClientVersion.GitVersion)
-	fix := fmt.Sprintf(`put the workshop's before it, once the cluster is up: export PATH="%s:$PATH"`, filepath.Join(m.root, ".workshop", "bin"))
+	fix := fmt.Sprintf(`once the cluster is up, put the workshop's kubectl before it: export PATH="%s:$PATH"`, filepath.Join(m.root, ".workshop", "bin"))
 	switch {
 	case !m.has("kubectl"):
-		return ok("there is no kubectl: the workshop brings its own (workshop env)")
+		return ok("kubectl isn't installed, but the workshop has its own (workshop env)")
 	case err != nil:
-		return warn("kubectl doesn't say its version", fix)
+		return warn("kubectl doesn't report its version", fix)
 	case got.LessThan(k8sversion.MustParseGeneric(oldestKubectl)):
-		return warn(fmt.Sprintf("kubectl is %s, the READMEs' commands are for %s or newer", says.ClientVersion.GitVersion, oldestKubectl), fix)
+		return warn(fmt.Sprintf("kubectl is %s, but the READMEs' commands need %s or newer", says.ClientVersion.GitVersion, oldestKubectl), fix)
 	}
 	return ok("kubectl is " + says.ClientVersion.GitVersion)
 }
@@ -70,9 +70,9 @@ func checkKubectl(m machine) Finding {
 func checkCompiler(m machine) Finding {
 	cc, _, _ := strings.Cut(m.goEnv["CC"], " ")
 	if m.has(cmp.Or(cc, "cc")) {
-		return ok("a C compiler is there, for the race detector")
+		return ok("a C compiler is installed, for the race detector")
 	}
-	return warn("there is no C compiler: tests run without the race detector, everything else works", "install gcc or clang")
+	return warn("there is no C compiler, so tests run without the race detector; everything else works", "install gcc or clang")
 }
 
 func checkFolder(m machine) Finding {
@@ -87,7 +87,7 @@ func checkPath(m machine) Finding {
 }
 
 func checkDisk(m machine) Finding {
-	return fromError(m.disks, "there is enough free disk")
+	return fromError(m.disks, "there is enough free disk space")
 }
 
 func checkMemory(m machine) Finding {
@@ -97,7 +97,7 @@ func checkMemory(m machine) Finding {
 	case m.memory >= 2*gib, m.clusterUp && m.memory >= gib:
 		return ok(what)
 	case m.memory >= gib:
-		return warn(what+", 2 are advisable", fix)
+		return warn(what+", 2 are recommended", fix)
 	default:
 		return bad(what+", 2 are needed", fix)
 	}
@@ -107,29 +107,29 @@ func checkFlags(m machine) Finding {
 	flags := m.goEnv["GOFLAGS"]
 	for _, breaks := range []string{"-mod=vendor", "-mod=mod", "-modfile"} {
 		if strings.Contains(flags, breaks) {
-			return bad(fmt.Sprintf("GOFLAGS is %q: with %s go refuses the workspace that the chapters are in", flags, breaks), "unset GOFLAGS; go env -u GOFLAGS")
+			return bad(fmt.Sprintf("GOFLAGS is %q, but go rejects %s in the workspace that the chapters are in", flags, breaks), "unset GOFLAGS; go env -u GOFLAGS")
 		}
 	}
-	return ok("GOFLAGS don't get in the way")
+	return ok("GOFLAGS is fine")
 }
 
 func checkProxy(m machine) Finding {
 	proxy := m.goEnv["GOPROXY"]
 	switch {
 	case m.unpacked && strings.HasSuffix(proxy, "/.workshop/proxy"):
-		return ok("Go takes modules from the archive that this folder came from: no network is needed")
+		return ok("Go takes modules from the archive that this folder came from, so it needs no network")
 	case proxy != "off":
-		return ok("Go may fetch modules (GOPROXY=" + proxy + ")")
+		return ok("Go can download modules (GOPROXY=" + proxy + ")")
 	case m.built:
-		return warn("GOPROXY is off: Go may not fetch modules that it doesn't have yet", "unset GOPROXY; go env -u GOPROXY")
+		return warn("GOPROXY is off, so Go can't download modules that it doesn't have yet", "unset GOPROXY; go env -u GOPROXY")
 	default:
-		return bad("GOPROXY is off, and the control plane isn't built yet: Go may not fetch what it is made of", "unset GOPROXY; go env -u GOPROXY")
+		return bad("GOPROXY is off, and the control plane isn't built yet, so Go can't download its modules", "unset GOPROXY; go env -u GOPROXY")
 	}
 }
 
 func checkWorkspace(m machine) Finding {
 	if m.goEnv["GOWORK"] == "off" {
-		return warn("GOWORK is off: \"go run ./01-raw-watch\" at the root doesn't work", "unset GOWORK, or go into a chapter's folder first")
+		return warn("GOWORK is off, so \"go run ./01-raw-watch\" doesn't work at the root", "unset GOWORK, or go into a chapter's folder first")
 	}
 	return ok("go.work is used")
 }
@@ -138,30 +138,30 @@ func checkHTTPProxy(m machine) Finding {
 	either := func(name string) string { return cmp.Or(m.env(name), m.env(strings.ToLower(name))) }
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		if either(name) != "" && !strings.Contains(either("NO_PROXY"), "127.0.0.1") {
-			return warn(name+" is set and NO_PROXY doesn't name 127.0.0.1: curl will ask the proxy for the cluster (Go programs won't)", "export NO_PROXY=127.0.0.1,localhost")
+			return warn(name+" is set, and NO_PROXY doesn't include 127.0.0.1, so curl sends the cluster's requests to the proxy (Go programs don't)", "export NO_PROXY=127.0.0.1,localhost")
 		}
 	}
-	return ok("no HTTP proxy stands before the cluster")
+	return ok("no HTTP proxy gets in the way")
 }
 
 func checkPorts(m machine) Finding {
-	return fromError(m.ports, "nobody else has the cluster's ports")
+	return fromError(m.ports, "no other program uses the cluster's ports")
 }
 
 func checkStrays(m machine) Finding {
 	if len(m.strays) == 0 {
-		return ok("no processes are left of clusters that are gone")
+		return ok("no processes are left from deleted clusters")
 	}
-	return warn(fmt.Sprintf("processes are left of a cluster whose folder is gone (pids %v)", m.strays), "./scripts/workshop down --purge")
+	return warn(fmt.Sprintf("processes are left from a cluster whose folder was deleted (pids %v)", m.strays), "./scripts/workshop down --purge")
 }
 
 func checkClock(m machine) Finding {
 	const fix = "set the clock"
 	switch {
 	case m.now.Year() < 2026:
-		return bad(fmt.Sprintf("the clock says %s: certificates of the module proxy aren't valid yet", m.now.Format(time.DateOnly)), fix)
+		return bad(fmt.Sprintf("the clock says %s, so the module proxy's certificates aren't valid yet", m.now.Format(time.DateOnly)), fix)
 	case m.clusterMade.After(m.now.Add(time.Minute)):
-		return bad("the clock was set back since the cluster was made: its certificates aren't valid yet", fix+", or make a new cluster: ./scripts/workshop down --purge")
+		return bad("the clock was set back since the cluster was created, so the cluster's certificates aren't valid yet", fix+", or make a new cluster: ./scripts/workshop down --purge")
 	default:
 		return ok("the clock is plausible")
 	}

@@ -71,7 +71,7 @@ func TestChecks(t *testing.T) {
 		},
 		"no kubectl": {
 			func(m *machine) { m.has = func(p string) bool { return p != "kubectl" } },
-			checkKubectl, OK, "brings its own",
+			checkKubectl, OK, "has its own",
 		},
 		"an old kubectl": {
 			func(m *machine) { m.kubectl = `{"clientVersion":{"gitVersion":"v1.28.2-gke.100"}}` },
@@ -79,7 +79,7 @@ func TestChecks(t *testing.T) {
 		},
 		"a kubectl that fails": {
 			func(m *machine) { m.kubectl = "" },
-			checkKubectl, Warn, "doesn't say",
+			checkKubectl, Warn, "doesn't report",
 		},
 		"no make": {
 			func(m *machine) { m.has = func(p string) bool { return p != "make" } },
@@ -127,7 +127,7 @@ func TestChecks(t *testing.T) {
 		},
 		"an archive's modules": {
 			func(m *machine) { m.unpacked = true; m.goEnv["GOPROXY"] = "file://" + m.root + "/.workshop/proxy" },
-			checkProxy, OK, "no network is needed",
+			checkProxy, OK, "it needs no network",
 		},
 		"an archive whose modules were removed": {
 			func(m *machine) { m.unpacked = true; m.goEnv["GOPROXY"] = "off" },

@@ -141,7 +141,7 @@ func solutionInPlace(e Exercise) ([]byte, error) {
 		return nil, err
 	case content == nil:
 		return nil, problem.New("%s is missing", e.Path(SolutionFile)).
-			ToDo("git checkout -- %s, or take it from where you got this folder", e.Path(SolutionFile))
+			ToDo("git checkout -- %s, or copy it from where you got this folder", e.Path(SolutionFile))
 	}
 	const tag = "//go:build " + TagSolution
 	rest, tagged := strings.CutPrefix(string(content), tag)

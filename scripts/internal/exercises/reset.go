@@ -45,7 +45,7 @@ func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed
 	switch {
 	case errors.Is(err, ErrNoGit):
 		return false, "", problem.New("can't restore %s", path).
-			ToDo("take the file from where you got this folder; a git clone has all that reset needs").
+			ToDo("copy the file from where you got this folder; a git clone has everything that reset needs").
 			Because(err)
 	case errors.Is(err, ErrNotCommitted):
 		return false, "", problem.New("can't restore %s", path).ToDo("commit it first, if you are its author").Because(err)

@@ -75,7 +75,7 @@ func TestResetThatCant(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-sum", nil)
 	check(one, root, "can't restore 01-a/exercises/1-sum/exercise.go: git doesn't know this folder: ")
-	check(one, root, "\n  what to do: take the file")
+	check(one, root, "\n  what to do: copy the file")
 	if !testfiles.Commit(t, root) {
 		return
 	}

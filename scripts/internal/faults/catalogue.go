@@ -75,7 +75,7 @@ func All() []Fault {
 		},
 		{
 			Name: "F4b", Title: "writes answered 429",
-			Does:    "the next 3 writes are answered 429, come back in a second",
+			Does:    "the next 3 writes are answered 429, retry in a second",
 			proxied: failWrites(http.StatusTooManyRequests),
 		},
 		{
@@ -90,15 +90,15 @@ func All() []Fault {
 		},
 		{
 			Name: "F6a", Title: "a frozen connection",
-			Does: "the connection is frozen: open, and no byte goes through",
+			Does: "the connection is frozen: it stays open, but no bytes get through",
 			Hint: "a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
 				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5.",
 			proxied: (*faultproxy.Proxy).Freeze,
 		},
 		{
 			Name: "F6b", Title: "watches that go silent",
-			Does:    "the watches are silent: the connection lives, and no event comes",
-			Hint:    "every chapter notices after 90 seconds, or sooner if the command ends with -- --watch-idle-timeout 10s.",
+			Does:    "the watches are silent: the connection works, but no events arrive",
+			Hint:    "every chapter's program notices after 90 seconds, or sooner if the command ends with -- --watch-idle-timeout 10s.",
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() },
 		},
 		{
@@ -167,11 +167,11 @@ func Find(name string) (Fault, error) {
 		}
 	}
 	if len(several) > 0 {
-		return Fault{}, problem.New("%s is several faults", name).
-			ToDo("take one of %s", strings.Join(several, ", "))
+		return Fault{}, problem.New("%s has several parts", name).
+			ToDo("choose one of %s", strings.Join(several, ", "))
 	}
 	return Fault{}, problem.New("there is no fault %q", name).
-		ToDo(`take one of %s; "./scripts/workshop faults" says what each does`, strings.Join(names, ", "))
+		ToDo(`choose one of %s; "./scripts/workshop faults" describes them`, strings.Join(names, ", "))
 }
 
 func killAPIServer(ctx context.Context, s *session) (end func() error, err error) {
@@ -201,7 +201,7 @@ func addReplica(_ context.Context, s *session) (end func() error, err error) {
 	return func() error {
 		oldest := s.replicas[0]
 		s.replicas = s.replicas[1:]
-		s.tell(oldest.source(theProgram), "is killed, and not started again")
+		s.tell(oldest.source(theProgram), "is killed, and isn't started again")
 		oldest.close((*process.Program).Destroy)
 		return nil
 	}, nil

@@ -103,9 +103,9 @@ func TestFind(t *testing.T) {
 		"F9": {`there is no fault "F9"`, "F3, F4a, F4b, F4c, F5"},
 		"F":  {`there is no fault "F"`, "F1, F2a"},
 		"":   {`there is no fault ""`, "F1, F2a"},
-		"F2": {"F2 is several faults", "take one of F2a, F2b"},
-		"f4": {"f4 is several faults", "take one of F4a, F4b, F4c"},
-		"F6": {"F6 is several faults", "take one of F6a, F6b, F6c"},
+		"F2": {"F2 has several parts", "choose one of F2a, F2b"},
+		"f4": {"f4 has several parts", "choose one of F4a, F4b, F4c"},
+		"F6": {"F6 has several parts", "choose one of F6a, F6b, F6c"},
 	} {
 		_, err := Find(name)
 		if err == nil || err.Error() != want.what || !strings.Contains(problem.Format(err), want.fix) {

@@ -70,7 +70,7 @@ type running struct {
 func (s Session) Run(ctx context.Context) error {
 	run := &session{Session: s, teller: teller{out: s.Out, colours: s.Colours}}
 	defer run.close()
-	run.heading("%s starts, behind the fault proxy", filepath.Base(s.Binary))
+	run.heading("%s starts behind the fault proxy", filepath.Base(s.Binary))
 	if err := run.startReplica(); err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func (s *session) settle(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		return problem.New("the program doesn't come to rest within %v", settledIn).
-			ToDo("see above what it does").
+		return problem.New("the program doesn't become idle within %v", settledIn).
+			ToDo("the output above shows what it does").
 			Because(err)
 	}
 	s.heading("It has settled")

@@ -129,7 +129,7 @@ func (tr *trial) ends() {
 
 func TestAFaultComesAndGoes(t *testing.T) {
 	tr := try(t, "f4A")
-	tr.tells("== faults.test starts, behind the fault proxy", "program   up: --a-flag", "request   watch foos: 200", "== It has settled", "   Do something.")
+	tr.tells("== faults.test starts behind the fault proxy", "program   up: --a-flag", "request   watch foos: 200", "== It has settled", "   Do something.")
 	tr.api.event()
 	tr.tells("program   I main.go:1] an event", "request   3 reads", "request   patch deployments a/x: 200")
 	tr.turn()
@@ -163,7 +163,7 @@ func TestASecondCopyTakesOver(t *testing.T) {
 	tr.turn()
 	tr.tells("== F7 begins: "+tr.does("F7"), "program 2 up: --a-flag", "request 2 watch foos: 200")
 	tr.turn()
-	tr.tells("== F7 ends", "program 1 is killed, and not started again")
+	tr.tells("== F7 ends", "program 1 is killed, and isn't started again")
 	tr.api.event()
 	tr.tells("program 2 I main.go:1] an event")
 	tr.ends()

@@ -70,7 +70,7 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 			fmt.Fprintf(log, "%s\n", run.Output)
 		}
 		_ = provider.CollectLogs(c.KindName(), c.logs()) // there may be no node yet
-		err = explain(err, fmt.Sprintf("kind couldn't make the cluster %q", c.KindName()), c.logs())
+		err = explain(err, fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), c.logs())
 		_, removeErr := c.remove(context.WithoutCancel(ctx))
 		return errors.Join(err, removeErr)
 	}

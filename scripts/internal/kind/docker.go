@@ -116,16 +116,16 @@ func troubles() []problem.Cause {
 		Fix:     "start it (Docker Desktop, or: sudo systemctl start docker), or do without containers: ./scripts/workshop --on kwok up",
 	}, {
 		Phrases: []string{"too many open files", "inotify"},
-		What:    "the machine lets a user watch too few files (inotify), which each node needs hundreds of",
+		What:    "this machine's limit of watched files (inotify) is too low, because each node needs hundreds",
 		Fix:     "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
 	}, {
 		Phrases: []string{"could not find a log line that matches"},
 		What:    "the node didn't start",
-		Fix: "the log says why; most often the machine lets a user watch too few files: sudo sysctl fs.inotify.max_user_watches=524288 " +
+		Fix: "the log says why; most often the limit of watched files is too low: sudo sysctl fs.inotify.max_user_watches=524288 " +
 			"fs.inotify.max_user_instances=512",
 	}, {
 		Phrases: []string{"cgroup v1 support", "failCgroupV1"},
-		What:    "the kubelet refuses this machine's cgroups, which are of version 1",
+		What:    "the kubelet doesn't support this machine's cgroups, which have version 1",
 		Fix:     "update the machine's system, or boot it with systemd.unified_cgroup_hierarchy=1",
 	}}
 }

@@ -38,7 +38,7 @@ func (c *Cluster) Load(ctx context.Context, image string, names ...string) error
 		return err
 	}
 	if err := load(node, archive); err != nil {
-		return explain(err, fmt.Sprintf("image %s can't be brought to node %s", image, node), "")
+		return explain(err, fmt.Sprintf("image %s can't be loaded onto node %s", image, node), "")
 	}
 	for _, name := range names {
 		if err := tag(node, image, name); err != nil {
@@ -186,8 +186,8 @@ func (c *Cluster) dontPull(ctx context.Context) error {
 			Resource(resource).Name("images-on-the-node-are-not-pulled").Param("fieldManager", "workshop").
 			Body(content).Do(ctx).Error()
 		if apierrors.IsNotFound(err) {
-			return problem.New("the stand-in needs MutatingAdmissionPolicies, which Kubernetes has from 1.36 on, and this cluster is older").
-				ToDo("leave --stand-in out, or make the cluster of a newer node image (down, then up --kind --image NAME)")
+			return problem.New("the stand-in needs MutatingAdmissionPolicies, which Kubernetes has since 1.36, but this cluster is older").
+				ToDo("leave --stand-in out, or create the cluster with a newer node image (down, then up --kind --image NAME)")
 		}
 		if err != nil {
 			return fmt.Errorf("apply the policy by which the stand-in isn't pulled: %w", err)

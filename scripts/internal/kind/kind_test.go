@@ -64,7 +64,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		},
 		"somebody else's cluster has the name": {
 			withNode("abc running", "/elsewhere"),
-			`there is a cluster of kind named "operators-mine", which wasn't made in this folder`,
+			`there is a kind cluster named "operators-mine", which wasn't created in this folder`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWithoutDocker(t *testing.T) {
 
 func TestWhatKindSaysIsExplained(t *testing.T) {
 	for said, want := range map[string]string{
-		"Failed to create control group inotify object: Too many open files; too many open files":          "the machine lets a user watch too few files",
+		"Failed to create control group inotify object: Too many open files; too many open files":          "this machine's limit of watched files (inotify) is too low",
 		`could not find a log line that matches "Reached target .*Multi-User System.*|detected cgroup v1"`: "the node didn't start",
 		"write /var/lib/docker: no space left on device":                                                   "the disk is full",
 		"something new": `kind couldn't make the cluster`,

@@ -62,10 +62,10 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 	}
 	switch {
 	case node.ID != "" && !ours:
-		return "", problem.New("there is a cluster of kind named %q, which wasn't made in this folder", c.KindName()).
+		return "", problem.New("there is a kind cluster named %q, which wasn't created in this folder", c.KindName()).
 			ToDo("choose another name (WORKSHOP_CLUSTER=mine), or delete that cluster: docker rm -f -v %s", c.Node())
 	case ours && c.Exists() && c.Image != "" && !sameImage(node.Config.Image, c.Image):
-		return "", problem.New("cluster %q was made of the node image %s", c.name, node.Config.Image).
+		return "", problem.New("cluster %q was created with the node image %s", c.name, node.Config.Image).
 			ToDo("leave --image out, or create it again: ./scripts/workshop down, then the same command")
 	case node.ID == "" || !c.Exists():
 		return cluster.Created, c.create(ctx, found, progress)

@@ -145,7 +145,7 @@ func (p *packer) output() (string, error) {
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return "", problem.New("--output %s: there is no folder %s", p.Output, filepath.Dir(path)).
-			ToDo("make it first, or choose another")
+			ToDo("create it first, or choose another")
 	}
 	return path, nil
 }
@@ -158,7 +158,7 @@ func checkPlatform(platform controlplane.Platform) error {
 	for _, k := range platforms {
 		known = append(known, fmt.Sprintf("--os %s --arch %s", k.OS, k.Arch))
 	}
-	p := problem.New("no archive can be made for %s", platform).
+	p := problem.New("there is no archive for %s", platform).
 		ToDo("choose one of: %s", strings.Join(known, ", "))
 	if platform.OS == "windows" {
 		p.Fix = "for WSL2 take --os linux; " + p.Fix

@@ -340,23 +340,23 @@ func TestWhatCantBePacked(t *testing.T) {
 	}{
 		"a platform that isn't known": {
 			func(_ *testing.T, w *world) { w.Platform = controlplane.Platform{OS: "plan9", Arch: "amd64"} },
-			"no archive can be made for plan9/amd64", "--os linux --arch arm64",
+			"there is no archive for plan9/amd64", "--os linux --arch arm64",
 		},
 		"Windows": {
 			func(_ *testing.T, w *world) { w.Platform = controlplane.Platform{OS: "windows", Arch: "amd64"} },
-			"no archive can be made for windows/amd64", "for WSL2 take --os linux",
+			"there is no archive for windows/amd64", "for WSL2 take --os linux",
 		},
 		"a folder for the archive that isn't there": {
 			func(_ *testing.T, w *world) { w.Output = "/not there/x.tar.gz" },
-			"there is no folder /not there", "make it first",
+			"there is no folder /not there", "create it first",
 		},
 		"a Go for the platform that can't be had": {
 			func(t *testing.T, _ *world) { t.Setenv("FAIL", "golang.org/toolchain") },
-			"golang.org/toolchain@v0.0.1-go1.26.8.darwin-arm64 can't be had, since the Go modules couldn't be fetched", "check the network",
+			"golang.org/toolchain@v0.0.1-go1.26.8.darwin-arm64 can't be had, since the Go modules couldn't be downloaded", "check the network",
 		},
 		"a module that can't be had": {
 			func(t *testing.T, _ *world) { t.Setenv("FAIL", "mod graph") },
-			"the modules of 01-first can't be had, since the Go modules couldn't be fetched", "check the network",
+			"the modules of 01-first can't be had, since the Go modules couldn't be downloaded", "check the network",
 		},
 		"a component that doesn't build": {
 			func(_ *testing.T, w *world) {

@@ -107,7 +107,7 @@ func OnMachine() []Cause {
 	return []Cause{{
 		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
 		What:    "the disk is full",
-		Fix:     "free some space (\"go clean -cache\" empties Go's build cache, which may lie on another disk than this folder), then run the same command again",
+		Fix:     "free some space (\"go clean -cache\" empties Go's build cache, which may be on another disk than this folder), then run the same command again",
 	}, {
 		Phrases: []string{"read-only file system"},
 		What:    "a folder that must be written to is read-only",
@@ -118,8 +118,8 @@ func OnMachine() []Cause {
 		Fix:     "close other programs (2 GiB free are needed), then run the same command again",
 	}, {
 		Phrases: []string{"permission denied"},
-		What:    "a file may not be read or written",
-		Fix:     "check who owns this folder and Go's caches (a former run as root?)",
+		What:    "a file can't be read or written",
+		Fix:     "check who owns this folder and Go's caches (did you run this as root before?)",
 	}}
 }
 
@@ -130,7 +130,7 @@ func OfGo() []Cause {
 	return slices.Insert(OnMachine(), 2, []Cause{{
 		// go's words when a file proxy hasn't got a file: the proxy of an unpacked archive.
 		Phrases: []string{"/.workshop/proxy/"},
-		What:    "a module is needed that isn't in the archive that this folder came from",
+		What:    "the archive that this folder came from lacks a module that is needed",
 		Fix:     "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
 	}, {
 		Phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
@@ -138,15 +138,15 @@ func OfGo() []Cause {
 		Fix:     "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
 	}, {
 		Phrases: []string{"module lookup disabled"},
-		What:    "Go isn't allowed to fetch modules (GOPROXY=off)",
+		What:    "Go isn't allowed to download modules (GOPROXY=off)",
 		Fix:     "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
 	}, {
 		Phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
-		What:    "the Go modules couldn't be fetched",
-		Fix:     "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it goes on where it stopped",
+		What:    "the Go modules couldn't be downloaded",
+		Fix:     "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it continues where it stopped",
 	}, {
 		Phrases: []string{"checksum mismatch"},
-		What:    "a fetched module isn't the one that go.sum names",
-		Fix:     "run \"go clean -modcache\" and try again; if it stays, the proxy in GOPROXY serves something else than was published",
+		What:    "a downloaded module doesn't match go.sum",
+		Fix:     "run \"go clean -modcache\" and try again; if that doesn't help, the proxy in GOPROXY serves something other than what was published",
 	}}...)
 }

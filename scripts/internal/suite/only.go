@@ -33,8 +33,8 @@ const logFile = ".workshop/logs/only.log"
 // leaves it up. It writes the results to out. The error means that no test could run.
 func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
 	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Asked(chapter, wanted)) > 0 }) {
-		return counts, problem.New("none of that is asked of the chapter's programs").
-			ToDo(`"./scripts/workshop test --matrix" says what is`)
+		return counts, problem.New("none of these apply to the chapters' programs").
+			ToDo(`"./scripts/workshop test --matrix" lists what does`)
 	}
 	end, err := s.begin(ctx, clusters+contractCluster)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 		}
 		asked := contract.Asked(chapter, wanted)
 		if len(asked) == 0 {
-			fmt.Fprintf(out, "– none of that is asked of it\n")
+			fmt.Fprintf(out, "– none of these apply to it\n")
 			continue
 		}
 		results, err := s.onlyOf(ctx, chapter, asked)
@@ -111,7 +111,7 @@ func (s *Suite) keepLog(out io.Writer, problems []string) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	fmt.Fprintf(out, "What the program said, and what was in its namespace: %s\n", logFile)
+	fmt.Fprintf(out, "The program's log, and the objects in its namespace: %s\n", logFile)
 	path := filepath.Join(s.Root, filepath.FromSlash(logFile))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -112,5 +112,5 @@ func firstWords(t *gotest.Test) string {
 	case len(words) > 0:
 		return words[0].Text // a panic
 	}
-	return "it ended without a word"
+	return "it exited without a message"
 }

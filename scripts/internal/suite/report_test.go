@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 		},
 		"one that never came to its end hasn't held": {
 			`func TestContract(t *testing.T) { t.Run("01-a", func(t *testing.T) { t.Run("B1 create", func(t *testing.T) { os.Exit(3) }) }) }`,
-			"✗ B1 create\n    it ended without a word\n",
+			"✗ B1 create\n    it exited without a message\n",
 			gotest.Counts{Failed: 1},
 		},
 		"tests that don't build": {

@@ -91,7 +91,7 @@ func (s *Suite) findRace(ctx context.Context) error {
 	}
 	if os.Getenv("CI") == "true" {
 		return problem.New("there is no C compiler (CC is %s), which the race detector needs", compiler).
-			ToDo("install one, such as Debian's gcc; it is left out only where CI isn't set")
+			ToDo("install one, such as Debian's gcc; only runs without CI set go on without it")
 	}
 	s.UI.Say("! there is no C compiler (CC is %s): the tests run without the race detector", compiler)
 	return nil

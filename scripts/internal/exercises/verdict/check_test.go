@@ -55,7 +55,7 @@ func TestCheckSays(t *testing.T) {
 		"that the test needs the names that were given": {
 			files: map[string]string{"exercise.go": head + "func Plus(a, b int) int { return a + b }\n"},
 			want: "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  01-a/exercises/1-sum/exercise_test.go:16:14: undefined: Add\n\n" +
-				"  The test uses the names and types that exercise.go declared as it was given: keep them.\n",
+				"  The test uses the names and types that the original exercise.go declares, so keep them.\n",
 		},
 		"what vet says": {
 			files: map[string]string{"exercise.go": head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%s\", a)\n\treturn a + b\n}\n"},
@@ -80,7 +80,7 @@ func TestCheckSays(t *testing.T) {
 		},
 		"what ended the program": {
 			files: map[string]string{"exercise.go": head + "import \"log\"\n\nfunc Add(a, b int) int {\n\tlog.SetFlags(0)\n\tlog.Fatal(`oh`)\n\treturn 0\n}\n"},
-			want:  "      printed: oh\n      it ended the whole run: something in it calls os.Exit or log.Fatal\n      look at: " + file + ":7 (the test calls Add)\n",
+			want:  "      printed: oh\n      it ended the whole test run, because something in it calls os.Exit or log.Fatal\n      look at: " + file + ":7 (the test calls Add)\n",
 		},
 		"what failed outside the tests": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n\nfunc init() { panic(`early`) }\n"},
@@ -99,7 +99,7 @@ func TestCheckSays(t *testing.T) {
 		},
 		"that nothing was checked": {
 			files: map[string]string{"exercise_test.go": ""},
-			want:  "✗ 01/1 Sums: no test was run (0.0s)\n\n  Nothing was checked: is 01-a/exercises/1-sum/exercise_test.go still as it was given?\n",
+			want:  "✗ 01/1 Sums: no test was run (0.0s)\n\n  Nothing was checked. Is 01-a/exercises/1-sum/exercise_test.go still the original?\n",
 		},
 		"where the work is that the test reaches through other functions, not the first mark": {
 			files: map[string]string{"exercise.go": head + "func Sub(a, b int) int {\n\t// YOUR WORK: later.\n\treturn a\n}\n\n" +

@@ -78,7 +78,7 @@ func settleCrashes(run *gotest.Package) map[*gotest.Test]*crash {
 func (c *crash) message() string {
 	switch {
 	case c.exited:
-		return "it ended the whole run: something in it calls os.Exit or log.Fatal"
+		return "it ended the whole test run, because something in it calls os.Exit or log.Fatal"
 	case c.timedOut != "":
 		return "it didn't finish within " + c.timedOut + ", and was stopped"
 	}

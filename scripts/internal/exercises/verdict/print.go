@@ -43,10 +43,10 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	case NotCompiled:
 		p.lines("  ", v.Compiler)
 		if strings.Contains(v.Compiler, e.Path(exercises.TestFile)+":") {
-			p.say("\n  The test uses the names and types that %s declared as it was given: keep them.", exercises.ExerciseFile)
+			p.say("\n  The test uses the names and types that the original %s declares, so keep them.", exercises.ExerciseFile)
 		}
 	case NoTest:
-		p.say("  Nothing was checked: is %s still as it was given?", e.Path(exercises.TestFile))
+		p.say("  Nothing was checked. Is %s still the original?", e.Path(exercises.TestFile))
 	}
 	for _, t := range v.Tests {
 		p.test(t)

@@ -187,7 +187,7 @@ func (s *session) show(r result) {
 		s.say("%s", advice)
 	}
 	if s.Terminal.Keys == nil {
-		s.say("\nWaiting for the next save. Ctrl-C ends this.")
+		s.say("\nWaiting for the next save. Press Ctrl-C to stop.")
 		return
 	}
 	s.say("\nh hint   l list   n next   c check again   q quit")

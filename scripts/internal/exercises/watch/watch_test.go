@@ -225,7 +225,7 @@ func TestWatchWithoutATerminal(t *testing.T) {
 	one := writeSum(t, root, "01-a", "1-one", nil)
 	w := watch(t, root, verdict.Checker{}, false)
 	w.waitFor("✗ 01/1 Sums")
-	w.waitFor("Waiting for the next save. Ctrl-C ends this.")
+	w.waitFor("Waiting for the next save. Press Ctrl-C to stop.")
 	save(t, one, exercisetest.SolvedInPlace)
 	w.waitFor("✓ 01/1 Sums: passed")
 	w.end()
