@@ -64,7 +64,7 @@ func TestTheInstalledManager(t *testing.T) {
 	for _, c := range copies {
 		for name, trusted := range authorities(t, api) {
 			if err := c.serves(trusted); err != nil {
-				t.Errorf("the API server wouldn't trust what is served, by the authority in %s: %v", name, err)
+				t.Errorf("the API server wouldn't trust the served certificate, by the CA in %s: %v", name, err)
 			}
 		}
 		for who, want := range map[string]int{"nobody": http.StatusUnauthorized, "somebody": http.StatusForbidden, "prometheus": http.StatusOK} {
@@ -190,7 +190,7 @@ func authorities(t *testing.T, api client.Client) map[string]*x509.CertPool {
 	for name, bundle := range map[string][]byte{mutating: mutate.Webhooks[0].ClientConfig.CABundle, validating: validate.Webhooks[0].ClientConfig.CABundle} {
 		pools[name] = x509.NewCertPool()
 		if !pools[name].AppendCertsFromPEM(bundle) {
-			t.Errorf("%s has no authority: %s", name, base64.StdEncoding.EncodeToString(bundle))
+			t.Errorf("%s has no CA: %s", name, base64.StdEncoding.EncodeToString(bundle))
 		}
 	}
 	return pools

@@ -60,7 +60,7 @@ func TestTheInstalledManager(t *testing.T) {
 	})
 
 	for _, c := range copies {
-		if err := c.serves(authority(t, api)); err != nil {
+		if err := c.serves(trustedCA(t, api)); err != nil {
 			t.Errorf("the API server wouldn't trust what is served: %v", err)
 		}
 		for who, want := range map[string]int{"nobody": http.StatusUnauthorized, "somebody": http.StatusForbidden, "prometheus": http.StatusOK} {
@@ -201,14 +201,14 @@ func kubeconfigOf(t *testing.T, config *rest.Config, account string) string {
 	return path
 }
 
-// authority returns whom the API server trusts.
-func authority(t *testing.T, api client.Client) *x509.CertPool {
+// trustedCA returns the CA that the API server trusts.
+func trustedCA(t *testing.T, api client.Client) *x509.CertPool {
 	t.Helper()
 	var validate admissionv1.ValidatingWebhookConfiguration
 	must(t, api.Get(t.Context(), client.ObjectKey{Name: validating}, &validate))
 	bundle, pool := validate.Webhooks[0].ClientConfig.CABundle, x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(bundle) {
-		t.Errorf("%s has no authority: %s", validating, base64.StdEncoding.EncodeToString(bundle))
+		t.Errorf("%s has no CA: %s", validating, base64.StdEncoding.EncodeToString(bundle))
 	}
 	return pool
 }

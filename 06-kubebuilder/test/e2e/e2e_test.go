@@ -63,14 +63,14 @@ func TestTheWebhooks(t *testing.T) {
 	webhooksAnswer(t, aNamespace(t))
 }
 
-// Without its Secret's content, the manager makes another authority, and a certificate by it.
+// Without its Secret's content, the manager creates another CA, and a certificate signed by it.
 func TestTheWebhooksWhenTheirCertificateIsAnotherOne(t *testing.T) {
 	namespace := aNamespace(t)
 	former := trusted(t)
 
 	kubectl(t, "patch", "secret", "-n", operator, "foo-operator-webhook-server-cert", "--type=json", "-p", `[{"op": "remove", "path": "/data"}]`)
 
-	eventually(t, "the API server trusts another authority", func() bool { return trusted(t) != former && trusted(t) != "" })
+	eventually(t, "the API server trusts another CA", func() bool { return trusted(t) != former && trusted(t) != "" })
 	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has
 	// brought it.
 	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
@@ -79,7 +79,7 @@ func TestTheWebhooksWhenTheirCertificateIsAnotherOne(t *testing.T) {
 	}
 	for i, address := range addresses {
 		askFromPod(t, namespace, fmt.Sprintf("copy-%d", i), "default",
-			"--authority="+trusted(t), "--server-name=foo-operator-webhook-service.foo-operator-system.svc", "https://"+address+":9443/")
+			"--ca="+trusted(t), "--server-name=foo-operator-webhook-service.foo-operator-system.svc", "https://"+address+":9443/")
 	}
 	webhooksAnswer(t, namespace)
 }
@@ -108,7 +108,7 @@ func webhooksAnswer(t *testing.T, namespace string) {
 	}
 }
 
-// trusted returns the PEM of the authority that the API server trusts for the webhooks, and "" if
+// trusted returns the PEM of the CA that the API server trusts for the webhooks, and "" if
 // it isn't the same for all.
 func trusted(t *testing.T) string {
 	t.Helper()

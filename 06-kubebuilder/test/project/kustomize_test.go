@@ -31,7 +31,7 @@ func TestWhatElseConfigHas(t *testing.T) {
 			wantNone: []string{"--rotate-certs", "cert-rotation", "- secrets\n", "kind: Secret\n"},
 			wantAtLeast: map[string]int{
 				"secretName: webhook-server-cert\n": 2, // the Certificate's, and the Deployment's
-				// In both webhook configurations: whose authority is to be written into them.
+				// In both webhook configurations, the Certificate whose CA is to be written into them.
 				"cert-manager.io/inject-ca-from: foo-operator-system/foo-operator-serving-cert\n": 2,
 			},
 		},

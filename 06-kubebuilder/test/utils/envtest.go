@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// EnvtestAssets returns the folder that has the programs kube-apiserver and etcd, which envtest starts: KUBEBUILDER_ASSETS, as
-// `make test` sets it, else where the workshop has built them. root is the path of this project's folder.
+// EnvtestAssets returns the folder of kube-apiserver and etcd, which envtest starts: KUBEBUILDER_ASSETS, which `make test`
+// sets, or the folder where the workshop has built them. root is this project's folder.
 func EnvtestAssets(root string) (string, error) {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {

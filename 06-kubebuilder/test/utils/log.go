@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Log collects what a process prints. Its zero value is empty.
+// Log collects the output of a process. Its zero value is empty.
 type Log struct {
 	lock sync.Mutex
 	text bytes.Buffer
@@ -18,7 +18,7 @@ func (l *Log) Write(text []byte) (int, error) {
 	return l.text.Write(text)
 }
 
-// String returns what has been printed so far.
+// String returns the output so far.
 func (l *Log) String() string {
 	l.lock.Lock()
 	defer l.lock.Unlock()

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Exec runs a program in the project's folder and returns what it printed, on both outputs. A
-// failure's error has that too.
+// Exec runs a program in the project's folder and returns its output, stdout and stderr. If it
+// fails, the error contains the output, too.
 func Exec(name string, args ...string) (string, error) { return Run(exec.Command(name, args...)) }
 
-// RunWith is Exec with a text for the program to read.
+// RunWith is Exec with a text for the program's standard input.
 func RunWith(input, name string, args ...string) (string, error) {
 	command := exec.Command(name, args...)
 	command.Stdin = strings.NewReader(input)
 	return Run(command)
 }
 
-// Run is Exec for a command that is set up already. The CLI's specs call it.
+// Run is Exec for a prepared command. The kubebuilder CLI's specs call it.
 func Run(command *exec.Cmd) (string, error) {
 	root, err := ProjectDir()
 	if err != nil {
@@ -36,7 +36,7 @@ func Run(command *exec.Cmd) (string, error) {
 	return output.String(), nil
 }
 
-// ProjectDir returns the folder that has the file PROJECT: this one or one above it.
+// ProjectDir returns the folder with the file PROJECT: the current one or one above it.
 func ProjectDir() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

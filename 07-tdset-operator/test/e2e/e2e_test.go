@@ -63,14 +63,14 @@ func TestTheWebhook(t *testing.T) {
 	webhookAnswers(t, aNamespace(t))
 }
 
-// Without its Secret's content, the manager makes another authority, and a certificate by it.
+// Without its Secret's content, the manager creates another CA, and a certificate signed by it.
 func TestTheWebhookWhenItsCertificateIsAnotherOne(t *testing.T) {
 	namespace := aNamespace(t)
 	former := trusted(t)
 
 	kubectl(t, "patch", "secret", "-n", operator, "tdset-operator-webhook-server-cert", "--type=json", "-p", `[{"op": "remove", "path": "/data"}]`)
 
-	eventually(t, "the API server trusts another authority", func() bool { return trusted(t) != former && trusted(t) != "" })
+	eventually(t, "the API server trusts another CA", func() bool { return trusted(t) != former && trusted(t) != "" })
 	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has
 	// brought it.
 	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
@@ -79,7 +79,7 @@ func TestTheWebhookWhenItsCertificateIsAnotherOne(t *testing.T) {
 	}
 	for i, address := range addresses {
 		askFromPod(t, namespace, fmt.Sprintf("copy-%d", i), "default",
-			"--authority="+trusted(t), "--server-name=tdset-operator-webhook-service.tdset-operator-system.svc", "https://"+address+":9443/")
+			"--ca="+trusted(t), "--server-name=tdset-operator-webhook-service.tdset-operator-system.svc", "https://"+address+":9443/")
 	}
 	webhookAnswers(t, namespace)
 }
@@ -107,7 +107,7 @@ func webhookAnswers(t *testing.T, namespace string) {
 	}
 }
 
-// trusted returns the PEM of the authority that the API server trusts for the webhook.
+// trusted returns the PEM of the CA that the API server trusts for the webhook.
 func trusted(t *testing.T) string {
 	t.Helper()
 	encoded := kubectl(t, "get", "validatingwebhookconfiguration", "tdset-operator-validating-webhook-configuration", "-o", "jsonpath={.webhooks[0].clientConfig.caBundle}")

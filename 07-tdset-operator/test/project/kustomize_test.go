@@ -31,7 +31,7 @@ func TestWhatElseConfigHas(t *testing.T) {
 			wantNone: []string{"--rotate-certs", "cert-rotation", "- secrets\n", "kind: Secret\n"},
 			wantAtLeast: map[string]int{
 				"secretName: webhook-server-cert\n": 2, // the Certificate's, and the Deployment's
-				// Whose authority is to be written into the webhook configuration.
+				// The Certificate whose CA is to be written into the webhook configuration.
 				"cert-manager.io/inject-ca-from: tdset-operator-system/tdset-operator-serving-cert\n": 1,
 			},
 		},

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Log is what the program has said, for tests about that. klog's output is set once, for all tests: managers of earlier ones may still
-// have something to say.
+// Log is the program's log, for tests that check it. klog's output is set once for all tests, because managers of earlier tests may
+// still log.
 type Log struct {
 	lock sync.Mutex
 	text bytes.Buffer
@@ -25,14 +25,14 @@ func (l *Log) Write(text []byte) (int, error) {
 	return l.text.Write(text)
 }
 
-// String returns what has been said until now.
+// String returns what has been logged so far.
 func (l *Log) String() string {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.String()
 }
 
-// MustHave fails the test if one of these words hasn't been said.
+// MustHave fails the test unless all of these words have been logged.
 func (l *Log) MustHave(t *testing.T, words ...string) {
 	t.Helper()
 	for _, want := range words {
@@ -42,7 +42,8 @@ func (l *Log) MustHave(t *testing.T, words ...string) {
 	}
 }
 
-// CaptureLog returns a log of what klog says from now on, until the test ends. TestMain has called ShareLog.
+// CaptureLog returns a log of klog's output from now on, until the test ends. TestMain must have called
+// ShareLog.
 func CaptureLog(t *testing.T) *Log {
 	log := &Log{}
 	shared.listen(log)
@@ -50,7 +51,8 @@ func CaptureLog(t *testing.T) *Log {
 	return log
 }
 
-// shared is where klog writes to: on to where it would have written, and to the test that listens.
+// shared is klog's output. It passes everything on to klog's usual output, and to the test that
+// listens.
 var shared sharedLog
 
 type sharedLog struct {
@@ -73,7 +75,7 @@ func (s *sharedLog) Write(text []byte) (int, error) {
 	return os.Stderr.Write(text)
 }
 
-// ShareLog makes klog write where CaptureLog listens, and each line once.
+// ShareLog makes klog write each line once, to where CaptureLog listens.
 func ShareLog() {
 	flags := flag.NewFlagSet("", flag.PanicOnError)
 	klog.InitFlags(flags)

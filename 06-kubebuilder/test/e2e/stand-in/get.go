@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// patience is how long a server may take until it answers: its address may not be known everywhere yet, nor its certificate be there.
-const patience = 3 * time.Minute
+// timeout is how long a server may take to answer. Its address may not be known everywhere yet, or its certificate may be missing.
+const timeout = 3 * time.Minute
 
-// get prints the status and the body of the first answer, whatever it says. No connection is no answer: then it asks again.
+// get prints the status and the body of the first answer, even of an error. If it gets no connection, it tries again.
 func get(args []string) error {
 	flags := flag.NewFlagSet("get", flag.ExitOnError)
-	tokenFile := flags.String("token-file", "", "file that has the bearer token to show (default: none is shown)")
-	authority := flags.String("authority", "", "PEM of the authority that the server's certificate must be from (default: any certificate will do)")
-	serverName := flags.String("server-name", "", "name that the server's certificate must be for (default: the URL's)")
-	_ = flags.Parse(args) // it exits
+	tokenFile := flags.String("token-file", "", "file with the bearer token to send (default: send none)")
+	ca := flags.String("ca", "", "PEM of the CA that must have signed the server's certificate (default: accept any certificate)")
+	serverName := flags.String("server-name", "", "name that the server's certificate must have (default: the URL's host)")
+	_ = flags.Parse(args) // exits on an error
 
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, flags.Arg(0), nil)
 	if err != nil {
@@ -39,10 +39,10 @@ func get(args []string) error {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
 	trust := &tls.Config{ServerName: *serverName, InsecureSkipVerify: true}
-	if *authority != "" {
+	if *ca != "" {
 		trust.InsecureSkipVerify, trust.RootCAs = false, x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM([]byte(*authority)) {
-			return errors.New("--authority is no PEM of a certificate")
+		if !trust.RootCAs.AppendCertsFromPEM([]byte(*ca)) {
+			return errors.New("--ca is no PEM of a certificate")
 		}
 	}
 

@@ -1,5 +1,5 @@
-// Command stand-in is what the end-to-end tests' own Pods run, so that no image has to be pulled: by itself it serves HTTP, as the images
-// do that users would ask for, and as `stand-in get URL` it asks, as curl would.
+// Command stand-in runs in the Pods of the end-to-end tests, so that no image has to be pulled. Without arguments it serves HTTP, like
+// the images that users would name, and `stand-in get URL` sends a request, like curl.
 package main
 
 import (

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// serve answers at :80 and :8000, the ports of nginx and of the sample's image, until it is told to stop. If it lingers, it still answers
-// then, until GET /release: so a test decides how long a Pod takes to end, up to its grace period.
+// serve answers at :80 and :8000, the ports of nginx and of the sample's image, until SIGTERM. If it lingers, it goes on answering until
+// GET /release, so that a test decides how long a Pod takes to terminate, up to its grace period.
 func serve(lingers bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -40,7 +40,7 @@ func serve(lingers bool) error {
 	}
 	var errs []error
 	for _, server := range servers {
-		errs = append(errs, server.Shutdown(context.Background())) // answers first what it has been asked
+		errs = append(errs, server.Shutdown(context.Background())) // finishes pending requests first
 	}
 	return errors.Join(errs...)
 }
