@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package worker is about what a worker owes to its queue.
+// Package worker processes the keys in a workqueue.
 package worker
 
 import (
@@ -11,16 +11,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Controller has work to do for each key in Queue: SyncHandler does it.
+// Controller has a queue of keys, and a function that does the work for a key.
 type Controller struct {
 	Queue       workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	SyncHandler func(ctx context.Context, key types.NamespacedName) error
 }
 
-// RunWorker works on one key after the other, until the queue is shut down and empty.
+// RunWorker processes one key after another, until the queue is shut down and empty.
 //
-// A key whose work failed comes back, later after each failure, and is never given up: nobody else remembers it. Once it has
-// succeeded, its failures are forgotten. Meanwhile the others don't wait for it. No two workers ever have the same key.
+// If the work on a key fails, it is retried after a pause, which grows with each failure. The key
+// is never dropped, because nobody else remembers it. Once it succeeds, its failures no longer
+// count. Other keys don't wait for a failing one. Two workers never process the same key at once.
 func (c *Controller) RunWorker(ctx context.Context) {
 	for c.processNextWorkItem(ctx) {
 	}
@@ -28,13 +29,13 @@ func (c *Controller) RunWorker(ctx context.Context) {
 
 const maxRetries = 5
 
-// processNextWorkItem waits for a key, works on it, and says whether there may be more.
+// processNextWorkItem waits for a key, processes it, and reports whether there may be another one.
 func (c *Controller) processNextWorkItem(ctx context.Context) bool {
 	key, shutdown := c.Queue.Get()
 	if shutdown {
 		return false
 	}
-	// YOUR WORK: from here on, four of the promises above are broken.
+	// YOUR WORK: the rest of this function breaks four of the promises above.
 	if err := c.SyncHandler(ctx, key); err != nil {
 		klog.ErrorS(err, "Sync failed", "key", key)
 		if c.Queue.NumRequeues(key) < maxRetries {

@@ -1,9 +1,10 @@
 //go:build check || solution
 
-// What RunWorker promises, with client-go's own queue in a bubble of testing/synctest: its clock moves only when every
-// goroutine waits, so the pauses between tries are exact, and an hour takes no time.
+// These tests check what RunWorker promises. They use client-go's own queue, in bubbles of
+// testing/synctest. A bubble's clock moves only when all goroutines wait, so the pauses between
+// tries are exact, and an hour takes no time.
 //
-// As given, it keeps two of the promises here. `workshop test` holds this exercise to that:
+// As given, RunWorker fails five of them. `workshop test` holds this exercise to that:
 //
 // fails: TestRunWorker/a key that fails comes back
 // says: event 1: tried once, want 2 tries, after a pause of [5ms]
@@ -45,14 +46,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The queue's pauses: after the first failure, doubled by each further one, and never longer than a minute.
+// The queue's pauses. Each failure doubles the pause, up to the longest one.
 const (
 	shortestBackoff = 5 * time.Millisecond
 	longestBackoff  = time.Minute
 )
 
 func TestRunWorker(t *testing.T) {
-	for sentence, failures := range map[string][]int{ // how often it fails after each event, before it succeeds
+	for sentence, failures := range map[string][]int{ // after each event, how often it fails before it succeeds
 		"a key that succeeds is tried once for each event":       {0, 0},
 		"a key that fails comes back":                            {1},
 		"a key that fails comes back later each time":            {4},
@@ -62,7 +63,7 @@ func TestRunWorker(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				event := 0
-				tries := make([][]time.Time, len(failures)) // of each event
+				tries := make([][]time.Time, len(failures)) // after each event
 				w := start(t, 1, func(string) error {
 					tries[event] = append(tries[event], time.Now())
 					if len(tries[event]) <= failures[event] {
@@ -168,13 +169,13 @@ func TestShutDown(t *testing.T) {
 	})
 }
 
-// workers are some of a Controller's, at work.
+// workers are a Controller and its running workers.
 type workers struct {
 	*Controller
 	running sync.WaitGroup
 }
 
-// start starts so many workers, in a bubble of synctest.
+// start starts n workers.
 func start(t *testing.T, n int, work func(name string) error) *workers {
 	w := &workers{Controller: &Controller{
 		Queue: workqueue.NewTypedRateLimitingQueue(
@@ -197,7 +198,7 @@ func start(t *testing.T, n int, work func(name string) error) *workers {
 	return w
 }
 
-// stop shuts the queue down and waits for the workers to end.
+// stop shuts down the queue, and waits until the workers have ended.
 func (w *workers) stop() {
 	w.Queue.ShutDown()
 	w.running.Wait()
@@ -207,7 +208,7 @@ func keyOf(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "default", Name: name}
 }
 
-// pauses are the times between tries.
+// pauses returns the times between tries.
 func pauses(tries []time.Time) (between []time.Duration) {
 	for i := range max(0, len(tries)-1) {
 		between = append(between, tries[i+1].Sub(tries[i]))
@@ -215,7 +216,7 @@ func pauses(tries []time.Time) (between []time.Duration) {
 	return between
 }
 
-// backoffs are the pauses that follow so many failures.
+// backoffs returns the pauses that should follow this number of failures.
 func backoffs(failures int) (pauses []time.Duration) {
 	pause := shortestBackoff
 	for range failures {
@@ -225,7 +226,7 @@ func backoffs(failures int) (pauses []time.Duration) {
 	return pauses
 }
 
-// said puts tries and the pauses between them into words.
+// describe puts tries and the pauses between them into words.
 func describe(tries int, pauses []time.Duration) string {
 	list := fmt.Sprint(pauses)
 	if n := len(pauses); n > 8 {

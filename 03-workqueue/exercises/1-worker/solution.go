@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package worker is about what a worker owes to its queue.
+// Package worker processes the keys in a workqueue.
 package worker
 
 import (
@@ -11,40 +11,42 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Controller has work to do for each key in Queue: SyncHandler does it.
+// Controller has a queue of keys, and a function that does the work for a key.
 type Controller struct {
 	Queue       workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	SyncHandler func(ctx context.Context, key types.NamespacedName) error
 }
 
-// RunWorker works on one key after the other, until the queue is shut down and empty.
+// RunWorker processes one key after another, until the queue is shut down and empty.
 //
-// A key whose work failed comes back, later after each failure, and is never given up: nobody else remembers it. Once it has
-// succeeded, its failures are forgotten. Meanwhile the others don't wait for it. No two workers ever have the same key.
+// If the work on a key fails, it is retried after a pause, which grows with each failure. The key
+// is never dropped, because nobody else remembers it. Once it succeeds, its failures no longer
+// count. Other keys don't wait for a failing one. Two workers never process the same key at once.
 func (c *Controller) RunWorker(ctx context.Context) {
 	for c.processNextWorkItem(ctx) {
 	}
 }
 
-// processNextWorkItem waits for a key, works on it, and says whether there may be more.
+// processNextWorkItem waits for a key, processes it, and reports whether there may be another one.
 func (c *Controller) processNextWorkItem(ctx context.Context) bool {
 	key, shutdown := c.Queue.Get()
 	if shutdown {
 		return false
 	}
-	// 1. Each Get has its Done, however the work ends, and not before: until then the queue keeps the key from others.
+	// 1. Every Get needs its Done, however the work ends. Until then, no other worker gets this
+	// key.
 	defer c.Queue.Done(key)
 
-	// 2. A failure is about this key. The worker goes on with the others.
+	// 2. A failure concerns only this key, so the worker goes on with the others.
 	if err := c.SyncHandler(ctx, key); err != nil {
 		klog.ErrorS(err, "Trying again", "key", key, "failures", c.Queue.NumRequeues(key)+1)
-		// 3. However often: what is dropped here stays undone until somebody happens to change the object. The limiter's
-		// longest pause keeps a hopeless key cheap.
+		// 3. Retry it, however often it has failed. If it were dropped, the work would remain
+		// undone until somebody changed the object. Retries are rare, because the pauses grow.
 		c.Queue.AddRateLimited(key)
 		return true
 	}
 
-	// 4. The limiter counts failures until it is told to forget them.
+	// 4. The rate limiter counts failures until Forget resets the count.
 	c.Queue.Forget(key)
 	return true
 }

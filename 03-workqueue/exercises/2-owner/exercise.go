@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package owner is about whose a Deployment is.
+// Package owner finds out which Foo a Deployment belongs to.
 package owner
 
 import (
@@ -10,11 +10,13 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// OwnerOf returns the Foo that controls the Deployment with which a handler was called, if the cache has it.
+// OwnerOf gets what a handler was called with. If that is a Deployment, and the cache has the Foo
+// that controls it, OwnerOf returns this Foo.
 //
-// Of all owners that a Deployment has, at most one controls it. It is this very object, and not another one that has its name,
-// now or at another time. A Deployment whose deletion the watch missed comes in a tombstone, and counts like any other.
-// What is returned is the cache's own: look, don't touch.
+// A Deployment may have several owners, but at most one of them controls it. OwnerOf never returns
+// another object that merely has the same name, now or at another time. If the watch missed the
+// deletion of a Deployment, the handler gets a tombstone, and OwnerOf looks into it. The returned
+// Foo is the cache's own, so don't change it.
 func OwnerOf(obj any, foos listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo]) (foo *samplecontrollerv1alpha1.Foo, found bool) {
 	// YOUR WORK: this finds wrong owners, and misses right ones.
 	deployment, ok := obj.(*appsv1.Deployment)

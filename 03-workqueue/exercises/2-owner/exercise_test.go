@@ -1,8 +1,9 @@
 //go:build check || solution
 
-// What OwnerOf promises. In the cache are two Foos in the namespace default, example and other; and another example elsewhere.
+// These tests check what OwnerOf promises. The cache has two Foos in the namespace default, example
+// and other, and another example in the namespace elsewhere.
 //
-// As given, it keeps half of it. `workshop test` holds this exercise to that:
+// As given, OwnerOf fails six of them. `workshop test` holds this exercise to that:
 //
 // fails: TestOwnerOf/a Foo is among its owners, but something else controls it
 // says: it found Foo default/example (uid of example), want none
@@ -121,7 +122,7 @@ func TestOwnerOf(t *testing.T) {
 	}
 }
 
-// listerOf is a cache with these Foos.
+// listerOf returns a lister for a cache with these Foos.
 func listerOf(t *testing.T, foos ...*samplecontrollerv1alpha1.Foo) listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo] {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	for _, foo := range foos {
@@ -136,17 +137,17 @@ func aFoo(namespace, name string, uid types.UID) *samplecontrollerv1alpha1.Foo {
 	return &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}}
 }
 
-// deployment is one in the namespace default that has these owners.
+// deployment returns a Deployment in the namespace default that has these owners.
 func deployment(owners ...metav1.OwnerReference) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", OwnerReferences: owners}}
 }
 
-// controller is the reference of a Deployment to the one that controls it.
+// controller returns a Deployment's reference to the owner that controls it.
 func controller(apiVersion, kind, name string, uid types.UID) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}
 }
 
-// notController is the reference to one that owns it and doesn't control it.
+// notController returns the same reference, but to an owner that doesn't control it.
 func notController(owner metav1.OwnerReference) metav1.OwnerReference {
 	owner.Controller = nil
 	return owner

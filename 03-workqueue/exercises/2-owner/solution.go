@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package owner is about whose a Deployment is.
+// Package owner finds out which Foo a Deployment belongs to.
 package owner
 
 import (
@@ -12,13 +12,15 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// OwnerOf returns the Foo that controls the Deployment with which a handler was called, if the cache has it.
+// OwnerOf gets what a handler was called with. If that is a Deployment, and the cache has the Foo
+// that controls it, OwnerOf returns this Foo.
 //
-// Of all owners that a Deployment has, at most one controls it. It is this very object, and not another one that has its name,
-// now or at another time. A Deployment whose deletion the watch missed comes in a tombstone, and counts like any other.
-// What is returned is the cache's own: look, don't touch.
+// A Deployment may have several owners, but at most one of them controls it. OwnerOf never returns
+// another object that merely has the same name, now or at another time. If the watch missed the
+// deletion of a Deployment, the handler gets a tombstone, and OwnerOf looks into it. The returned
+// Foo is the cache's own, so don't change it.
 func OwnerOf(obj any, foos listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo]) (foo *samplecontrollerv1alpha1.Foo, found bool) {
-	// 1. The Deployment, perhaps the last that the cache had of it.
+	// 1. Get the Deployment. A tombstone has the last version that the cache had.
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = tombstone.Obj
 	}
@@ -27,18 +29,18 @@ func OwnerOf(obj any, foos listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo
 		return nil, false
 	}
 
-	// 2. The reference to its controller. The others only keep it from being garbage collected.
+	// 2. Find the owner that controls it. Other owners only protect it from the garbage collector.
 	owner := metav1.GetControllerOf(deployment)
 	if owner == nil {
 		return nil, false
 	}
 
-	// 3. The name is where the cache may have that object; the UID says whether it does. No other object ever has the same
-	// one, of whatever kind and group, so these needn't be compared. A version says nothing of whose it is: a reference keeps
-	// the one that was new when it was written.
+	// 3. Look that owner up by its name, and compare the UIDs. No other object ever has the same
+	// UID, so there is no need to compare kind and group. The version may even differ, because a
+	// reference keeps the one with which it was written.
 	foo, err := listers.NewNamespaced(foos, deployment.Namespace).Get(owner.Name)
 	if err != nil || foo.UID != owner.UID {
-		return nil, false // gone, or too new for this cache: then its own event is on its way
+		return nil, false // the owner is gone, or so new that the cache doesn't have it yet
 	}
 	return foo, true
 }

@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package stale is about a cache that doesn't know yet what we have just done.
+// Package stale creates Pods, based on a cache that may not have the latest ones yet.
 package stale
 
 import (
@@ -16,19 +16,20 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Syncer gives Foos their Pods: here they get no Deployment, but spec.replicas Pods.
+// Syncer creates a Foo's Pods. In this exercise, a Foo has no Deployment, but spec.replicas Pods.
 type Syncer struct {
 	Pods   corelisters.PodLister  // an informer's cache
-	Client typedcorev1.PodsGetter // a clientset's CoreV1() is one
+	Client typedcorev1.PodsGetter // for example, a clientset's CoreV1()
 }
 
-// Sync creates the Pods that foo asks for and doesn't have. If it returns an error, it is to be called again.
+// Sync creates the Pods that foo asks for and doesn't have. If it returns an error, the queue calls
+// it again.
 //
-// The cache may be behind, by any number of events. At no time does foo get more Pods than it asks for: not if Sync is called
-// again before the events of its own writes arrive, nor if the program restarts in between. If the cache has all Pods, Sync
-// sends no request.
+// The cache may be behind by any number of events. Still, foo never gets more Pods than it asks
+// for, even if Sync is called again before the events of its own writes have arrived, or if the
+// program restarts in between. If the cache has all Pods, Sync sends no request.
 func (s *Syncer) Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
-	// YOUR WORK: this takes the cache's word for how many there are.
+	// YOUR WORK: this counts the Pods in the cache, and relies on that number.
 	found, err := s.Pods.Pods(foo.Namespace).List(labels.SelectorFromSet(labelsOf(foo)))
 	if err != nil {
 		return fmt.Errorf("list the Foo's Pods: %w", err)
@@ -47,7 +48,8 @@ func (s *Syncer) Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) er
 	return nil
 }
 
-// desiredPod returns one of the Pods that foo asks for. Its name is the server's choice: example-7xk2p or so.
+// desiredPod returns one of the Pods that foo asks for. The server chooses its name, such as
+// example-7xk2p.
 func desiredPod(foo *samplecontrollerv1alpha1.Foo) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

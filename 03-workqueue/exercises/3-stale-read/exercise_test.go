@@ -1,9 +1,10 @@
 //go:build check || solution
 
-// What Sync promises. The server is a fake of client-go's; the cache knows only what a test tells it, so a test decides
-// how far it is behind. Foos ask for three Pods.
+// These tests check what Sync promises. The server is one of client-go's fakes. Each test fills the
+// cache itself, and so decides how far it is behind. The Foos ask for three Pods.
 //
-// As given, Sync is right as long as the cache knows everything. `workshop test` holds this exercise to that:
+// As given, Sync is right as long as the cache has everything. `workshop test` holds this exercise
+// to that:
 //
 // fails: TestSyncWithACacheThatIsBehind/the Foo's turn comes again and again before any event
 // says: the Foo has 12 Pods, want 3
@@ -138,7 +139,7 @@ func TestSyncWithACacheThatIsBehind(t *testing.T) {
 	t.Run("the Foo's turn comes again and again before any event", func(t *testing.T) {
 		c := newCluster(t)
 		for range wanted + 1 {
-			_ = c.sync() // somebody changes the Foo's labels, perhaps
+			_ = c.sync() // somebody may have changed the Foo's labels, for example
 		}
 		c.settle()
 		c.wantPods("when its turn came again, the cache had none of the Pods that had just been created")
@@ -148,7 +149,7 @@ func TestSyncWithACacheThatIsBehind(t *testing.T) {
 		c := newCluster(t)
 		_ = c.sync()
 		c.know(1)
-		_ = c.sync() // the Pod's event brings the Foo back into the queue
+		_ = c.sync() // the Pod's event has enqueued the Foo
 		c.settle()
 		c.wantPods("when its turn came again, the cache had one of the Pods that had just been created")
 	})
@@ -157,7 +158,7 @@ func TestSyncWithACacheThatIsBehind(t *testing.T) {
 		c := newCluster(t)
 		for range wanted + 1 {
 			_ = c.sync()
-			c.restart() // its first list may come from a server that is behind itself
+			c.restart() // its first list may come from an API server whose own cache is behind
 		}
 		c.settle()
 		c.wantPods("what the program remembered is gone, and the cache had none of the Pods that it had created")
@@ -178,16 +179,16 @@ func TestSyncWithACacheThatIsBehind(t *testing.T) {
 	})
 }
 
-// cluster is a server, a cache that is filled by hand, and a Syncer on them.
+// cluster is a server, a cache that the test fills, and a Syncer that uses both.
 type cluster struct {
 	*testing.T
 	foo    *samplecontrollerv1alpha1.Foo
 	server *clienttesting.Fake
-	stored clienttesting.ObjectTracker // what is on the server
+	stored clienttesting.ObjectTracker // the objects on the server
 	cache  cache.Indexer
 	syncer *Syncer
 	most   int // the most Pods that the Foo has had after a Sync
-	// nextCreate, if set, is called in place of the next create. Its error is the answer.
+	// nextCreate, if set, replaces the next create, and its error is the server's answer.
 	nextCreate func(*corev1.Pod) error
 }
 
@@ -206,7 +207,7 @@ func newCluster(t *testing.T) *cluster {
 		creates++
 		pod.UID = types.UID(fmt.Sprint("uid ", creates))
 		if pod.Name == "" {
-			pod.Name = fmt.Sprint(pod.GenerateName, "x", creates) // as a server does, but for the letters
+			pod.Name = fmt.Sprint(pod.GenerateName, "x", creates) // a real server adds random letters
 		}
 		if instead := c.nextCreate; instead != nil {
 			c.nextCreate = nil
@@ -225,13 +226,14 @@ func aFoo(name string) *samplecontrollerv1alpha1.Foo {
 	}
 }
 
-// restart is a new process: an empty cache, and no memory.
+// restart starts a new process, which has an empty cache and remembers nothing.
 func (c *cluster) restart() {
 	c.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	c.syncer = &Syncer{Pods: corelisters.NewPodLister(c.cache), Client: &typedfake.FakeCoreV1{Fake: c.server}}
 }
 
-// sync is one turn of the Foo. No event comes meanwhile, so who waits for one waits in vain, and costs only a bubble's time.
+// sync calls Sync once. No event arrives meanwhile, so a Sync that waits for one runs into the
+// timeout. In the bubble, that takes no time.
 func (c *cluster) sync() (err error) {
 	synctest.Test(c.T, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -242,7 +244,7 @@ func (c *cluster) sync() (err error) {
 	return err
 }
 
-// settle is what happens from here on, while all events come in time.
+// settle calls Sync several times, and all events arrive before each call.
 func (c *cluster) settle() {
 	c.Helper()
 	c.know(all)
@@ -257,7 +259,7 @@ func (c *cluster) settle() {
 
 const all = 1000
 
-// know fills the cache with the first n of the Pods that there are.
+// know fills the cache with the first n Pods of the server.
 func (c *cluster) know(n int) {
 	stored := c.list()
 	var items []any
@@ -284,7 +286,7 @@ func (c *cluster) list() []corev1.Pod {
 	return list.(*corev1.PodList).Items
 }
 
-// pods are those on the server that the Foo controls.
+// pods returns the Pods on the server that the Foo controls.
 func (c *cluster) pods() (pods []*corev1.Pod) {
 	for _, pod := range c.list() {
 		if metav1.IsControlledBy(&pod, c.foo) {
@@ -294,7 +296,8 @@ func (c *cluster) pods() (pods []*corev1.Pod) {
 	return pods
 }
 
-// wantPods demands that the Foo has its Pods now, and never had more. why tells what came before.
+// wantPods checks that the Foo has its Pods now, and has never had more. why says what happened
+// before.
 func (c *cluster) wantPods(why string) {
 	c.Helper()
 	switch got := len(c.pods()); {

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package stale is about a cache that doesn't know yet what we have just done.
+// Package stale creates Pods, based on a cache that may not have the latest ones yet.
 package stale
 
 import (
@@ -16,43 +16,47 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Syncer gives Foos their Pods: here they get no Deployment, but spec.replicas Pods.
+// Syncer creates a Foo's Pods. In this exercise, a Foo has no Deployment, but spec.replicas Pods.
 type Syncer struct {
 	Pods   corelisters.PodLister  // an informer's cache
-	Client typedcorev1.PodsGetter // a clientset's CoreV1() is one
+	Client typedcorev1.PodsGetter // for example, a clientset's CoreV1()
 }
 
-// Sync creates the Pods that foo asks for and doesn't have. If it returns an error, it is to be called again.
+// Sync creates the Pods that foo asks for and doesn't have. If it returns an error, the queue calls
+// it again.
 //
-// The cache may be behind, by any number of events. At no time does foo get more Pods than it asks for: not if Sync is called
-// again before the events of its own writes arrive, nor if the program restarts in between. If the cache has all Pods, Sync
-// sends no request.
+// The cache may be behind by any number of events. Still, foo never gets more Pods than it asks
+// for, even if Sync is called again before the events of its own writes have arrived, or if the
+// program restarts in between. If the cache has all Pods, Sync sends no request.
 //
-// It needs no memory for that. Each Pod has a place, and its name says which: so the server, which knows what there is, refuses
-// the second Pod for the same place. A memory of what was created (the ReplicaSet controller has one) would end with the
-// program, and a list from the server would cost a large answer each time that one Pod is missing.
+// To achieve that, each Pod has a place, which is part of its name. So the server, which knows all
+// Pods, refuses a second Pod for the same place. There are other ways: the ReplicaSet controller
+// remembers what it has created, but a restart would lose that. Or Sync could ask the server for a
+// list, but it would have to do so whenever a Pod is missing.
 func (s *Syncer) Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	for place := range *foo.Spec.Replicas {
 		desired := desiredPod(foo, place)
 		observed, err := s.Pods.Pods(foo.Namespace).Get(desired.Name)
 		switch {
 		case apierrors.IsNotFound(err):
-			// Not there, or not known yet. In that case the answer is AlreadyExists, an error like any other: after a short
-			// backoff we are called again, and by then the cache has it.
+			// The Pod is missing, or the cache doesn't have it yet. In the latter case, the server
+			// answers AlreadyExists. That is an error like any other, so the queue retries after a
+			// short backoff, and by then the cache has the Pod.
 			if _, err := s.Client.Pods(foo.Namespace).Create(ctx, desired, metav1.CreateOptions{}); err != nil {
 				return fmt.Errorf("create Pod %s: %w", desired.Name, err)
 			}
 		case err != nil:
 			return fmt.Errorf("get Pod %s: %w", desired.Name, err)
 		case !metav1.IsControlledBy(observed, foo):
-			// Somebody else's, or of a Foo of this name that is gone: then the garbage collector clears the place.
+			// The Pod is somebody else's, or it belongs to a deleted Foo of the same name. In that
+			// case, the garbage collector will delete it.
 			return fmt.Errorf("the name of Pod %s is taken by one that this Foo doesn't control", desired.Name)
 		}
 	}
 	return nil
 }
 
-// desiredPod returns the Pod that foo asks for in that place, from 0: example-0, example-1 and so on.
+// desiredPod returns the Pod for one of foo's places. Its name is example-0, example-1 and so on.
 func desiredPod(foo *samplecontrollerv1alpha1.Foo, place int32) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -1,7 +1,8 @@
 //go:build check || solution
 
-// What ClientConfig and NewQueue promise, in bubbles of testing/synctest: there the clock moves only when every goroutine
-// waits, so the times here are pauses and nothing else. The server is a function, and answers at once.
+// These tests check what ClientConfig and NewQueue promise. They run in bubbles of
+// testing/synctest. A bubble's clock moves only when all goroutines wait, so the tests measure
+// pauses and nothing else. The server is a function that answers at once.
 //
 // As given, a thousand Foos take minutes. `workshop test` holds this exercise to that:
 //
@@ -148,8 +149,8 @@ func TestNewQueue(t *testing.T) {
 
 const retryAfter = 3 * time.Second
 
-// create creates so many Deployments, one after the other, and returns how long that took. The server gives these answers, the
-// last one again and again.
+// create creates n Deployments, one after another, and returns how long that took. The server gives
+// these answers in turn, and then repeats the last one.
 func create(t *testing.T, n int, answers ...int) time.Duration {
 	server := roundTripper(func(request *http.Request) (*http.Response, error) {
 		if err := request.Body.Close(); err != nil {
@@ -178,7 +179,7 @@ func create(t *testing.T, n int, answers ...int) time.Duration {
 	return time.Since(begin).Round(time.Millisecond)
 }
 
-// newClient returns a client with what ClientConfig makes of a config.
+// newClient returns a client that uses the result of ClientConfig.
 func newClient(t *testing.T, given *rest.Config) *typedappsv1.AppsV1Client {
 	config := ClientConfig(given)
 	if given.Transport != nil && config.Transport == nil {
@@ -197,7 +198,7 @@ func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 
 type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
 
-// newQueue returns NewQueue's. It is shut down when the test ends, and after a day at the latest.
+// newQueue calls NewQueue. The queue is shut down when the test ends, or after a day.
 func newQueue(t *testing.T) queue {
 	q := NewQueue()
 	time.AfterFunc(24*time.Hour, q.ShutDown)
@@ -205,7 +206,7 @@ func newQueue(t *testing.T) queue {
 	return q
 }
 
-// get takes the next key from the queue, waiting for it.
+// get waits for the next key, and takes it from the queue.
 func get(t *testing.T, q queue) {
 	key, shutdown := q.Get()
 	if shutdown {

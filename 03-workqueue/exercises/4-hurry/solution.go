@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package hurry is about the limits that a program puts on itself.
+// Package hurry configures a client and a queue that don't slow themselves down.
 package hurry
 
 import (
@@ -16,19 +16,21 @@ const (
 	longestBackoff  = time.Minute
 )
 
-// ClientConfig returns a config for clients of the server that config names. They hold no request back: how much is too much,
-// the server says (429 and Retry-After, which client-go heeds by itself). config is the caller's, and stays as it is.
+// ClientConfig returns a config for clients of the same server, as the same user. They never delay
+// a request on their own. Only the server decides how much is too much: it answers 429 and
+// Retry-After, and client-go waits that long. The caller's config isn't changed.
 func ClientConfig(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // none; 0 would be the default: 5 requests a second
+	config.QPS = -1 // no limit; 0 would mean the default, 5 requests a second
 	return config
 }
 
-// NewQueue returns a queue for keys. One that fails comes back after 5 milliseconds, then after twice as long each time, but
-// never after more than a minute: however many others fail.
+// NewQueue returns a queue for keys. A key that fails is requeued after 5 milliseconds. Each
+// further failure doubles the pause, up to a minute. It doesn't matter how many other keys fail.
 func NewQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
-	// The default limiter is two in one. This one counts each key's failures; there it pauses for up to 1000 seconds. The other
-	// lets ten keys a second through, all together: it makes those wait that have hardly failed.
+	// The default limiter combines two. One counts each key's failures, as this one does, but
+	// pauses for up to 1000 seconds. The other one lets only ten keys a second through, so a key
+	// has to wait even if it has failed just once.
 	return workqueue.NewTypedRateLimitingQueue(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](shortestBackoff, longestBackoff))
 }

@@ -84,8 +84,8 @@ func newInformer(client rest.Interface, resource, namespace string, kind runtime
 	return cache.NewSharedIndexInformer(listWatch, kind, 0, cache.Indexers{})
 }
 
-// newQueue returns a queue that retries failing keys after 5 ms, then 10, 20 and so on, up to a minute. It counts
-// durations, so it needs no clock of ours.
+// newQueue returns a queue that retries a failing key after 5 ms, 10 ms, 20 ms and so on, up to a
+// minute. It works with durations, so it doesn't need our clock.
 func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 	return workqueue.NewTypedRateLimitingQueue(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](5*time.Millisecond, time.Minute))

@@ -1,7 +1,7 @@
 //go:build !solution
 
-// Command 5-tdset is a controller for TDSets on client-go's informers and workqueue: Deployments that are scaled by the
-// time of day.
+// Command 5-tdset is a controller for TDSets on client-go's informers and workqueue. A TDSet asks
+// for a Deployment that is scaled by the time of day.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 const workers = 2
 
-// run acts on events and on the time, until ctx ends.
+// run keeps the Deployments up to date until ctx ends.
 func (c *controller) run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -26,7 +26,7 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// YOUR WORK: handlers. This is the only one so far.
+	// YOUR WORK: the handlers. This is the only one so far.
 	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: c.enqueue,
 	})
@@ -40,21 +40,21 @@ func (c *controller) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// enqueue queues the key of the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the
-// same key.
+// enqueue adds the key of the TDSet that an event concerns. A Deployment has the same name as its
+// TDSet, so both have the same key.
 func (c *controller) enqueue(obj any) {
 	object := obj.(metav1.Object)
 	c.queue.Add(types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
 }
 
-// processNextWorkItem waits for a key, works on it, and says whether there may be more.
+// processNextWorkItem waits for a key, processes it, and reports whether there may be another one.
 func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
 		return false
 	}
-	// YOUR WORK: this takes keys from the queue, and never tells it what happened to them. Nothing puts a key back, neither
-	// after a failure nor for the time that syncHandler returns.
+	// YOUR WORK: tell the queue how the work on the key ended. Requeue the key after a failure, and
+	// for the time that syncHandler returns.
 	if _, err := c.syncHandler(ctx, key); err != nil {
 		logFailure(ctx, key, err)
 	}

@@ -1,9 +1,9 @@
 //go:build check || solution
 
-// What the program does in a cluster, while time passes. Words such as until and wantReplicas are explained in
-// cluster_test.go.
+// These tests check what the program does in a cluster while time passes. Their helpers, such as
+// until and wantReplicas, are in cluster_test.go.
 //
-// As given, the program looks at each TDSet once, when it hears of it. `workshop test` holds this exercise to that:
+// As given, the program processes each TDSet only once. `workshop test` holds this exercise to that:
 //
 // fails: TestRun/a new image is rolled out
 // says: the Deployment's image is crccheck/hello-world, want another
