@@ -62,7 +62,7 @@ func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	err := c.syncHandler(ctx, req.NamespacedName)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		// The cache was behind. This happens in every controller, so don't return it as an error,
-		// which controller-runtime would log. The event of the other write usually arrives sooner.
+		// which controller-runtime would log. Usually, the other write's event comes first.
 		klog.FromContext(ctx).V(2).Info("Someone else wrote first, retrying", "err", err)
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
