@@ -1,10 +1,12 @@
 //go:build check || solution
 
-// What Reconcile promises: first one call at a time, by what it returns; then by a controller of controller-runtime's that runs
-// for three hours, in a bubble of testing/synctest in which they take no time. The API server is the fake client, and the
-// registry's answers are the test's.
+// These tests check the promises of Reconcile. TestReconcile looks at the results of single calls.
+// TestThreeHours runs a controller for three hours, which take no time in a bubble of
+// testing/synctest. The API server is the fake client, and each test decides what the registry
+// answers.
 //
-// As given, only what needs no retry and no pause is right. `workshop test` holds this exercise to that:
+// As given, Reconcile is right only where it needs neither a retry nor a pause. `workshop test`
+// checks these failures:
 //
 // fails: TestReconcile/the registry is working on it, and says when it will know more
 // says: so it comes again soon, and ever later; want after 30s
@@ -98,7 +100,7 @@ var (
 	errDisk = apierrors.NewInternalError(errors.New("the disk is full"))
 )
 
-// When it comes again.
+// When Reconcile is called again.
 const (
 	byEvent = "only when there is an event"
 	soon    = "soon, and ever later"
@@ -109,14 +111,14 @@ func after(pause time.Duration) string { return fmt.Sprint("after ", pause) }
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		claim     Claim
-		err       error                               // the registry's
-		foo       func(*samplecontrollerv1alpha1.Foo) // what is special about it
-		api       interceptor.Funcs                   // what is special about the API server
-		gone      bool                                // the Foo
-		mayBe     func(err error) bool                // an error that is all right, though it isn't asked for
+		err       error                               // returned by the registry
+		foo       func(*samplecontrollerv1alpha1.Foo) // changes the Foo
+		api       interceptor.Funcs                   // changes the API server
+		gone      bool                                // there is no Foo
+		mayBe     func(err error) bool                // accepts other errors, too
 		want      string
 		wantReady string // the reason of the condition Ready
-		unasked   bool   // the registry
+		unasked   bool   // the registry must not be asked
 		why       string
 	}{
 		"the registry is working on it, and says when it will know more": {
@@ -235,7 +237,7 @@ func TestReconcile(t *testing.T) {
 				r := &Reconciler{Client: api, Registry: registry}
 
 				result, err := counted(r, registry)(t.Context(), key)
-				time.Sleep(time.Hour) // for what it left running, if it did
+				time.Sleep(time.Hour) // in case it left something running
 
 				if err == nil || test.mayBe == nil || !test.mayBe(err) {
 					if got := comesAgain(result, err); got != test.want {
@@ -266,7 +268,7 @@ func TestReconcile(t *testing.T) {
 func TestThreeHours(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		registry func(since time.Duration, name string) (Claim, error)
-		changed  time.Duration   // when the Foo's user asks for the name another; 0: never
+		changed  time.Duration   // when the user changes the name; 0: never
 		want     []time.Duration // when the registry is asked
 	}{
 		"the name is the Foo's at once": {
@@ -302,8 +304,8 @@ func TestThreeHours(t *testing.T) {
 			want:    []time.Duration{0, time.Hour},
 		},
 		"the registry is away, works on it, is away once more, and gives it out": {
-			// The pauses after failures start over, because a success in between makes the queue forget
-			// the failures.
+			// The pauses after failures start over, because a success in between makes the queue
+			// forget the failures.
 			registry: func(since time.Duration, _ string) (Claim, error) {
 				switch {
 				case since < 20*time.Millisecond:
@@ -351,7 +353,8 @@ func TestThreeHours(t *testing.T) {
 	}
 }
 
-// comesAgain says what controller-runtime makes of what Reconcile returned: internal/controller, reconcileHandler.
+// comesAgain says when controller-runtime calls Reconcile again after such a result. See
+// reconcileHandler in its internal/controller.
 func comesAgain(result ctrl.Result, err error) string {
 	switch {
 	case terminal(err):
@@ -368,13 +371,13 @@ func comesAgain(result ctrl.Result, err error) string {
 
 func terminal(err error) bool { return errors.Is(err, reconcile.TerminalError(nil)) }
 
-// requeues reports whether result has set the field that is deprecated.
+// requeues reports whether result sets the deprecated field, Requeue.
 func requeues(result ctrl.Result) bool {
 	result.RequeueAfter, result.Priority = 0, nil
 	return !result.IsZero()
 }
 
-// inWords says what Reconcile returned.
+// inWords describes what Reconcile returned.
 func inWords(result ctrl.Result, err error) string {
 	var words []string
 	if requeues(result) {
@@ -392,7 +395,7 @@ func inWords(result ctrl.Result, err error) string {
 	return strings.Join(words, " and ")
 }
 
-// times says how many there are, and which are the first.
+// times describes a list of times: how many there are, and the first eight.
 func times(all []time.Duration) string {
 	count := fmt.Sprintf("%d times", len(all))
 	switch len(all) {
@@ -411,7 +414,7 @@ func times(all []time.Duration) string {
 	return count + ": after " + strings.Join(words, ", ")
 }
 
-// registry is a Registry whose answers depend on the name and on how long it is since began.
+// registry is a Registry whose answers depend on the name and on the time since began.
 type registry struct {
 	*testing.T
 	answer  func(since time.Duration, name string) (Claim, error)
@@ -419,8 +422,8 @@ type registry struct {
 	giveUp  func()
 	mutex   sync.Mutex
 	asked   []time.Duration // since began
-	called  bool            // Reconcile hasn't returned yet
-	here    int             // how often it was asked in this call
+	called  bool            // Reconcile is running
+	here    int             // how often it was asked in this call of Reconcile
 	knows   bool            // it has said that a name is registered
 	learned time.Duration   // when that was, since began
 }
@@ -452,7 +455,7 @@ func (r *registry) Claim(ctx context.Context, name string, owner types.UID) (Cla
 	return claim, err
 }
 
-// counted is r.Reconcile, with the registry told when it begins and ends.
+// counted returns r.Reconcile, and tells registry when each call begins and ends.
 func counted(r *Reconciler, registry *registry) reconcile.Func {
 	return func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 		registry.setCalled(true)
@@ -467,13 +470,14 @@ func (r *registry) setCalled(called bool) {
 	r.called, r.here = called, 0
 }
 
-// run runs a controller with one worker until stop is called. An event of the Foo is what happened tells it.
+// run runs a controller with one worker until stop is called. Each call of happened is an event of
+// the Foo.
 func run(t *testing.T, registry *registry, reconciler reconcile.Func) (happened, stop func()) {
 	c, err := controller.NewTypedUnmanaged("registrar", controller.TypedOptions[ctrl.Request]{
 		Reconciler:         reconciler,
 		RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](5*time.Millisecond, time.Minute),
 		SkipNameValidation: new(true),
-		RecoverPanic:       new(false), // the check says more about a panic than a log that nobody sees
+		RecoverPanic:       new(false), // so that the test reports panics
 	})
 	noError(t, err)
 	events := make(chan ctrl.Request)
@@ -504,11 +508,11 @@ func run(t *testing.T, registry *registry, reconciler reconcile.Func) (happened,
 		t.Helper()
 		cancel()
 		noError(t, <-ended)
-		time.Sleep(time.Hour) // for what was left running, if something was
+		time.Sleep(time.Hour) // in case something was left running
 	}
 }
 
-// newFoo is a Foo that asks for the name shop.
+// newFoo returns a Foo that asks for the name shop.
 func newFoo(change func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
 	foo := &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid of example", Generation: 1},
@@ -520,7 +524,7 @@ func newFoo(change func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha
 	return foo
 }
 
-// newAPI is an API server that has foos.
+// newAPI returns an API server that has these Foos.
 func newAPI(t *testing.T, funcs interceptor.Funcs, foos ...client.Object) client.WithWatch {
 	scheme := runtime.NewScheme()
 	noError(t, samplecontrollerv1alpha1.Install(scheme))
@@ -528,7 +532,7 @@ func newAPI(t *testing.T, funcs interceptor.Funcs, foos ...client.Object) client
 	return interceptor.NewClient(server, funcs)
 }
 
-// stored returns the Foo as api's server has it, or nil.
+// stored returns the Foo as the server has it, or nil.
 func stored(t *testing.T, api client.WithWatch) *samplecontrollerv1alpha1.Foo {
 	server := api.(interface{ Unwrap() client.WithWatch }).Unwrap()
 	foo := &samplecontrollerv1alpha1.Foo{}
@@ -540,7 +544,8 @@ func stored(t *testing.T, api client.WithWatch) *samplecontrollerv1alpha1.Foo {
 	return foo
 }
 
-// readyOf is the reason of the Foo's condition Ready. It is "" if there is none, or no Foo.
+// readyOf returns the reason of the Foo's condition Ready, or "" if there is no condition or no
+// Foo.
 func readyOf(t *testing.T, api client.WithWatch) string {
 	foo := stored(t, api)
 	if foo == nil {
@@ -552,7 +557,7 @@ func readyOf(t *testing.T, api client.WithWatch) string {
 	return ""
 }
 
-// change has the Foo ask for another name.
+// change makes the Foo ask for another name.
 func change(t *testing.T, api client.WithWatch, name string) {
 	foo := stored(t, api)
 	foo.Spec.DeploymentName = name

@@ -10,33 +10,36 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Registry gives out names, each to one owner. It sends no events: who wants to know how things stand asks.
+// Registry gives out names, each to one owner. It sends no events, so you have to ask it for the
+// state of a claim.
 type Registry interface {
-	// Claim asks for a name on behalf of an owner, and says how that stands. To ask again does no harm.
+	// Claim asks for a name on behalf of an owner, and returns the state of that claim. Asking
+	// again does no harm.
 	//
-	// An error that is ErrRefused says that the registry will never give out this name. Any other says nothing about the
-	// name: the registry is away or overloaded, or the network is.
+	// ErrRefused means that the registry will never give out this name. Any other error says
+	// nothing about the name: the registry or the network may be down or overloaded.
 	Claim(ctx context.Context, name string, owner types.UID) (Claim, error)
 }
 
-// ErrRefused is what a Registry returns for what it doesn't accept as a name.
+// ErrRefused is the error for a name that the registry doesn't accept.
 var ErrRefused = errors.New("the registry refuses this name")
 
-// Claim is how a claim stands.
+// Claim is the state of a claim.
 type Claim struct {
 	State State
-	// KnowsMoreIn says when the registry will know more. 0: it can't say.
+	// KnowsMoreIn is the time until the registry will know more. 0 means that it can't say.
 	KnowsMoreIn time.Duration
 }
 
-// State is what became of a claim so far.
+// State is the outcome of a claim so far.
 type State string
 
 const (
 	Pending    State = "Pending"    // the registry is working on it
-	Taken      State = "Taken"      // it is somebody else's, who may give it back some day
-	Registered State = "Registered" // it is the owner's, for good
+	Taken      State = "Taken"      // somebody else has the name, and may give it back one day
+	Registered State = "Registered" // the owner has the name, for good
 )
 
-// pollEvery is the time between two questions, where nothing says when the answer may be another one.
+// pollEvery is the pause before the registry is asked again, if it can't say when its answer may
+// change.
 const pollEvery = 5 * time.Minute

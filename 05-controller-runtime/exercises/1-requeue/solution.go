@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package requeue is about what Reconcile returns, and when it comes again.
+// Package requeue is about what Reconcile returns, and when it is called again.
 package requeue
 
 import (
@@ -21,19 +21,24 @@ type Reconciler struct {
 	Registry Registry
 }
 
-// Reconcile claims the name that a Foo's spec has (deploymentName) for that Foo's UID, and says in its condition Ready how
-// that stands. It asks the registry once, and doesn't wait for it.
+// Reconcile claims the name in the Foo's spec (deploymentName) for the Foo's UID, and writes the
+// state of that claim into the Foo's condition Ready. It asks the registry once, and doesn't wait
+// for it.
 //
-// When it comes again:
-//   - The registry is working on it: when it will know more. If it can't say when, after pollEvery.
-//   - Somebody else has the name: after pollEvery. Nothing has failed, but nobody will tell us when they give it back.
-//   - The name is ours: when there is an event. All is done.
-//   - The registry will never give out the name: when there is an event. Only another spec can fix that.
-//   - The registry doesn't answer, or the API server fails: soon, and ever later. Somebody should hear of it, so it is an
-//     error. No answer is no news: Ready stays as it is.
-//   - The Foo is gone, or being deleted: when there is an event, if ever. The registry isn't asked.
+// When Reconcile must be called again:
+//   - If the registry is still working on it: when the registry will know more, or after pollEvery
+//     if it can't say when.
+//   - If somebody else has the name: after pollEvery. Nothing has failed, but nobody will tell us
+//     when they give it back.
+//   - If the name is the Foo's: at the next event. There is nothing left to do.
+//   - If the registry will never give out the name: at the next event. Only a change to the spec
+//     can help.
+//   - If the registry doesn't answer, or the API server fails: after a backoff. Somebody should
+//     hear about it, so return an error. Without an answer, Ready stays as it is.
+//   - If the Foo is gone or being deleted: at the next event, if there is one. The registry isn't
+//     asked.
 //
-// An error comes alone: beside it, nothing is returned.
+// If there is an error, the result is empty.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
@@ -46,8 +51,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	name := foo.Spec.DeploymentName
 	claim, err := r.Registry.Claim(ctx, name, foo.UID)
 	if errors.Is(err, ErrRefused) {
-		// Trying again fixes nothing, so this isn't returned as an error. Its reader is the Foo's user, who looks at the status.
-		// If it were the operator's admin, who looks at logs and metrics, a reconcile.TerminalError would tell them.
+		// A retry can't help, so this isn't returned as an error. It concerns the Foo's user, who
+		// looks at the status. If it concerned the people who run the operator, who look at logs
+		// and metrics, a reconcile.TerminalError would tell them.
 		return ctrl.Result{}, r.setReady(ctx, foo, reasonRefused)
 	}
 	if err != nil {
@@ -58,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	}
 	switch claim.State {
 	case Pending:
-		// RequeueAfter: 0 would be none at all: it would never come again.
+		// RequeueAfter: 0 would mean none at all, so Reconcile wouldn't be called again.
 		return ctrl.Result{RequeueAfter: cmp.Or(claim.KnowsMoreIn, pollEvery)}, nil
 	case Taken:
 		return ctrl.Result{RequeueAfter: pollEvery}, nil

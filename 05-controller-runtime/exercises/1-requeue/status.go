@@ -1,4 +1,4 @@
-// What a Foo's status says. Given: there is nothing to do here.
+// The status of a Foo. Given: there is nothing to do here.
 
 package requeue
 
@@ -12,11 +12,11 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// reasonRefused is the reason of a Ready that is False since the registry will never give out the name. The others are a
-// claim's State.
+// reasonRefused is the reason if Ready is False because the registry will never give out the name.
+// All other reasons are a claim's State.
 const reasonRefused = "Refused"
 
-// setReady writes that reason into the Foo's condition Ready, if it says another one. It returns an error if it can't.
+// setReady writes the reason into the Foo's condition Ready, unless it is there already.
 func (r *Reconciler) setReady(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, reason string) error {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, ObservedGeneration: foo.Generation}
 	if reason == string(Registered) {

@@ -1,6 +1,7 @@
 //go:build !solution
 
-// Package twice is about a cache that doesn't know yet what we have just made, and about whose it is.
+// Package twice is about a cache that doesn't have your last write yet, and about objects that
+// aren't yours.
 package twice
 
 import (
@@ -17,24 +18,27 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Reconciler gives Foos an ID each.
+// Reconciler gives each Foo an ID.
 type Reconciler struct {
 	client.Client               // reads from the cache, writes to the server
 	Live          client.Reader // reads from the server
 }
 
-// Reconcile gives each Foo a ConfigMap with an ID, which is made up once and never changes. The Foo's condition Ready says what
-// there is under the ConfigMap's name.
+// Reconcile gives each Foo a ConfigMap with an ID, which is generated once and never changes. The
+// Foo's condition Ready reports the state of that ConfigMap.
 //
-// The ConfigMap has the Foo's name. Each Foo has one and never two: however far behind the cache of ConfigMaps is, even if
-// the program restarts, and even if another replica of it does the same at that moment.
+// The ConfigMap has the Foo's name. A Foo never has two, no matter how far behind the cache of
+// ConfigMaps is, even if the program restarts, and even if another replica reconciles the same Foo
+// at that moment.
 //
-// A ConfigMap of that name may be somebody else's. Whose it is goes by the UID of its controller; what the cache doesn't know, the
-// server does. It is left as it is, and Ready says so. That is no error: an event brings the Foo here again once it is gone. One
-// that is being deleted is waited for in the same way.
+// A ConfigMap with that name may be somebody else's. The UID of its controller decides whose it is,
+// and if the cache doesn't have the ConfigMap, the server does. Somebody else's stays as it is, and
+// Ready says so. That isn't an error, because once the ConfigMap is gone, its event enqueues the
+// Foo. The same is true if the Foo's own ConfigMap is being deleted.
 //
-// If the server can't say whose it is, that is an error: nothing is made, and Ready stays as it is. If the cache has the Foo's
-// ConfigMap, and Ready says so, nothing is sent. A Foo that is being deleted gets none.
+// If the server can't say whose it is, Reconcile returns an error, creates nothing, and leaves
+// Ready as it is. If the cache has the Foo's ConfigMap, and Ready says so, Reconcile sends nothing.
+// A Foo that is being deleted gets no ConfigMap.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
@@ -50,9 +54,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.setReady(ctx, foo, configMap)
 }
 
-// syncConfigMap returns what there is under the name of foo's ConfigMap, which it makes if there is nothing.
+// syncConfigMap returns the ConfigMap with the name of foo's ConfigMap, no matter whose it is. If
+// there is none, it creates one.
 func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*corev1.ConfigMap, error) {
-	// YOUR WORK: this believes the cache when it says that there is none.
+	// YOUR WORK: this believes the cache if the cache has none.
 	var found corev1.ConfigMapList
 	if err := r.List(ctx, &found, client.InNamespace(foo.Namespace), client.MatchingFields{byOwner: string(foo.UID)}); err != nil {
 		return nil, fmt.Errorf("list the Foo's ConfigMaps: %w", err)
@@ -67,7 +72,7 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1a
 	return desired, nil
 }
 
-// desiredConfigMap returns what foo wants, with a new ID.
+// desiredConfigMap returns the ConfigMap that foo should have, with a new ID.
 func desiredConfigMap(foo *samplecontrollerv1alpha1.Foo) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{

@@ -1,9 +1,12 @@
 //go:build check || solution
 
-// What Reconcile promises. The server is controller-runtime's fake client. The cache of ConfigMaps is a second one, with what the
-// server had when it last caught up: that is up to each test. (Foos are read as they are: each type has a watch of its own.)
+// These tests check the promises of Reconcile. The server is controller-runtime's fake client. The
+// cache of ConfigMaps is another fake client, with the ConfigMaps that the server had when the
+// cache last caught up. Each test decides when it does. (Foos are always up to date, because each
+// type has its own watch.)
 //
-// As given, it asks the cache alone, and lets the server choose a name. `workshop test` holds this exercise to that:
+// As given, Reconcile only asks the cache, and lets the server choose a name. `workshop test`
+// checks these failures:
 //
 // fails: TestOneForEachFoo/a Foo gets one
 // says: want [example of this Foo, with a new ID]
@@ -101,10 +104,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// scenario is what happens, and what there is in the end. Where it isn't said otherwise, the cache stays empty.
+// scenario is a sequence of steps, and the state that is expected afterwards. The cache stays empty
+// unless a step fills it.
 type scenario struct {
 	steps []func(*cluster)
-	want  []string // the ConfigMaps
+	want  []string // the ConfigMaps on the server
 	ready string   // the reason of the condition Ready; "": there is none
 	why   string
 }
@@ -269,7 +273,7 @@ func TestNothingToDo(t *testing.T) {
 }
 
 func (s scenario) run(t *testing.T) {
-	// In a bubble, who waits for the cache does so in no time.
+	// In a bubble, waiting for the cache takes no time.
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
 		defer func() {
@@ -291,7 +295,7 @@ func (s scenario) run(t *testing.T) {
 
 var errDisk = apierrors.NewInternalError(errors.New("the disk is full"))
 
-// cluster is a server, a cache of its ConfigMaps, and a Reconciler that works with them.
+// cluster is a server, a cache of its ConfigMaps, and a Reconciler that uses both.
 type cluster struct {
 	*testing.T
 	server     client.WithWatch
@@ -300,12 +304,12 @@ type cluster struct {
 	sent       []string          // by the Reconciler, in its last call
 	reads      int               // from the cache, in its last call
 	ids        map[string]string // of this Foo's ConfigMaps, by name, as they were at first
-	most       int               // ConfigMaps that this Foo has had at a time
+	most       int               // ConfigMaps that this Foo has had at the same time
 
 	cacheErr, liveErr, createErr error
-	lostErr                      error          // of a create that was done
-	lastMoment                   func(*cluster) // what happens right before a create comes, once
-	askedLive                    func(*cluster) // what happens right before a read is answered by the server, once
+	lostErr                      error          // returned once by a create that succeeded
+	lastMoment                   func(*cluster) // called once, right before a create
+	askedLive                    func(*cluster) // called once, right before the server answers a read
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -339,7 +343,8 @@ func newFoo(name string) *samplecontrollerv1alpha1.Foo {
 	}
 }
 
-// client is the Reconciler's: it reads ConfigMaps from the cache, and writes to the server.
+// client returns the Reconciler's client, which reads ConfigMaps from the cache and writes to the
+// server.
 func (c *cluster) client() client.Client {
 	return interceptor.NewClient(c.server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
@@ -403,7 +408,7 @@ func (c *cluster) client() client.Client {
 	})
 }
 
-// live is the Reconciler's as well: it reads from the server.
+// live returns the Reconciler's other client, which reads from the server.
 func (c *cluster) live() client.Reader {
 	return interceptor.NewClient(c.server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
@@ -443,7 +448,7 @@ func (c *cluster) askLive(verb string) error {
 	return c.liveErr
 }
 
-// now lets happen what was to happen, once.
+// now runs the step that was planned for this moment, once.
 func (c *cluster) now(happens *func(*cluster)) {
 	if step := *happens; step != nil {
 		*happens = nil
@@ -453,7 +458,8 @@ func (c *cluster) now(happens *func(*cluster)) {
 
 func steps(steps ...func(*cluster)) []func(*cluster) { return steps }
 
-// reconcile has the Foo reconciled until it doesn't want to come again, as the queue would: here five times at most.
+// reconcile reconciles the Foo until it asks for no further call, as the queue would, but at most
+// five times.
 func reconcile(c *cluster) { settle(c, "example") }
 
 func reconcileOther(c *cluster) { settle(c, "other") }
@@ -471,7 +477,7 @@ func settle(c *cluster, name string) {
 	}
 }
 
-// fail has the Foo reconciled once, and expects an error.
+// fail reconciles the Foo once, and expects an error.
 func fail(c *cluster) {
 	if _, err := call(c, c.reconciler, "example"); err == nil {
 		c.Error("it returned no error, want one: nobody will try again")
@@ -485,7 +491,7 @@ func call(c *cluster, r *Reconciler, name string) (ctrl.Result, error) {
 	return result, err
 }
 
-// sendNothing does a step, and expects that nothing is sent to the server.
+// sendNothing runs a step, and expects that nothing is sent to the server.
 func sendNothing(step func(*cluster)) func(*cluster) {
 	return func(c *cluster) {
 		step(c)
@@ -495,10 +501,10 @@ func sendNothing(step func(*cluster)) func(*cluster) {
 	}
 }
 
-// restart starts the program again. The cache has what it had.
+// restart restarts the program. The cache keeps its objects.
 func restart(c *cluster) { c.reconciler = &Reconciler{Client: c.client(), Live: c.live()} }
 
-// anotherReplica has another replica of the program reconcile the Foo: one that led a moment ago.
+// anotherReplica reconciles the Foo in another replica of the program, which led a moment ago.
 func anotherReplica(c *cluster) {
 	another := &Reconciler{Client: c.client(), Live: c.live()}
 	if _, err := call(c, another, "example"); err != nil {
@@ -506,7 +512,7 @@ func anotherReplica(c *cluster) {
 	}
 }
 
-// catchUp brings the cache to what the server has.
+// catchUp fills the cache with everything that the server has.
 func catchUp(c *cluster) {
 	builder := fake.NewClientBuilder().WithIndex(&corev1.ConfigMap{}, byOwner, indexByOwner)
 	for _, found := range c.configMaps() {
@@ -532,7 +538,7 @@ func mendLive(c *cluster)    { c.liveErr = nil }
 func breakCreate(c *cluster) { c.createErr = errDisk }
 func breakCache(c *cluster)  { c.cacheErr = errors.New("the cache has not started") }
 
-// put makes a ConfigMap, as somebody does who isn't the Reconciler under test.
+// put creates a ConfigMap, but not with the Reconciler under test.
 func put(name string, changes ...func(*corev1.ConfigMap)) func(*cluster) {
 	return func(c *cluster) {
 		configMap := &corev1.ConfigMap{
@@ -561,19 +567,20 @@ func ofAnEarlierFoo(configMap *corev1.ConfigMap) {
 	configMap.OwnerReferences = controlledBy(earlier)
 }
 
-// held stays there until it is released, though it is deleted.
+// held adds a finalizer, so that the ConfigMap still exists after it is deleted, until it is
+// released.
 func held(configMap *corev1.ConfigMap) { configMap.Finalizers = []string{"example.com/held"} }
 
 var example = client.ObjectKey{Namespace: "default", Name: "example"}
 
-// remove deletes what has the name.
+// remove deletes the ConfigMap, if there is one.
 func remove(c *cluster) {
 	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: example.Namespace, Name: example.Name}}
 	delete(c.ids, example.Name)
 	c.noError(client.IgnoreNotFound(c.server.Delete(c.Context(), configMap)))
 }
 
-// release lets what is being deleted go.
+// release removes the finalizer of a ConfigMap that is being deleted.
 func release(c *cluster) {
 	configMap := &corev1.ConfigMap{}
 	c.noError(c.server.Get(c.Context(), example, configMap))
@@ -591,7 +598,7 @@ func releaseFoo(c *cluster) {
 	c.noError(c.server.Update(c.Context(), foo))
 }
 
-// configMaps are those that the server has.
+// configMaps returns the ConfigMaps that the server has.
 func (c *cluster) configMaps() []corev1.ConfigMap {
 	c.Helper()
 	var list corev1.ConfigMapList
@@ -599,7 +606,7 @@ func (c *cluster) configMaps() []corev1.ConfigMap {
 	return list.Items
 }
 
-// count looks after what has to hold at all times: this Foo has one, and its ID stays.
+// count checks what must always be true: this Foo has only one ConfigMap, and its ID never changes.
 func (c *cluster) count() {
 	c.Helper()
 	var names []string
@@ -619,9 +626,9 @@ func (c *cluster) count() {
 	c.most = max(c.most, len(names))
 }
 
-// describe says what ConfigMaps there are.
+// describe describes all ConfigMaps on the server.
 func (c *cluster) describe() (all []string) {
-	ids := map[string]string{} // who has them
+	ids := map[string]string{} // the ConfigMap that has it, by ID
 	for _, configMap := range c.configMaps() {
 		owner := "nobody"
 		switch found := metav1.GetControllerOf(&configMap); {
@@ -649,7 +656,7 @@ func (c *cluster) describe() (all []string) {
 	return all
 }
 
-// ready is the reason of this Foo's condition Ready. It is "" if there is none, or no Foo.
+// ready returns the reason of this Foo's condition Ready, or "" if there is no condition or no Foo.
 func (c *cluster) ready() string {
 	foo := &samplecontrollerv1alpha1.Foo{}
 	err := c.server.Get(c.Context(), example, foo)

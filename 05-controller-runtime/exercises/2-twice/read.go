@@ -1,4 +1,5 @@
-// The index by which the cache is asked for the ConfigMaps that a Foo controls. Given: there is nothing to do here.
+// The index with which the cache finds the ConfigMaps that a Foo controls. Given: there is nothing
+// to do here.
 
 package twice
 
@@ -7,10 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// byOwner is a question to a cache. The server knows no such index.
+// byOwner is the name of the index. The server doesn't have it, only the cache does.
 const byOwner = "owner"
 
-// indexByOwner puts an object under the UID of its controller.
+// indexByOwner indexes an object by the UID of its controller.
 func indexByOwner(object client.Object) []string {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return []string{string(owner.UID)}

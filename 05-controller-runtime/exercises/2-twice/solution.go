@@ -1,6 +1,7 @@
 //go:build solution
 
-// Package twice is about a cache that doesn't know yet what we have just made, and about whose it is.
+// Package twice is about a cache that doesn't have your last write yet, and about objects that
+// aren't yours.
 package twice
 
 import (
@@ -18,24 +19,27 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Reconciler gives Foos an ID each.
+// Reconciler gives each Foo an ID.
 type Reconciler struct {
 	client.Client               // reads from the cache, writes to the server
 	Live          client.Reader // reads from the server
 }
 
-// Reconcile gives each Foo a ConfigMap with an ID, which is made up once and never changes. The Foo's condition Ready says what
-// there is under the ConfigMap's name.
+// Reconcile gives each Foo a ConfigMap with an ID, which is generated once and never changes. The
+// Foo's condition Ready reports the state of that ConfigMap.
 //
-// The ConfigMap has the Foo's name. Each Foo has one and never two: however far behind the cache of ConfigMaps is, even if
-// the program restarts, and even if another replica of it does the same at that moment.
+// The ConfigMap has the Foo's name. A Foo never has two, no matter how far behind the cache of
+// ConfigMaps is, even if the program restarts, and even if another replica reconciles the same Foo
+// at that moment.
 //
-// A ConfigMap of that name may be somebody else's. Whose it is goes by the UID of its controller; what the cache doesn't know, the
-// server does. It is left as it is, and Ready says so. That is no error: an event brings the Foo here again once it is gone. One
-// that is being deleted is waited for in the same way.
+// A ConfigMap with that name may be somebody else's. The UID of its controller decides whose it is,
+// and if the cache doesn't have the ConfigMap, the server does. Somebody else's stays as it is, and
+// Ready says so. That isn't an error, because once the ConfigMap is gone, its event enqueues the
+// Foo. The same is true if the Foo's own ConfigMap is being deleted.
 //
-// If the server can't say whose it is, that is an error: nothing is made, and Ready stays as it is. If the cache has the Foo's
-// ConfigMap, and Ready says so, nothing is sent. A Foo that is being deleted gets none.
+// If the server can't say whose it is, Reconcile returns an error, creates nothing, and leaves
+// Ready as it is. If the cache has the Foo's ConfigMap, and Ready says so, Reconcile sends nothing.
+// A Foo that is being deleted gets no ConfigMap.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
@@ -51,12 +55,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.setReady(ctx, foo, configMap)
 }
 
-// syncConfigMap returns what there is under the name of foo's ConfigMap, which it makes if there is nothing.
+// syncConfigMap returns the ConfigMap with the name of foo's ConfigMap, no matter whose it is. If
+// there is none, it creates one.
 func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*corev1.ConfigMap, error) {
 	desired, observed := desiredConfigMap(foo), &corev1.ConfigMap{}
 	key := client.ObjectKeyFromObject(desired)
 
-	// 1. The cache. What it has may be out of date: then an event is on its way that brings us here again.
+	// 1. Ask the cache. If its ConfigMap is out of date, an event is on its way, and Reconcile is
+	// called again.
 	err := r.Get(ctx, key, observed)
 	if err == nil {
 		return observed, nil
@@ -65,8 +71,8 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1a
 		return nil, fmt.Errorf("get ConfigMap %s: %w", key.Name, err)
 	}
 
-	// 2. The server decides. A create is refused if there is one, no matter who was first. Unlike an apply, it needs no read
-	//    before.
+	// 2. Let the server decide. It refuses a create if the ConfigMap exists, no matter who was
+	// first. Unlike an apply, a create needs no read before it.
 	err = r.Create(ctx, desired)
 	if err == nil {
 		return desired, nil
@@ -75,18 +81,19 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1a
 		return nil, fmt.Errorf("create ConfigMap %s: %w", key.Name, err)
 	}
 
-	// 3. Whose is it? The cache doesn't know it. If it is gone again, that is an error too, and the next try makes it.
+	// 3. Find out whose it is. The cache doesn't have it, so ask the server. If it is gone by now,
+	// return that error too: the next call creates a new one.
 	if err := r.Live.Get(ctx, key, observed); err != nil {
 		return nil, fmt.Errorf("get ConfigMap %s from the server: %w", key.Name, err)
 	}
 	return observed, nil
 }
 
-// desiredConfigMap returns what foo wants, with a new ID.
+// desiredConfigMap returns the ConfigMap that foo should have, with a new ID.
 func desiredConfigMap(foo *samplecontrollerv1alpha1.Foo) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:            foo.Name, // so a second one is refused
+			Name:            foo.Name, // so the server refuses a second one
 			Namespace:       foo.Namespace,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithKind("Foo"))},
 		},

@@ -1,4 +1,4 @@
-// What a Foo's status says of its ConfigMap. Given: there is nothing to do here.
+// What a Foo's status says about its ConfigMap. Given: there is nothing to do here.
 
 package twice
 
@@ -20,8 +20,8 @@ const (
 	errResourceExists = "ErrResourceExists"
 )
 
-// setReady writes into the Foo's condition Ready what exists under the name of its ConfigMap: observed, which may be
-// anyone's. It writes only what is new.
+// setReady describes observed, which may be anyone's ConfigMap, in the Foo's condition Ready. If
+// nothing has changed, it writes nothing.
 func (r *Reconciler) setReady(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, observed *corev1.ConfigMap) error {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation}
 	switch {

@@ -1,6 +1,7 @@
 //go:build check || solution
 
-// The manager that the tests run in place of a program's: controller-runtime's own, but for where its informers list and watch.
+// The manager that the tests run. It is controller-runtime's own, except that its informers list
+// and watch objects in memory.
 
 package watches
 
@@ -31,7 +32,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// newManager returns a manager whose cache watches what this cluster has. Foos have no resync, and ConfigMaps one about every hour.
+// newManager returns a manager whose cache watches this cluster's objects. Foos have no resync, and
+// ConfigMaps have one about every hour.
 func (c *cluster) newManager() ctrl.Manager {
 	scheme := newScheme(c.T)
 	mapper := meta.NewDefaultRESTMapper(nil)
@@ -56,17 +58,18 @@ func (c *cluster) newManager() ctrl.Manager {
 	return mgr
 }
 
-// noServer is the way to an API server, of which there is none.
+// noServer fails all requests to the API server, because there is none.
 type noServer struct{ c *cluster }
 
 func (n noServer) RoundTrip(request *http.Request) (*http.Response, error) {
-	if !n.c.Failed() { // it will do so again
+	if !n.c.Failed() { // one report is enough
 		n.c.Errorf("a request goes to the API server (%s %s): ask the manager's cache, by mgr.GetClient()", request.Method, request.URL.Path)
 	}
 	return nil, errors.New("there is no server here")
 }
 
-// newInformer returns an informer of what this cluster has. It catches panics in what is called on its events.
+// newInformer returns an informer for this cluster's objects. It catches panics in handlers and
+// index functions.
 func (c *cluster) newInformer(_ toolscache.ListerWatcher, object apiruntime.Object, resync time.Duration,
 	indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*")
@@ -88,12 +91,13 @@ func (c *cluster) newInformer(_ toolscache.ListerWatcher, object apiruntime.Obje
 	return informer{toolscache.NewSharedIndexInformer(source, object, resync, indexers), c}
 }
 
-// plain is what such a client says: it can list and watch, but not list by watching.
+// plain says that the client can list and watch, but can't list by watching (WatchList).
 type plain struct{}
 
 func (plain) IsWatchListSemanticsUnSupported() bool { return true }
 
-// informer is one that catches panics in handlers and indexes: in goroutines of its own, they would end all tests at once.
+// informer catches panics in handlers and index functions. They run in goroutines of their own,
+// where a panic would end all tests at once.
 type informer struct {
 	toolscache.SharedIndexInformer
 	c *cluster
@@ -134,10 +138,10 @@ func (h careful) OnDelete(object any) {
 	h.ResourceEventHandler.OnDelete(object)
 }
 
-// explainPanic says where in exercise.go something panicked. It is deferred.
+// explainPanic is deferred, and reports the line of exercise.go that panicked.
 func explainPanic(t *testing.T) {
 	problem := recover()
-	if problem == nil || t.Failed() { // it may well do so at each event
+	if problem == nil || t.Failed() { // one report is enough
 		return
 	}
 	callers := make([]uintptr, 100)

@@ -1,9 +1,11 @@
 //go:build check || solution
 
-// What setUp promises: who is reconciled after what. A real manager with a real cache and controller runs in a bubble of
-// testing/synctest; what it watches is the test's. Then, by themselves, the index and the function that asks by it.
+// These tests check the promises of setUp: which Foos are reconciled after which events. A real
+// manager with a real cache and controller runs in a bubble of testing/synctest, and watches
+// objects in memory. More tests check the index function and the map function separately.
 //
-// As given, all events pass, and each of a ConfigMap brings all Foos. `workshop test` holds this exercise to that:
+// As given, all events pass, and each event of a ConfigMap enqueues all Foos. `workshop test`
+// checks these failures:
 //
 // fails: TestSetUp/a Foo is made
 // says: reconciled: default/new (2 times); want default/new
@@ -112,8 +114,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// At the start, every Foo that there is comes as one that is made, and so does every ConfigMap. What is queued already isn't queued
-// again, so nothing is said of how often.
+// At the start, each existing Foo causes a create event, and so does each ConfigMap. A key that is
+// already queued isn't queued again, so the test doesn't check how often each Foo is reconciled.
 func TestTheStart(t *testing.T) {
 	inABubble(t, func(c *cluster) {
 		c.settle()
@@ -125,9 +127,10 @@ func TestTheStart(t *testing.T) {
 	})
 }
 
-// What there is when something happens: two Foos that share a ConfigMap (first and second), one that waits for another one, one that
-// names none (plain), and one in another namespace (third), which has a ConfigMap of the same name. Then those in want are reconciled,
-// once each.
+// Before each event, there are two Foos that share a ConfigMap (first and second), one whose
+// ConfigMap doesn't exist yet (waiting), one that names none (plain), and one in another namespace
+// (third), which has a ConfigMap of the same name. After the event, the Foos in want must be
+// reconciled, once each.
 func TestSetUp(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		happens func(*cluster)
@@ -262,7 +265,7 @@ func TestSetUp(t *testing.T) {
 			why: "its data are as they were: what has changed is managedFields, and with them the resourceVersion",
 		},
 		"the ConfigMaps are resynced": {
-			happens: func(*cluster) { time.Sleep(3 * time.Hour) }, // the informer's first one finds the handler too new for it
+			happens: func(*cluster) { time.Sleep(3 * time.Hour) }, // the handler misses the informer's first resync
 			why:     "a resync is an update event in which old and new are the same",
 		},
 
@@ -391,7 +394,8 @@ func TestFoosWith(t *testing.T) {
 	}
 }
 
-// inWords says who, and how often if it is more than once. Names that are the same stand together.
+// inWords lists names, with the number of times if a name occurs more than once. Equal names must
+// be next to each other.
 func inWords(names []string) string {
 	var words []string
 	for len(names) > 0 {
@@ -410,7 +414,7 @@ func inWords(names []string) string {
 	return strings.Join(words, ", ")
 }
 
-// foos are those that there are.
+// foos returns the Foos that exist at the start.
 func foos() []*samplecontrollerv1alpha1.Foo {
 	return []*samplecontrollerv1alpha1.Foo{
 		foo("default", "first", "shop"),
@@ -421,7 +425,7 @@ func foos() []*samplecontrollerv1alpha1.Foo {
 	}
 }
 
-// foo is a Foo that gets its settings from a ConfigMap, or has none.
+// foo returns a Foo that gets its settings from a ConfigMap, or has none.
 func foo(namespace, name, settings string) *samplecontrollerv1alpha1.Foo {
 	foo := &samplecontrollerv1alpha1.Foo{
 		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
@@ -456,16 +460,16 @@ func newScheme(t *testing.T) *apiruntime.Scheme {
 	return scheme
 }
 
-// cluster has Foos and ConfigMaps, and a manager on whose cache setUp works.
+// cluster has Foos and ConfigMaps, and counts the calls of the reconciler.
 type cluster struct {
 	*testing.T
 	mutex   sync.Mutex
 	objects map[string]client.Object // "Foo default/first", for example
 	streams map[string]*cachetesting.FakeControllerSource
-	calls   map[string]int // of the reconciler
+	calls   map[string]int // of the reconciler, by key
 }
 
-// inABubble runs a test in a bubble, in which setUp's controller runs.
+// inABubble runs a test in a bubble of testing/synctest, in which setUp's controller runs.
 func inABubble(t *testing.T, test func(*cluster)) {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -511,7 +515,8 @@ func inABubble(t *testing.T, test func(*cluster)) {
 	})
 }
 
-// setUp calls setUp, with little time: nothing runs yet, so there is nothing to wait for.
+// setUp calls the exercise's setUp with a timeout. Nothing runs yet, so there is nothing to wait
+// for.
 func (c *cluster) setUp(mgr ctrl.Manager) {
 	defer explainPanic(c.T)
 	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
@@ -521,7 +526,7 @@ func (c *cluster) setUp(mgr ctrl.Manager) {
 	}
 }
 
-// reconcile is a reconciler that writes the Foo's status, if it says something else.
+// reconcile is a reconciler that writes the Foo's status if it is out of date.
 func (c *cluster) reconcile(_ context.Context, key ctrl.Request) (ctrl.Result, error) {
 	c.mutex.Lock()
 	c.calls[key.String()]++
@@ -542,14 +547,14 @@ func (c *cluster) settle() {
 	synctest.Wait()
 }
 
-// forget forgets who was reconciled.
+// forget forgets which Foos were reconciled.
 func (c *cluster) forget() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.calls = map[string]int{}
 }
 
-// reconciled are the keys that were reconciled since, each as often as it was.
+// reconciled returns the keys that were reconciled since the last forget, each as often as it was.
 func (c *cluster) reconciled() (keys []string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -559,7 +564,7 @@ func (c *cluster) reconciled() (keys []string) {
 	return keys
 }
 
-// put makes an object be so, and sends the event.
+// put creates or replaces an object, and sends the event.
 func (c *cluster) put(object client.Object) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -575,7 +580,7 @@ func (c *cluster) put(object client.Object) {
 	}
 }
 
-// remove takes the object of that key away, be it a Foo or, if there is none, a ConfigMap.
+// remove deletes the Foo with that key or, if there is none, the ConfigMap.
 func (c *cluster) remove(key string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -588,7 +593,8 @@ func (c *cluster) remove(key string) {
 	c.streams[kind].Delete(object.DeepCopyObject())
 }
 
-// changeFoo changes a Foo as the API server does it: a change of the spec, and the begin of a deletion, raise its generation.
+// changeFoo changes a Foo. Like the API server, it raises the generation if the spec changes or a
+// deletion begins.
 func (c *cluster) changeFoo(key string, change func(*samplecontrollerv1alpha1.Foo)) {
 	before := c.objects["Foo "+key].(*samplecontrollerv1alpha1.Foo)
 	foo := before.DeepCopy()

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package watches is about which events bring which Foos.
+// Package watches is about which events enqueue which Foos.
 package watches
 
 import (
@@ -22,34 +22,39 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// settingsAnnotation names the ConfigMap that a Foo gets its settings from. It is in the Foo's namespace, isn't the Foo's, and may
-// be there for many Foos, or not yet.
+// settingsAnnotation names the ConfigMap that a Foo gets its settings from. The ConfigMap is in the
+// Foo's namespace, but it isn't the Foo's. Many Foos may share it, and it may not exist yet.
 const settingsAnnotation = "example.com/settings"
 
 // bySettings is the name of the index of Foos by their ConfigMap's name.
 const bySettings = "settings"
 
-// setUp adds a controller to mgr, which calls reconciler for a Foo
-//   - when the Foo is made, when its spec changes or that annotation, when it is being deleted, and when it is gone;
-//   - when its ConfigMap is made or deleted, and when that ConfigMap's data change, be they text or binary.
+// setUp adds a controller to mgr. It calls reconciler for a Foo
+//   - when the Foo is created, when its spec or that annotation changes, when it is being deleted,
+//     and when it is gone;
+//   - when its ConfigMap is created or deleted, and when the ConfigMap's data change, be they text
+//     or binary.
 //
-// Nothing else does: not the Foo's status, which reconciler itself writes; not a ConfigMap's labels, annotations or managedFields, nor
-// its resync. (Whether a Foo is to come with its own resync, and for other annotations, is up to you.)
+// Nothing else leads to a call: neither a change of the Foo's status, which reconciler itself
+// writes, nor a change of the ConfigMap's labels, annotations or managedFields, nor the ConfigMap's
+// resync. (The Foo's own resync and its other annotations may lead to calls, if you like.)
 func setUp(ctx context.Context, mgr ctrl.Manager, reconciler reconcile.Reconciler) error {
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, bySettings, indexBySettings); err != nil {
 		return fmt.Errorf("index Foos: %w", err)
 	}
-	// Neither is enough alone: annotations don't raise the generation. A deletion that something holds up does. In WithPredicates
-	// both would have to say yes: that is And.
+	// Neither predicate is enough alone, because a change of an annotation doesn't raise the
+	// generation. (A deletion that a finalizer delays does.) WithPredicates(a, b) would only let an
+	// event through if both did.
 	asked := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&samplecontrollerv1alpha1.Foo{}, builder.WithPredicates(asked)).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(foosWith(mgr.GetClient())),
-			builder.WithPredicates(predicate.Funcs{UpdateFunc: dataChanged})). // what Funcs has no function for, passes
+			builder.WithPredicates(predicate.Funcs{UpdateFunc: dataChanged})). // creations and deletions pass
 		Complete(reconciler)
 }
 
-// dataChanged reports whether a ConfigMap's data have changed. It has no generation that would tell.
+// dataChanged reports whether a ConfigMap's data have changed. A ConfigMap has no generation that
+// would show it.
 func dataChanged(update event.UpdateEvent) bool {
 	before, okBefore := update.ObjectOld.(*corev1.ConfigMap)
 	now, okNow := update.ObjectNew.(*corev1.ConfigMap)
@@ -58,7 +63,8 @@ func dataChanged(update event.UpdateEvent) bool {
 		!maps.EqualFunc(before.BinaryData, now.BinaryData, bytes.Equal)
 }
 
-// indexBySettings puts a Foo under the name of its ConfigMap, and one that has none under nothing. (The cache adds the namespace.)
+// indexBySettings indexes a Foo by the name of its ConfigMap. A Foo without one isn't in the index.
+// (The cache adds the namespace.)
 func indexBySettings(object client.Object) []string {
 	if name := object.GetAnnotations()[settingsAnnotation]; name != "" {
 		return []string{name}
@@ -66,8 +72,8 @@ func indexBySettings(object client.Object) []string {
 	return nil
 }
 
-// foosWith returns a function that returns the keys of the Foos that get their settings from a ConfigMap, each once. It asks foos by
-// the index, and for one namespace.
+// foosWith returns a map function, which returns the keys of the Foos that get their settings from
+// a ConfigMap, each key once. It uses the index of foos, for one namespace.
 func foosWith(foos client.Reader) handler.MapFunc {
 	return func(ctx context.Context, configMap client.Object) []reconcile.Request {
 		var list samplecontrollerv1alpha1.FooList

@@ -15,17 +15,19 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Judge returns nil if the reconciler that build returns is right, else an error that says what is wrong with it. It is right if
-// this holds in the end, whichever way it gets there:
-//   - The Foo asks for the replicas that its user has asked for last. Its Deployment is there, and has as many. The Foo's
-//     status.observedGeneration is its generation.
-//   - It is so too if the server fails once to create the Deployment, or refuses a write of the status once, by a conflict; and if a
-//     user scales the Foo while it is at work.
-//   - Then it writes nothing more.
-//   - A Foo that is being deleted gets no Deployment. A Foo that is gone is no error.
+// Judge returns nil if the reconciler that build returns is right, or else an error that says what
+// is wrong with it. It is right if all of this is true in the end, no matter how it gets there:
+//   - The Foo's spec still has the replicas that its user asked for last. Its Deployment exists,
+//     and has the same number. The Foo's status.observedGeneration is its generation.
+//   - This is also true if the server once fails to create the Deployment, if it once refuses a
+//     write of the status with a conflict, and if a user scales the Foo while the reconciler is at
+//     work.
+//   - After that, the reconciler writes nothing more.
+//   - A Foo that is being deleted gets no Deployment. A Foo that is gone causes no error.
 //
-// A reconciler is called again after an error, after a RequeueAfter, and after an event: whatever changes in the cluster is one, its
-// own writes too. After anything else it isn't.
+// A reconciler is called again after an error, after a RequeueAfter, and after an event. Every
+// change in the cluster is an event, even if the reconciler itself caused it. It isn't called again
+// for any other reason.
 func Judge(ctx context.Context, build Build) error {
 	var found []error
 	for sentence, s := range scenarios() {
@@ -38,8 +40,8 @@ func Judge(ctx context.Context, build Build) error {
 
 // scenario is one way that things may go.
 type scenario struct {
-	foo   *samplecontrollerv1alpha1.Foo // nil: it is gone
-	funcs interceptor.Funcs             // they answer in the server's place, or ask it
+	foo   *samplecontrollerv1alpha1.Foo // nil: the Foo is gone
+	funcs interceptor.Funcs             // answer in place of the server, or ask it
 }
 
 func scenarios() map[string]scenario {
@@ -49,7 +51,7 @@ func scenarios() map[string]scenario {
 	}
 }
 
-// judge says what is wrong in this scenario.
+// judge returns an error if the reconciler does anything wrong in this scenario.
 func (s scenario) judge(ctx context.Context, build Build) error {
 	var objects []client.Object
 	if s.foo != nil {
@@ -58,14 +60,15 @@ func (s scenario) judge(ctx context.Context, build Build) error {
 	server := newServer(objects...)
 	r := build(interceptor.NewClient(server, s.funcs))
 
-	// YOUR WORK: this makes one call and checks its error, which proves nothing that Judge promises.
+	// YOUR WORK: this makes one call and checks its error, which proves none of Judge's promises.
 	if _, err := r.Reconcile(ctx, key); err != nil {
 		return fmt.Errorf("it returned the error %w", err)
 	}
 	return nil
 }
 
-// newServer returns a fake API server that has these objects, and does to Foos what a real one with their CRD does.
+// newServer returns a fake API server that has these objects, and treats Foos like a real server
+// that has their CRD.
 func newServer(objects ...client.Object) client.WithWatch {
 	// YOUR WORK: this server doesn't know the CRD.
 	return fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(objects...).Build()

@@ -1,9 +1,10 @@
 //go:build check || solution
 
-// A test of a test: Judge gets reconcilers to judge. Three are right, and it must say so of all, though they don't go the same way. The
-// others each do one thing wrong, and Judge must find something. What it finds isn't looked at.
+// These tests test a test: they give reconcilers to Judge. Three are right, and Judge must say so
+// of each, although they work in different ways. The others each do one thing wrong, and Judge must
+// find a fault. It doesn't matter which one.
 //
-// As given, Judge is content with nearly all. `workshop test` holds this exercise to that:
+// As given, Judge is satisfied with nearly all of them. `workshop test` checks these failures:
 //
 // fails: TestRight/one that does all in one call
 // says: it is right, and Judge says: all is well: it returned the error foos.samplecontroller.k8s.io "example" not found
@@ -95,7 +96,7 @@ func TestRight(t *testing.T) {
 }
 
 func TestWrong(t *testing.T) {
-	faultInRight := false // Judge finds fault with one that is right
+	faultInRight := false // Judge finds fault with a reconciler that is right
 	for _, build := range []Build{right, rightAtOnce, rightLater} {
 		if _, found := judged(t, build); found != nil {
 			faultInRight = true
@@ -164,13 +165,13 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// tooMany calls of one reconciler are more than scenarios need. Then it panics with errEndless.
+// tooMany calls of one reconciler are more than any scenario needs, so it panics with errEndless.
 const tooMany = 1000
 
 var errEndless = errors.New("it finds no end")
 
-// judged calls Judge. If that panics, crash says where and why. It is in a bubble: should Judge sleep, that takes no time, and should
-// it wait forever, that is noticed.
+// judged calls Judge. If Judge panics, crash says where and why. Judge runs in a bubble of
+// testing/synctest, where a sleep takes no time, and waiting forever is noticed.
 func judged(t *testing.T, build Build) (crash string, found error) {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -201,7 +202,7 @@ func judged(t *testing.T, build Build) (crash string, found error) {
 	return crash, found
 }
 
-// place is where in exercise.go a panic comes from: it is called while that is under way.
+// place returns the line of exercise.go that panicked. It is called during the panic.
 func place() string {
 	callers := make([]uintptr, 100)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])

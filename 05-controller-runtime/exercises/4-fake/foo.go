@@ -1,4 +1,5 @@
-// The Foo that reconcilers are judged by, and what a user does to it. Given: there is nothing to do here.
+// The Foo for which the reconcilers are called, and what a user does to it. Given: there is nothing
+// to do here.
 
 package judge
 
@@ -17,14 +18,14 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// key is the Foo's, and deploymentKey that of the Deployment which it asks for.
+// key is the Foo's key, and deploymentKey that of the Deployment it asks for.
 var (
 	key           = ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "example"}}
 	deploymentKey = client.ObjectKey{Namespace: "default", Name: "web"}
 )
 
-// NewFoo returns a Foo that asks for three replicas. A server counts the generation and gives out the UID; the fake client does
-// neither.
+// NewFoo returns a Foo that asks for three replicas. It has a UID and a generation, because the
+// fake client sets neither.
 func NewFoo() *samplecontrollerv1alpha1.Foo {
 	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid of example", Generation: 1},
@@ -32,7 +33,8 @@ func NewFoo() *samplecontrollerv1alpha1.Foo {
 	}
 }
 
-// NewTerminatingFoo returns one that is being deleted, and that a finalizer holds. (Without one, it would be gone.)
+// NewTerminatingFoo returns a Foo that is being deleted, with a finalizer. (Without one, it would
+// be gone.)
 func NewTerminatingFoo() *samplecontrollerv1alpha1.Foo {
 	foo := NewFoo()
 	foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{metav1.FinalizerDeleteDependents}
@@ -40,7 +42,8 @@ func NewTerminatingFoo() *samplecontrollerv1alpha1.Foo {
 	return foo
 }
 
-// Scale is `kubectl scale`: it asks for that many replicas. With the spec, the generation changes.
+// Scale asks for that many replicas, as `kubectl scale` does. The spec changes, so the generation
+// does, too.
 func Scale(ctx context.Context, api client.Client, replicas int32) error {
 	foo := &samplecontrollerv1alpha1.Foo{}
 	if err := api.Get(ctx, key.NamespacedName, foo); err != nil {
@@ -55,7 +58,7 @@ func Scale(ctx context.Context, api client.Client, replicas int32) error {
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(appsv1.AddToScheme(scheme), samplecontrollerv1alpha1.Install(scheme)); err != nil {
-		panic(err) // two types of one name
+		panic(err) // two types have the same name
 	}
 	return scheme
 }

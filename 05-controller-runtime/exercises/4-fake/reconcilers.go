@@ -1,5 +1,5 @@
-// The reconcilers to be judged: three that are right, and eight that each do one thing wrong, as programs in use have done it. Given:
-// there is nothing to do here.
+// The reconcilers that you judge: three that are right, and eight that each do one thing wrong, as
+// real programs have done. Given: there is nothing to do here.
 
 package judge
 
@@ -20,19 +20,20 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Build returns a reconciler that reads and writes by api.
+// Build returns a reconciler that reads and writes with api.
 type Build func(api client.Client) reconcile.Reconciler
 
-// reconciler gives Foos their Deployments. What others do otherwise is in fields.
+// reconciler gives Foos their Deployments. Its fields are what the reconcilers below do
+// differently.
 type reconciler struct {
 	client.Client
-	getFailed    func(error) error // what Reconcile makes of an error when it reads the Foo
-	createFailed func(error) error // and of one when it makes the Deployment
+	getFailed    func(error) error // what Reconcile returns if it can't read the Foo
+	createFailed func(error) error // what it returns if it can't create the Deployment
 	isGoing      func(*samplecontrollerv1alpha1.Foo) bool
 	sameReplicas func(observed, desired int32) bool
 	sameStatus   func(observed, desired samplecontrollerv1alpha1.FooStatus) bool
 	writeStatus  func(context.Context, *samplecontrollerv1alpha1.Foo) error
-	allAtOnce    bool // it goes on after a write to the Deployment, and doesn't wait for the event
+	allAtOnce    bool // it goes on after a write to the Deployment, without waiting for the event
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
@@ -55,7 +56,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.writeStatus(ctx, foo)
 }
 
-// syncDeployment returns foo's Deployment, and whether it has just made or changed it.
+// syncDeployment returns foo's Deployment, and whether it has just created or changed it.
 func (r *reconciler) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (deployment *appsv1.Deployment, written bool, err error) {
 	deployment = &appsv1.Deployment{}
 	err = r.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, deployment)
@@ -85,7 +86,7 @@ func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	}
 }
 
-// newReconciler returns one that is right.
+// newReconciler returns a reconciler that is right.
 func newReconciler(api client.Client) *reconciler {
 	return &reconciler{
 		Client:       api,
@@ -102,11 +103,11 @@ func newReconciler(api client.Client) *reconciler {
 	}
 }
 
-// right does nothing more after a write to the Deployment, because its event enqueues the Foo again. So do all others but
-// rightAtOnce.
+// right returns after a write to the Deployment, because the event of that write enqueues the Foo
+// again. So do all others, except rightAtOnce.
 func right(api client.Client) reconcile.Reconciler { return newReconciler(api) }
 
-// rightAtOnce does everything in one call, and starts over by itself when somebody else was faster.
+// rightAtOnce does everything in one call, and starts over by itself after a conflict.
 func rightAtOnce(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.allAtOnce = true
@@ -120,7 +121,7 @@ func rightAtOnce(api client.Client) reconcile.Reconciler {
 	})
 }
 
-// rightLater takes a conflict for no failure, and comes again a second later.
+// rightLater doesn't treat a conflict as a failure, and asks to be called again a second later.
 func rightLater(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	return reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
@@ -132,15 +133,16 @@ func rightLater(api client.Client) reconcile.Reconciler {
 	})
 }
 
-// updatesTheObject writes the status with the object. A server that has a status subresource ignores it there.
+// updatesTheObject writes the status with an Update of the whole object. If the kind has a status
+// subresource, the server ignores the status there.
 func updatesTheObject(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.writeStatus = func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error { return api.Update(ctx, foo) }
 	return r
 }
 
-// overwritesTheSpec writes the whole Foo, then the status. If somebody was faster it takes the latest resourceVersion, and all
-// else as it has read it before.
+// overwritesTheSpec writes the whole Foo, then the status. After a conflict, it takes over the
+// latest resourceVersion, but keeps everything else that it read before.
 func overwritesTheSpec(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.writeStatus = func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (err error) {
@@ -164,8 +166,8 @@ func overwritesTheSpec(api client.Client) reconcile.Reconciler {
 	return r
 }
 
-// swallowsConflicts assumes that the faster writer causes an event. But they may have written what a predicate
-// filters out.
+// swallowsConflicts assumes that the other write causes an event. But a predicate may filter that
+// event out.
 func swallowsConflicts(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.writeStatus = func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
@@ -177,7 +179,7 @@ func swallowsConflicts(api client.Client) reconcile.Reconciler {
 	return r
 }
 
-// swallowsErrors says in the log that it couldn't make the Deployment, and nowhere else.
+// swallowsErrors only logs that it couldn't create the Deployment.
 func swallowsErrors(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.createFailed = func(err error) error {
@@ -187,14 +189,14 @@ func swallowsErrors(api client.Client) reconcile.Reconciler {
 	return r
 }
 
-// writesEachTime writes the status whatever it says already.
+// writesEachTime writes the status even if it is up to date.
 func writesEachTime(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.sameStatus = func(_, _ samplecontrollerv1alpha1.FooStatus) bool { return false }
 	return r
 }
 
-// ignoresScaling makes the Deployment, and takes it that it stays as it is made.
+// ignoresScaling creates the Deployment, and never changes it.
 func ignoresScaling(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.sameReplicas = func(_, _ int32) bool { return true }
@@ -208,7 +210,7 @@ func ignoresDeletion(api client.Client) reconcile.Reconciler {
 	return r
 }
 
-// ignoresNotFound doesn't tell a Foo that is gone from one that can't be read.
+// ignoresNotFound treats a Foo that is gone like one that can't be read.
 func ignoresNotFound(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
 	r.getFailed = func(err error) error { return err }
