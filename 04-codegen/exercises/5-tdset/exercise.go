@@ -31,16 +31,16 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	return c, errors.New("it has no clients, informers and listers yet")
 }
 
-// createDeployment assumes that there is none of that name: one that somebody has made meanwhile stays as it is, and then it
-// returns an error.
+// createDeployment assumes that there is no Deployment with that name. If somebody has just created
+// one, it stays as it is, and createDeployment returns an error.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	// YOUR WORK: an apply.
 	return errors.New("createDeployment sends nothing yet")
 }
 
-// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that we
-// control. It assumes that it is still the same one: if it is gone, or another one has its name, it changes nothing and makes
-// none, and returns an error.
+// updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
+// must be a Deployment that we control. If that Deployment is gone, or another one has its name,
+// updateDeployment changes and creates nothing, and returns an error.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	// YOUR WORK: another apply.
 	return errors.New("updateDeployment sends nothing yet")

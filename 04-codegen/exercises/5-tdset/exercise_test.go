@@ -388,7 +388,7 @@ func wantController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { newProgram(t, newFakeAPI(), "", &testClock{t: t}) })
 }
 
-// createDeployment, updateDeployment and updateTDSetStatus have the program send one write.
+// createDeployment, updateDeployment and updateTDSetStatus make the program send one write.
 
 func (c *cluster) createDeployment(replicas int32) error {
 	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
@@ -416,7 +416,7 @@ func (c *cluster) wantRefused(function string, err error) {
 	}
 }
 
-// someStatus is a status that was made from that generation.
+// someStatus returns a status that was computed from that generation.
 func someStatus(generation int64) TDSetStatus {
 	return TDSetStatus{
 		ObservedGeneration: generation,

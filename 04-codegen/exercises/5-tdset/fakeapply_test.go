@@ -1,8 +1,9 @@
 //go:build check || solution
 
-// What the API server in memory makes of an apply: which fields change, who owns them, and what is a conflict. Kubernetes' own
-// library says so, by the types' generated schemas. The generated fake clientset asks the same library; but it doesn't look at
-// what a write assumes, and compares no UID and no resourceVersion.
+// How the API server in memory handles an apply: which fields change, who owns them, and what is a
+// conflict. Kubernetes' own library decides that, from the generated schemas of the types. The
+// generated fake clientset uses the same library, but it doesn't check the UID and the
+// resourceVersion that a write assumes.
 
 package main
 
@@ -27,11 +28,11 @@ import (
 	schedulescheme "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/clientset/versioned/scheme"
 )
 
-// somebody is the field manager of all that the program hasn't applied.
+// somebody is the field manager of everything that the program hasn't applied.
 const somebody = "somebody"
 
-// apply puts the fields that were sent into the object, and makes their sender own them. A UID or a resourceVersion among
-// them is an assumption.
+// apply puts the fields that were sent into the object, and makes their sender the owner. A UID or
+// a resourceVersion among them must be the object's.
 func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructured, manager string, force bool) (any, *apierrors.StatusError) {
 	old, resource := a.objects[target], schema.GroupResource{Resource: target.resource}
 	switch {
@@ -72,13 +73,13 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 	return a.store(target, result), nil
 }
 
-// update makes an object be as somebody says: what they change is theirs.
+// update replaces an object on behalf of somebody, who owns the fields that change.
 func (a *fakeAPI) update(target id, object *unstructured.Unstructured) {
 	updated := fieldManagers()[target.resource].UpdateNoErrors(a.live(target), object, somebody)
 	a.store(target, asKept(updated.(*unstructured.Unstructured)))
 }
 
-// live returns a copy of an object, for the field managers: an empty one if there is none.
+// live returns a copy of an object for the field managers, or an empty object if there is none.
 func (a *fakeAPI) live(target id) *unstructured.Unstructured {
 	if object := a.objects[target]; object != nil {
 		return object.DeepCopy()
@@ -88,7 +89,8 @@ func (a *fakeAPI) live(target id) *unstructured.Unstructured {
 	return empty
 }
 
-// fieldManagers returns those who know what an apply changes, and who owns what, by the schemas of the types.
+// fieldManagers returns, for each resource, the code that knows what an apply changes and who owns
+// what, from the schemas of the types.
 var fieldManagers = sync.OnceValue(func() map[string]*managedfields.FieldManager {
 	return map[string]*managedfields.FieldManager{
 		"tdsets":      managedfieldstest.NewFakeFieldManager(scheduleac.NewTypeConverter(schedulescheme.Scheme), kinds["tdsets"]),
@@ -96,7 +98,7 @@ var fieldManagers = sync.OnceValue(func() map[string]*managedfields.FieldManager
 	}
 })
 
-// asKept returns an object as a server keeps it: with the fields that its Go type always has.
+// asKept returns an object as a server stores it, with the fields that its Go type always has.
 func asKept(object *unstructured.Unstructured) *unstructured.Unstructured {
 	var typed runtime.Object = &TDSet{}
 	if object.GetKind() == "Deployment" {

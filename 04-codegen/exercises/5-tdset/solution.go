@@ -56,17 +56,18 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	}, nil
 }
 
-// createDeployment assumes that there is none of that name. An apply can't say so: where there is one, it changes it. Without
-// force it changes no field that is somebody else's, and the server answers 409 instead.
+// createDeployment assumes that there is no Deployment with that name. An apply can't say so, and
+// would change an existing one. But without force, it can't change somebody else's fields: the
+// server answers 409.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager}
 	_, err := c.client.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
 	return err
 }
 
-// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that
-// we control. It assumes that it is still the same one, by its UID: another of that name isn't changed, and none is
-// made.
+// updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
+// must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
+// with that name, and from creating one.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	_, err := c.client.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)

@@ -1,5 +1,5 @@
-// TDSet's types live in pkg/apis/schedule/v1, where generators look for them. Here they keep the names that they have in the
-// chapters before: what hasn't changed since then, such as schedule.go, is the same file.
+// TDSet's types live in pkg/apis/schedule/v1, where generators look for them. Here they have the
+// same names as in earlier chapters, so that files such as schedule.go can stay the same.
 
 package main
 

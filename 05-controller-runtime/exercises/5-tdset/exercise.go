@@ -1,6 +1,7 @@
 //go:build !solution
 
-// Command 5-tdset is a controller for TDSets on controller-runtime: Deployments that are scaled by the time of day.
+// Command 5-tdset is a controller for TDSets, built on controller-runtime. A TDSet is a Deployment
+// that is scaled by the time of day.
 package main
 
 import (
@@ -23,12 +24,13 @@ import (
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = client.FieldOwner("tdset-controller")
 
-// setUp adds the controller to mgr, and says which events bring which TDSets.
+// setUp adds the controller to mgr, and declares which events enqueue which TDSets.
 func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 	r := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&TDSet{}).
-		// YOUR WORK: watch Deployments. Which of their events concern a TDSet? It doesn't matter who owns the Deployment.
+		// YOUR WORK: watch Deployments. Which of their events concern a TDSet? It doesn't matter
+		// who owns the Deployment.
 		WithOptions(controllerOptions()).
 		Complete(r)
 }
@@ -50,7 +52,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	// 2. What it wants at this time, and until when.
 	replicas, window, next := scheduleAt(tdset.Spec, now)
 
-	// YOUR WORK: from here on there are four returns, and only the last one asks for another call. Which others have to?
+	// YOUR WORK: from here on there are four returns, and only the last one asks for another call.
+	// Which others have to?
 
 	// 3. The Deployment. A write to it comes back as an event, and brings us here again for the status.
 	deployment, err := r.syncDeployment(ctx, tdset, replicas)
@@ -70,30 +73,32 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	return r.comeAgain(tdset, next), nil
 }
 
-// comeAgain returns the result that brings tdset at next, the zero time being never; and if intervalMint is set, no later than
-// so many minutes from now.
+// comeAgain returns the result with which Reconcile is called again at next, or never if next is
+// the zero time. If intervalMint is set, Reconcile is called again after that many minutes at the
+// latest.
 func (r *reconciler) comeAgain(tdset *TDSet, next time.Time) ctrl.Result {
-	// YOUR WORK: this means never. So does any RequeueAfter that isn't more than 0.
+	// YOUR WORK: this means never. So does a RequeueAfter of 0 or less.
 	return ctrl.Result{}
 }
 
-// createDeployment assumes that there is none of that name: one that somebody has made meanwhile stays as it is, and then it
-// returns an error.
+// createDeployment assumes that there is no Deployment with that name. If somebody has just created
+// one, it stays as it is, and createDeployment returns an error.
 func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	// YOUR WORK: send an apply.
 	return errors.New("createDeployment sends nothing yet")
 }
 
-// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that we
-// control. It assumes that it is still the same one: if it is gone, or another one has its name, it changes nothing and makes
-// none, and returns an error.
+// updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
+// must be a Deployment that we control. If that Deployment is gone, or another one has its name,
+// updateDeployment changes and creates nothing, and returns an error.
 func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	// YOUR WORK: send another apply.
 	return errors.New("updateDeployment sends nothing yet")
 }
 
-// updateTDSetStatus makes what statusToApply returns the TDSet's status, no matter who wrote there before. It assumes that
-// tdset is the latest there is: a status made from a spec that has changed since isn't written, and it returns an error.
+// updateTDSetStatus writes the status that statusToApply returns, no matter who wrote the fields
+// before. If tdset isn't the latest version, so that its spec may have changed, updateTDSetStatus
+// writes nothing, and returns an error.
 func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	// YOUR WORK: this assumes nothing, and uses the wrong endpoint.
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).WithStatus(statusToApply(status))

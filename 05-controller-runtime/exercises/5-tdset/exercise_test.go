@@ -1,9 +1,12 @@
 //go:build check || solution
 
-// The writes, each by itself; then when Reconcile wants to be called again; then what the program does in a cluster, while time
-// passes. Words such as until and wantReplicas are explained in cluster_test.go, settled and wantAfter in round_test.go.
+// TestWrites checks each write separately. TestRequeueAfter and TestReconcile check when Reconcile
+// asks to be called again. TestRun checks what the program does in a cluster while time passes.
+// Functions such as until and wantReplicas are in cluster_test.go, settled and wantAfter in
+// round_test.go.
 //
-// As given, nothing is written, and nothing comes again by itself. `workshop test` holds this exercise to that:
+// As given, the program writes nothing, and never asks to be called again. `workshop test` checks
+// these failures:
 //
 // fails: TestWrites
 // says: createDeployment returned the error: createDeployment sends nothing yet
@@ -146,7 +149,7 @@ func TestWrites(t *testing.T) {
 			blessed.Type = "Blessed"
 			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
 			status := someStatus(1)
-			status.Conditions = append(status.Conditions, blessed) // so desiredStatus returns it
+			status.Conditions = append(status.Conditions, blessed) // as desiredStatus would return it
 			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
 			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
 				c.Fatal("the condition Blessed is gone")
@@ -480,7 +483,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// wantWrites ends the test if there is no write that could be tested.
+// wantWrites ends the test if no write can be tested.
 func wantWrites(t *testing.T) {
 	t.Helper()
 	first(t, func(c *cluster) {
@@ -489,13 +492,14 @@ func wantWrites(t *testing.T) {
 	})
 }
 
-// wantSetUp ends the test if nothing brings a TDSet.
+// wantSetUp ends the test if the manager doesn't watch what Reconcile reads.
 func wantSetUp(t *testing.T) {
 	t.Helper()
 	first(t, func(c *cluster) { c.running(func() {}) })
 }
 
-// first ends the test if this one fails: all others would say the same.
+// first runs a test, and ends the calling test if it fails, because all others would report the
+// same.
 func first(t *testing.T, test func(c *cluster)) {
 	t.Helper()
 	if inACluster(t, test); t.Failed() {
@@ -503,7 +507,7 @@ func first(t *testing.T, test func(c *cluster)) {
 	}
 }
 
-// createDeployment, updateDeployment and updateTDSetStatus have the program send one write.
+// createDeployment, updateDeployment and updateTDSetStatus make the program send one write.
 
 func (c *cluster) createDeployment(replicas int32) error {
 	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
@@ -540,7 +544,7 @@ func elsewhere(tdset *TDSet, windows ...Scheduling) *TDSet {
 	return tdset
 }
 
-// someStatus is a status that was made from that generation.
+// someStatus returns a status that was computed from that generation.
 func someStatus(generation int64) TDSetStatus {
 	return TDSetStatus{
 		ObservedGeneration: generation,

@@ -1,5 +1,5 @@
-// The reconciler, and what it does about a TDSet's Deployment. Which events it is called for, when besides, and how its writes
-// leave, is the work of this exercise.
+// The reconciler, and what it does with a TDSet's Deployment. The exercise is about the events and
+// times at which it is called, and about what its writes send.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 	schedulev1ac "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
 )
 
-// reconciler makes for each TDSet the Deployment that it asks for.
+// reconciler keeps the Deployment that each TDSet asks for.
 type reconciler struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	live          client.Reader // reads from the API server
@@ -33,7 +33,7 @@ func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	key, observed := client.ObjectKeyFromObject(tdset), &appsv1.Deployment{}
 	err := r.Get(ctx, key, observed)
 	if apierrors.IsNotFound(err) {
-		// What the cache doesn't have may be on its way there, and an apply changes what it finds.
+		// The cache may not have it yet, and an apply would change it. So ask the server, too.
 		err = r.live.Get(ctx, key, observed)
 	}
 	switch {
@@ -59,8 +59,8 @@ func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	return nil, nil
 }
 
-// statusToApply returns status as an apply configuration. Of the conditions it has our own alone: those of others are kept, and
-// would be ours if we sent them.
+// statusToApply returns status as an apply configuration. Our own condition is the only one in it:
+// the others stay without being sent, and would become ours if we sent them.
 func statusToApply(status TDSetStatus) *schedulev1ac.TDSetStatusApplyConfiguration {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	return schedulev1ac.TDSetStatus().

@@ -1,7 +1,8 @@
 //go:build check || solution
 
-// One call of Reconcile by itself, with controller-runtime's fake client. It makes easy what a server makes hard: a write that
-// takes ten seconds, or fails. All happens in a bubble of testing/synctest, where waiting takes no time.
+// Single calls of Reconcile, with controller-runtime's fake client. It makes it easy to have a
+// write take ten seconds, or fail. Everything runs in a bubble of testing/synctest, where waiting
+// takes no time.
 
 package main
 
@@ -27,12 +28,12 @@ type round struct {
 	tdset      *TDSet             // nil: there is none
 	deployment *appsv1.Deployment // nil: there is none
 
-	writeTakes time.Duration // each write, of a Deployment or of a status, takes so long
-	writeFails error         // and ends so
+	writeTakes time.Duration // how long each write takes, of a Deployment or a status
+	writeFails error         // the error that it returns
 }
 
-// settled returns a round at a time of day, such as "09:00" or "08:59:59.9", in which there is nothing to write. The TDSet is as
-// in the manifest, with changes.
+// settled returns a round at a time of day, such as "09:00" or "08:59:59.9", in which there is
+// nothing to write. The TDSet is the manifest's, with these changes.
 func settled(t *testing.T, clock string, changes ...func(*TDSetSpec)) *round {
 	t.Helper()
 	layout := "15:04:05"
@@ -86,7 +87,7 @@ func (r *round) reconcile() (ctrl.Result, error) {
 	return program.Reconcile(r.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
 }
 
-// wantAfter says what RequeueAfter has to be, exactly. 0 is never.
+// wantAfter checks RequeueAfter, exactly. 0 means never.
 func (r *round) wantAfter(want time.Duration) {
 	r.Helper()
 	result, err := r.reconcile()
@@ -104,7 +105,7 @@ func (r *round) wantAfter(want time.Duration) {
 	}
 }
 
-// wantError says that there has to be an error, and no RequeueAfter beside it.
+// wantError checks that Reconcile returns an error, and an empty result.
 func (r *round) wantError() {
 	r.Helper()
 	result, err := r.reconcile()

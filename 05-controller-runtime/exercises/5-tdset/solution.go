@@ -1,6 +1,7 @@
 //go:build solution
 
-// Command 5-tdset is a controller for TDSets on controller-runtime: Deployments that are scaled by the time of day.
+// Command 5-tdset is a controller for TDSets, built on controller-runtime. A TDSet is a Deployment
+// that is scaled by the time of day.
 package main
 
 import (
@@ -23,21 +24,23 @@ import (
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = client.FieldOwner("tdset-controller")
 
-// setUp adds the controller to mgr, and says which events bring which TDSets.
+// setUp adds the controller to mgr, and declares which events enqueue which TDSets.
 func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 	r := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&TDSet{}).
-		// A Deployment concerns the TDSet of its name, whosever it is, so its own key is the one to bring. Owns would bring
-		// nothing else, and leave those out that aren't ours, or no longer.
+		// A Deployment concerns the TDSet with its name, no matter whose it is, so enqueue the
+		// Deployment's own key. Owns would enqueue the same key, but not for a Deployment that
+		// isn't ours, or no longer is.
 		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}).
 		WithOptions(controllerOptions()).
 		Complete(r)
 }
 
-// Reconcile brings the cluster to what the TDSet of that key asks for at this time. Its result says when the answer may
-// change if nothing else happens before, so that it is called again then. The queue keeps no more than one time for a key,
-// and forgets it when the key is processed earlier, so each call that succeeds has to return it again.
+// Reconcile makes the cluster match what the TDSet with that key asks for at this time. Its result
+// has the time at which it has to be called again, even if there is no event until then. The queue
+// keeps only one such time for a key, and forgets it when the key is processed earlier. So every
+// call that succeeds has to return it again.
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	now := r.clock.Now()
 
@@ -53,8 +56,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	// 2. What it wants at this time, and until when.
 	replicas, window, next := scheduleAt(tdset.Spec, now)
 
-	// 3. The Deployment. A write to it comes back as an event, and brings us here again for the status. But the time to come
-	// is no part of that event, and isn't left to it.
+	// 3. Create or update the Deployment. A write causes an event, and that event leads to step 4.
+	// But don't leave the next boundary to that event: return it here, too.
 	deployment, err := r.syncDeployment(ctx, tdset, replicas)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -75,10 +78,11 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	return r.comeAgain(tdset, next), nil
 }
 
-// comeAgain returns the result that brings tdset at next, the zero time being never; and if intervalMint is set, no later than
-// so many minutes from now.
+// comeAgain returns the result with which Reconcile is called again at next, or never if next is
+// the zero time. If intervalMint is set, Reconcile is called again after that many minutes at the
+// latest.
 func (r *reconciler) comeAgain(tdset *TDSet, next time.Time) ctrl.Result {
-	now := r.clock.Now() // later than when Reconcile began: its requests take time
+	now := r.clock.Now() // later than at the start of Reconcile, because its requests take time
 	if interval := time.Duration(tdset.Spec.IntervalMint) * time.Minute; interval > 0 {
 		if next.IsZero() || next.After(now.Add(interval)) {
 			next = now.Add(interval)
@@ -87,25 +91,28 @@ func (r *reconciler) comeAgain(tdset *TDSet, next time.Time) ctrl.Result {
 	if next.IsZero() {
 		return ctrl.Result{}
 	}
-	// A boundary that has passed meanwhile is a reason to come at once. 0, or less, would mean never.
+	// If the boundary has passed in the meantime, ask for a call at once. A RequeueAfter of 0 or
+	// less would mean never.
 	return ctrl.Result{RequeueAfter: max(next.Sub(now), time.Millisecond)}
 }
 
-// createDeployment assumes that there is none of that name. An apply can't say so: where there is one, it changes it. Without
-// force it changes no field that is somebody else's, and the server answers 409 instead.
+// createDeployment assumes that there is no Deployment with that name. An apply can't say so, and
+// would change an existing one. But without force, it can't change somebody else's fields: the
+// server answers 409.
 func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	return r.Apply(ctx, desired, fieldManager)
 }
 
-// updateDeployment makes the fields of desired ours, no matter who changed them, so observed must be a Deployment that
-// we control. It assumes that it is still the same one, by its UID: another of that name isn't changed, and none is
-// made.
+// updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
+// must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
+// with that name, and from creating one.
 func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	return r.Apply(ctx, desired.WithUID(observed.UID), fieldManager, client.ForceOwnership)
 }
 
-// updateTDSetStatus assumes tdset's resourceVersion: a status made from a spec that has changed since is refused. It makes
-// the status ours, but for the conditions that others have set.
+// updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was
+// computed from an outdated spec. It takes over the fields of the status, except for other people's
+// conditions.
 func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).
 		WithUID(tdset.UID).

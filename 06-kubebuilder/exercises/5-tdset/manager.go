@@ -1,5 +1,5 @@
-// What the manager and the controller are told: settings, as in the chapter's manager.go. Leader election, metrics and probes are
-// left out: here they would be as there.
+// Settings of the manager and the controller. Leader election, metrics and probes are left out,
+// because they would be the same as in the chapter.
 
 package main
 
@@ -17,7 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// managerOptions are the settings of a manager for the TDSets in namespace; "" means all namespaces.
+// managerOptions returns the settings of a manager for the TDSets in namespace; "" means all
+// namespaces.
 func managerOptions(namespace string) (ctrl.Options, error) {
 	types := runtime.NewScheme()
 	if err := errors.Join(scheme.AddToScheme(types), addToScheme(types)); err != nil {
@@ -25,10 +26,11 @@ func managerOptions(namespace string) (ctrl.Options, error) {
 	}
 	options := ctrl.Options{
 		Scheme:  types,
-		Metrics: metricsserver.Options{BindAddress: "0"}, // nowhere: by default it is port 8080
+		Metrics: metricsserver.Options{BindAddress: "0"}, // none; the default is port 8080
 		Cache: cache.Options{
 			ReaderFailOnMissingInformer: true,
-			// No resync: what a TDSet wants changes with the time, and Reconcile knows when. By default there is one every ten hours.
+			// No resync, because Reconcile knows when a TDSet's desired state changes. By default
+			// there is a resync every ten hours.
 			SyncPeriod: new(time.Duration(0)),
 		},
 	}
@@ -38,8 +40,9 @@ func managerOptions(namespace string) (ctrl.Options, error) {
 	return options, nil
 }
 
-// controllerOptions are the settings of the controller. Failing keys are retried after 5 ms, then 10, 20 and so on, up to
-// a minute. The default is up to 17 minutes, which could make a boundary that late.
+// controllerOptions returns the settings of the controller. Failing keys are retried after 5 ms,
+// then 10, 20 and so on, up to a minute. By default, it is up to 17 minutes, which could make a
+// boundary that late.
 func controllerOptions() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: 2,

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// reconciler makes for each TDSet the Deployment that it asks for.
+// reconciler keeps the Deployment that each TDSet asks for.
 type reconciler struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	live          client.Reader // reads from the API server
@@ -29,7 +29,7 @@ func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	key, observed := client.ObjectKeyFromObject(tdset), &appsv1.Deployment{}
 	err := r.Get(ctx, key, observed)
 	if apierrors.IsNotFound(err) {
-		// What the cache doesn't have may be on its way there, and an apply changes what it finds.
+		// The cache may not have it yet, and an apply would change it. So ask the server, too.
 		err = r.live.Get(ctx, key, observed)
 	}
 	switch {
