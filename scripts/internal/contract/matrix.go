@@ -15,14 +15,16 @@ import (
 // Matrix shows what is declared for these chapters, as Markdown that can be read in a terminal too.
 func Matrix(all []chapters.Chapter) string {
 	var text strings.Builder
-	text.WriteString("# Which chapter survives what\n\n")
+	text.WriteString("# Which chapter survives which fault\n\n")
 	foos, tdsets := foos(), tdsets()
 	if slices.ContainsFunc(all, foos.Judges) {
-		text.WriteString("While nothing goes wrong, every chapter keeps every promise:\n\n")
+		text.WriteString("This is what the operators for Foos promise. While nothing goes wrong, every chapter keeps every promise:\n\n")
 		foos.writePromises(&text)
 		text.WriteString(`
-Each cell of the next table is a test of these promises under a fault. Once its Foos have settled, the fault strikes while Foos are
-created, scaled, renamed, deleted and tampered with. Then each promise is judged. A test shows each *no*, too.
+In the next table, each cell is a test of one chapter's program under one fault. It begins with Foos that have settled. Then the fault strikes,
+and Foos are created, scaled, renamed, deleted and tampered with. *Yes* means that in the end every promise is kept, perhaps late: while the
+API server is down (F3), for example, nothing can be written. (B10, on bad input, is only tested without faults.) Each *no* has a test
+that shows what goes wrong.
 
 `)
 		foos.write(&text, Faults(), all)
@@ -30,17 +32,18 @@ created, scaled, renamed, deleted and tampered with. Then each promise is judged
 	}
 	text.WriteString(`## TDSets
 
-These promises are tested on chapter 07's program, and on the other chapters' TDSet solutions. Here, faults strike
-while settled TDSets are changed, deleted and tampered with, and while an hour begins at which they have to be scaled. T7, T8 and T9 ask
-more of chapter 07, because it also creates Services, and drains what is deleted.
+This is what the operators for TDSets promise. They are chapter 07's program and, in the other chapters, the solutions of the last
+exercise. Here, a fault strikes while TDSets are changed, deleted and tampered with, and while an hour begins at which they have to be scaled.
+T7, T8 and T9 ask more of chapter 07, because it also creates Services, and waits for the Pods of a deleted TDSet.
 
 `)
 	tdsets.writePromises(&text)
-	text.WriteString("\n– means that there is no such test.\n\n")
+	text.WriteString("\n– means that this isn't tested.\n\n")
 	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
 	writeOnKind(&text)
-	text.WriteString("\n`./scripts/workshop test 01 --only T2` runs one cell, `--only F5` one cell of each table, " +
-		"and `./scripts/workshop faults 01 F5` lets you\nwatch it.\n")
+	text.WriteString("\n## Run a cell yourself\n\n`./scripts/workshop test 01 --only F5` runs the tests of F5 for chapter 01, in both tables. " +
+		"Without the 01, it runs them for all chapters.\n`--only T2` does the same for a promise. To watch a fault, " +
+		"run `./scripts/workshop faults 01 F5`.\n")
 	return text.String()
 }
 
@@ -49,8 +52,8 @@ func writeOnKind(text *strings.Builder) {
 	text.WriteString(`
 ## On kind
 
-` + "`./scripts/workshop test --on kind`" + ` runs these tests on a cluster with real containers, with all programs outside it and with those of
-chapters 03 to 07 in Pods. It adds tests of what only containers show, and leaves out
+` + "`./scripts/workshop test --on kind`" + ` runs these tests on a cluster with real containers: once with all programs outside it, and once with
+those of chapters 03 to 07 in Pods. It adds tests that need containers, and leaves out
 
 `)
 	outside, inside := LeftOut(false), LeftOut(true)
