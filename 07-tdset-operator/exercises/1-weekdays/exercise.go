@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package weekdays is about windows that aren't the same every day.
+// Package weekdays has windows that are active only on some days of the week.
 package weekdays
 
 import (
@@ -9,16 +9,17 @@ import (
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
-// At returns what spec asks for at an instant: the active window, its replicas, and when that is over.
+// At returns what spec asks for at an instant: the active window, its number of replicas, and when
+// the active window changes.
 //
-// A window has its hours on the days on which it begins. One that goes on past midnight belongs to the day on which it begins, also
-// after midnight: Fri 22-6 is active on Friday from 22, and on Saturday until 6. Of windows that have the same hour of the week, the
-// first one counts. What day and what hour it is, the wall clock of spec's zone says.
+// Days and hours are those that the wall clock of spec's zone shows. A window begins only on its
+// days. If it continues past midnight, it stays active until its end: Fri 22-6 is active on Friday
+// from 22, and on Saturday until 6. If windows overlap, the first one in the list wins.
 //
-// Next is when another window will be active, or none any more, in spec's zone: it may be days away. It is the zero time if that never
-// happens. At always returns.
+// Next is when the active window changes, in spec's zone. It may be days away. It is the zero time
+// if that never happens. At always returns.
 func At(spec *Spec, instant time.Time) schedule.State {
-	// YOUR WORK: from here on, this is the code of the chapter. It only knows one day, and treats every day like it.
+	// YOUR WORK: from here on, this is the chapter's code, which treats all days alike.
 	local := instant.Round(0).In(spec.Zone)
 	belongs := byHour(spec.SchedulingConfig)
 	state := schedule.State{Replicas: spec.DefaultReplica, Window: belongs[local.Hour()]}
@@ -34,7 +35,7 @@ func At(spec *Spec, instant time.Time) schedule.State {
 	return state
 }
 
-// byHour says of each hour of a day to which window it belongs: the first one that has it, or None.
+// byHour returns the window of each hour of the day: the first one that includes it, or None.
 func byHour(windows []Window) (belongs [24]int) {
 	for hour := range belongs {
 		belongs[hour] = schedule.None
@@ -48,8 +49,8 @@ func byHour(windows []Window) (belongs [24]int) {
 	return belongs
 }
 
-// has reports whether a window has an hour, 0 to 23. One whose end isn't after its start goes on past midnight, or up to it, if its end
-// is 0.
+// has reports whether a window includes an hour, 0 to 23. If its end isn't after its start, it
+// continues past midnight, or until midnight if its end is 0.
 func has(window Window, hour int32) bool {
 	if window.StartTime < window.EndTime {
 		return window.StartTime <= hour && hour < window.EndTime
@@ -57,7 +58,7 @@ func has(window Window, hour int32) bool {
 	return window.StartTime <= hour || hour < window.EndTime
 }
 
-// changes reports whether there is more than one window in a day.
+// changes reports whether the active window changes during a day.
 func changes(belongs [24]int) bool {
 	for _, window := range belongs {
 		if window != belongs[0] {

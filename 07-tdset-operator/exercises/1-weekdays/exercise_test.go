@@ -1,9 +1,9 @@
 //go:build check || solution
 
-// What At promises: first one instant at a time, then against a brute force that looks at all hours of several weeks, in zones whose
-// clocks are changed in these weeks.
+// These tests check what At promises: first one instant at a time, then against a brute-force
+// search through all hours of several weeks, in zones whose clocks change in these weeks.
 //
-// As given, each day is like any other. `workshop test` holds this exercise to that:
+// As given, At treats all days alike. `workshop test` holds this exercise to that:
 //
 // fails: TestWhichWindow/a day on which it doesn't begin
 // says: it says window 0 until Sat 2025-06-07 17:00 UTC; want no window until Mon 2025-06-09 09:00 UTC
@@ -233,16 +233,16 @@ func TestHowLong(t *testing.T) {
 	}
 }
 
-// situation is one question to At.
+// situation is one question for At, and the expected answer.
 type situation struct {
 	windows string // such as "Mon,Tue 22-6; 9-17"
-	zone    string // "": UTC
-	at      string // the wall clock
+	zone    string // empty means UTC
+	at      string // what the wall clock shows
 	want    string
 	why     string
 }
 
-// judge asks At, and compares its answer with the expected one.
+// judge calls At, and compares its result with the expected one.
 func judge(t *testing.T, s situation) {
 	t.Helper()
 	spec := specOf(t, s.windows, s.zone)
@@ -258,8 +258,8 @@ func judge(t *testing.T, s situation) {
 	}
 }
 
-// TestBruteForce asks about many instants of four weeks, and compares the answers with what is found by going through all quarters of
-// an hour of these and the next four weeks.
+// TestBruteForce calls At for many instants of four weeks, and compares the results with those of a
+// search through every quarter of an hour of these and the next four weeks.
 func TestBruteForce(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		zone string
@@ -285,7 +285,7 @@ func TestBruteForce(t *testing.T) {
 				}
 				weeks := bruteForce(spec, from)
 				for at := 0; at < 4*7*24*4; at += 9 {
-					instant := from.Add(time.Duration(at)*quarter + time.Duration(at)*time.Second/4) // still in that quarter
+					instant := from.Add(time.Duration(at)*quarter + time.Duration(at)*time.Second/4) // still in the same quarter
 					if got, want := ask(spec, instant), inWords(weeks[at]); got != want {
 						t.Fatalf("windows [%s], in %s at %s: it says %s; want %s", windows, spec.Zone, instant.Format(wallClock+":05 MST"), got, want)
 					}
@@ -297,13 +297,14 @@ func TestBruteForce(t *testing.T) {
 
 const quarter = 15 * time.Minute
 
-// bruteForce returns what spec asks for in each quarter of an hour of eight weeks. Whatever the zone, nothing changes within one.
+// bruteForce returns what spec asks for in each quarter of an hour of eight weeks. In no zone does
+// anything change within a quarter.
 func bruteForce(spec *Spec, from time.Time) []schedule.State {
-	var belongs [7 * 24]int // hours of the week → window
+	var belongs [7 * 24]int // the window of each hour of the week
 	for hour := range belongs {
 		belongs[hour] = schedule.None
 	}
-	for i, window := range slices.Backward(spec.SchedulingConfig) { // so that the first one is the last to be written
+	for i, window := range slices.Backward(spec.SchedulingConfig) { // backward, so that the first window overwrites the others
 		for day := range time.Saturday + 1 {
 			if !window.beginsOn(day) {
 				continue
@@ -331,7 +332,7 @@ func bruteForce(spec *Spec, from time.Time) []schedule.State {
 	return all
 }
 
-// ask asks At, and puts the answer into words.
+// ask calls At, and describes its result in words.
 func ask(spec *Spec, instant time.Time) (answer string) {
 	defer func() {
 		if found := recover(); found != nil {
@@ -344,10 +345,11 @@ func ask(spec *Spec, instant time.Time) (answer string) {
 	return inWords(At(spec, instant))
 }
 
-// wallClock is what a wall clock shows.
+// wallClock is the layout of what a wall clock shows.
 const wallClock = "Mon 2006-01-02 15:04"
 
-// inWords says which window it is, and until when. Replicas are said if they aren't that window's.
+// inWords says which window is active, and until when. It mentions the replicas only if they aren't
+// that window's.
 func inWords(state schedule.State) string {
 	words := "no window"
 	if state.Window != schedule.None {
@@ -366,12 +368,12 @@ func inWords(state schedule.State) string {
 	return words + " until " + state.Next.Format(layout)
 }
 
-// replicasOf returns what specOf gives a window, and what there is where there is none.
+// replicasOf returns the replicas that specOf gives to a window, or to None.
 func replicasOf(window int) int32 {
 	return int32(window) + 10
 }
 
-// specOf reads windows such as "Mon,Tue 22-6; 9-17".
+// specOf parses windows such as "Mon,Tue 22-6; 9-17".
 func specOf(t *testing.T, windows, zone string) *Spec {
 	t.Helper()
 	location, err := time.LoadLocation(zone)
@@ -401,7 +403,7 @@ func specOf(t *testing.T, windows, zone string) *Spec {
 	return spec
 }
 
-// randomWindows returns one to three windows, in words.
+// randomWindows returns one to three windows, in the form that specOf parses.
 func randomWindows(random *rand.Rand) string {
 	var windows []string
 	for range 1 + random.IntN(3) {

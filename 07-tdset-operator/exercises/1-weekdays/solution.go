@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package weekdays is about windows that aren't the same every day.
+// Package weekdays has windows that are active only on some days of the week.
 package weekdays
 
 import (
@@ -9,14 +9,15 @@ import (
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
-// At returns what spec asks for at an instant: the active window, its replicas, and when that is over.
+// At returns what spec asks for at an instant: the active window, its number of replicas, and when
+// the active window changes.
 //
-// A window has its hours on the days on which it begins. One that goes on past midnight belongs to the day on which it begins, also
-// after midnight: Fri 22-6 is active on Friday from 22, and on Saturday until 6. Of windows that have the same hour of the week, the
-// first one counts. What day and what hour it is, the wall clock of spec's zone says.
+// Days and hours are those that the wall clock of spec's zone shows. A window begins only on its
+// days. If it continues past midnight, it stays active until its end: Fri 22-6 is active on Friday
+// from 22, and on Saturday until 6. If windows overlap, the first one in the list wins.
 //
-// Next is when another window will be active, or none any more, in spec's zone: it may be days away. It is the zero time if that never
-// happens. At always returns.
+// Next is when the active window changes, in spec's zone. It may be days away. It is the zero time
+// if that never happens. At always returns.
 func At(spec *Spec, instant time.Time) schedule.State {
 	local := instant.Round(0).In(spec.Zone)
 	belongs := byHour(spec.SchedulingConfig)
@@ -25,8 +26,8 @@ func At(spec *Spec, instant time.Time) schedule.State {
 		state.Replicas = spec.SchedulingConfig[state.Window].Replica
 	}
 	if belongs.change() {
-		// This ends: some hour of the week belongs to another window. The zone may skip that hour in one week, and so a week isn't always
-		// enough, but not in all weeks.
+		// This loop ends, because some hour of the week belongs to another window. Clocks may skip
+		// that hour in one week, so a week isn't always enough. But they don't skip it every week.
 		state.Next = nextHour(local)
 		for belongs.at(state.Next) == state.Window {
 			state.Next = nextHour(state.Next)
@@ -35,7 +36,8 @@ func At(spec *Spec, instant time.Time) schedule.State {
 	return state
 }
 
-// week says of each hour of each day of a week, Sunday first, to which window it belongs: the first one that has it, or None.
+// week has the window of each hour of each day of the week, Sunday first: the first window that
+// includes the hour, or None.
 type week [7][24]int
 
 func byHour(windows []Window) (belongs week) {
@@ -53,23 +55,24 @@ func byHour(windows []Window) (belongs week) {
 	return belongs
 }
 
-// at returns the window to which the day and the hour belong that the wall clock shows at an instant.
+// at returns the window of the day and the hour that the wall clock shows at an instant.
 func (belongs *week) at(local time.Time) int {
 	return belongs[local.Weekday()][local.Hour()]
 }
 
-// has reports whether a window has an hour, 0 to 23, of a day of the week. One whose end isn't after its start goes on past midnight,
-// or up to it, if its end is 0: after midnight it is the day before that counts.
+// has reports whether a window includes an hour, 0 to 23, of a day of the week. If its end isn't
+// after its start, it continues past midnight, or until midnight if its end is 0. After midnight,
+// the day on which it began is the one before.
 func has(window Window, day time.Weekday, hour int32) bool {
 	if window.StartTime < window.EndTime {
 		return window.beginsOn(day) && window.StartTime <= hour && hour < window.EndTime
 	}
-	// The day before in the week, and not 24 hours ago: there are days of 23 hours, and of 25.
+	// Take the day before in the week, not 24 hours ago, because some days have 23 or 25 hours.
 	before := (day + 6) % 7
 	return window.beginsOn(day) && window.StartTime <= hour || window.beginsOn(before) && hour < window.EndTime
 }
 
-// change reports whether there is more than one window in a week.
+// change reports whether the active window changes during a week.
 func (belongs *week) change() bool {
 	for _, day := range belongs {
 		for _, window := range day {

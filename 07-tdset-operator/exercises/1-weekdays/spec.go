@@ -1,4 +1,4 @@
-// What a TDSet with weekdays says, and the steps of a wall clock. Given: there is nothing to do here.
+// The spec of a TDSet with weekdays, and nextHour. Given: there is nothing to do here.
 
 package weekdays
 
@@ -9,21 +9,22 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// Spec is what a TDSet says about time.
+// Spec is the schedule of a TDSet.
 type Spec struct {
 	SchedulingConfig []Window
 	DefaultReplica   int32
 	Zone             *time.Location
 }
 
-// Window is the chapter's window, in some days of the week.
+// Window is the chapter's window, restricted to some days of the week.
 type Window struct {
 	schedulev1.Scheduling
-	// Days are the days on which the window begins: Mon, Tue, … None: every day.
+	// Days are the days on which the window begins: Mon, Tue, and so on. An empty list means every
+	// day.
 	Days []Day
 }
 
-// Day is a day of the week: Mon, Tue, Wed, Thu, Fri, Sat, Sun.
+// Day is a day of the week: Mon, Tue, Wed, Thu, Fri, Sat or Sun.
 type Day string
 
 // beginsOn reports whether window begins on that day of the week.
@@ -31,10 +32,12 @@ func (window Window) beginsOn(day time.Weekday) bool {
 	return len(window.Days) == 0 || slices.Contains(window.Days, Day(day.String()[:3]))
 }
 
-// nextHour returns the first instant after t at which the wall clock may show another hour, as in the package schedule: the full
-// hour, or the bound at which the zone's offset from UTC changes, if that comes first.
+// nextHour returns the first instant after t at which the wall clock may show another hour, as in
+// the package schedule. That is the next full hour, or the change of the zone's offset from UTC if
+// it comes first.
 //
-// It panics when it has come to the year 2100, which the chapter's doesn't. A loop that never ends comes by there, and is noticed.
+// Unlike the chapter's, it panics in the year 2100, so that the tests notice a loop that never
+// ends.
 func nextHour(t time.Time) time.Time {
 	if t.Year() >= 2100 {
 		panic("nextHour has come to the year 2100: this loop doesn't end")

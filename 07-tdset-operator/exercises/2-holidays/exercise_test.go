@@ -1,9 +1,11 @@
 //go:build check || solution
 
-// What At and Validate promise. At is asked about one instant at a time, and then compared with a brute force that looks at each
-// quarter of an hour of some weeks. What is so without holidays, both take from the chapter's own At.
+// These tests check what At and Validate promise. They call At for one instant at a time, and then
+// compare it with a brute-force search through each quarter of an hour of some weeks. Both use the
+// chapter's At for the windows.
 //
-// As given, it goes by the dates and the midnights of UTC, and looks at no other day. `workshop test` holds this exercise to that:
+// As given, At uses the dates and midnights of UTC, and looks at no other day. `workshop test`
+// holds this exercise to that:
 //
 // fails: TestAt/on the evening before, when no window is active anyway
 // says: it says no window until 2026-12-25 09:00 UTC; want no window until 2026-12-26 09:00 UTC
@@ -119,9 +121,9 @@ import (
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		windows  string // such as "22-6; 9-17"
-		holidays string // with blanks between them
-		zone     string // "": UTC
-		at       string // the wall clock
+		holidays string // separated by spaces
+		zone     string // empty means UTC
+		at       string // what the wall clock shows
 		want     string
 		why      string
 	}{
@@ -295,7 +297,7 @@ func TestAt(t *testing.T) {
 			spec := specOf(t, test.windows, test.zone, strings.Fields(test.holidays))
 			zone, err := schedule.Location(&spec.TDSetSpec)
 			if err != nil {
-				zone = time.UTC // it doesn't matter when
+				zone = time.UTC // the instant doesn't matter then
 			}
 			instant, err := time.ParseInLocation(wallClock, test.at, zone)
 			if err != nil || instant.Format(wallClock) != test.at {
@@ -312,8 +314,8 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// TestBruteForce asks about many instants of two weeks, and compares the answers with what is found by going through all quarters of an
-// hour of these and the next two weeks.
+// TestBruteForce calls At for many instants of two weeks, and compares the results with those of a
+// search through every quarter of an hour of these and the next two weeks.
 func TestBruteForce(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		zone string
@@ -352,7 +354,7 @@ func TestBruteForce(t *testing.T) {
 				from := date.In(zone)
 				weeks := bruteForce(t, spec, from)
 				for at := 0; at < len(weeks)/2; at += 17 {
-					instant := from.Add(time.Duration(at)*quarter + time.Duration(at)*time.Second/2) // still in that quarter
+					instant := from.Add(time.Duration(at)*quarter + time.Duration(at)*time.Second/2) // still in the same quarter
 					if got, want := ask(spec, instant), inWords(weeks[at], nil); got != want {
 						t.Fatalf("windows [%s], holidays %v, in %s at %s: it says %s; want %s",
 							windows, holidays, zone, instant.Format(wallClock+":05 MST"), got, want)
@@ -365,7 +367,8 @@ func TestBruteForce(t *testing.T) {
 
 const quarter = 15 * time.Minute
 
-// bruteForce returns what spec asks for in each quarter of an hour of four weeks. Whatever the zone, nothing changes within one.
+// bruteForce returns what spec asks for in each quarter of an hour of four weeks. In no zone does
+// anything change within a quarter.
 func bruteForce(t *testing.T, spec *Spec, from time.Time) []schedule.State {
 	t.Helper()
 	all := make([]schedule.State, 4*7*24*4)
@@ -474,7 +477,7 @@ func orNothing(refused []string) string {
 	return strings.Join(refused, ", ")
 }
 
-// ask asks At, and puts the answer into words.
+// ask calls At, and describes its result in words.
 func ask(spec *Spec, instant time.Time) (answer string) {
 	given := slices.Clone(spec.Holidays)
 	if crash := caught(func() { answer = inWords(At(spec, instant)) }); crash != "" {
@@ -486,7 +489,7 @@ func ask(spec *Spec, instant time.Time) (answer string) {
 	return answer
 }
 
-// caught calls a function, and says how it panicked.
+// caught calls a function, and describes its panic, if any.
 func caught(call func()) (crash string) {
 	defer func() {
 		if found := recover(); found != nil {
@@ -500,10 +503,11 @@ func caught(call func()) (crash string) {
 	return ""
 }
 
-// wallClock is what a wall clock with a calendar shows.
+// wallClock is the layout of what a wall clock with a calendar shows.
 const wallClock = "2006-01-02 15:04"
 
-// inWords says which window it is, and until when. Replicas are said if they aren't that window's.
+// inWords says which window is active, and until when. It mentions the replicas only if they aren't
+// that window's.
 func inWords(state schedule.State, err error) string {
 	if err != nil {
 		return fmt.Sprintf("the error %v", err)
@@ -525,12 +529,12 @@ func inWords(state schedule.State, err error) string {
 	return words + " until " + state.Next.Format(layout)
 }
 
-// replicasOf returns what specOf gives a window, and what there is where there is none.
+// replicasOf returns the replicas that specOf gives to a window, or to None.
 func replicasOf(window int) int32 {
 	return int32(window) + 10
 }
 
-// specOf reads windows such as "22-6; 9-17".
+// specOf parses windows such as "22-6; 9-17".
 func specOf(t *testing.T, windows, zone string, holidays []string) *Spec {
 	t.Helper()
 	spec := &Spec{TDSetSpec: schedulev1.TDSetSpec{DefaultReplica: replicasOf(schedule.None), TimeZone: zone}, Holidays: holidays}

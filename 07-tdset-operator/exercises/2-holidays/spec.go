@@ -1,4 +1,4 @@
-// What a TDSet with holidays says, and the steps of a wall clock. Given: there is nothing to do here.
+// The spec of a TDSet with holidays, and nextHour. Given: there is nothing to do here.
 
 package holidays
 
@@ -8,16 +8,16 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// Spec is a TDSet's, with holidays.
+// Spec is the spec of a TDSet, with holidays.
 type Spec struct {
 	schedulev1.TDSetSpec
-	// Holidays are dates in the TDSet's zone, such as 2026-12-25. On them no window is active.
+	// Holidays are dates in the TDSet's zone, such as 2026-12-25. No window is active on them.
 	Holidays []string
 }
 
-// nextHour returns the first instant after t at which the wall clock may show another hour, as in the package schedule: the full
-// hour, or the bound at which the zone's offset from UTC changes, if that comes first. What hour it is then, and what date, nobody
-// has promised.
+// nextHour returns the first instant after t at which the wall clock may show another hour, as in
+// the package schedule. That is the next full hour, or the change of the zone's offset from UTC if
+// it comes first. Don't assume which hour or which date it is then.
 func nextHour(t time.Time) time.Time {
 	since := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
 	full := t.Add(time.Hour - since)

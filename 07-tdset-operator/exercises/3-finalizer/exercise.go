@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package finalizer is about the last minute of an object.
+// Package finalizer drains an object's Pods before the object is gone.
 package finalizer
 
 import (
@@ -18,23 +18,27 @@ import (
 // finalizer keeps a TDSet that is being deleted until the controller removes it.
 const finalizer = "schedule.rs/drain"
 
-// Reconciler makes a Deployment for each TDSet, and drains it when the TDSet is deleted.
+// Reconciler creates a Deployment for each TDSet, and drains it when the TDSet is deleted.
 type Reconciler struct {
 	client.Client
 	DrainTimeout time.Duration
 }
 
-// Reconcile sees to it that the TDSet has its Deployment. When the TDSet is deleted, it has the Deployment's Pods ended, and then lets
-// the TDSet go.
+// Reconcile keeps the TDSet's Deployment at its size. When the TDSet is being deleted, it stops the
+// Deployment's Pods, and then removes the finalizer.
 //
-//   - Before the TDSet has the finalizer, it gets no Deployment: deleted at that moment, it would be gone and nobody would drain it.
-//   - A TDSet that is being deleted gets no finalizer, since the API server takes none; and no Deployment and no replicas, not even for
-//     a moment. If it hasn't our finalizer, or no longer, nothing is done about it: somebody else keeps it, for reasons of their own.
-//   - It lets go when no Pod is left: those that are being deleted are still there. But nothing keeps a TDSet for longer than
-//     DrainTimeout, counted from its deletion: not Pods that never end, nor a server that answers with errors, nor a restart.
-//   - There may be nothing to drain, since somebody has deleted the Deployment. That is no failure.
-//   - Other finalizers are other people's. They stay.
-//   - It doesn't wait, it returns. The end of a Pod is an event that brings it here; DrainTimeout isn't, so it says when to come again.
+//   - It creates no Deployment before the TDSet has the finalizer. Otherwise, a TDSet that is
+//     deleted at that moment would be gone without a drain.
+//   - If the TDSet is being deleted, it adds no finalizer, because the API server refuses that. It
+//     doesn't create or scale up the Deployment either, not even for a moment. If the TDSet doesn't
+//     have our finalizer (any more), it does nothing: somebody else keeps the TDSet.
+//   - It removes the finalizer when no Pod is left. Pods that are being deleted still count. But it
+//     keeps a TDSet no longer than DrainTimeout after its deletion, even if Pods never stop, the
+//     server answers with errors, or this program restarts.
+//   - There may be nothing to drain, because somebody has deleted the Deployment. That is no error.
+//   - It doesn't remove other people's finalizers.
+//   - It returns instead of waiting. When a Pod is gone, that event leads to the next call. The
+//     timeout causes no event, so it needs a RequeueAfter.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	tdset := &schedulev1.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
@@ -55,7 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, nil
 }
 
-// finalize drains tdset, which is being deleted, and lets it go.
+// finalize drains tdset, which is being deleted, and then removes the finalizer.
 func (r *Reconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 	if err := r.scaleToZero(ctx, tdset); err != nil {
 		return ctrl.Result{}, fmt.Errorf("scale to zero: %w", err)

@@ -1,10 +1,13 @@
 //go:build check || solution
 
-// What Reconcile promises, by what becomes of a TDSet in three minutes: in a bubble of testing/synctest, in which they take no time.
-// The API server is the fake client; what a real one refuses, the test refuses. The controllers of Deployments and of ReplicaSets are
-// the test's too, and so is what brings a key to Reconcile: an event, a RequeueAfter, and after an error a second.
+// These tests check what Reconcile promises. They follow a TDSet for three minutes, in a bubble of
+// testing/synctest, where time passes at once. The API server is the fake client, and the tests
+// refuse what a real one would refuse. They also play the controllers of Deployments and
+// ReplicaSets, and the queue: Reconcile is called after an event, after a RequeueAfter, and a
+// second after an error.
 //
-// As given, the order is wrong, and some more. `workshop test` holds this exercise to that:
+// As given, the steps are in the wrong order, among other mistakes. `workshop test` holds this
+// exercise to that:
 //
 // fails: TestDeletion/its Pods take 20 seconds to end
 // says: after 5s it let go, and 2 Pods were still there
@@ -104,15 +107,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// scenario is what happens, and what becomes of the TDSet.
+// scenario is a sequence of events, and what should become of the TDSet.
 type scenario struct {
-	before []func(*cluster) // there is a TDSet
-	happen []event          // in the order of time
+	before []func(*cluster) // steps before the first event; the TDSet exists
+	happen []event          // ordered by time
 	want   string
 	why    string
 }
 
-// event is something that happens and brings the TDSet's key to Reconcile.
+// event is something that happens and enqueues the TDSet's key.
 type event struct {
 	at   time.Duration
 	does func(*cluster)
@@ -293,7 +296,7 @@ func (s scenario) run(t *testing.T) {
 			c.control()
 		}
 		c.began = time.Now()
-		again := never // when the key is processed again
+		again := never // when the key is requeued
 		for happen := s.happen; c.exists() && (again < never || len(happen) > 0); {
 			if len(happen) > 0 && happen[0].at <= again {
 				time.Sleep(happen[0].at - c.since())
@@ -317,33 +320,34 @@ func (s scenario) run(t *testing.T) {
 		case c.said != nil && t.Failed():
 			t.Logf("the last error that it returned: %v", c.said)
 		}
-		time.Sleep(time.Hour) // for what it left running, if it did
+		time.Sleep(time.Hour) // lets anything that it left running finish
 	})
 }
 
 const never = 1000 * time.Hour
 
-// cluster is a server with one TDSet, and a Reconciler that works with it.
+// cluster is an API server with one TDSet, and a Reconciler that works with it.
 type cluster struct {
 	*testing.T
 	server     client.WithWatch
-	name       client.ObjectKey // the TDSet's
+	name       client.ObjectKey // of the TDSet
 	reconciler *Reconciler
-	refuses    string          // what the server doesn't take: changes of a TDSet, changes of a Deployment, lists
-	until      time.Duration   // it takes them again from then on; 0: when refuseNothing comes
-	lastMoment func(*cluster)  // what happens right before the next write, once
-	stopped    bool            // the controllers of Deployments and ReplicaSets are
-	began      time.Time       // the events
-	calls      int             // of Reconcile
-	calling    bool            // it hasn't returned yet
-	requests   int             // in this call
+	refuses    string          // the requests that the server refuses: TDSets, Deployments or lists
+	until      time.Duration   // when it stops refusing them; 0 means at refuseNothing
+	lastMoment func(*cluster)  // called once, right before the next write
+	stopped    bool            // whether the controllers of Deployments and ReplicaSets are
+	began      time.Time       // when the events began
+	calls      int             // number of calls of Reconcile
+	calling    bool            // whether a call is running
+	requests   int             // number of requests in this call
 	lastErr    error           // of the last call
-	said       error           // the last one that was returned
-	letGo      []time.Duration // when our finalizer was removed, if it was
+	said       error           // the last error that Reconcile returned
+	letGo      []time.Duration // when our finalizer was removed
 	complained map[string]bool
 }
 
-// clusters is their number so far. Each has a TDSet of another name: what a Reconciler remembers of one is no use with the next.
+// clusters is the number of clusters so far. The TDSet has another name in each, so that a
+// Reconciler can't reuse what it remembers of an earlier one.
 var clusters int
 
 func newCluster(t *testing.T) *cluster {
@@ -363,7 +367,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// client is the Reconciler's.
+// client returns the Reconciler's client.
 func (c *cluster) client() client.Client {
 	return interceptor.NewClient(c.server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
@@ -394,7 +398,8 @@ func (c *cluster) client() client.Client {
 
 var errRefused = apierrors.NewInternalError(errors.New("the disk is full"))
 
-// write does what Reconcile asks of the server, as far as a real one would, and looks after what has to hold at all times.
+// write sends a write to the server, refuses it if a real server would, and checks the promises
+// that hold at all times.
 func (c *cluster) write(verb string, object client.Object, do func() error) error {
 	c.count()
 	if happens := c.lastMoment; happens != nil {
@@ -440,12 +445,12 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 	return nil
 }
 
-// isRefused reports whether the server doesn't take that at this time.
+// isRefused reports whether the server refuses such requests at this time.
 func (c *cluster) isRefused(what string) bool {
 	return c.refuses == what && (c.until == 0 || c.since() < c.until)
 }
 
-// complain says what should never happen, and when it did: each once.
+// complain reports something that should never happen, and when it did. It reports each only once.
 func (c *cluster) complain(format string, args ...any) {
 	if !c.complained[format] {
 		c.complained[format] = true
@@ -453,12 +458,12 @@ func (c *cluster) complain(format string, args ...any) {
 	}
 }
 
-// without returns those finalizers that aren't among others.
+// without returns the finalizers that aren't among others.
 func without(finalizers, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool { return slices.Contains(others, finalizer) })
 }
 
-// count ends a call that has no end, and notes what goes on after a call.
+// count fails the test if a call never ends, or if something keeps running after a call.
 func (c *cluster) count() {
 	if !c.calling {
 		c.complain("something that Reconcile had left running asked the server: nobody knows of that, and it ends with the program. " +
@@ -469,7 +474,7 @@ func (c *cluster) count() {
 	}
 }
 
-// call calls Reconcile, and returns when the key is requeued for, if there is no event.
+// call calls Reconcile, and returns the time for which the key is requeued.
 func (c *cluster) call() time.Duration {
 	c.requests = 0
 	if c.calls++; c.calls > 1000 {
@@ -504,8 +509,9 @@ func (c *cluster) reconcile() (result ctrl.Result, err error) {
 	return c.reconciler.Reconcile(c.Context(), ctrl.Request{NamespacedName: c.name})
 }
 
-// control does what the controllers of Deployments and ReplicaSets do, and the garbage collector: there are as many Pods as the
-// Deployment asks for, but those that are told to end take their time.
+// control plays the controllers of Deployments and ReplicaSets, and the garbage collector. It
+// creates as many Pods as the Deployment asks for, and tells the others to stop, which takes them
+// some time.
 func (c *cluster) control() {
 	if c.stopped {
 		return
@@ -526,7 +532,7 @@ func (c *cluster) control() {
 
 func (c *cluster) since() time.Duration { return time.Since(c.began) }
 
-// tdset returns the TDSet as it is, or one without a name if it is gone.
+// tdset returns the TDSet as it is stored, or one without a name if it is gone.
 func (c *cluster) tdset() *schedulev1.TDSet {
 	tdset := &schedulev1.TDSet{}
 	c.must(client.IgnoreNotFound(c.server.Get(context.Background(), c.name, tdset)))
@@ -535,7 +541,7 @@ func (c *cluster) tdset() *schedulev1.TDSet {
 
 func (c *cluster) exists() bool { return c.tdset().Name != "" }
 
-// replicas returns what the Deployment asks for, or -1 if there is none.
+// replicas returns the number of replicas that the Deployment asks for, or -1 if there is none.
 func (c *cluster) replicas() int32 {
 	deployment := &appsv1.Deployment{}
 	err := c.server.Get(context.Background(), c.name, deployment)
@@ -552,7 +558,7 @@ func (c *cluster) pods() []corev1.Pod {
 	return pods.Items
 }
 
-// describe says what has become of the TDSet.
+// describe says in words what has become of the TDSet.
 func (c *cluster) describe() string {
 	tdset := c.tdset()
 	words := fmt.Sprintf("gone after %v", c.since())
@@ -577,10 +583,10 @@ func (c *cluster) must(err error) {
 
 func nothing(*cluster) {}
 
-// reconcile brings the TDSet to Reconcile, as its creation did.
+// reconcile calls Reconcile once, as the creation of the TDSet did.
 func reconcile(c *cluster) { c.call() }
 
-// restart starts the program again: every key is processed.
+// restart starts the program again, with a new Reconciler.
 func restart(c *cluster) {
 	c.reconciler = &Reconciler{Client: c.client(), DrainTimeout: drainTimeout}
 }
@@ -592,7 +598,7 @@ func refuseDeployment(c *cluster) { c.refuses = "Deployments" }
 func refuseList(c *cluster)       { c.refuses = "lists" }
 func refuseNothing(c *cluster)    { c.refuses = "" }
 
-// refuseUntil has the refusals end at that time, which is no event.
+// refuseUntil ends the refusals at that time, without an event.
 func refuseUntil(end time.Duration) func(*cluster) {
 	return func(c *cluster) { c.until = end }
 }
@@ -608,7 +614,7 @@ func deleteDeployment(c *cluster) {
 	c.must(client.IgnoreNotFound(c.server.Delete(c.Context(), deployment)))
 }
 
-// endPod has one Pod end that has been told to; endPods all of them.
+// endPod ends one Pod that was told to stop, and endPods ends all of them.
 func endPod(c *cluster)  { c.end(1) }
 func endPods(c *cluster) { c.end(len(c.pods())) }
 

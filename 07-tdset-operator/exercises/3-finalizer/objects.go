@@ -1,6 +1,7 @@
 // The Deployment and the Pods of a TDSet. Given: there is nothing to do here.
 //
-// It is less than the chapter has: what is read comes from the API server and not from a cache, and there is no schedule.
+// This is simpler than the chapter's code: it reads from the API server instead of a cache, and
+// there is no schedule.
 
 package finalizer
 
@@ -17,13 +18,13 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// tdsetLabel is the label of all that belongs to a TDSet: its value is the TDSet's name.
+// tdsetLabel is on every object that belongs to a TDSet. Its value is the TDSet's name.
 const tdsetLabel = "schedule.rs/tdset"
 
-// replicas is what every TDSet's Deployment has, as long as the TDSet isn't being deleted.
+// replicas is the size of every TDSet's Deployment, until the TDSet is being deleted.
 const replicas = 2
 
-// syncDeployment sees to it that tdset has its Deployment, with its replicas.
+// syncDeployment creates tdset's Deployment, or scales it to replicas.
 func (r *Reconciler) syncDeployment(ctx context.Context, tdset *schedulev1.TDSet) error {
 	err := r.scale(ctx, tdset, replicas)
 	if !apierrors.IsNotFound(err) {
@@ -32,7 +33,8 @@ func (r *Reconciler) syncDeployment(ctx context.Context, tdset *schedulev1.TDSet
 	return r.Create(ctx, desiredDeployment(tdset))
 }
 
-// scaleToZero asks that tdset's Pods be ended. They take their time. If there is no Deployment, that is an error (NotFound).
+// scaleToZero asks tdset's Pods to stop, which takes them some time. If there is no Deployment, it
+// returns a NotFound error.
 func (r *Reconciler) scaleToZero(ctx context.Context, tdset *schedulev1.TDSet) error {
 	return r.scale(ctx, tdset, 0)
 }
@@ -49,8 +51,8 @@ func (r *Reconciler) scale(ctx context.Context, tdset *schedulev1.TDSet, replica
 	return r.Update(ctx, deployment)
 }
 
-// pods returns the Pods of tdset that are still there. Those that are being deleted (DeletionTimestamp) have been told to end, and are
-// still at work: a server finishes the requests that it has.
+// pods returns the Pods of tdset that still exist. Those that are being deleted (DeletionTimestamp)
+// have been told to stop, but they are still at work: a server finishes its open requests.
 func (r *Reconciler) pods(ctx context.Context, tdset *schedulev1.TDSet) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := r.List(ctx, &pods, client.InNamespace(tdset.Namespace), client.MatchingLabels(labelsOf(tdset)))

@@ -1,9 +1,11 @@
 //go:build check || solution
 
-// What Collector promises, by what a scrape gets: the tests gather, compare and lint with prometheus/testutil. The cache is a fake
-// client, and its TDSets have the status that the controller has written.
+// These tests check what Collector promises, by what a scrape returns. They gather, compare and
+// lint with prometheus/testutil. The cache is a fake client, and its TDSets have the status that
+// the controller has written.
 //
-// As given, it has what Reconcile has noted last, under wrong names. `workshop test` holds this exercise to that:
+// As given, a scrape returns what Reconcile last set, under the wrong names. `workshop test` holds
+// this exercise to that:
 //
 // fails: TestLint
 // says: use base unit "seconds" instead of "minutes"
@@ -93,7 +95,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// What Prometheus' own linter says of names and units.
+// TestLint runs Prometheus' own linter on the names and units.
 func TestLint(t *testing.T) {
 	p := newProgram(t, noon, aTDSet("web"))
 	if len(p.scrape()) == 0 {
@@ -106,14 +108,15 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// noon is when the TDSets were reconciled last, if nothing else is said. They are in the window 9-17.
+// noon is when the TDSets were last reconciled, unless a test says otherwise. Their window 9-17 is
+// active then.
 var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
 func TestNumbers(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		tdsets         []*schedulev1.TDSet
-		later          time.Duration      // so long after noon is the scrape
-		gone           bool               // the TDSets are, by then
+		later          time.Duration      // time from noon to the scrape
+		gone           bool               // whether the TDSets are gone by then
 		untilNext      map[string]float64 // seconds, by namespace and name
 		notAsScheduled map[string]float64
 		why            string
@@ -187,7 +190,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			p := newProgram(t, noon, test.tdsets...)
-			p.scrape() // somebody looks while it is there
+			p.scrape() // a scrape while it still exists
 			if test.gone {
 				p.forget(test.tdsets...)
 			}
@@ -205,7 +208,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Prometheus keeps a series for each combination of labels that it has ever seen. So all that were seen in a week are counted.
+// Prometheus keeps a series for each combination of label values that it has ever seen. So this
+// test counts all that it sees in a week.
 func TestCardinality(t *testing.T) {
 	all := tdsets(aTDSet("shop"), aTDSet("web"))
 	p := newProgram(t, noon, all...)
@@ -225,8 +229,8 @@ func TestCardinality(t *testing.T) {
 
 func TestScrape(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		cache func(ctx context.Context) error // what it does before it answers
-		want  int                             // how many series there are of a hundred TDSets
+		cache func(ctx context.Context) error // what the cache does before it answers
+		want  int                             // how many series a hundred TDSets have
 	}{
 		"the cache has them": {want: 200},
 		"the cache hasn't been filled yet": {
@@ -234,7 +238,7 @@ func TestScrape(t *testing.T) {
 				select {
 				case <-ctx.Done():
 					return errors.New("failed waiting for *schedulev1.TDSet Informer to sync")
-				case <-time.After(time.Hour): // the API server is back
+				case <-time.After(time.Hour): // the API server is back by then
 					return nil
 				}
 			},
@@ -247,11 +251,11 @@ func TestScrape(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newProgram(t, noon, many(100)...)
 				p.registry.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "other_total", Help: "Somebody else's."}))
-				p.scrape() // an earlier one, which the cache has answered
+				p.scrape() // an earlier scrape, which the cache answered
 				p.asked.Store(0)
 				p.busy = test.cache
 
-				began := time.Now() // in this bubble, time passes only while everybody waits
+				began := time.Now() // in this bubble, time passes only while all goroutines wait
 				series := p.scrape()
 				if took := time.Since(began); took > 5*time.Second {
 					t.Errorf("the scrape took %v: Prometheus has given up by then, and has no metrics of this program at all", took)
@@ -266,7 +270,7 @@ func TestScrape(t *testing.T) {
 				if p.owes.Load() > 0 {
 					t.Error("the scrape is over, and something that it left running waits for the cache: each scrape leaves one more")
 				}
-				time.Sleep(2 * time.Hour) // for what was left running, if something was
+				time.Sleep(2 * time.Hour) // lets anything that was left running finish
 			})
 		})
 	}
@@ -292,16 +296,16 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// program is a program with a Collector.
+// program is a running program with a Collector.
 type program struct {
 	*testing.T
 	clock     *clocktesting.FakeClock
-	api       client.Client // the cache, to put something into it
+	api       client.Client // changes the content of the cache
 	collector prometheus.Collector
 	registry  *prometheus.Registry
 
 	asked atomic.Int32                // how often the cache was asked
-	owes  atomic.Int32                // how many answers of it are still to come
+	owes  atomic.Int32                // how many of its answers are still to come
 	busy  func(context.Context) error // what the cache does before it answers; may be nil
 }
 
@@ -345,7 +349,7 @@ func (p *program) answer(ctx context.Context) error {
 	return p.busy(ctx)
 }
 
-// scrape returns what series there are, without their values.
+// scrape returns the series, without their values.
 func (p *program) scrape() (all []string) {
 	p.Helper()
 	families, err := p.registry.Gather()
@@ -364,7 +368,7 @@ func (p *program) scrape() (all []string) {
 	return all
 }
 
-// reconcile has the TDSets reconciled: their status says what is at this time.
+// reconcile does what the controller would do at this time: it updates the status of the TDSets.
 func (p *program) reconcile(tdsets ...*schedulev1.TDSet) {
 	p.Helper()
 	for _, tdset := range tdsets {
@@ -381,7 +385,7 @@ func (p *program) reconcile(tdsets ...*schedulev1.TDSet) {
 	p.observe(tdsets...)
 }
 
-// observe calls Observe, as long as there is one.
+// observe calls Observe, if it still exists.
 func (p *program) observe(tdsets ...*schedulev1.TDSet) {
 	if observer, is := p.collector.(interface{ Observe(*schedulev1.TDSet) }); is {
 		for _, tdset := range tdsets {
@@ -397,7 +401,7 @@ func (p *program) forget(tdsets ...*schedulev1.TDSet) {
 	}
 }
 
-// aTDSet is as scheduled, and was reconciled at noon.
+// aTDSet returns a TDSet that is as scheduled, and was reconciled at noon.
 func aTDSet(name string, changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
 	tdset := &schedulev1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, CreationTimestamp: metav1.NewTime(noon.AddDate(0, 0, -4))},
@@ -416,7 +420,7 @@ func aTDSet(name string, changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
 	return tdset
 }
 
-// since has a condition be so since that hour of the day.
+// since sets a condition, as it has been since that hour of the day.
 func since(hour int, kind string, status metav1.ConditionStatus) func(*schedulev1.TDSet) {
 	return func(tdset *schedulev1.TDSet) {
 		meta.SetStatusCondition(&tdset.Status.Conditions, metav1.Condition{
@@ -456,7 +460,8 @@ func many(count int) (all []*schedulev1.TDSet) {
 	return all
 }
 
-// page is what a scrape has of a gauge, in Prometheus' text format: values by namespace and name.
+// page returns the part of a scrape about one gauge, in Prometheus' text format. The keys of values
+// are namespace/name.
 func page(metric, help string, values map[string]float64) string {
 	if len(values) == 0 {
 		return ""
@@ -469,13 +474,14 @@ func page(metric, help string, values map[string]float64) string {
 	return text
 }
 
-// stack is what prometheus adds if a collector panics; place is where that was in the learner's file.
+// stack matches the text that prometheus adds if a collector panics. place matches the position in
+// exercise.go.
 var (
 	stack = regexp.MustCompile(`(?s)\nstack trace=.*?(\n\n|$)`)
 	place = regexp.MustCompile(`exercise\.go:\d+`)
 )
 
-// inShort is what an error says, with the place of a panic, and without its stack.
+// inShort returns an error's text, with the place of a panic, but without its stack.
 func inShort(err error) string {
 	text := stack.ReplaceAllString(err.Error(), "\n")
 	if at := place.FindString(err.Error()); at != "" {

@@ -1,4 +1,5 @@
-// What users of Prometheus read of the numbers, and since when a TDSet isn't as scheduled. Given: there is nothing to do here.
+// The help texts of the metrics, and since when a TDSet hasn't been as scheduled. Given: there is
+// nothing to do here.
 
 package metric
 
@@ -16,18 +17,20 @@ const (
 	helpNotAsScheduled = "For how long the TDSet isn't as its schedule wants it: 0 if it is."
 )
 
-// asScheduled is what the conditions of a TDSet say that is as its schedule wants it.
+// asScheduled has the conditions of a TDSet that is as its schedule wants it.
 var asScheduled = map[string]metav1.ConditionStatus{
 	"Available":   metav1.ConditionTrue,
 	"Progressing": metav1.ConditionFalse,
 	"Degraded":    metav1.ConditionFalse,
 }
 
-// notAsScheduledSince returns since when tdset isn't as its schedule wants it: by its conditions, or since it was made, if it has none
-// yet. The zero time: it is.
+// notAsScheduledSince returns since when tdset hasn't been as its schedule wants it, according to
+// its conditions, or since its creation if it has none yet. If it is as scheduled, it returns the
+// zero time.
 //
-// Conditions say what was seen when they were written. Those of a controller that hangs say forever that all is well. The transition
-// that it has announced doesn't come, though: so that counts as well, once it is over.
+// Conditions say what was true when they were written. If the controller hangs, they may say
+// forever that all is well. But then the transition that it has announced never happens. So once
+// that time has passed, the TDSet counts as not as scheduled.
 func notAsScheduledSince(tdset *schedulev1.TDSet, now time.Time) (since time.Time) {
 	wrongSince := func(instant metav1.Time) {
 		if since.IsZero() || instant.Time.Before(since) {

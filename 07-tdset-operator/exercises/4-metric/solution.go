@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package metric is about numbers that are worked out when somebody asks.
+// Package metric computes its numbers at the time of the scrape.
 package metric
 
 import (
@@ -16,24 +16,29 @@ import (
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
-// patience is how long a scrape waits for the cache. Prometheus waits 10 seconds for the whole page, unless it is told otherwise.
+// patience is how long a scrape waits for the cache. By default, Prometheus waits 10 seconds for
+// the whole response.
 const patience = 2 * time.Second
 
-// Collector has two numbers of each TDSet for Prometheus. They are right at the instant of the scrape, however long ago Reconcile
-// came:
+// Collector has two metrics of each TDSet for Prometheus. They are right at the time of the scrape,
+// no matter how long ago Reconcile was called:
 //
-//	tdset_until_next_transition_seconds  until another window will be active, or none any more: by the schedule (schedule.At)
-//	tdset_not_as_scheduled_seconds       for how long it isn't as scheduled: by notAsScheduledSince, and 0 if it is
+//	tdset_until_next_transition_seconds  time until the active window changes (schedule.At)
+//	tdset_not_as_scheduled_seconds       how long it hasn't been as scheduled
+//	                                     (notAsScheduledSince), or 0 if it is
 //
-// Both are gauges, with the labels namespace and name alone: so a TDSet has two series, the same ones all its life. What there is no
-// answer to has no series: a schedule that never changes, or whose zone isn't known, has no next transition. A TDSet that is gone has
-// none, nor has one that is being deleted.
+// Both are gauges with just the labels namespace and name. So a TDSet has two series, which stay
+// the same all its life. If there is no number, there is no series: a schedule that never changes,
+// or whose zone is unknown, has no next transition. A TDSet that is gone or being deleted has no
+// series at all.
 //
-// A scrape asks the cache, and no more than once, however many TDSets there are. The cache may have no answer: it waits until it has
-// been filled by the API server, or until the context ends. So a scrape has an answer within 5 seconds, with these numbers or without
-// them, and leaves nothing running. It never fails, since all other metrics of the program are on the same page.
+// A scrape reads the cache at most once, no matter how many TDSets there are. The cache may not
+// answer: a read waits until the cache is filled from the API server, or until the context ends. So
+// Collect returns within 5 seconds, with or without these metrics, and leaves nothing running. It
+// never makes the scrape fail, because all other metrics of the program are in the same response.
 //
-// Describe asks nobody: a collector is registered before the cache is started. It says both metrics.
+// Describe makes no request, because a collector is registered before the cache is started. It
+// describes both metrics.
 type Collector struct {
 	cache          client.Reader
 	clock          clock.PassiveClock
@@ -43,7 +48,7 @@ type Collector struct {
 
 var _ prometheus.Collector = &Collector{}
 
-// NewCollector returns a Collector of the TDSets in that cache, by that clock.
+// NewCollector returns a Collector of the TDSets in a cache. It takes the time from clock.
 func NewCollector(cache client.Reader, clock clock.PassiveClock) *Collector {
 	labels := []string{"namespace", "name"}
 	return &Collector{
@@ -54,20 +59,21 @@ func NewCollector(cache client.Reader, clock clock.PassiveClock) *Collector {
 	}
 }
 
-// Describe says which metrics there are.
+// Describe sends the descriptions of both metrics.
 func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- c.untilNext
 	descs <- c.notAsScheduled
 }
 
-// Collect sends the numbers of every TDSet. Nothing is kept from one scrape to the next, so nothing gets old, and two may come at
-// once.
+// Collect sends the metrics of every TDSet. It keeps nothing from one scrape to the next, so
+// nothing goes stale, and two scrapes can run at once.
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var tdsets schedulev1.TDSetList
 	if err := c.cache.List(ctx, &tdsets); err != nil {
-		// A prometheus.NewInvalidMetric would say so too, and the page would be an error 500.
+		// A prometheus.NewInvalidMetric would report it too, but turn the whole response into an
+		// error 500.
 		ctrl.Log.Error(err, "There are no numbers of TDSets in this scrape")
 		return
 	}

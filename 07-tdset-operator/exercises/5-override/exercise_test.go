@@ -1,11 +1,11 @@
 //go:build check || solution
 
-// What Parse, At and Reconcile promise. Reconcile is called as the queue would: after an event, which its own writes are as well,
-// and when the time that it has asked for is over. The clock is stepped by hand, from one such instant to the next, so a night takes
-// no time.
+// These tests check what Parse, At and Reconcile promise. They call Reconcile as the queue would:
+// after an event, which includes those of its own writes, and when its RequeueAfter is over. They
+// set the clock from one such instant to the next, so a night takes no time.
 //
-// As given, what isn't an override is ignored, one that is ends too late, and it begins again and again. `workshop test` holds this
-// exercise to that:
+// As given, Parse accepts invalid overrides, each override ends too late, and Reconcile reports its
+// beginning again and again. `workshop test` holds this exercise to that:
 //
 // fails: TestParse/too many
 // says: is taken for 1001 replicas until 2026-01-01T22:00:00Z, want an error
@@ -170,7 +170,7 @@ func TestParse(t *testing.T) {
 	ten := at(22, 0)
 	for sentence, test := range map[string]struct {
 		text string
-		want *Override // nil: it is none
+		want *Override // nil means that it is invalid
 	}{
 		"as it should be":           {"6 until 2026-01-01T22:00:00Z", &Override{6, ten}},
 		"with an offset":            {"6 until 2026-01-01T23:00:00+01:00", &Override{6, ten}},
@@ -228,7 +228,7 @@ func TestParse(t *testing.T) {
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		override *Override
-		tdset    *schedulev1.TDSet // one with the windows 9-17 and 17-21, if nil
+		tdset    *schedulev1.TDSet // nil means one with the windows 9-17 and 17-21
 		instant  time.Time
 		want     wanted
 	}{
@@ -271,7 +271,8 @@ func TestAt(t *testing.T) {
 	})
 }
 
-// From one instant that At names to the next, nothing changes; and there, something does.
+// TestNext checks that nothing changes from an instant to its Next, and that something changes at
+// Next.
 func TestNext(t *testing.T) {
 	tdset := aTDSet()
 	for _, end := range []time.Time{at(15, 0), at(16, 30), at(17, 0), at(22, 0), at(33, 0), at(40, 30)} {
@@ -308,10 +309,10 @@ func same(a, b State) bool {
 
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		tdset *schedulev1.TDSet // one with the windows 9-17 and 17-21, if nil
+		tdset *schedulev1.TDSet // nil means one with the windows 9-17 and 17-21
 		steps []func(*program)
-		want  []string // what there is to be seen, and when
-		came  []string // when Reconcile was brought by the time
+		want  []string // the events and the changes of the status, with their times
+		came  []string // when a RequeueAfter led to a call
 	}{
 		"nobody overrides anything": {
 			steps: steps(until(34, 0)),
@@ -454,11 +455,11 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// Reconcile alone, without the event that its own write is.
+// This calls Reconcile once, without the event that its own write causes.
 func TestComesAgain(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		takes time.Duration // a write
-		want  time.Duration // after which it comes again; -1: soon
+		takes time.Duration // how long a write takes
+		want  time.Duration // the expected RequeueAfter; -1 means at most a second
 	}{
 		"a write takes no time":                {0, time.Hour},
 		"a write takes 40 seconds":             {40 * time.Second, time.Hour - 40*time.Second},
@@ -486,20 +487,20 @@ func TestComesAgain(t *testing.T) {
 	}
 }
 
-// program is a program, the queue in it, an API server and a clock.
+// program is the program with its queue, an API server and a clock.
 type program struct {
 	*testing.T
 	clock    *clocktesting.FakeClock
 	server   client.WithWatch
 	recorder *events.FakeRecorder
-	runs     *Reconciler   // nil: it doesn't
-	due      time.Time     // when the time brings the TDSet; zero: never
-	takes    time.Duration // a write of the status
-	broken   error         // what is answered to it
+	runs     *Reconciler   // nil while the program is down
+	due      time.Time     // when RequeueAfter is over; zero means never
+	takes    time.Duration // how long a write of the status takes
+	broken   error         // the error that it returns, if any
 
-	seen []string // events, and what the status says: each with the time
-	last string   // what it said last
-	came []string // when the time brought it
+	seen []string // the events and the changes of the status, with their times
+	last string   // what the status said last
+	came []string // when a RequeueAfter led to a call
 }
 
 var key = ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}}
@@ -530,7 +531,7 @@ func (p *program) reconciler() *Reconciler {
 	return &Reconciler{Client: api, Recorder: p.recorder, Clock: p.clock}
 }
 
-// bring calls Reconcile, and again after each event that its own write is.
+// bring calls Reconcile, and once more for each event that its own writes cause.
 func (p *program) bring() {
 	p.Helper()
 	if p.runs == nil {
@@ -557,7 +558,7 @@ func (p *program) bring() {
 	p.Fatalf("%s it writes whenever it is called, and each write brings it here again", clockTime(p.clock.Now()))
 }
 
-// look notes what is new to see.
+// look adds new events and changes of the status to seen.
 func (p *program) look() {
 	p.Helper()
 	now := clockTime(p.clock.Now())
@@ -588,7 +589,7 @@ func (p *program) stored() *schedulev1.TDSet {
 	return tdset
 }
 
-// store changes the TDSet, as a user does.
+// store changes the TDSet, as a user would.
 func (p *program) store(change func(*schedulev1.TDSet)) {
 	p.Helper()
 	tdset := p.stored()
@@ -598,7 +599,7 @@ func (p *program) store(change func(*schedulev1.TDSet)) {
 
 func steps(steps ...func(*program)) []func(*program) { return steps }
 
-// until lets time pass until that hour, counted from the first day's midnight.
+// until lets time pass until that hour and minute of the first day.
 func until(hour, minute int) func(*program) {
 	return func(p *program) {
 		end := at(hour, minute)
@@ -625,7 +626,7 @@ func takeAway(p *program) {
 	p.bring()
 }
 
-// touch changes something that Reconcile doesn't look at.
+// touch changes something that Reconcile ignores.
 func touch(p *program) {
 	p.store(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"touched": tdset.ResourceVersion} })
 	p.bring()
@@ -633,7 +634,7 @@ func touch(p *program) {
 
 func stop(p *program) { p.runs, p.due = nil, time.Time{} }
 
-// restart starts the program: every TDSet is reconciled.
+// restart starts the program, which reconciles every TDSet.
 func restart(p *program) {
 	p.runs = p.reconciler()
 	p.bring()
@@ -642,12 +643,12 @@ func restart(p *program) {
 func breakWrites(p *program) { p.broken = errors.New("the disk is full") }
 func mendWrites(p *program)  { p.broken = nil }
 
-// at is an instant, by hour and minute from the midnight with which 2026 begins, in UTC.
+// at returns that hour and minute of 1 January 2026, in UTC. Hours may be more than 24.
 func at(hour, minute int) time.Time {
 	return time.Date(2026, 1, 1, hour, minute, 0, 0, time.UTC)
 }
 
-// clockTime is the time of day, without seconds if there are none. The zero time is never.
+// clockTime returns the time of day, without seconds if there are none, or never for the zero time.
 func clockTime(instant time.Time) string {
 	switch {
 	case instant.IsZero():
@@ -658,7 +659,7 @@ func clockTime(instant time.Time) string {
 	return instant.UTC().Format("15:04:05.999999999")
 }
 
-// wanted is a State that can be compared, and read.
+// wanted is a State that is easy to compare and to print.
 type wanted struct {
 	replicas   int32
 	window     string

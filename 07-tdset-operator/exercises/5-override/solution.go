@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package override is about a schedule that doesn't count for a while.
+// Package override replaces a schedule's number of replicas for a while.
 package override
 
 import (
@@ -23,15 +23,16 @@ import (
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
-// Parse returns the override in tdset's annotation, be it in force or expired; nil if there is no such annotation. What isn't one is a
-// *field.Error, which names the field (annotationPath) and its value, and says what is expected (format).
+// Parse returns the override in tdset's annotation, even if it has expired, or nil if there is no
+// such annotation. If the annotation isn't a valid override, the error is a *field.Error. It has
+// the field (annotationPath), the value, and what is expected (format).
 func Parse(tdset *schedulev1.TDSet) (*Override, error) {
 	text, found := tdset.Annotations[Annotation]
 	if !found {
 		return nil, nil
 	}
 	count, end, _ := strings.Cut(text, " until ")
-	replicas, errCount := strconv.ParseInt(count, 10, 32) // 32 bits: a number that doesn't fit becomes no other one
+	replicas, errCount := strconv.ParseInt(count, 10, 32) // with 32 bits, an int32 that overflows is an error
 	until, errEnd := time.Parse(time.RFC3339, end)
 	if errCount != nil || errEnd != nil || replicas < 0 || replicas > maxReplicas {
 		return nil, field.Invalid(annotationPath, text, format)
@@ -39,8 +40,8 @@ func Parse(tdset *schedulev1.TDSet) (*Override, error) {
 	return &Override{Replicas: int32(replicas), Until: until}, nil
 }
 
-// At returns what spec asks for at an instant, where override may be nil. An override is in force before its end, and no longer. The
-// error is schedule.At's.
+// At returns what spec asks for at an instant. override may be nil. It is in force before its end,
+// but not at its end. The error is schedule.At's.
 func At(spec *schedulev1.TDSetSpec, override *Override, instant time.Time) (State, error) {
 	scheduled, err := schedule.At(spec, instant)
 	state := State{State: scheduled}
@@ -54,31 +55,34 @@ func At(spec *schedulev1.TDSetSpec, override *Override, instant time.Time) (Stat
 	return state, nil
 }
 
-// Reconciler looks after TDSets with overrides. What becomes of the replicas in the status is left to the chapter.
+// Reconciler writes the status of TDSets with overrides. Unlike the chapter's, it scales nothing.
 type Reconciler struct {
 	client.Client
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
 }
 
-// Reconcile writes into the TDSet's status what it wants at this time, and says when to come again.
+// Reconcile writes into the TDSet's status how many replicas it asks for now, and returns when to
+// requeue it.
 //
-// It is requeued for exactly the time when the desired state changes, by the clock when it returns, which goes on while it writes.
-// If that time has passed meanwhile, it is requeued for as soon as possible. (RequeueAfter: 0, or less, is never.)
+// It is requeued for exactly the instant State.Next. A write takes time, so compute the pause when
+// you return. If Next has passed by then, requeue as soon as possible. (RequeueAfter: 0, or less,
+// means never.)
 //
-// An annotation that is no override doesn't count, and nothing is retried, because only its author can fix it. The condition
-// Overridden (desiredStatus) and an event report it.
+// If the annotation is invalid, the schedule applies. Nothing is retried, because only the author
+// of the annotation can fix it. The condition Overridden (desiredStatus) and an event report it.
 //
 // Events:
 //   - OverrideBegan, Normal: an override has come into force.
-//   - OverrideEnded, Normal: none is in force any more, because it is over, was removed, or is no
-//     override any more.
-//   - OverrideInvalid, Warning: the annotation is no override. It says what Parse says. Another text that isn't one is another event.
+//   - OverrideEnded, Normal: no override is in force any more, because it has expired, was removed,
+//     or is now invalid.
+//   - OverrideInvalid, Warning: the annotation is invalid. The note has the error of Parse. If the
+//     annotation changes and is still invalid, that is another event.
 //
-// Each is recorded once, however often Reconcile is called, and whether this program was running when it happened or not: it may
-// have been restarted, or been down. What began and ended while it was down has no event. A longer or higher override is neither an
-// end nor a beginning. What isn't in the status yet hasn't been reported: the event is recorded when the status is written, and not
-// before.
+// Record each of these once, no matter how often Reconcile is called, and even if this program was
+// down when it happened. An override that both began and ended while it was down has no event. A
+// change of its end or of its replicas is neither an end nor a beginning. Record an event only
+// after the status is written. If the write fails, the next call records it.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	tdset := &schedulev1.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
@@ -89,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	}
 
 	now := r.Clock.Now()
-	override, invalid := Parse(tdset) // without an override, the schedule counts
+	override, invalid := Parse(tdset) // if it is invalid, override is nil, and the schedule applies
 	state, err := At(&tdset.Spec, override, now)
 	if err != nil {
 		return ctrl.Result{}, reconcile.TerminalError(err) // the chapter's controller writes it into the status
@@ -105,8 +109,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	return ctrl.Result{RequeueAfter: max(-r.Clock.Since(state.Next), time.Millisecond)}, nil
 }
 
-// recordEvents tells what status, which has just been written, says otherwise than tdset's. The status is the memory: it outlives
-// this program, and was written by nobody else in between, or the write had failed.
+// recordEvents reports how status, which has just been written, differs from tdset's. The status is
+// the memory: it outlives this program. Nobody else has written it in between, or else the write
+// would have failed.
 func (r *Reconciler) recordEvents(tdset *schedulev1.TDSet, status schedulev1.TDSetStatus, override *Override) {
 	before := meta.FindStatusCondition(tdset.Status.Conditions, conditionOverridden)
 	now := meta.FindStatusCondition(status.Conditions, conditionOverridden)

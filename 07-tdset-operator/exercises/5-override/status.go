@@ -1,4 +1,4 @@
-// An override as a type, and what a TDSet's status says of it. Given: there is nothing to do here.
+// The type of an override, and the status of a TDSet with one. Given: there is nothing to do here.
 
 package override
 
@@ -17,10 +17,10 @@ import (
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
-// Annotation is the TDSet's annotation that has an override, such as "6 until 2026-01-01T22:00:00Z".
+// Annotation is the annotation of a TDSet for an override, such as "6 until 2026-01-01T22:00:00Z".
 const Annotation = "schedule.rs/override"
 
-// Override is what somebody wants until an instant, whatever the schedule says.
+// Override is a number of replicas that applies until an instant, whatever the schedule says.
 type Override struct {
 	Replicas int32 // 0 to maxReplicas
 	Until    time.Time
@@ -33,16 +33,17 @@ var annotationPath = field.NewPath("metadata", "annotations").Key(Annotation)
 // format tells the author of an invalid override what a valid one looks like.
 const format = `must be such as "6 until 2026-01-01T22:00:00Z": replicas, 0 to 1000, and an instant with its offset from UTC`
 
-// State is what a TDSet wants at an instant.
+// State is what a TDSet asks for at an instant.
 type State struct {
-	// State is the schedule's, but for two fields while there is an override in force: Replicas are the override's, and Next is when
-	// another window will be active or the override ends, whichever comes first.
+	// State is the schedule's. While an override is in force, two fields differ: Replicas is the
+	// override's, and Next is when the active window changes or the override ends, whichever comes
+	// first.
 	schedule.State
-	// Overridden reports whether there is one in force.
+	// Overridden reports whether an override is in force.
 	Overridden bool
 }
 
-// The condition, and its reasons.
+// The condition, its reasons and its messages.
 const (
 	conditionOverridden = "Overridden"
 
@@ -53,8 +54,8 @@ const (
 	messageNotInForce = "It is as scheduled"
 )
 
-// desiredStatus returns what tdset's status should say at the time now. invalid is what is wrong with the annotation: nil, if
-// nothing is.
+// desiredStatus returns what tdset's status should say at the time now. invalid is the error of
+// Parse, or nil.
 func desiredStatus(tdset *schedulev1.TDSet, state State, override *Override, invalid error, now time.Time) schedulev1.TDSetStatus {
 	status := schedulev1.TDSetStatus{
 		ObservedGeneration: tdset.Generation,
@@ -63,10 +64,10 @@ func desiredStatus(tdset *schedulev1.TDSet, state State, override *Override, inv
 		Conditions:         slices.Clone(tdset.Status.Conditions),
 	}
 	if !state.Next.IsZero() {
-		status.NextTransitionTime = new(metav1.NewTime(state.Next).Rfc3339Copy()) // as it will be stored: to the second
+		status.NextTransitionTime = new(metav1.NewTime(state.Next).Rfc3339Copy()) // without fractions of a second, as it is stored
 	}
 	condition := metav1.Condition{Type: conditionOverridden, ObservedGeneration: tdset.Generation}
-	condition.LastTransitionTime = metav1.NewTime(now) // kept as it was, unless the condition's status is another one
+	condition.LastTransitionTime = metav1.NewTime(now) // SetStatusCondition keeps the old one unless Status changes
 	switch {
 	case invalid != nil:
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, reasonInvalid, invalid.Error()
@@ -80,8 +81,8 @@ func desiredStatus(tdset *schedulev1.TDSet, state State, override *Override, inv
 	return status
 }
 
-// writeStatus writes that status, unless tdset says so already. tdset stays as it is. It returns an error if tdset isn't the latest
-// there is.
+// writeStatus writes status, unless tdset has it already. It doesn't change tdset. If tdset isn't
+// the latest version, it returns an error.
 func (r *Reconciler) writeStatus(ctx context.Context, tdset *schedulev1.TDSet, status schedulev1.TDSetStatus) error {
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return nil
