@@ -40,7 +40,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// What the log says would only hide what the tests say.
+// Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())

@@ -40,7 +40,7 @@ import (
 	typedv1alpha1 "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
 )
 
-// What the log says would only hide what the tests say.
+// Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())

@@ -52,7 +52,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// What the log says would only hide what the tests say.
+// Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	ctrl.SetLogger(klog.Background())

@@ -53,7 +53,7 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/rbac"
 )
 
-// What the log says would only hide what the tests say.
+// Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	ctrl.SetLogger(klog.Background())

@@ -100,7 +100,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// What the log says would only hide what the tests say.
+// Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	ctrl.SetLogger(klog.Background())

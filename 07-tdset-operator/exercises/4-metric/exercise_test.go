@@ -88,7 +88,7 @@ import (
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
-// What the log says would only hide what the tests say.
+// Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	ctrl.SetLogger(klog.Background())
