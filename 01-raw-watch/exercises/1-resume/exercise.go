@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package resume is about the end of a watch, and about the point from which the next one has to start.
+// Package resume is about the end of a watch, and the point from which the next one has to start.
 package resume
 
 import (
@@ -13,15 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// ErrRelist says that there is no point to go on from: the server no longer has that history. Only a list helps.
+// ErrRelist means that no watch can continue from here, because the server no longer has that
+// history. The caller has to list again.
 var ErrRelist = errors.New("history is gone: list again")
 
-// Follow reads the answer to one watch, to its end, and reports every object that was added, modified or deleted.
+// Follow reads the response to one watch until it ends, and reports every object that was added,
+// modified or deleted.
 //
-// It returns the resourceVersion from which the next watch has to start, so that nothing is missed and nothing comes twice.
-// This watch was started from the one called after. The error is nil if the answer just ended, as each does some time. It
-// is ErrRelist if the server said 410: then the resourceVersion is empty. After any other error the next watch can go on
-// where this one got to.
+// It returns the resourceVersion from which the next watch has to start, so that no change is
+// missed and none is reported twice. This watch was started from the resourceVersion in after.
+//
+// The error is nil if the response simply ended, as every watch does sooner or later. It is
+// ErrRelist if the server sent a 410, and then the resourceVersion is empty. After any other error,
+// the next watch can continue where this one stopped: after its last event, or from after if it had
+// none.
 func Follow(answer io.Reader, after string, report func(watch.EventType, metav1.PartialObjectMetadata)) (resourceVersion string, err error) {
 	decoder := json.NewDecoder(answer)
 	for {

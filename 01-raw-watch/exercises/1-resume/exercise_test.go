@@ -1,8 +1,9 @@
 //go:build check || solution
 
-// What Follow promises. Each case is the answer to a watch that was started from resourceVersion 5.
+// What Follow promises. Each case is the response to a watch from resourceVersion 5.
 //
-// As given, it keeps the first three and breaks the others. `workshop test` holds this exercise to that:
+// As given, it keeps the first three promises and breaks the others. `workshop test` holds this
+// exercise to that:
 //
 // fails: TestFollow/a bookmark is a point to go on from, and no change
 // says: it reported [ADDED a BOOKMARK ]
@@ -121,14 +122,14 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// event is one event, as it comes over the wire.
+// event returns one event as the API server sends it.
 func event(eventType, name string, resourceVersion int) string {
 	return fmt.Sprintf(`{"type":%q,"object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"resourceVersion":"%d"}}}`,
 		eventType, name, resourceVersion)
 }
 
-// failure is an ERROR event. What it carries is no Pod, but what a status code would say, had the headers not been sent
-// long ago.
+// failure returns an ERROR event. Its object is a Status and not a Pod, because the server sent the
+// status code long before the failure.
 func failure(code int, reason string) string {
 	message := "etcd has no leader"
 	if code == http.StatusGone {

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package resume is about the end of a watch, and about the point from which the next one has to start.
+// Package resume is about the end of a watch, and the point from which the next one has to start.
 package resume
 
 import (
@@ -15,19 +15,24 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// ErrRelist says that there is no point to go on from: the server no longer has that history. Only a list helps.
+// ErrRelist means that no watch can continue from here, because the server no longer has that
+// history. The caller has to list again.
 var ErrRelist = errors.New("history is gone: list again")
 
-// Follow reads the answer to one watch, to its end, and reports every object that was added, modified or deleted.
+// Follow reads the response to one watch until it ends, and reports every object that was added,
+// modified or deleted.
 //
-// It returns the resourceVersion from which the next watch has to start, so that nothing is missed and nothing comes twice.
-// This watch was started from the one called after. The error is nil if the answer just ended, as each does some time. It
-// is ErrRelist if the server said 410: then the resourceVersion is empty. After any other error the next watch can go on
-// where this one got to.
+// It returns the resourceVersion from which the next watch has to start, so that no change is
+// missed and none is reported twice. This watch was started from the resourceVersion in after.
+//
+// The error is nil if the response simply ended, as every watch does sooner or later. It is
+// ErrRelist if the server sent a 410, and then the resourceVersion is empty. After any other error,
+// the next watch can continue where this one stopped: after its last event, or from after if it had
+// none.
 func Follow(answer io.Reader, after string, report func(watch.EventType, metav1.PartialObjectMetadata)) (resourceVersion string, err error) {
 	decoder := json.NewDecoder(answer)
 	for {
-		// 1. What the object is depends on the type of the event: so it is left undecoded for now.
+		// 1. The object's type depends on the event's type, so don't decode the object yet.
 		var event struct {
 			Type   watch.EventType
 			Object json.RawMessage
@@ -38,7 +43,7 @@ func Follow(answer io.Reader, after string, report func(watch.EventType, metav1.
 			return after, fmt.Errorf("read the watch: %w", err)
 		}
 
-		// 2. In an ERROR event it is a Status, and has no resourceVersion.
+		// 2. In an ERROR event, the object is a Status and has no resourceVersion.
 		if event.Type == watch.Error {
 			var status metav1.Status
 			if err := json.Unmarshal(event.Object, &status); err != nil {
@@ -50,7 +55,8 @@ func Follow(answer io.Reader, after string, report func(watch.EventType, metav1.
 			return after, apierrors.FromObject(&status)
 		}
 
-		// 3. In all others it is an object of the collection. A bookmark's is an empty one: only its point matters.
+		// 3. In all other events, it is of the collection's kind. A bookmark's object is empty
+		// except for its resourceVersion.
 		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(event.Object, &object); err != nil {
 			return after, fmt.Errorf("decode an event of the type %q: %w", event.Type, err)

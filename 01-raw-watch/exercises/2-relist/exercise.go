@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package relist is about what was missed while no watch was open.
+// Package relist is about the changes that a program misses while it has no watch open.
 package relist
 
 import (
@@ -9,16 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Relist reports what happened while no watch was open: how listed, which is all that is there now, differs from known,
-// which is all that was reported before and not deleted since.
+// Relist reports what has changed while no watch was open. It compares listed, which has all
+// objects that exist now, with known, which has all objects that were reported before and not
+// deleted since.
 //
-// What differs is reported once: as ADDED or MODIFIED with the object as it is now, as DELETED with the object as it
-// was last known. An object with the same name and another UID is another object: the old one was deleted, the new one
-// added. All deletions are reported before all else.
+// It reports each difference once. ADDED and MODIFIED come with the object as it is now, DELETED
+// with its last known state. If a known name is listed with another UID, the known object was
+// deleted and another one was added. All deletions are reported before anything else.
 //
-// Of two resourceVersions it matters only whether they are the same, not which is greater.
+// Relist only compares resourceVersions for equality. It doesn't matter which one is greater.
 //
-// At the end, known is what was listed, so the same list once more reports nothing.
+// In the end, known has exactly the listed objects, so a second call with the same list reports
+// nothing.
 func Relist(
 	known map[types.NamespacedName]metav1.PartialObjectMetadata,
 	listed []metav1.PartialObjectMetadata,
@@ -31,7 +33,7 @@ func Relist(
 	}
 }
 
-// keyOf is under which key an object is known.
+// keyOf returns the key that an object has in known.
 func keyOf(object metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }

@@ -1,8 +1,8 @@
 //go:build check || solution
 
-// What Relist promises. Each case is what is known, and the lists that come one after the other.
+// What Relist promises. Each case has the known objects, and the lists that follow one another.
 //
-// As given, it takes everything that is listed for new. `workshop test` holds this exercise to that:
+// As given, it reports every listed object as new. `workshop test` holds this exercise to that:
 //
 // fails: TestRelist/nothing has changed: nothing is reported
 // says: it reported [ADDED blue/a at 1, ADDED blue/b at 2], want nothing
@@ -71,7 +71,7 @@ func TestRelist(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		known objects
 		lists []objects
-		want  []string // of all lists, in order
+		want  []string // from all lists, in order
 	}{
 		"the first list of all: everything is new": {
 			lists: []objects{{object("blue/a", "uid-1", "1"), object("blue/b", "uid-2", "2")}},
@@ -174,8 +174,9 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// relist returns what one call reports. In which order the deletions come is of no matter, nor is it for the rest: so each of
-// the two is sorted. If they are mixed, which is wrong, they stay as they came.
+// relist returns the events that one call reports. The order of the deletions doesn't matter, and
+// neither does the order of the other events, so it sorts each of these two groups. If the groups
+// are mixed, which is wrong, it leaves them as they are.
 func relist(known map[types.NamespacedName]metav1.PartialObjectMetadata, listed objects) []string {
 	var reported []string
 	Relist(known, listed, func(eventType watch.EventType, object metav1.PartialObjectMetadata) {
@@ -201,7 +202,7 @@ func inWords(events []string) string {
 	return "[" + strings.Join(events, ", ") + "]"
 }
 
-// object is one as a list shows it. key is its namespace and name.
+// object returns an object as it is in a list. key is its namespace and name.
 func object(key, uid, resourceVersion string) metav1.PartialObjectMetadata {
 	namespace, name, _ := strings.Cut(key, "/")
 	return metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{

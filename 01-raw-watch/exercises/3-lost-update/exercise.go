@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package lostupdate is about changing something that others change as well.
+// Package lostupdate is about updating an object that others update as well.
 package lostupdate
 
 import (
@@ -12,19 +12,20 @@ import (
 	"example.com/operators/01-raw-watch/wire"
 )
 
-// Update brings the Deployment of that name to what desired asks for. Two things in it are ours: the replicas, and the
-// image of the container that is called as the one in desired. Everything else belongs to others and stays as it is.
-// If our container is missing, it is added as desired has it.
+// Update gives the existing Deployment of desired's name the replicas and the image in desired.
+// Only two of its fields are ours: the replicas, and the image of the container that has the same
+// name as the one in desired. All other fields belong to others and stay as they are. If our
+// container is missing, Update adds it as it is in desired.
 //
-// If the Deployment is up to date, nothing is written; otherwise it is written once. If someone else writes between our
-// read and our write, their change is kept and Update returns the server's conflict, so that the caller retries. Whatever
-// else the server refuses is the error, too.
+// If the Deployment is up to date, Update writes nothing. Otherwise, it writes once. If someone
+// else writes between our read and our write, their change stays, and Update returns the server's
+// conflict, so that the caller can retry. It returns any other error of the server, too.
 func Update(ctx context.Context, client *wire.Client, desired *appsv1.Deployment) error {
 	// YOUR WORK: read, compare, change only what is ours, and write.
 	return client.Do(ctx, http.MethodPut, pathOf(desired), nil, desired, nil)
 }
 
-// pathOf is where the API server has a Deployment.
+// pathOf returns a Deployment's path on the API server.
 func pathOf(deployment *appsv1.Deployment) string {
 	return "/apis/apps/v1/namespaces/" + deployment.Namespace + "/deployments/" + deployment.Name
 }

@@ -1,8 +1,9 @@
 //go:build check || solution
 
-// What Update promises. Each case is a Deployment on the server and one that is desired.
+// What Update promises. Each case has the Deployment on the server and the desired one.
 //
-// As given, it keeps what a PUT alone can keep. `workshop test` holds this exercise to that:
+// As given, it keeps only the promises that a single PUT can keep. `workshop test` holds this
+// exercise to that:
 //
 // fails: TestUpdate/what others have set stays
 // says: metadata.annotations.team is gone, want "blue"
@@ -59,7 +60,7 @@ func TestUpdate(t *testing.T) {
 	forbidden := apierrors.NewForbidden(deployments, "web", errors.New("not today"))
 	for sentence, test := range map[string]struct {
 		stored, desired, want *appsv1.Deployment
-		// What each GET, or each PUT, is answered; nil: they are taken.
+		// The error that each GET or PUT gets. If it is nil, they succeed.
 		refuseGet, refusePut *apierrors.StatusError
 		wantPuts             int
 		wantErr              func(error) bool // nil: none
@@ -155,7 +156,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Two have read the same Deployment, and the other one writes first.
+// Two programs have read the same Deployment, and the other one writes first.
 func TestUpdateSecond(t *testing.T) {
 	theirs := func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "red"} }
 
@@ -187,7 +188,7 @@ func TestUpdateSecond(t *testing.T) {
 	})
 }
 
-// desired is what a controller makes: what it sets, and nothing else.
+// desired returns a Deployment as a controller builds it, with only the fields that it sets.
 func desired(replicas int32, image string) *appsv1.Deployment {
 	labels := map[string]string{"app": "web"}
 	return &appsv1.Deployment{
@@ -204,7 +205,7 @@ func desired(replicas int32, image string) *appsv1.Deployment {
 	}
 }
 
-// onServer is such a Deployment as the server has it.
+// onServer returns the same Deployment as the server has it, with some changes.
 func onServer(replicas int32, image string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := desired(replicas, image)
 	deployment.UID, deployment.ResourceVersion = "uid-1", "100"
@@ -214,7 +215,8 @@ func onServer(replicas int32, image string, changes ...func(*appsv1.Deployment))
 	return deployment
 }
 
-// others is what other people and the server's defaults have put into it: around our container, and into it too.
+// others sets fields that belong to other people, or are the server's defaults. Some of them are in
+// our container.
 func others(d *appsv1.Deployment) {
 	d.Annotations = map[string]string{"team": "blue"}
 	d.Labels = map[string]string{"app": "web", "tier": "front"}
@@ -225,23 +227,24 @@ func others(d *appsv1.Deployment) {
 	proxyFirst(d)
 }
 
-// proxyFirst is a sidecar that stands before our container.
+// proxyFirst adds a sidecar before our container.
 func proxyFirst(d *appsv1.Deployment) {
 	pod := &d.Spec.Template.Spec
 	pod.Containers = append([]corev1.Container{{Name: "proxy", Image: "proxy:7"}}, pod.Containers...)
 }
 
-// unlabelled is without the labels that desired has. (Those of the template are needed for the selector.)
+// unlabelled removes the Deployment's labels. (The selector needs the template's labels, so they
+// stay.)
 func unlabelled(d *appsv1.Deployment) { d.Labels = nil }
 
-// faster is our container with arguments, and fast returns a Deployment with such a one.
+// faster adds an argument to our container. fast does the same and returns the Deployment.
 func faster(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Args = []string{"--fast"} }
 func fast(d *appsv1.Deployment) *appsv1.Deployment {
 	faster(d)
 	return d
 }
 
-// onlyProxy is somebody's sidecar, without our container.
+// onlyProxy replaces our container with somebody's sidecar.
 func onlyProxy(d *appsv1.Deployment) {
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "proxy", Image: "proxy:7"}}
 }
@@ -253,7 +256,7 @@ func puts(n int) string {
 	return fmt.Sprintf("%d PUTs", n)
 }
 
-// compare says in which fields what the server has differs from what it should have.
+// compare reports every field in which the server's Deployment isn't as it should be.
 func compare(t *testing.T, want, got *appsv1.Deployment) {
 	t.Helper()
 	wantFields, gotFields := fields(want), fields(got)
@@ -272,7 +275,8 @@ func compare(t *testing.T, want, got *appsv1.Deployment) {
 	}
 }
 
-// fields are all fields of a Deployment that have a value, by path, but for the resourceVersion.
+// fields returns all fields of a Deployment that have a value, by path. It leaves out the
+// resourceVersion.
 func fields(deployment *appsv1.Deployment) map[string]string {
 	found := map[string]string{}
 	if deployment == nil {

@@ -1,7 +1,8 @@
 //go:build check || solution
 
-// A server that has one Deployment, or none. It takes GET and PUT as an API server does: a PUT is the whole object, so what
-// isn't in it is gone. It is refused if it says another resourceVersion than the object has, but not if it says none.
+// A server with at most one Deployment. It answers GET and PUT like an API server: a PUT replaces
+// the whole object, so every field that isn't in the body is gone. It refuses a PUT with another
+// resourceVersion than the object's, but not a PUT without one.
 
 package lostupdate
 
@@ -28,14 +29,15 @@ var deployments = schema.GroupResource{Group: "apps", Resource: "deployments"}
 type server struct {
 	mu     sync.Mutex
 	stored *appsv1.Deployment
-	puts   int // those that were refused, too
-	// refuse is what the requests of a method are answered; nil: they are taken.
+	puts   int // including refused ones
+	// refuse has the error that all requests of a method get. If it is nil, they succeed.
 	refuse map[string]*apierrors.StatusError
-	// meanwhile is what someone else changes before the next PUT arrives; nil: nothing.
+	// meanwhile is somebody else's change, made just before the next PUT arrives. It may be nil.
 	meanwhile func(*appsv1.Deployment)
 }
 
-// start runs a server that has this Deployment (nil: none), and returns it with a client for it.
+// start runs a server with this Deployment, which may be nil, and returns the server and a client
+// for it.
 func start(t *testing.T, stored *appsv1.Deployment) (*server, *wire.Client) {
 	t.Helper()
 	s := &server{stored: stored}
@@ -48,7 +50,8 @@ func start(t *testing.T, stored *appsv1.Deployment) (*server, *wire.Client) {
 	return s, client
 }
 
-// bounded ends the test of what tries forever: in the goroutine that sends, so nothing goes on.
+// bounded fails the test if Update retries forever. It does so in the goroutine that sends the
+// requests, so that Update stops, too.
 func bounded(t *testing.T) func(http.RoundTripper) http.RoundTripper {
 	const bound = 20
 	return func(next http.RoundTripper) http.RoundTripper {
@@ -112,12 +115,12 @@ func (s *server) put(r *http.Request) (*appsv1.Deployment, *apierrors.StatusErro
 		return nil, apierrors.NewConflict(deployments, old.Name, errors.New("the object has been modified"))
 	}
 	sent.UID = old.UID
-	sent.Status = old.Status // has an endpoint of its own
+	sent.Status = old.Status // the status has its own endpoint
 	s.commit(sent)
 	return sent, nil
 }
 
-// commit stores what was written under the next resourceVersion.
+// commit stores a Deployment under the next resourceVersion.
 func (s *server) commit(deployment *appsv1.Deployment) {
 	version, _ := strconv.Atoi(s.stored.ResourceVersion)
 	deployment.ResourceVersion = strconv.Itoa(version + 1)

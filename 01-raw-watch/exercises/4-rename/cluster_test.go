@@ -1,6 +1,7 @@
 //go:build check || solution
 
-// A namespace with Deployments, as the Writer that Sync is given. It takes and refuses writes as an API server does.
+// A namespace with Deployments, which is also the Writer for Sync. It accepts and refuses writes
+// like an API server.
 
 package rename
 
@@ -23,13 +24,13 @@ var resource = schema.GroupResource{Group: "apps", Resource: "deployments"}
 
 type cluster struct {
 	t           *testing.T
-	foo         *samplecontrollerv1alpha1.Foo // for which Sync is called
+	foo         *samplecontrollerv1alpha1.Foo // the one that Sync is called for
 	deployments []*appsv1.Deployment
-	writes      []string // those that were refused, too
+	writes      []string // including refused ones
 
-	// What each such write is answered; nil: they are taken.
+	// The error that each such write gets. If it is nil, they succeed.
 	refuseCreate, refuseDelete error
-	// meanwhile is what happens before the next write arrives; nil: nothing.
+	// meanwhile is called just before the next write arrives. It may be nil.
 	meanwhile func(*cluster)
 }
 
@@ -74,12 +75,12 @@ func (c *cluster) Delete(_ context.Context, name string, options metav1.DeleteOp
 	return nil
 }
 
-// isItsOwn reports whether the Foo has this Deployment, and keeps it.
+// isItsOwn reports whether this Deployment is the Foo's, and isn't being deleted.
 func (c *cluster) isItsOwn(deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, c.foo) && deployment.DeletionTimestamp.IsZero()
 }
 
-// list returns what a list shows: copies.
+// list returns copies of all Deployments.
 func (c *cluster) list() []*appsv1.Deployment {
 	var listed []*appsv1.Deployment
 	for _, deployment := range c.deployments {
@@ -88,7 +89,7 @@ func (c *cluster) list() []*appsv1.Deployment {
 	return listed
 }
 
-// put adds a Deployment, in place of the one that has its name.
+// put adds a Deployment. If the name is taken, it replaces that Deployment.
 func (c *cluster) put(deployment *appsv1.Deployment) {
 	c.remove(deployment.Name)
 	c.deployments = append(c.deployments, deployment)

@@ -1,4 +1,5 @@
-// What Sync works with: the writes that it may do, and the Deployment that a Foo wants. There is nothing to do in here.
+// The writes that Sync may send, and the Deployment that a Foo asks for. There is nothing for you
+// to do in this file.
 
 package rename
 
@@ -12,16 +13,16 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Writer sends writes to the API server, which may refuse each of them.
+// Writer sends writes to the API server, which may refuse any of them.
 type Writer interface {
-	// Create makes a Deployment. It is refused if there is one of that name, for instance.
+	// Create creates a Deployment. The server refuses it if the name is taken, for instance.
 	Create(ctx context.Context, deployment *appsv1.Deployment) error
-	// Delete deletes the Deployment that has the name now. With preconditions in its options it is refused, as a conflict,
-	// unless the Deployment meets them.
+	// Delete deletes the Deployment that has the name now. If options has preconditions that this
+	// Deployment doesn't meet, the server refuses with a conflict.
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
-// desiredDeployment returns the Deployment that foo wants.
+// desiredDeployment returns the Deployment that foo asks for.
 func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	return &appsv1.Deployment{

@@ -1,7 +1,7 @@
 //go:build check || solution
 
-// What Sync promises. Each case is a namespace in which the Foo "example" wants the Deployment "new". Sync is called until
-// it has nothing more to do.
+// What Sync promises. Each case is a namespace in which the Foo "example" asks for the Deployment
+// "new". Sync is called until it has nothing left to do.
 //
 // As given, it deletes first and asks later. `workshop test` holds this exercise to that:
 //
@@ -64,7 +64,7 @@ func TestSync(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		given cluster
 		want  []string // in the end
-		// wantErr is what the error should be, of whichever call; nil: none.
+		// wantErr checks the first error that a call returns. If it is nil, there must be none.
 		wantErr func(error) bool
 	}{
 		"there is none: it is made": {
@@ -167,7 +167,8 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// settle calls Sync until a call writes nothing, or always fails. It returns the first error.
+// settle calls Sync until a call writes nothing, but at most five times. It returns the first
+// error.
 func settle(c *cluster) (first error) {
 	const calls = 5
 	for range calls {
@@ -186,7 +187,7 @@ func settle(c *cluster) (first error) {
 	return first
 }
 
-// words says what is there.
+// words describes all Deployments in the namespace.
 func (c *cluster) words() []string {
 	var words []string
 	for _, deployment := range c.deployments {
@@ -204,7 +205,7 @@ func (c *cluster) words() []string {
 	return words
 }
 
-// aFoo returns a Foo that wants the Deployment "new".
+// aFoo returns a Foo that asks for the Deployment "new".
 func aFoo(name, uid string) *samplecontrollerv1alpha1.Foo {
 	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(uid)},
@@ -212,7 +213,7 @@ func aFoo(name, uid string) *samplecontrollerv1alpha1.Foo {
 	}
 }
 
-// deployment returns one that foo controls; nil: nobody does.
+// deployment returns a Deployment that foo controls. If foo is nil, nobody does.
 func deployment(name string, foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	made := &appsv1.Deployment{}
 	owner := "nobody"
@@ -225,7 +226,8 @@ func deployment(name string, foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployme
 	return made
 }
 
-// ownedToo makes foo one of its owners, but not the one that controls it. That one is called an App.
+// ownedToo adds foo to the Deployment's owners. Its controller is still the other owner, which
+// becomes an App.
 func ownedToo(deployment *appsv1.Deployment, foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 	deployment.OwnerReferences[0].Kind = "App"
 	owner := *metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package rename is about a Foo that wants its Deployment under another name.
+// Package rename is about a Foo whose deploymentName changes.
 package rename
 
 import (
@@ -15,20 +15,26 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Sync brings the Deployments of a Foo to the one that it names. It is called after each event, with all Deployments of
-// the namespace as they are by then, those of others included.
+// Sync makes sure that a Foo has the Deployment that it names, and no other. It is called after
+// each event, with all Deployments that are in the namespace at that time, including other
+// people's.
 //
-// A Deployment is the Foo's if the Foo is its controller by UID. It writes to no other. If another has the name that
-// the Foo wants, it leaves all as it is: there is no error, and the event that frees the name brings it back.
+// A Deployment is the Foo's if its owner reference names the Foo as the controller, by UID. Sync
+// never writes to any other. If somebody else's Deployment has the name that the Foo asks for, Sync
+// writes nothing and returns no error, because the event that frees the name leads to another call.
 //
-// A former Deployment of the Foo is deleted only once the one that it names is there, and isn't being deleted: the Foo
-// is never without one. What is being deleted already is not deleted again.
+// Sync only deletes a former Deployment of the Foo once the Foo has the one that it names, and that
+// one isn't being deleted. So the Foo is never without a Deployment. If a former one is being
+// deleted already, Sync doesn't delete it again.
 //
-// What it deletes is what it has seen: if another has taken the name since, the server refuses, as a conflict.
+// Sync only deletes a Deployment that it has seen. If another one has taken the name since, the
+// server refuses with a conflict.
 //
-// What is refused is the error. Only deleting what is gone already is none.
+// If the server refuses a write, Sync returns that error, unless the Deployment to be deleted is
+// gone already.
 func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []*appsv1.Deployment, writer Writer) error {
-	// 1. The one that it names. If the name is taken, or its own is on its way out, the rest has to wait.
+	// 1. Create the Deployment that it names, if there is none. If that name is somebody else's, or
+	// its Deployment is being deleted, the rest has to wait.
 	wanted := foo.Spec.DeploymentName
 	i := slices.IndexFunc(deployments, func(d *appsv1.Deployment) bool { return d.Name == wanted })
 	switch {
@@ -40,7 +46,8 @@ func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []
 		return nil
 	}
 
-	// 2. Those that it named before: each by its UID, since by now another may have the name.
+	// 2. Delete the Deployments that it named before, each by its UID, because another one may have
+	// taken its name.
 	for _, former := range deployments {
 		if former.Name == wanted || !controls(foo, former) {
 			continue
@@ -53,7 +60,8 @@ func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []
 	return nil
 }
 
-// controls reports whether a Deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
+// controls reports whether foo may change deployment: its owner reference names foo as the
+// controller, by UID, and it isn't being deleted.
 func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }

@@ -1,8 +1,8 @@
 //go:build check || solution
 
-// The words that the tests are written in: a cluster with a TDSet in it, or two, the program, and a clock. All happens in a
-// bubble of testing/synctest: there, time passes only while everybody waits, so a day takes no time and every instant is
-// exact.
+// The helpers of the tests: a cluster with one or two TDSets, the program, and a clock. Each test
+// runs in a testing/synctest bubble, where time passes only while every goroutine waits. So a day
+// takes no time, and every instant is exact.
 
 package main
 
@@ -33,9 +33,9 @@ var kinds = map[string]schema.GroupVersionKind{
 	"deployments": appsv1.SchemeGroupVersion.WithKind("Deployment"),
 }
 
-const name, namespace = "tdset-hello-world", "temp" // the seed's example, in manifests/tdset.yaml
+const name, namespace = "tdset-hello-world", "temp" // as in manifests/tdset.yaml
 
-const another = "another" // the name of the second TDSet, where there are two
+const another = "another" // the name of the second TDSet, if there are two
 
 // midnight is when each test begins.
 var midnight = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
@@ -53,15 +53,15 @@ type cluster struct {
 	status []string // each write of a status
 }
 
-// inACluster runs a test at midnight, in a cluster that is empty, with a program that isn't started yet.
+// inACluster runs a test at midnight, in an empty cluster, with a program that hasn't started yet.
 func inACluster(t *testing.T, run func(*controller, context.Context), test func(c *cluster)) {
-	klog.SetLogger(klog.Logger{}) // what the program logs isn't what failed
+	klog.SetLogger(klog.Logger{}) // so that the program's log doesn't hide what failed
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{T: t, run: run, api: newFakeAPI(), clock: &testClock{t: t}}
 		c.clock.by = time.Until(midnight)
 		c.api.onWrite = c.wrote
 		config := &rest.Config{Host: "http://localhost", Transport: c.api}
-		config.ContentType = "application/json" // all that this server understands
+		config.ContentType = "application/json" // this server understands nothing else
 		var err error
 		if c.program, err = newController(config, "", c.clock); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func inACluster(t *testing.T, run func(*controller, context.Context), test func(
 	})
 }
 
-// wrote remembers what the program wrote, and when.
+// wrote records each write of the program, and its time.
 func (c *cluster) wrote(verb string, object *unstructured.Unstructured) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,8 @@ func (c *cluster) wrote(verb string, object *unstructured.Unstructured) {
 	c.status = append(c.status, c.clock.String())
 }
 
-// running starts the program, waits until it has nothing left to do, does what is to be done meanwhile, and ends it.
+// running starts the program, waits until it has nothing left to do, calls meanwhile, and stops the
+// program.
 func (c *cluster) running(meanwhile func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.Context())
@@ -92,7 +93,7 @@ func (c *cluster) running(meanwhile func()) {
 		defer close(ended)
 		c.run(c.program, ctx)
 	}()
-	time.Sleep(time.Second) // informers look every 100 ms whether their caches are filled
+	time.Sleep(time.Second) // informers check every 100 ms whether their caches have synced
 	synctest.Wait()
 	meanwhile()
 	cancel()
@@ -104,8 +105,8 @@ func (c *cluster) running(meanwhile func()) {
 	}
 }
 
-// until lets time pass until that time of day, such as "09:00" or "09:00:30", the next day if it has been already. What
-// is to be done then is done.
+// until lets time pass until that time of day, such as "09:00" or "09:00:30". If it has passed
+// already, that is on the next day. When until returns, the program has nothing left to do.
 func (c *cluster) until(clock string) {
 	c.Helper()
 	at, err := time.Parse(time.TimeOnly, (clock + ":00")[:len(time.TimeOnly)])
@@ -121,7 +122,7 @@ func (c *cluster) until(clock string) {
 	synctest.Wait()
 }
 
-// put makes an object be as given.
+// put creates or replaces an object.
 func (c *cluster) put(object metav1.Object, resource string) {
 	stored := &unstructured.Unstructured{}
 	convert(c.T, object, &stored.Object)
@@ -129,7 +130,8 @@ func (c *cluster) put(object metav1.Object, resource string) {
 	c.locked(func() { c.api.store(id{resource, object.GetNamespace(), object.GetName()}, stored) })
 }
 
-// putTDSet makes the TDSet be as in the manifest, with changes.
+// putTDSet changes the TDSet. If there is none yet, it creates the one in the manifest, with these
+// changes.
 func (c *cluster) putTDSet(changes ...func(*TDSet)) {
 	c.Helper()
 	tdset := c.tdset()
@@ -142,7 +144,7 @@ func (c *cluster) putTDSet(changes ...func(*TDSet)) {
 	c.put(tdset, "tdsets")
 }
 
-// putAnother makes a second TDSet, as in the manifest but for its name and its windows.
+// putAnother creates a second TDSet. Only its name and its windows differ from the manifest.
 func (c *cluster) putAnother(windows ...Scheduling) {
 	c.Helper()
 	tdset := example(c.T)
@@ -150,7 +152,7 @@ func (c *cluster) putAnother(windows ...Scheduling) {
 	c.put(tdset, "tdsets")
 }
 
-// putUnrelated makes a Deployment of a name that no TDSet has.
+// putUnrelated creates a Deployment whose name no TDSet has.
 func (c *cluster) putUnrelated() {
 	c.Helper()
 	deployment := desiredDeployment(example(c.T), 1)
@@ -158,7 +160,7 @@ func (c *cluster) putUnrelated() {
 	c.put(deployment, "deployments")
 }
 
-// changeDeployment changes the Deployment by hand.
+// changeDeployment changes the Deployment, as a user could.
 func (c *cluster) changeDeployment(change func(*appsv1.Deployment)) {
 	c.Helper()
 	deployment := c.deployment()
@@ -169,12 +171,12 @@ func (c *cluster) changeDeployment(change func(*appsv1.Deployment)) {
 	c.put(deployment, "deployments")
 }
 
-// remove deletes the TDSet, or the Deployment.
+// remove deletes the TDSet or the Deployment.
 func (c *cluster) remove(resource string) {
 	c.locked(func() { c.api.remove(id{resource, namespace, name}) })
 }
 
-// removeUnseen deletes the TDSet, or the Deployment, and no watch reports it.
+// removeUnseen deletes the TDSet or the Deployment, but no watch reports it.
 func (c *cluster) removeUnseen(resource string) {
 	c.locked(func() {
 		c.api.remove(id{resource, namespace, name})
@@ -182,8 +184,8 @@ func (c *cluster) removeUnseen(resource string) {
 	})
 }
 
-// failing lets time pass until the second of these times of day. From the first on, every request is answered 500. What
-// happens in the cluster at that time, if anything does, the watches report.
+// failing lets time pass until the time of day in to. Between from and to, every request gets a
+// 500, but open watches still report changes, such as those that meanwhile makes.
 func (c *cluster) failing(from, to string, meanwhile ...func()) {
 	c.until(from)
 	c.locked(func() { c.api.down = true })
@@ -194,7 +196,7 @@ func (c *cluster) failing(from, to string, meanwhile ...func()) {
 	c.locked(func() { c.api.down = false })
 }
 
-// locked does something to the server, and waits until the program has nothing left to do.
+// locked calls do with the server locked, and then waits until the program has nothing left to do.
 func (c *cluster) locked(do func()) {
 	c.api.mu.Lock()
 	do()
@@ -202,11 +204,11 @@ func (c *cluster) locked(do func()) {
 	synctest.Wait()
 }
 
-// tdset and deployment return what is in the cluster now: nil if there is none.
+// tdset and deployment return an object as it is now, or nil if there is none.
 func (c *cluster) tdset() *TDSet                  { return read[TDSet](c, "tdsets", name) }
 func (c *cluster) deployment() *appsv1.Deployment { return c.deploymentOf(name) }
 
-// deploymentOf returns the Deployment of the TDSet of that name.
+// deploymentOf returns the Deployment of the TDSet with that name.
 func (c *cluster) deploymentOf(name string) *appsv1.Deployment {
 	return read[appsv1.Deployment](c, "deployments", name)
 }
@@ -223,7 +225,7 @@ func read[T any](c *cluster, resource, name string) *T {
 	return into
 }
 
-// wantReplicas says how many replicas the Deployment has to have by now.
+// wantReplicas checks how many replicas the Deployment has.
 func (c *cluster) wantReplicas(want int32) {
 	c.Helper()
 	if deployment := c.deployment(); deployment == nil {
@@ -233,7 +235,7 @@ func (c *cluster) wantReplicas(want int32) {
 	}
 }
 
-// wantReplicasOfBoth says the same of the TDSet's Deployment and of the other one's.
+// wantReplicasOfBoth checks the same for both TDSets.
 func (c *cluster) wantReplicasOfBoth(want, wantAnother int32) {
 	c.Helper()
 	c.wantReplicas(want)
@@ -244,7 +246,7 @@ func (c *cluster) wantReplicasOfBoth(want, wantAnother int32) {
 	}
 }
 
-// wantImage says what image the Deployment has to have by now.
+// wantImage checks which image the Deployment has.
 func (c *cluster) wantImage(want string) {
 	c.Helper()
 	if deployment := c.deployment(); deployment == nil {
@@ -254,7 +256,7 @@ func (c *cluster) wantImage(want string) {
 	}
 }
 
-// wantScaled says what numbers of replicas were written, and when, such as "09:00:00: 5".
+// wantScaled checks each write of the Deployment, by time and replicas, such as "09:00:00: 5".
 func (c *cluster) wantScaled(want ...string) {
 	c.Helper()
 	if !slices.Equal(c.scaled, want) {
@@ -262,7 +264,7 @@ func (c *cluster) wantScaled(want ...string) {
 	}
 }
 
-// wantNothingWritten says that there has been no write.
+// wantNothingWritten checks that the program has sent no write.
 func (c *cluster) wantNothingWritten() {
 	c.Helper()
 	if len(c.scaled)+len(c.status) > 0 {
@@ -270,7 +272,7 @@ func (c *cluster) wantNothingWritten() {
 	}
 }
 
-// wantNoLooks says that the clock wasn't asked since looks was called last.
+// wantNoLooks checks that the program hasn't asked the clock since the last call of looks.
 func (c *cluster) wantNoLooks(when string) {
 	c.Helper()
 	if c.clock.looks() > 0 {
@@ -278,7 +280,7 @@ func (c *cluster) wantNoLooks(when string) {
 	}
 }
 
-// wantReason says what reason the condition Ready has to have.
+// wantReason checks the reason of the condition Ready.
 func (c *cluster) wantReason(want string) {
 	c.Helper()
 	condition := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionReady)
@@ -289,7 +291,7 @@ func (c *cluster) wantReason(want string) {
 	}
 }
 
-// available says that all replicas are there and well.
+// available sets a status in which all replicas are available.
 func available(d *appsv1.Deployment) {
 	d.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: d.Generation,
@@ -299,8 +301,8 @@ func available(d *appsv1.Deployment) {
 	}
 }
 
-// testClock is a clock that shows another time than the bubble's, so that who doesn't ask it goes wrong. It counts how
-// often it was asked, which syncHandler does first thing.
+// testClock shows another time than the bubble's clock, so a program that asks the wrong one fails.
+// It counts how often it is asked for the time, which is the first thing that syncHandler does.
 type testClock struct {
 	shiftedClock
 	t *testing.T
@@ -308,11 +310,12 @@ type testClock struct {
 	mu     sync.Mutex
 	asked  int
 	last   time.Time
-	inARow int // so often at the same instant
+	inARow int // how often at the same instant
 	inAll  int
 }
 
-// No program has a reason to ask so often, at the same instant or in a whole test. One that does so would never end.
+// No program has a reason to ask this often, either at one instant or in a whole test. One that
+// does is in an endless loop.
 const tooOften, tooOftenInAll = 200, 5000
 
 func (c *testClock) Now() time.Time {
@@ -331,12 +334,12 @@ func (c *testClock) Now() time.Time {
 		c.t.Errorf("by %s the program has asked for the time %d times: it comes back again and again, with nothing to do", c, tooOftenInAll)
 	}
 	if c.inARow >= tooOften || c.inAll >= tooOftenInAll {
-		runtime.Goexit() // ends the circle, not the test
+		runtime.Goexit() // ends the loop, but not the test
 	}
 	return now
 }
 
-// looks returns how often the clock was asked since it was last asked for that.
+// looks returns how often the clock was asked since the last call of looks.
 func (c *testClock) looks() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -345,10 +348,11 @@ func (c *testClock) looks() int {
 	return asked
 }
 
-// String is the time of day.
+// String returns the time of day.
 func (c *testClock) String() string { return c.shiftedClock.Now().UTC().Format("15:04:05.999") }
 
-// example returns the TDSet in manifests/tdset.yaml. A field that the types don't have is an error.
+// example returns the TDSet in manifests/tdset.yaml. A field that the types don't have fails the
+// test.
 func example(t *testing.T) *TDSet {
 	t.Helper()
 	text, err := os.ReadFile("manifests/tdset.yaml")
@@ -362,7 +366,7 @@ func example(t *testing.T) *TDSet {
 	return tdset
 }
 
-// convert goes from one Go type to another by way of JSON, as a request does.
+// convert converts one Go type to another through JSON, as a request does.
 func convert(t *testing.T, from, to any) {
 	t.Helper()
 	text, err := json.Marshal(from)

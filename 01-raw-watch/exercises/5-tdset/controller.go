@@ -1,5 +1,6 @@
-// The controller, and its requests: as in the chapter, over plain HTTP. Every read asks the API server, and every write
-// carries what it assumes, so that the server refuses it with 409 if that is no longer true.
+// The controller and its requests. They go over plain HTTP, as in the chapter. Every read asks the
+// API server. Every write states its assumption, so that the server refuses it with 409 if that is
+// no longer true.
 
 package main
 
@@ -15,7 +16,7 @@ import (
 	"example.com/operators/01-raw-watch/wire"
 )
 
-// controller makes for each TDSet the Deployment that it asks for.
+// controller creates a Deployment for each TDSet and keeps it in the state that the TDSet asks for.
 type controller struct {
 	client *wire.Client
 	clock  clock.WithTickerAndDelayedExecution
@@ -24,7 +25,7 @@ type controller struct {
 	deploymentReflector *wire.Reflector
 }
 
-// newController returns a controller of the TDSets in namespace; "" means all namespaces.
+// newController returns a controller for the TDSets in namespace; "" means all namespaces.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	client, err := wire.NewClient(config)
 	if err != nil {
@@ -38,12 +39,12 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	}, nil
 }
 
-// tdsetsPath is the path of the TDSets in namespace; "" means in all namespaces.
+// tdsetsPath returns the path of the TDSets in namespace; "" means all namespaces.
 func tdsetsPath(namespace string) string {
 	return collectionPath("/apis/schedule.rs/v1", namespace, "tdsets")
 }
 
-// deploymentsPath is the same for Deployments.
+// deploymentsPath returns the same for Deployments.
 func deploymentsPath(namespace string) string {
 	return collectionPath("/apis/apps/v1", namespace, "deployments")
 }
@@ -65,17 +66,19 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 	return deployment, c.client.Do(ctx, http.MethodGet, deploymentsPath(namespace)+"/"+name, nil, nil, deployment)
 }
 
-// createDeployment assumes that there is none of that name.
+// createDeployment assumes that there is no Deployment with that name.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
 	return c.client.Do(ctx, http.MethodPost, deploymentsPath(desired.Namespace), nil, desired, nil)
 }
 
-// updateDeployment assumes the resourceVersion in merged, which is that of the Deployment it was made from.
+// updateDeployment assumes the resourceVersion in merged, which is that of the Deployment that was
+// read.
 func (c *controller) updateDeployment(ctx context.Context, merged *appsv1.Deployment) error {
 	return c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, nil)
 }
 
-// updateTDSetStatus assumes tdset's resourceVersion: a status made from a spec that has changed since is refused.
+// updateTDSetStatus assumes tdset's resourceVersion, so the API server refuses a status that was
+// computed from an old spec.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	updated := *tdset
 	updated.Status = status

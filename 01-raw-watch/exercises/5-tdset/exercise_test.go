@@ -1,10 +1,10 @@
 //go:build check || solution
 
-// What the schedule says at an instant, and then what the program does in a cluster, while time passes. Words such as
-// until and wantReplicas are explained in cluster_test.go.
+// These tests check what scheduleAt returns, and then what the program does in a cluster while time
+// passes. Their helpers, such as until and wantReplicas, are in cluster_test.go.
 //
-// As given, the program acts on events, and takes every hour for one outside of all windows. `workshop test` holds this
-// exercise to that:
+// As given, the program only reacts to events, and thinks that no window is ever active. `workshop
+// test` holds this exercise to that:
 //
 // fails: TestScheduleAt/before a window: the default, until it begins
 // says: the next change is never, want 2026-03-02T09:00:00Z
@@ -219,7 +219,7 @@ func TestScheduleAtEveryHourOfTheExample(t *testing.T) {
 	}
 }
 
-// Schedules of all kinds, against an answer that is found the long way: by marking hours on a dial.
+// Random schedules, compared with a result that is found the long way, by marking hours on a dial.
 func TestScheduleAtEveryHourOfManySchedules(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

@@ -1,6 +1,7 @@
 //go:build solution
 
-// Command 5-tdset is a controller for TDSets over plain HTTP: Deployments that are scaled by the time of day.
+// Command 5-tdset is a controller for TDSets over plain HTTP. A TDSet asks for a Deployment that is
+// scaled by the time of day.
 package main
 
 import (
@@ -14,12 +15,13 @@ import (
 	"example.com/operators/01-raw-watch/wire"
 )
 
-// noWindow is the active window where there is none.
+// noWindow means that no window is active.
 const noWindow = -1
 
-// scheduleAt returns what spec asks for at an instant: how many replicas; by which of its windows, as an index into
-// schedulingConfig, or noWindow; and the next instant at which another window is active, or none any more. That is the
-// zero time if the same one is active at all times. Hours are hours of UTC.
+// scheduleAt returns what spec asks for at an instant: the number of replicas, the active window
+// (as an index into SchedulingConfig, or noWindow), and the next time at which another window
+// becomes active or none is left. If that never happens, next is the zero time. All hours are in
+// UTC.
 func scheduleAt(spec TDSetSpec, instant time.Time) (replicas int32, window int, next time.Time) {
 	hour := instant.UTC().Truncate(time.Hour)
 	window = windowAt(spec.SchedulingConfig, hour.Hour())
@@ -27,7 +29,8 @@ func scheduleAt(spec TDSetSpec, instant time.Time) (replicas int32, window int, 
 	if window != noWindow {
 		replicas = spec.SchedulingConfig[window].Replica
 	}
-	// Windows begin and end on the hour, and each day is like the next: what no hour of a day changes, nothing does.
+	// Windows begin and end on the hour, and every day is the same. So if the other 23 hours have
+	// the same window, it never changes.
 	for range 23 {
 		hour = hour.Add(time.Hour)
 		if windowAt(spec.SchedulingConfig, hour.Hour()) != window {
@@ -37,20 +40,20 @@ func scheduleAt(spec TDSetSpec, instant time.Time) (replicas int32, window int, 
 	return replicas, window, time.Time{}
 }
 
-// windowAt returns the first window that is active in an hour of the day, 0 to 23.
+// windowAt returns the first window that is active in an hour of the day (0 to 23), or noWindow.
 func windowAt(windows []Scheduling, hour int) int {
 	return slices.IndexFunc(windows, func(w Scheduling) bool {
 		if w.StartTime < w.EndTime {
 			return w.StartTime <= hour && hour < w.EndTime
 		}
-		return w.StartTime <= hour || hour < w.EndTime // past midnight, or up to it: then EndTime is 0
+		return w.StartTime <= hour || hour < w.EndTime // it ends on the next day
 	})
 }
 
-// retryAfter is how long a TDSet is left alone after a failure. Chapter 03 does better.
+// retryAfter is the pause between a failure and the next try. Chapter 03 does better.
 const retryAfter = time.Minute
 
-// run acts on events and on the time, until ctx ends.
+// run keeps the Deployments up to date until ctx ends.
 func (c *controller) run(ctx context.Context) {
 	var reflectors sync.WaitGroup
 	defer reflectors.Wait()
@@ -58,9 +61,10 @@ func (c *controller) run(ctx context.Context) {
 	reflectors.Go(func() { c.tdsetReflector.Run(ctx, events) })
 	reflectors.Go(func() { c.deploymentReflector.Run(ctx, events) })
 
-	due := map[types.NamespacedName]time.Time{} // when to look at a TDSet again, if nothing happens before
+	due := map[types.NamespacedName]time.Time{} // when to sync each TDSet, if no event comes first
 	for {
-		// One alarm for all of them: each round sets it again, for the first that is due. A nil channel never delivers.
+		// One alarm is enough for all TDSets, because each round sets it for the earliest time in
+		// due. If there is none, it stays nil, and a nil channel never delivers.
 		var alarm <-chan time.Time
 		if first, some := earliest(due); some {
 			alarm = c.clock.After(first.Sub(c.clock.Now()))
@@ -69,7 +73,8 @@ func (c *controller) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case event := <-events:
-			// A Deployment has the name of its TDSet: whatever this event is about, its key is that of the TDSet concerned.
+			// A Deployment has the name of its TDSet, so the key is the TDSet's, whichever of the
+			// two the event is about.
 			c.handle(ctx, types.NamespacedName{Namespace: event.Object.Namespace, Name: event.Object.Name}, due)
 		case <-alarm:
 			for key, at := range due {
@@ -81,7 +86,7 @@ func (c *controller) run(ctx context.Context) {
 	}
 }
 
-// earliest returns the first of the times in due, if there is one.
+// earliest returns the earliest time in due, if there is one.
 func earliest(due map[types.NamespacedName]time.Time) (first time.Time, some bool) {
 	for _, at := range due {
 		if !some || at.Before(first) {
@@ -91,7 +96,7 @@ func earliest(due map[types.NamespacedName]time.Time) (first time.Time, some boo
 	return first, some
 }
 
-// handle brings one TDSet up to date and notes when it is due again. One that is deleted is never due again.
+// handle syncs one TDSet and stores the time at which it is due again. A deleted TDSet never is.
 func (c *controller) handle(ctx context.Context, key types.NamespacedName, due map[types.NamespacedName]time.Time) {
 	next, err := c.syncHandler(ctx, key)
 	if err != nil {

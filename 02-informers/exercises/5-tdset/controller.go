@@ -1,6 +1,6 @@
-// The controller, and its requests: as in the chapter, by client-go. Reads ask the informers' caches: look at what they
-// return, don't change it. Every write carries what it assumes, so that the server refuses it with 409 if that is no
-// longer true.
+// The controller and its requests. As in the chapter, they use client-go. Reads return objects from
+// the informers' caches, so don't change these objects. Every write states its assumption, so that
+// the server refuses it with 409 if that is no longer true.
 
 package main
 
@@ -23,7 +23,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// controller makes for each TDSet the Deployment that it asks for.
+// controller creates a Deployment for each TDSet and keeps it in the state that the TDSet asks for.
 type controller struct {
 	tdsets rest.Interface             // requests for our own type
 	apps   appsclient.AppsV1Interface // and for Deployments: the part of client-go's clientset that is needed
@@ -41,7 +41,7 @@ type controller struct {
 	timers map[types.NamespacedName]clock.Timer
 }
 
-// newController returns a controller of the TDSets in namespace; "" means all namespaces.
+// newController returns a controller for the TDSets in namespace; "" means all namespaces.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
@@ -95,19 +95,21 @@ func (c *controller) getDeployment(_ context.Context, namespace, name string) (*
 	return c.deploymentsLister.Deployments(namespace).Get(name)
 }
 
-// createDeployment assumes that there is none of that name.
+// createDeployment assumes that there is no Deployment with that name.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
 	_, err := c.apps.Deployments(desired.Namespace).Create(ctx, desired, metav1.CreateOptions{})
 	return err
 }
 
-// updateDeployment assumes the resourceVersion in merged, which is that of the Deployment it was made from.
+// updateDeployment assumes the resourceVersion in merged, which is that of the Deployment that was
+// read.
 func (c *controller) updateDeployment(ctx context.Context, merged *appsv1.Deployment) error {
 	_, err := c.apps.Deployments(merged.Namespace).Update(ctx, merged, metav1.UpdateOptions{})
 	return err
 }
 
-// updateTDSetStatus assumes tdset's resourceVersion: a status made from a spec that has changed since is refused.
+// updateTDSetStatus assumes tdset's resourceVersion, so the API server refuses a status that was
+// computed from an old spec.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	updated := *tdset
 	updated.Status = status

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// run acts on events and on the time, until ctx ends.
+// run keeps the Deployments up to date until ctx ends.
 func (c *controller) run(ctx context.Context) {
 	var informers sync.WaitGroup
 	defer informers.Wait()

@@ -1,7 +1,7 @@
 //go:build check || solution
 
-// What the program does in a cluster, while time passes. Words such as until and wantReplicas are explained in
-// cluster_test.go.
+// These tests check what the program does in a cluster while time passes. Their helpers, such as
+// until and wantReplicas, are in cluster_test.go.
 //
 // As given, the program looks at each TDSet once, when it hears of it. `workshop test` holds this exercise to that:
 //

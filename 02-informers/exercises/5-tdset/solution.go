@@ -13,10 +13,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// retryAfter is how long a TDSet is left alone after a failure. Chapter 03 does better.
+// retryAfter is the pause between a failure and the next try. Chapter 03 does better.
 const retryAfter = time.Minute
 
-// run acts on events and on the time, until ctx ends.
+// run keeps the Deployments up to date until ctx ends.
 func (c *controller) run(ctx context.Context) {
 	var informers sync.WaitGroup
 	defer informers.Wait()

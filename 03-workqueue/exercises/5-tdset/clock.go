@@ -1,5 +1,5 @@
-// The clock. Time is an input of this controller, so the controller doesn't read the computer's clock directly, but gets
-// a clock when it is created.
+// The clock. Time is an input of this controller, so the controller doesn't read the computer's
+// clock directly, but gets a clock when it is created.
 
 package main
 

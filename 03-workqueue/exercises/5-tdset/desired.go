@@ -1,5 +1,6 @@
-// The pure core: what a TDSet wants, whether a Deployment is so, and what the TDSet's status should say. Nothing here
-// reads a cluster, a clock or a flag.
+// The pure core. It builds the Deployment that a TDSet asks for, checks whether a Deployment
+// matches it, and computes the TDSet's status. Nothing here reads from a cluster, a clock or a
+// flag.
 
 package main
 
@@ -25,8 +26,8 @@ const (
 
 const containerName = "app"
 
-// desiredDeployment returns the Deployment that tdset wants, with so many replicas, and with those fields only that the
-// controller sets.
+// desiredDeployment returns the Deployment that tdset asks for, with that number of replicas. It
+// sets only the fields that the controller owns.
 func desiredDeployment(tdset *TDSet, replicas int32) *appsv1.Deployment {
 	labels := map[string]string{"app": tdset.Name}
 	return &appsv1.Deployment{
@@ -56,7 +57,8 @@ func desiredDeployment(tdset *TDSet, replicas int32) *appsv1.Deployment {
 	}
 }
 
-// upToDate reports whether observed has what desired sets. All else is someone else's.
+// upToDate reports whether observed has the values that desired sets. The other fields belong to
+// someone else.
 func upToDate(observed, desired *appsv1.Deployment) bool {
 	return hasLabels(observed.Labels, desired.Labels) &&
 		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
@@ -74,7 +76,7 @@ func hasLabels(labels, want map[string]string) bool {
 	return true
 }
 
-// hasContainer reports whether a container of want's name is there and has want's image and its one port.
+// hasContainer reports whether one of containers has want's name and image, and only want's port.
 func hasContainer(containers []corev1.Container, want corev1.Container) bool {
 	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
 		return container.Name == want.Name &&
@@ -83,7 +85,7 @@ func hasContainer(containers []corev1.Container, want corev1.Container) bool {
 	})
 }
 
-// replicasOf reads spec.replicas, for which nil means 1.
+// replicasOf returns spec.replicas, where nil means 1.
 func replicasOf(deployment *appsv1.Deployment) int32 {
 	if deployment.Spec.Replicas == nil {
 		return 1
@@ -91,7 +93,7 @@ func replicasOf(deployment *appsv1.Deployment) int32 {
 	return *deployment.Spec.Replicas
 }
 
-// merge returns observed with what desired sets put over it, and all else left as it is.
+// merge returns a copy of observed with the values that desired sets. It keeps all other values.
 func merge(observed, desired *appsv1.Deployment) *appsv1.Deployment {
 	merged := observed.DeepCopy()
 	merged.Labels = withLabels(merged.Labels, desired.Labels)
@@ -109,7 +111,7 @@ func merge(observed, desired *appsv1.Deployment) *appsv1.Deployment {
 	return merged
 }
 
-// withLabels returns labels with those in want set.
+// withLabels adds the labels in want to labels.
 func withLabels(labels, want map[string]string) map[string]string {
 	if labels == nil {
 		labels = map[string]string{}
@@ -118,14 +120,15 @@ func withLabels(labels, want map[string]string) map[string]string {
 	return labels
 }
 
-// controls reports whether deployment is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
+// controls reports whether tdset may change deployment: its owner reference names tdset as the
+// controller, by UID, and it isn't being deleted.
 func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, tdset) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns what tdset's status should say of the Deployment of its name, while that window is active, at the
-// time now. Where it would say what it says already, the result equals tdset.Status, times included: then there is
-// nothing to write.
+// desiredStatus returns the status that tdset should have, given the Deployment of its name and the
+// active window. If nothing has changed, the result equals tdset.Status, including its times, so no
+// write is needed.
 func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now metav1.Time) TDSetStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,
@@ -154,7 +157,7 @@ func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now 
 	return status
 }
 
-// hoursOf names the active window.
+// hoursOf describes the active window.
 func hoursOf(spec TDSetSpec, window int) string {
 	if window == noWindow {
 		return "outside of all windows"
@@ -162,7 +165,8 @@ func hoursOf(spec TDSetSpec, window int) string {
 	return fmt.Sprintf("from hour %d to %d", spec.SchedulingConfig[window].StartTime, spec.SchedulingConfig[window].EndTime)
 }
 
-// rolledOut reports whether the Deployment controller has seen the latest spec and all that it asks for is there.
+// rolledOut reports whether the Deployment controller has seen the latest spec and has finished the
+// rollout.
 func rolledOut(deployment *appsv1.Deployment) bool {
 	want, status := replicasOf(deployment), deployment.Status
 	return status.ObservedGeneration >= deployment.Generation &&

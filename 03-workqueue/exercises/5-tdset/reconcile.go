@@ -1,4 +1,4 @@
-// What is done about a TDSet. As for a Foo, with one input more: the time.
+// How the controller reconciles a TDSet: like a Foo, but with one more input, the time.
 
 package main
 
@@ -15,13 +15,15 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// syncHandler brings the cluster to what the TDSet of that key asks for at this time. It returns when the answer may be
-// another one, if nothing else happens before: that is when it wants to be called again. The zero time means never: no
-// time of day changes anything, or there is no such TDSet any more. An error comes with no time.
+// syncHandler makes the cluster match what the TDSet with that key asks for at this time. It
+// returns the time at which it has to be called again, even if there is no event until then. The
+// zero time means never, because the schedule never changes anything or the TDSet is gone. With an
+// error, it returns no time.
 func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	now := c.clock.Now()
 
-	// 1. The TDSet. If it is gone or going, so is its Deployment, by the garbage collector.
+	// 1. Read the TDSet. If it is gone or being deleted, the garbage collector deletes its
+	// Deployment, so don't create one now.
 	tdset, err := c.getTDSet(ctx, key)
 	if apierrors.IsNotFound(err) {
 		return time.Time{}, nil
@@ -33,7 +35,7 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		return time.Time{}, nil
 	}
 
-	// 2. What it wants at this time, and until when.
+	// 2. Find out what it asks for at this time, and until when.
 	replicas, window, next := scheduleAt(tdset.Spec, now)
 	if interval := time.Duration(tdset.Spec.IntervalMint) * time.Minute; interval > 0 {
 		if next.IsZero() || next.After(now.Add(interval)) {
@@ -41,7 +43,7 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		}
 	}
 
-	// 3. The Deployment. A write to it comes back as an event, and brings us here again for the status.
+	// 3. Create or update the Deployment. A write causes an event, and that event leads to step 4.
 	deployment, err := c.syncDeployment(ctx, tdset, replicas)
 	if err != nil {
 		return time.Time{}, err
@@ -50,7 +52,7 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		return next, nil
 	}
 
-	// 4. The status, written only if it says something new.
+	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return next, nil
@@ -62,7 +64,8 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	return next, nil
 }
 
-// logFailure logs an error of syncHandler's. A conflict is no news: someone else wrote first, and that causes an event.
+// logFailure logs an error of syncHandler. A conflict isn't worth an error message, because someone
+// else wrote first, and their write causes an event.
 func logFailure(ctx context.Context, key types.NamespacedName, err error) {
 	switch {
 	case ctx.Err() != nil: // told to stop
@@ -73,7 +76,8 @@ func logFailure(ctx context.Context, key types.NamespacedName, err error) {
 	}
 }
 
-// syncDeployment returns the Deployment of tdset's name, or nil if it has just made or changed it.
+// syncDeployment returns the Deployment of tdset's name, or nil if it has just created or updated
+// it.
 func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
 	desired := desiredDeployment(tdset, replicas)
 	observed, err := c.getDeployment(ctx, desired.Namespace, desired.Name)
@@ -87,7 +91,8 @@ func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment: %w", err)
 	case !controls(tdset, observed):
-		// Someone else's, or on its way out. The event that changes this brings us back: no error, nothing to retry.
+		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
+		// retry, because the next change to it causes an event.
 		klog.V(2).InfoS("Leaving alone", "deployment", klog.KObj(observed))
 		return observed, nil
 	case upToDate(observed, desired):

@@ -1,5 +1,6 @@
-// The pure core: what a TDSet wants, whether a Deployment is so, and what the TDSet's status should say. Nothing here
-// reads a cluster, a clock or a flag.
+// The pure core. It builds the Deployment that a TDSet asks for, checks whether a Deployment
+// matches it, and computes the TDSet's status. Nothing here reads from a cluster, a clock or a
+// flag.
 
 package main
 
@@ -27,8 +28,8 @@ const (
 
 const containerName = "app"
 
-// desiredDeployment returns the Deployment that tdset wants, with so many replicas, as an apply configuration: only those
-// fields are there that the controller sets, and so owns.
+// desiredDeployment returns the Deployment that tdset asks for, with that number of replicas, as an
+// apply configuration. It sets only the fields that the controller owns.
 func desiredDeployment(tdset *TDSet, replicas int32) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": tdset.Name}
 	return appsv1ac.Deployment(tdset.Name, tdset.Namespace).
@@ -53,7 +54,8 @@ func desiredDeployment(tdset *TDSet, replicas int32) *appsv1ac.DeploymentApplyCo
 							WithContainerPort(tdset.Spec.Container.Port))))))
 }
 
-// upToDate reports whether observed has what desired sets. All else is someone else's.
+// upToDate reports whether observed has the values that desired sets. The other fields belong to
+// someone else.
 func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
 	return hasLabels(observed.Labels, desired.Labels) &&
 		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
@@ -71,8 +73,8 @@ func hasLabels(labels, want map[string]string) bool {
 	return true
 }
 
-// hasContainer reports whether a container of want's name is there and has want's image and port. Further ports are someone
-// else's, because an apply removes those of ours that it no longer names.
+// hasContainer reports whether one of containers has want's name, image and port. Any other port is
+// someone else's, because an apply removes a port of ours that it no longer names.
 func hasContainer(containers []corev1.Container, want corev1ac.ContainerApplyConfiguration) bool {
 	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
 		return container.Name == *want.Name &&
@@ -83,7 +85,7 @@ func hasContainer(containers []corev1.Container, want corev1ac.ContainerApplyCon
 	})
 }
 
-// replicasOf reads spec.replicas, for which nil means 1.
+// replicasOf returns spec.replicas, where nil means 1.
 func replicasOf(deployment *appsv1.Deployment) int32 {
 	if deployment.Spec.Replicas == nil {
 		return 1
@@ -91,14 +93,15 @@ func replicasOf(deployment *appsv1.Deployment) int32 {
 	return *deployment.Spec.Replicas
 }
 
-// controls reports whether deployment is tdset's to change: tdset is its controller by UID, and it isn't being deleted.
+// controls reports whether tdset may change deployment: its owner reference names tdset as the
+// controller, by UID, and it isn't being deleted.
 func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, tdset) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns what tdset's status should say of the Deployment of its name, while that window is active, at the
-// time now. Where it would say what it says already, the result equals tdset.Status, times included: then there is
-// nothing to write.
+// desiredStatus returns the status that tdset should have, given the Deployment of its name and the
+// active window. If nothing has changed, the result equals tdset.Status, including its times, so no
+// write is needed.
 func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now metav1.Time) TDSetStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,
@@ -127,7 +130,7 @@ func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now 
 	return status
 }
 
-// hoursOf names the active window.
+// hoursOf describes the active window.
 func hoursOf(spec TDSetSpec, window int) string {
 	if window == noWindow {
 		return "outside of all windows"
@@ -135,7 +138,8 @@ func hoursOf(spec TDSetSpec, window int) string {
 	return fmt.Sprintf("from hour %d to %d", spec.SchedulingConfig[window].StartTime, spec.SchedulingConfig[window].EndTime)
 }
 
-// rolledOut reports whether the Deployment controller has seen the latest spec and all that it asks for is there.
+// rolledOut reports whether the Deployment controller has seen the latest spec and has finished the
+// rollout.
 func rolledOut(deployment *appsv1.Deployment) bool {
 	want, status := replicasOf(deployment), deployment.Status
 	return status.ObservedGeneration >= deployment.Generation &&

@@ -1,4 +1,4 @@
-// Flags and start.
+// The flags, and the start of the program.
 
 package main
 
@@ -66,8 +66,9 @@ func start(ctx context.Context, o options) error {
 	return nil
 }
 
-// loadConfig finds the API server and the credentials: in the file at path, else where kubectl looks ($KUBECONFIG,
-// ~/.kube/config), else in the Pod that this program runs in.
+// loadConfig returns the address of the API server and the credentials for it. They come from the
+// kubeconfig file at path, or else from where kubectl looks ($KUBECONFIG, ~/.kube/config), or else
+// from the Pod that the program runs in.
 func loadConfig(path string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path

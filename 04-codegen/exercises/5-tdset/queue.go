@@ -22,7 +22,7 @@ func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](5*time.Millisecond, time.Minute))
 }
 
-// run acts on events and on the time, until ctx ends.
+// run keeps the Deployments up to date until ctx ends.
 func (c *controller) run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()

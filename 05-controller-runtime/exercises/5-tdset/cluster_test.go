@@ -1,8 +1,8 @@
 //go:build check || solution
 
-// The words that the tests are written in: a cluster with one TDSet in it, the program with its manager, and a clock. All
-// happens in a bubble of testing/synctest: there, time passes only while everybody waits, so a day takes no time and every
-// instant is exact.
+// The helpers of the tests: a cluster with one TDSet, the program with its manager, and a clock.
+// Each test runs in a testing/synctest bubble, where time passes only while every goroutine waits.
+// So a day takes no time, and every instant is exact.
 
 package main
 
@@ -41,7 +41,7 @@ var kinds = map[string]schema.GroupVersionKind{
 	"deployments": appsv1.SchemeGroupVersion.WithKind("Deployment"),
 }
 
-const name, namespace = "tdset-hello-world", "temp" // the seed's example, in manifests/tdset.yaml
+const name, namespace = "tdset-hello-world", "temp" // as in manifests/tdset.yaml
 
 // midnight is when each test begins.
 var midnight = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
@@ -58,7 +58,7 @@ type cluster struct {
 	status []string // each write of a status
 }
 
-// inACluster runs a test at midnight, in a cluster that is empty, with a program that isn't started yet.
+// inACluster runs a test at midnight, in an empty cluster, with a program that hasn't started yet.
 func inACluster(t *testing.T, test func(c *cluster)) {
 	quiet()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func quiet() {
 // config says how to reach the server.
 func (c *cluster) config() *rest.Config {
 	config := &rest.Config{Host: "http://localhost", Transport: c.api, QPS: -1}
-	config.ContentType = "application/json" // all that this server understands
+	config.ContentType = "application/json" // this server understands nothing else
 	return config
 }
 
@@ -109,7 +109,7 @@ func newMapper() meta.RESTMapper {
 	return mapper
 }
 
-// wrote remembers what the program wrote, and when.
+// wrote records each write of the program, and its time.
 func (c *cluster) wrote(object *unstructured.Unstructured) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,8 @@ func (c *cluster) wrote(object *unstructured.Unstructured) {
 	c.status = append(c.status, c.clock.String())
 }
 
-// running starts the program, waits until it has nothing left to do, does what is to be done meanwhile, and ends it.
+// running starts the program, waits until it has nothing left to do, calls meanwhile, and stops the
+// program.
 func (c *cluster) running(meanwhile func()) {
 	c.Helper()
 	mgr, err := ctrl.NewManager(c.config(), c.settings())
@@ -136,7 +137,7 @@ func (c *cluster) running(meanwhile func()) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
-	time.Sleep(time.Second) // informers look every 100 ms whether their caches are filled
+	time.Sleep(time.Second) // informers check every 100 ms whether their caches have synced
 	synctest.Wait()
 	for types, list := range map[string]client.ObjectList{"TDSets": &schedulev1.TDSetList{}, "Deployments": &appsv1.DeploymentList{}} {
 		if err := mgr.GetCache().List(ctx, list); err != nil {
@@ -150,8 +151,8 @@ func (c *cluster) running(meanwhile func()) {
 	}
 }
 
-// until lets time pass until that time of day, such as "09:00" or "09:00:30", the next day if it has been already. What
-// is to be done then is done.
+// until lets time pass until that time of day, such as "09:00" or "09:00:30". If it has passed
+// already, that is on the next day. When until returns, the program has nothing left to do.
 func (c *cluster) until(clock string) {
 	c.Helper()
 	at, err := time.Parse(time.TimeOnly, (clock + ":00")[:len(time.TimeOnly)])
@@ -167,12 +168,12 @@ func (c *cluster) until(clock string) {
 	synctest.Wait()
 }
 
-// put makes an object be as given.
+// put creates or replaces an object.
 func (c *cluster) put(object metav1.Object, resource string) {
 	c.locked(func() { c.update(object, resource) })
 }
 
-// putUnseen makes an object be as given, and no watch reports it.
+// putUnseen does the same, but no watch reports it.
 func (c *cluster) putUnseen(object metav1.Object, resource string) {
 	c.locked(func() {
 		c.update(object, resource)
@@ -186,7 +187,8 @@ func (c *cluster) update(object metav1.Object, resource string) {
 	c.api.update(id{resource, object.GetNamespace(), object.GetName()}, stored)
 }
 
-// putTDSet makes the TDSet be as in the manifest, with changes.
+// putTDSet changes the TDSet. If there is none yet, it creates the one in the manifest, with these
+// changes.
 func (c *cluster) putTDSet(changes ...func(*TDSet)) {
 	c.Helper()
 	tdset := c.tdset()
@@ -199,7 +201,7 @@ func (c *cluster) putTDSet(changes ...func(*TDSet)) {
 	c.put(tdset, "tdsets")
 }
 
-// changeDeployment changes the Deployment by hand.
+// changeDeployment changes the Deployment, as a user could.
 func (c *cluster) changeDeployment(change func(*appsv1.Deployment)) {
 	c.Helper()
 	deployment := c.deployment()
@@ -216,12 +218,13 @@ func (c *cluster) othersDeployment(replicas int32) *appsv1.Deployment {
 	return deployment
 }
 
-// remove deletes the TDSet, or the Deployment.
+// remove deletes the TDSet or the Deployment.
 func (c *cluster) remove(resource string) {
 	c.locked(func() { c.api.remove(id{resource, namespace, name}) })
 }
 
-// failing lets time pass until the second of these times of day. From the first on, every request is answered 500.
+// failing lets time pass until the time of day in to. Between from and to, every request gets a
+// 500.
 func (c *cluster) failing(from, to string) {
 	c.until(from)
 	c.locked(func() { c.api.down = true })
@@ -229,7 +232,7 @@ func (c *cluster) failing(from, to string) {
 	c.locked(func() { c.api.down = false })
 }
 
-// locked does something to the server, and waits until the program has nothing left to do.
+// locked calls do with the server locked, and then waits until the program has nothing left to do.
 func (c *cluster) locked(do func()) {
 	c.api.mu.Lock()
 	do()
@@ -237,7 +240,7 @@ func (c *cluster) locked(do func()) {
 	synctest.Wait()
 }
 
-// tdset returns the TDSet as it is now: nil if there is none.
+// tdset returns the TDSet as it is now, or nil if there is none.
 func (c *cluster) tdset() *TDSet { return read[TDSet](c, "tdsets") }
 
 // deployment returns the Deployment as it is now. There has to be one.
@@ -263,7 +266,7 @@ func read[T any](c *cluster, resource string) *T {
 	return into
 }
 
-// wantReplicas says how many replicas the Deployment has to have by now.
+// wantReplicas checks how many replicas the Deployment has.
 func (c *cluster) wantReplicas(want int32) {
 	c.Helper()
 	if deployment := read[appsv1.Deployment](c, "deployments"); deployment == nil {
@@ -273,7 +276,7 @@ func (c *cluster) wantReplicas(want int32) {
 	}
 }
 
-// wantScaled says what numbers of replicas were written, and when, such as "09:00:00: 5".
+// wantScaled checks each write of the Deployment, by time and replicas, such as "09:00:00: 5".
 func (c *cluster) wantScaled(want ...string) {
 	c.Helper()
 	if !slices.Equal(c.scaled, want) {
@@ -281,7 +284,7 @@ func (c *cluster) wantScaled(want ...string) {
 	}
 }
 
-// wantNothingWritten says that there has been no write.
+// wantNothingWritten checks that the program has sent no write.
 func (c *cluster) wantNothingWritten() {
 	c.Helper()
 	if len(c.scaled)+len(c.status) > 0 {
@@ -289,7 +292,7 @@ func (c *cluster) wantNothingWritten() {
 	}
 }
 
-// wantReason says what reason the condition Ready has to have.
+// wantReason checks the reason of the condition Ready.
 func (c *cluster) wantReason(want string) {
 	c.Helper()
 	condition := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionReady)
@@ -300,7 +303,8 @@ func (c *cluster) wantReason(want string) {
 	}
 }
 
-// wantOwner says who alone has to own a field. Its path is written as managedFields has it.
+// wantOwner checks that a field has exactly one owner. The field's path is written as in
+// managedFields.
 func (c *cluster) wantOwner(object metav1.Object, want client.FieldOwner, path ...string) {
 	c.Helper()
 	var owners []string
@@ -316,7 +320,7 @@ func (c *cluster) wantOwner(object metav1.Object, want client.FieldOwner, path .
 	}
 }
 
-// available says that all replicas are there and well.
+// available sets a status in which all replicas are available.
 func available(d *appsv1.Deployment) {
 	d.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: d.Generation,
@@ -326,8 +330,8 @@ func available(d *appsv1.Deployment) {
 	}
 }
 
-// testClock is a clock that shows another time than the bubble's, so that who doesn't ask it goes wrong. It counts how
-// often it was asked, which Reconcile does first thing.
+// testClock shows another time than the bubble's clock, so a program that asks the wrong one fails.
+// It counts how often it is asked for the time, which is the first thing that Reconcile does.
 type testClock struct {
 	shiftedClock
 	t *testing.T
@@ -353,12 +357,12 @@ func (c *testClock) Now() time.Time {
 		c.t.Errorf("at %s the program goes round in circles: it has asked for the time %d times within a minute", c, tooOften)
 	}
 	if c.inMinute >= tooOften {
-		runtime.Goexit() // ends the circle, not the test
+		runtime.Goexit() // ends the loop, but not the test
 	}
 	return now
 }
 
-// looks returns how often the clock was asked since it was last asked for that.
+// looks returns how often the clock was asked since the last call of looks.
 func (c *testClock) looks() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -367,10 +371,11 @@ func (c *testClock) looks() int {
 	return asked
 }
 
-// String is the time of day.
+// String returns the time of day.
 func (c *testClock) String() string { return c.shiftedClock.Now().UTC().Format("15:04:05.999") }
 
-// example returns the TDSet in manifests/tdset.yaml. A field that the types don't have is an error.
+// example returns the TDSet in manifests/tdset.yaml. A field that the types don't have fails the
+// test.
 func example(t *testing.T) *TDSet {
 	t.Helper()
 	text, err := os.ReadFile("manifests/tdset.yaml")
@@ -390,7 +395,7 @@ func example(t *testing.T) *TDSet {
 	return tdset
 }
 
-// convert goes from one Go type to another by way of JSON, as a request does.
+// convert converts one Go type to another through JSON, as a request does.
 func convert(t *testing.T, from, to any) {
 	t.Helper()
 	text, err := json.Marshal(from)

@@ -35,12 +35,13 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 		Complete(r)
 }
 
-// Reconcile brings the cluster to what the TDSet of that key asks for at this time. Its result says when the answer may be
-// another one, if nothing else happens before: that is when it wants to be called again.
+// Reconcile makes the cluster match what the TDSet with that key asks for at this time. Its result
+// has the time at which it has to be called again, even if there is no event until then.
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	now := r.clock.Now()
 
-	// 1. The TDSet. If it is gone or going, so is its Deployment, by the garbage collector.
+	// 1. Read the TDSet. If it is gone or being deleted, the garbage collector deletes its
+	// Deployment, so don't create one now.
 	tdset := &TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -49,19 +50,19 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 
-	// 2. What it wants at this time, and until when.
+	// 2. Find out what it asks for at this time, and until when.
 	replicas, window, next := scheduleAt(tdset.Spec, now)
 
 	// YOUR WORK: from here on there are four returns, and only the last one asks for another call.
 	// Which others have to?
 
-	// 3. The Deployment. A write to it comes back as an event, and brings us here again for the status.
+	// 3. Create or update the Deployment. A write causes an event, and that event leads to step 4.
 	deployment, err := r.syncDeployment(ctx, tdset, replicas)
 	if err != nil || deployment == nil {
 		return ctrl.Result{}, err
 	}
 
-	// 4. The status, written only if it says something new.
+	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return ctrl.Result{}, nil

@@ -1,8 +1,9 @@
 //go:build check || solution
 
-// An API server in memory, for TDSets and Deployments. The client's requests come to it without a network, so that all of
-// it can live in a bubble of testing/synctest. It keeps resourceVersions, and refuses what a real one refuses; it runs no
-// other controllers. The writes that it takes are in fakeapply_test.go.
+// An API server in memory, for TDSets and Deployments. The client's requests reach it without a
+// network, so that everything can run in a testing/synctest bubble. It keeps resourceVersions and
+// refuses the same writes as a real one, but it runs no other controllers. Its writes are in
+// fakeapply_test.go.
 
 package main
 
@@ -28,19 +29,19 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// fakeAPI is the server. The history is the truth: the resourceVersion N means "after the first N changes".
+// fakeAPI is the server. The resourceVersion N means "after the first N changes in history".
 type fakeAPI struct {
 	onWrite func(object *unstructured.Unstructured) // called with what each apply of the program comes to
 
 	mu        sync.Mutex
 	objects   map[id]*unstructured.Unstructured
 	history   []change
-	forgotten map[string]int // of a resource, so many changes at the beginning of the history are gone: 410
-	news      chan struct{}  // closed, and replaced, when the history grows
-	down      bool           // every request is answered 500; watches go on
+	forgotten map[string]int // by resource: a watch from before this version gets 410
+	news      chan struct{}  // closed and replaced when the history grows
+	down      bool           // every request gets a 500, but open watches continue
 }
 
-// id says which object, or which collection: then the name is empty.
+// id identifies an object. If the name is empty, it identifies a collection.
 type id struct{ resource, namespace, name string }
 
 type change struct {
@@ -96,7 +97,7 @@ func (a *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer(a.apply(target, toStatus, sent, query.Get("fieldManager"), query.Get("force") == "true")), nil
 }
 
-// answer makes a response of an object, or of an error.
+// answer turns an object or an error into a response.
 func answer(object any, err *apierrors.StatusError) *http.Response {
 	code := http.StatusOK
 	if err != nil {
@@ -112,7 +113,8 @@ func answer(object any, err *apierrors.StatusError) *http.Response {
 	}
 }
 
-// in reports whether an object is in a collection, which may be that of all namespaces.
+// in reports whether an object is in a collection. Without a namespace, a collection has all of
+// them.
 func (object id) in(collection id) bool {
 	return object.resource == collection.resource && (collection.namespace == "" || object.namespace == collection.namespace)
 }
@@ -128,8 +130,8 @@ func (a *fakeAPI) list(collection id) *unstructured.UnstructuredList {
 	return list
 }
 
-// watch answers with a stream of all changes after the first so many. With initial, it begins with all that is there, and a
-// bookmark that says that this was all: so informers ask.
+// watch responds with a stream of all changes after the resourceVersion sent. If initial is set, as
+// informers do, the stream begins with all existing objects and a bookmark that marks their end.
 func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bool) *http.Response {
 	var first []change
 	if initial {
@@ -167,7 +169,7 @@ func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bo
 			}
 			select {
 			case <-news:
-			case <-time.After(time.Minute): // a watch that has nothing to say says so
+			case <-time.After(time.Minute): // an idle watch gets a bookmark
 				a.mu.Lock()
 				alive := change{Type: watch.Bookmark, Object: a.bookmark(collection)}
 				a.mu.Unlock()
@@ -188,7 +190,7 @@ func (a *fakeAPI) bookmark(collection id) *unstructured.Unstructured {
 	return bookmark
 }
 
-// store makes an object be as given. What was handed out is never changed after, but replaced.
+// store creates or replaces an object. It never changes one that has been returned before.
 func (a *fakeAPI) store(target id, object *unstructured.Unstructured) *unstructured.Unstructured {
 	eventType, old := watch.Modified, a.objects[target]
 	switch {
@@ -219,7 +221,7 @@ func (a *fakeAPI) commit(c change) *unstructured.Unstructured {
 	return c.Object
 }
 
-// forget loses the history of a resource, and with it the watches: what they didn't report yet, they never will.
+// forget drops the history of a resource and ends its watches, which never report the rest.
 func (a *fakeAPI) forget(resource string) {
 	a.forgotten[resource] = len(a.history)
 	close(a.news)

@@ -44,7 +44,8 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	now := r.clock.Now()
 
-	// 1. The TDSet. If it is gone or going, so is its Deployment, by the garbage collector.
+	// 1. Read the TDSet. If it is gone or being deleted, the garbage collector deletes its
+	// Deployment, so don't create one now.
 	tdset := &TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -53,7 +54,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 
-	// 2. What it wants at this time, and until when.
+	// 2. Find out what it asks for at this time, and until when.
 	replicas, window, next := scheduleAt(tdset.Spec, now)
 
 	// 3. Create or update the Deployment. A write causes an event, and that event leads to step 4.
@@ -66,7 +67,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 		return r.comeAgain(tdset, next), nil
 	}
 
-	// 4. The status, written only if it says something new.
+	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return r.comeAgain(tdset, next), nil

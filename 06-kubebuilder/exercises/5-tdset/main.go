@@ -1,4 +1,4 @@
-// Flags and start.
+// The flags, and the start of the program.
 
 package main
 

@@ -22,7 +22,8 @@ type reconciler struct {
 	clock         clock.PassiveClock
 }
 
-// syncDeployment returns the Deployment of tdset's name, or nil if it has just made or changed it.
+// syncDeployment returns the Deployment of tdset's name, or nil if it has just created or updated
+// it.
 func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
 	log := ctrl.LoggerFrom(ctx) // it names the TDSet
 	desired := desiredDeployment(tdset, replicas)
@@ -42,7 +43,8 @@ func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment: %w", err)
 	case !controls(tdset, observed):
-		// Someone else's, or on its way out. The event that changes this brings us back: no error, nothing to retry.
+		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
+		// retry, because the next change to it causes an event.
 		log.V(2).Info("Leaving alone", "deployment", klog.KObj(observed))
 		return observed, nil
 	case upToDate(observed, desired):

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// noWindow is the active window where there is none.
+// noWindow means that no window is active.
 const noWindow = -1
 
-// scheduleAt returns what spec asks for at an instant: how many replicas; by which of its windows, as an index into
-// schedulingConfig, or noWindow; and the next instant at which another window is active, or none any more. That is the
-// zero time if the same one is active at all times. Hours are hours of UTC.
+// scheduleAt returns what spec asks for at an instant: the number of replicas, the active window
+// (as an index into SchedulingConfig, or noWindow), and the next time at which another window
+// becomes active or none is left. If that never happens, next is the zero time. All hours are in
+// UTC.
 func scheduleAt(spec TDSetSpec, instant time.Time) (replicas int32, window int, next time.Time) {
 	hour := instant.UTC().Truncate(time.Hour)
 	window = windowAt(spec.SchedulingConfig, hour.Hour())
@@ -20,7 +21,8 @@ func scheduleAt(spec TDSetSpec, instant time.Time) (replicas int32, window int, 
 	if window != noWindow {
 		replicas = spec.SchedulingConfig[window].Replica
 	}
-	// Windows begin and end on the hour, and each day is like the next: what no hour of a day changes, nothing does.
+	// Windows begin and end on the hour, and every day is the same. So if the other 23 hours have
+	// the same window, it never changes.
 	for range 23 {
 		hour = hour.Add(time.Hour)
 		if windowAt(spec.SchedulingConfig, hour.Hour()) != window {
@@ -30,12 +32,12 @@ func scheduleAt(spec TDSetSpec, instant time.Time) (replicas int32, window int, 
 	return replicas, window, time.Time{}
 }
 
-// windowAt returns the first window that is active in an hour of the day, 0 to 23.
+// windowAt returns the first window that is active in an hour of the day (0 to 23), or noWindow.
 func windowAt(windows []Scheduling, hour int) int {
 	return slices.IndexFunc(windows, func(w Scheduling) bool {
 		if w.StartTime < w.EndTime {
 			return w.StartTime <= hour && hour < w.EndTime
 		}
-		return w.StartTime <= hour || hour < w.EndTime // past midnight, or up to it: then EndTime is 0
+		return w.StartTime <= hour || hour < w.EndTime // it ends on the next day
 	})
 }

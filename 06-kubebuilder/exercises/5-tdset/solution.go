@@ -124,7 +124,7 @@ type TDSetStatus struct {
 
 // +kubebuilder:object:root=true
 
-// TDSetList is what the API server answers to a list of TDSets.
+// TDSetList is the API server's response to a list of TDSets.
 type TDSetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

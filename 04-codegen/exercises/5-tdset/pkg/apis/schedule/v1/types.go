@@ -17,14 +17,14 @@ type TDSet struct {
 // TDSetSpec is the desired state of a TDSet.
 type TDSetSpec struct {
 	Container Container `json:"container"`
-	// Service asks for a Service. Nothing is made of it here: chapter 07 does that.
+	// Service asks for a Service. Nothing uses it before chapter 07.
 	Service *Service `json:"service,omitempty"`
 	// SchedulingConfig are the windows of the day. Where they overlap, the first one counts.
 	SchedulingConfig []Scheduling `json:"schedulingConfig"`
 	// DefaultReplica is the number of replicas outside of all windows.
 	DefaultReplica int32 `json:"defaultReplica"`
-	// IntervalMint is a number of minutes: that often the controller looks again, whatever the schedule says. 0: only when
-	// there is a reason to.
+	// IntervalMint is the most minutes that may pass before the controller checks the TDSet again,
+	// even if nothing has changed. 0 means no limit.
 	IntervalMint int32 `json:"intervalMint,omitempty"`
 }
 
@@ -39,9 +39,9 @@ type Service struct {
 	Port int32 `json:"port"`
 }
 
-// Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. It begins with the hour StartTime
-// (0 to 23) and ends before the hour EndTime (0 to 24; 0 and 24 both mean midnight). One whose end isn't after its start
-// goes on past midnight.
+// Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. It begins
+// at StartTime (0 to 23) and ends at EndTime (0 to 24, where 0 and 24 both mean midnight). If
+// EndTime isn't after StartTime, the window ends on the next day.
 type Scheduling struct {
 	StartTime int   `json:"startTime"`
 	EndTime   int   `json:"endTime"`
@@ -60,7 +60,7 @@ type TDSetStatus struct {
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// TDSetList is what the API server answers to a list of TDSets.
+// TDSetList is the API server's response to a list of TDSets.
 type TDSetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

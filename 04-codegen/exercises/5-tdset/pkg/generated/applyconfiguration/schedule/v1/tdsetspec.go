@@ -10,14 +10,14 @@ package v1
 // TDSetSpec is the desired state of a TDSet.
 type TDSetSpecApplyConfiguration struct {
 	Container *ContainerApplyConfiguration `json:"container,omitempty"`
-	// Service asks for a Service. Nothing is made of it here: chapter 07 does that.
+	// Service asks for a Service. Nothing uses it before chapter 07.
 	Service *ServiceApplyConfiguration `json:"service,omitempty"`
 	// SchedulingConfig are the windows of the day. Where they overlap, the first one counts.
 	SchedulingConfig []SchedulingApplyConfiguration `json:"schedulingConfig,omitempty"`
 	// DefaultReplica is the number of replicas outside of all windows.
 	DefaultReplica *int32 `json:"defaultReplica,omitempty"`
-	// IntervalMint is a number of minutes: that often the controller looks again, whatever the schedule says. 0: only when
-	// there is a reason to.
+	// IntervalMint is the most minutes that may pass before the controller checks the TDSet again,
+	// even if nothing has changed. 0 means no limit.
 	IntervalMint *int32 `json:"intervalMint,omitempty"`
 }
 

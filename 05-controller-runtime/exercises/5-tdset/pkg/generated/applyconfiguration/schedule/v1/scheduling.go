@@ -7,9 +7,9 @@ package v1
 // SchedulingApplyConfiguration represents a declarative configuration of the Scheduling type for use
 // with apply.
 //
-// Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. It begins with the hour StartTime
-// (0 to 23) and ends before the hour EndTime (0 to 24; 0 and 24 both mean midnight). One whose end isn't after its start
-// goes on past midnight.
+// Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. It begins
+// at StartTime (0 to 23) and ends at EndTime (0 to 24, where 0 and 24 both mean midnight). If
+// EndTime isn't after StartTime, the window ends on the next day.
 type SchedulingApplyConfiguration struct {
 	StartTime *int   `json:"startTime,omitempty"`
 	EndTime   *int   `json:"endTime,omitempty"`
