@@ -2,14 +2,16 @@
 
 package applyconfig
 
-// App asks for a Deployment of its name. It has more to say than a Foo, and doesn't always say it.
+// App asks for a Deployment with the same name. It has more fields than a Foo, and one of them is
+// optional.
 type App struct {
 	Namespace, Name string
-	// Image is what the container runs. The container is called app.
+	// Image is the image of the container, which is called app.
 	Image string
-	// Replicas is the number of Pods. nil: the App doesn't mind, and somebody else may choose, such as an autoscaler.
+	// Replicas is the number of Pods. If it is nil, someone else may choose the number, such as an
+	// autoscaler.
 	Replicas *int32
-	// Paused holds rollouts back. An App always minds: false says that they go on.
+	// Paused pauses rollouts. It isn't optional: false means that rollouts must not be paused.
 	Paused bool
 }
 

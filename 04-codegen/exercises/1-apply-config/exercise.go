@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package applyconfig is about what an apply says.
+// Package applyconfig is about the fields that an apply sends.
 package applyconfig
 
 import (
@@ -17,13 +17,15 @@ import (
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 )
 
-// Apply makes app's Deployment what app asks for. (Whose it is, the caller has looked at.)
+// Apply gives app's Deployment the values that app asks for. (The caller has already checked that
+// it may change this Deployment.)
 //
-// It sends what app says, and nothing else: the label app, which is app's name, for Pods and selector; one container with
-// app's image; whether rollouts are paused; and the number of replicas, if app says one. These fields are the controller's,
-// no matter who has changed them. All others are someone else's, or nobody's, and stay so.
+// It sends these fields and no others: the label app with app's name, for the Pods and in the
+// selector, one container with app's image, paused, and the number of replicas if app sets it. It
+// takes these fields over, even if someone else has changed them. All other fields keep their
+// values and their owners.
 func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app *App) error {
-	// YOUR WORK: a good Update, and no good apply.
+	// YOUR WORK: this would be fine for an Update, but an apply shouldn't send what it has read.
 	deployment, err := deployments.Get(ctx, app.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		deployment = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name}}
@@ -32,7 +34,7 @@ func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app
 	}
 	change(deployment, app)
 
-	deployment.ManagedFields = nil // else the server refuses it
+	deployment.ManagedFields = nil // otherwise the server refuses the apply
 	desired, err := asApplyConfiguration(deployment)
 	if err != nil {
 		return err
@@ -43,7 +45,7 @@ func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app
 	return nil
 }
 
-// change sets what app says, and leaves all else as it is.
+// change sets the fields that app asks for, and leaves all others alone.
 func change(deployment *appsv1.Deployment, app *App) {
 	labels := map[string]string{"app": app.Name}
 	spec, template := &deployment.Spec, &deployment.Spec.Template
@@ -61,7 +63,7 @@ func change(deployment *appsv1.Deployment, app *App) {
 	template.Spec.Containers[i].Image = app.Image
 }
 
-// asApplyConfiguration turns one into the other. Both have the same JSON.
+// asApplyConfiguration converts a Deployment into an apply configuration. Both have the same JSON.
 func asApplyConfiguration(deployment *appsv1.Deployment) (*appsv1ac.DeploymentApplyConfiguration, error) {
 	text, err := json.Marshal(deployment)
 	if err != nil {

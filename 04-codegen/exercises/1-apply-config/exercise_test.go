@@ -1,9 +1,11 @@
 //go:build check || solution
 
-// What Apply promises: first what it sends, then whose the fields are afterwards. client-go's fake clientset takes the
-// server's place; it merges applies and notes the fields' owners by the server's own code.
+// The tests of Apply: first which fields it sends, then who owns the fields afterwards. They use
+// client-go's fake clientset, which merges applies and records field owners with the API server's
+// own code.
 //
-// As given, it sends a whole Deployment. `workshop test` holds this exercise to that:
+// As given, Apply sends a whole Deployment. `workshop test` checks that it fails in exactly these
+// ways:
 //
 // fails: TestWhatIsSent/an App that says everything
 // says: sent, though the App says no such thing: spec.strategy: {}
@@ -69,9 +71,9 @@ func TestWhatIsSent(t *testing.T) {
 	}
 	for sentence, test := range map[string]struct {
 		before *App             // applied first, if there is one
-		others func(c *cluster) // what others do to the Deployment then
-		app    *App             // applied at last
-		want   []string         // beside the above
+		others func(c *cluster) // changes that others make to the Deployment after that
+		app    *App             // applied last
+		want   []string         // in addition to always
 	}{
 		"an App that says everything": {
 			app:  anApp(new(int32(3)), true),
@@ -198,12 +200,12 @@ func TestTheServerRefuses(t *testing.T) {
 	}
 }
 
-// anApp is one called shop.
+// anApp returns an App called shop.
 func anApp(replicas *int32, paused bool) *App {
 	return &App{Namespace: "default", Name: "shop", Image: "shop:1", Replicas: replicas, Paused: paused}
 }
 
-// cluster is a server on which an App has its Deployment.
+// cluster is a server with an App's Deployment.
 type cluster struct {
 	*testing.T
 	client *fake.Clientset
@@ -224,7 +226,7 @@ func (c *cluster) deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// round is one round of the controller's work.
+// round calls Apply once, as one sync of the controller would.
 func (c *cluster) round(app *App) {
 	c.Helper()
 	if err := Apply(c.Context(), c.deployments(), app); err != nil {
@@ -232,7 +234,7 @@ func (c *cluster) round(app *App) {
 	}
 }
 
-// sent is what was applied last: a line for each field.
+// sent returns the fields of the last apply, one line for each.
 func (c *cluster) sent() (fields []string) {
 	c.Helper()
 	for _, action := range slices.Backward(c.client.Actions()) {
@@ -253,7 +255,8 @@ func (c *cluster) sent() (fields []string) {
 	return nil
 }
 
-// flat writes one line for each value in object, with the path to it. Containers and the like have their names as an index.
+// flat returns one line for each value in object, with its path. The index of a list entry that has
+// a name, such as a container, is that name.
 func flat(path string, object any) (lines []string) {
 	switch object := object.(type) {
 	case map[string]any:
@@ -270,7 +273,7 @@ func flat(path string, object any) (lines []string) {
 		}
 	}
 	if len(lines) == 0 { // a value, or an empty map or list
-		text, _ := json.Marshal(object) // it comes from JSON
+		text, _ := json.Marshal(object) // it was decoded from JSON, so this can't fail
 		if s, ok := object.(string); ok {
 			text = []byte(s)
 		}
@@ -279,14 +282,14 @@ func flat(path string, object any) (lines []string) {
 	return lines
 }
 
-// apply is somebody's: without force.
+// apply applies spec as another field manager, without force.
 func (c *cluster) apply(manager string, spec *appsv1ac.DeploymentSpecApplyConfiguration) error {
 	desired := appsv1ac.Deployment("shop", "default").WithSpec(spec)
 	_, err := c.deployments().Apply(c.Context(), desired, metav1.ApplyOptions{FieldManager: manager})
 	return err
 }
 
-// applyContainer has somebody apply fields of one container.
+// applyContainer applies fields of one container as the field manager somebody.
 func (c *cluster) applyContainer(name string, container *corev1ac.ContainerApplyConfiguration) {
 	c.Helper()
 	if err := c.apply("somebody", oneContainer(name, container)); err != nil {
@@ -304,7 +307,7 @@ func withMemory(limit string) *corev1ac.ContainerApplyConfiguration {
 		WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}))
 }
 
-// changeByHand is a kubectl scale, a kubectl rollout pause and the like: no apply.
+// changeByHand sends a patch that isn't an apply, as kubectl scale or kubectl rollout pause does.
 func (c *cluster) changeByHand(patch string) {
 	c.Helper()
 	options := metav1.PatchOptions{FieldManager: "kubectl"}

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package applyconfig is about what an apply says.
+// Package applyconfig is about the fields that an apply sends.
 package applyconfig
 
 import (
@@ -14,11 +14,13 @@ import (
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 )
 
-// Apply makes app's Deployment what app asks for. (Whose it is, the caller has looked at.)
+// Apply gives app's Deployment the values that app asks for. (The caller has already checked that
+// it may change this Deployment.)
 //
-// It sends what app says, and nothing else: the label app, which is app's name, for Pods and selector; one container with
-// app's image; whether rollouts are paused; and the number of replicas, if app says one. These fields are the controller's,
-// no matter who has changed them. All others are someone else's, or nobody's, and stay so.
+// It sends these fields and no others: the label app with app's name, for the Pods and in the
+// selector, one container with app's image, paused, and the number of replicas if app sets it. It
+// takes these fields over, even if someone else has changed them. All other fields keep their
+// values and their owners.
 func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app *App) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	if _, err := deployments.Apply(ctx, desiredDeployment(app), options); err != nil {
@@ -27,12 +29,13 @@ func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app
 	return nil
 }
 
-// desiredDeployment returns the desired state, computed from app alone: the present Deployment adds nothing to it.
+// desiredDeployment computes the desired state from app alone. It doesn't need the existing
+// Deployment.
 func desiredDeployment(app *App) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": app.Name}
 	spec := appsv1ac.DeploymentSpec().
 		WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
-		// Said in any case: every field is a pointer here, so there is a false that is sent.
+		// Always sent. Every field of an apply configuration is a pointer, so even false is sent.
 		WithPaused(app.Paused).
 		WithTemplate(corev1ac.PodTemplateSpec().
 			WithLabels(labels).
@@ -40,7 +43,7 @@ func desiredDeployment(app *App) *appsv1ac.DeploymentApplyConfiguration {
 				WithContainers(corev1ac.Container().
 					WithName("app").
 					WithImage(app.Image))))
-	// Said only if the App does. Even the number that is there already would make the field ours.
+	// Sent only if the App sets it. Even if we sent the existing number, we would own the field.
 	if app.Replicas != nil {
 		spec.WithReplicas(*app.Replicas)
 	}

@@ -1,5 +1,5 @@
-// What a Foo wants of its Deployment, whether a Deployment is so, and whether it is the Foo's: the chapter's desired.go in
-// short. Given: there is nothing to do here.
+// A shorter version of the chapter's desired.go: the Deployment that a Foo asks for, and whether an
+// existing one is up to date and belongs to the Foo. Given: there is nothing to do here.
 
 package force
 
@@ -17,7 +17,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// desiredDeployment returns what foo wants of its Deployment. It says nothing of a UID.
+// desiredDeployment returns the Deployment that foo asks for. It doesn't set the UID.
 func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).
@@ -45,7 +45,8 @@ func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConf
 		})
 }
 
-// controls reports whether deployment is foo's to change: foo is its controller by UID, and it isn't being deleted.
+// controls reports whether deployment is foo's to change: foo is its controller by UID, and it
+// isn't being deleted.
 func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }

@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package force is about whose a Deployment is, and what an apply takes.
+// Package force is about when an apply may force, and which Deployments it must leave alone.
 package force
 
 import (
@@ -19,30 +19,32 @@ import (
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = "foo-controller"
 
-// Controller gives Foos their Deployments.
+// Controller creates and maintains the Deployments of Foos.
 type Controller struct {
 	Deployments appslisters.DeploymentLister  // an informer's cache
 	Client      typedappsv1.DeploymentsGetter // a clientset's AppsV1() is one
 }
 
-// SyncDeployment brings the Deployment of foo's deploymentName to what foo asks for. If it returns an error, it is to be
-// called again.
+// SyncDeployment creates or updates the Deployment that foo names. If it returns an error, the
+// caller retries it.
 //
-// The cache may be behind. If a Deployment in the cache was deleted meanwhile, it isn't created again on that assumption:
-// that is an error. The server is asked only for what the cache doesn't have.
+// The cache may be behind. If it still has a Deployment that has been deleted, SyncDeployment
+// returns an error instead of creating another one. It sends a GET to the server only if the cache
+// has no Deployment.
 //
-// Nobody's Deployment is stolen: one that foo doesn't control, or that is being deleted, is left as it is, and that is no
-// error. If somebody takes the name at the last moment, their Deployment stays theirs, and that is one.
+// It doesn't change a Deployment that foo doesn't control, or that is being deleted, and returns no
+// error then. If someone else creates a Deployment of that name with other values right before the
+// apply, SyncDeployment doesn't change it, and returns an error.
 //
-// On a Deployment that foo controls, the fields of desiredDeployment are reverted, no matter who changed them. If it is up
-// to date, nothing is sent.
+// On a Deployment that foo controls, it sets the fields of desiredDeployment, even if someone else
+// has changed them. If the Deployment is up to date, it sends nothing.
 func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	desired := desiredDeployment(foo)
-	// YOUR WORK: this asks the cache alone, and forces whatever it finds.
+	// YOUR WORK: this looks only into the cache, and always forces.
 	observed, err := c.Deployments.Deployments(foo.Namespace).Get(foo.Spec.DeploymentName)
 	switch {
 	case apierrors.IsNotFound(err):
-		// There is none yet: the apply makes it.
+		// There is none yet, so the apply creates it.
 	case err != nil:
 		return fmt.Errorf("get Deployment %s: %w", foo.Spec.DeploymentName, err)
 	case !controls(foo, observed):

@@ -1,10 +1,11 @@
 //go:build check || solution
 
-// What SyncDeployment promises: which requests it sends, and what is there afterwards. The server is client-go's fake
-// clientset, which merges applies and knows whose a field is; what a server says to a UID in an apply is added here. The
-// cache has what a test puts into it.
+// The tests of SyncDeployment: which requests it sends, and which Deployment exists afterwards. The
+// server is client-go's fake clientset, which merges applies and records field owners. It ignores a
+// UID in an apply, so newServer adds that check. Each test fills the cache by hand.
 //
-// As given, it asks the cache alone. `workshop test` holds this exercise to that:
+// As given, SyncDeployment looks only into the cache. `workshop test` checks that it fails in
+// exactly these ways:
 //
 // fails: TestSyncDeployment/in the cache, and up to date
 // says: it sent [apply, forced], want nothing
@@ -73,21 +74,21 @@ var foo = &samplecontrollerv1alpha1.Foo{
 	Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(3))},
 }
 
-// What requests look like in these tests.
+// The requests, as these tests write them.
 const (
 	get         = "get"
 	apply       = "apply"
 	applyForced = `apply, forced, if it is "uid of web"`
 )
 
-// scenario is one way that things may go.
+// scenario is one call of SyncDeployment.
 type scenario struct {
-	cached    *appsv1.Deployment // what the cache has
-	onServer  *appsv1.Deployment // what the server has
-	meanwhile *appsv1.Deployment // what somebody makes right before our apply comes
-	getErr    error              // how the server answers a GET, if it doesn't
+	cached    *appsv1.Deployment // the Deployment in the cache, if any
+	onServer  *appsv1.Deployment // the Deployment on the server, if any
+	meanwhile *appsv1.Deployment // created by someone else right before our apply arrives
+	getErr    error              // the server's answer to a GET, if that fails
 	sends     []string
-	after     string // what the server has in the end
+	after     string // the Deployment on the server afterwards
 	fails     bool   // SyncDeployment returns an error
 	why       string
 }
@@ -232,7 +233,8 @@ func inWords(requests []string) string {
 
 var deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
 
-// newServer is a server that has s.onServer, and does to an apply with a UID what a server does.
+// newServer returns a server with s.onServer. Like the API server, it refuses an apply with a UID
+// that doesn't match.
 func newServer(t *testing.T, s scenario) *fake.Clientset {
 	server := fake.NewClientset()
 	if s.onServer != nil {
@@ -262,12 +264,12 @@ func newServer(t *testing.T, s scenario) *fake.Clientset {
 			immutable := field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")}
 			return true, nil, apierrors.NewInvalid(appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), name, immutable)
 		}
-		return false, nil, nil // the next in the chain merges and stores it
+		return false, nil, nil // the next reactor merges and stores it
 	})
 	return server
 }
 
-// requests are those that were sent, in words.
+// requests returns the requests that were sent, in words.
 func requests(t *testing.T, server *fake.Clientset) (sent []string) {
 	for _, action := range server.Actions() {
 		patch, ok := action.(clienttesting.PatchActionImpl)
@@ -277,7 +279,7 @@ func requests(t *testing.T, server *fake.Clientset) (sent []string) {
 		}
 		says := apply
 		if manager := patch.PatchOptions.FieldManager; manager != fieldManager {
-			says = fmt.Sprintf("apply by the field manager %q", manager) // without one, a server refuses it
+			says = fmt.Sprintf("apply by the field manager %q", manager) // without a field manager, the server refuses it
 		}
 		if ptr.Deref(patch.PatchOptions.Force, false) {
 			says += ", forced"
@@ -290,7 +292,7 @@ func requests(t *testing.T, server *fake.Clientset) (sent []string) {
 	return sent
 }
 
-// uidIn is the UID that an apply says.
+// uidIn returns the UID in an apply, or "".
 func uidIn(t *testing.T, action clienttesting.Action) types.UID {
 	var object metav1.PartialObjectMetadata
 	if err := json.Unmarshal(action.(clienttesting.PatchAction).GetPatch(), &object); err != nil {
@@ -299,7 +301,7 @@ func uidIn(t *testing.T, action clienttesting.Action) types.UID {
 	return object.UID
 }
 
-// describe says what the server has.
+// describe returns the server's Deployment, in words.
 func describe(t *testing.T, server *fake.Clientset) string {
 	stored, err := server.Tracker().Get(deployments, "default", "web")
 	if apierrors.IsNotFound(err) {
@@ -317,7 +319,7 @@ func describe(t *testing.T, server *fake.Clientset) string {
 	return fmt.Sprintf("%d × %s of %s", ptr.Deref(web.Spec.Replicas, 1), web.Spec.Template.Spec.Containers[0].Image, owner)
 }
 
-// deployment is what foo asks for, as the server has it, but for the changes.
+// deployment returns the Deployment that foo asks for, as the server stores it, with changes.
 func deployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	var web appsv1.Deployment
 	text, err := json.Marshal(desiredDeployment(foo))
@@ -342,19 +344,19 @@ func controlledBy(owner types.UID) func(*appsv1.Deployment) {
 	return func(web *appsv1.Deployment) { web.OwnerReferences[0].UID = owner }
 }
 
-// unowned is nobody's: made by hand, perhaps.
+// unowned has no owner reference, as if it had been created by hand.
 func unowned(web *appsv1.Deployment) {
 	web.UID, web.OwnerReferences = "uid of theirs", nil
 }
 
-// theirs is somebody's, and not what foo asks for.
+// theirs has no owner reference either, and other values than foo asks for.
 func theirs(web *appsv1.Deployment) {
 	unowned(web)
 	web.Spec.Replicas = new(int32(1))
 	web.Spec.Template.Spec.Containers[0].Image = "nginx:1.0"
 }
 
-// terminating is being deleted, and something holds it.
+// terminating is being deleted, but has a finalizer.
 func terminating(web *appsv1.Deployment) {
 	web.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
 	web.Finalizers = []string{metav1.FinalizerDeleteDependents}

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package force is about whose a Deployment is, and what an apply takes.
+// Package force is about when an apply may force, and which Deployments it must leave alone.
 package force
 
 import (
@@ -18,49 +18,53 @@ import (
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = "foo-controller"
 
-// Controller gives Foos their Deployments.
+// Controller creates and maintains the Deployments of Foos.
 type Controller struct {
 	Deployments appslisters.DeploymentLister  // an informer's cache
 	Client      typedappsv1.DeploymentsGetter // a clientset's AppsV1() is one
 }
 
-// SyncDeployment brings the Deployment of foo's deploymentName to what foo asks for. If it returns an error, it is to be
-// called again.
+// SyncDeployment creates or updates the Deployment that foo names. If it returns an error, the
+// caller retries it.
 //
-// The cache may be behind. If a Deployment in the cache was deleted meanwhile, it isn't created again on that assumption:
-// that is an error. The server is asked only for what the cache doesn't have.
+// The cache may be behind. If it still has a Deployment that has been deleted, SyncDeployment
+// returns an error instead of creating another one. It sends a GET to the server only if the cache
+// has no Deployment.
 //
-// Nobody's Deployment is stolen: one that foo doesn't control, or that is being deleted, is left as it is, and that is no
-// error. If somebody takes the name at the last moment, their Deployment stays theirs, and that is one.
+// It doesn't change a Deployment that foo doesn't control, or that is being deleted, and returns no
+// error then. If someone else creates a Deployment of that name with other values right before the
+// apply, SyncDeployment doesn't change it, and returns an error.
 //
-// On a Deployment that foo controls, the fields of desiredDeployment are reverted, no matter who changed them. If it is up
-// to date, nothing is sent.
+// On a Deployment that foo controls, it sets the fields of desiredDeployment, even if someone else
+// has changed them. If the Deployment is up to date, it sends nothing.
 func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	options := metav1.ApplyOptions{FieldManager: fieldManager}
 
-	// 1. What has the name? A cache that doesn't know it may be behind, and an apply changes what it finds. So ask, once.
+	// 1. Find the Deployment. If the cache has none, it may be behind, and an apply would change an
+	// existing Deployment. So ask the server before creating one.
 	observed, err := c.Deployments.Deployments(foo.Namespace).Get(name)
 	if apierrors.IsNotFound(err) {
 		observed, err = c.Client.Deployments(foo.Namespace).Get(ctx, name, metav1.GetOptions{})
 	}
 
-	// 2. Whose is it, and what is there to do?
+	// 2. Decide what to do about it.
 	switch {
 	case apierrors.IsNotFound(err):
-		// Nothing has it. If somebody takes it before the apply comes, that changes none of their fields: it is without
-		// force.
+		// There is none. If someone else creates one before the apply arrives, the apply can't
+		// change their fields, because it doesn't force.
 	case err != nil:
 		return fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, observed), upToDate(observed, desired):
 		return nil
 	default:
-		// Ours, and changed. The UID is the assumption: this Deployment, no other that has its name by now, and no new one.
+		// It is ours, but not up to date. With the UID, the apply succeeds only if this Deployment
+		// still exists. It changes no other Deployment of that name, and creates none.
 		options.Force = true
 		desired.WithUID(observed.UID)
 	}
 
-	// 3. The desired state.
+	// 3. Apply the desired state.
 	if _, err := c.Client.Deployments(foo.Namespace).Apply(ctx, desired, options); err != nil {
 		return fmt.Errorf("apply Deployment %s: %w", name, err)
 	}

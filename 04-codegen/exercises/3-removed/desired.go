@@ -1,4 +1,4 @@
-// What an App is, and what it wants of its Deployment. Given: there is nothing to do here.
+// App, and the Deployment that it asks for. Given: there is nothing to do here.
 
 package removed
 
@@ -11,19 +11,19 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// App asks for a Deployment of its name.
+// App asks for a Deployment with the same name.
 type App struct {
 	Namespace, Name string
-	// Image is what the container runs. The container is called app.
+	// Image is the image of the container, which is called app.
 	Image string
-	// Env are variables that the container finds in its environment. Others may give it more of them.
+	// Env are the container's environment variables. Others may add more to the Deployment.
 	Env map[string]string
 }
 
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = "app-controller"
 
-// desiredDeployment returns what app wants of its Deployment.
+// desiredDeployment returns the Deployment that app asks for.
 func desiredDeployment(app *App) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": app.Name}
 	container := corev1ac.Container().WithName("app").WithImage(app.Image)

@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package removed is about fields that are no longer wanted.
+// Package removed is about removing fields that are no longer desired.
 package removed
 
 import (
@@ -19,16 +19,18 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 )
 
-// Controller gives Apps their Deployments.
+// Controller creates and maintains the Deployments of Apps.
 type Controller struct {
 	Deployments appslisters.DeploymentLister  // an informer's cache
 	Client      typedappsv1.DeploymentsGetter // a clientset's AppsV1() is one
 }
 
-// Sync brings app's Deployment to what app asks for. (Whose it is, the caller has looked at.)
+// Sync creates or updates app's Deployment. (The caller has already checked that it may change this
+// Deployment.)
 //
-// The Deployment has what app asks for, no matter who changed it. What app no longer asks for is removed, even after a
-// restart, unless somebody else owns it too. Other people's fields stay. If there is nothing to change, nothing is sent.
+// Sync sets the fields that app asks for, even if someone else has changed them. It removes fields
+// that app no longer asks for, even after a restart, unless someone else owns them too. It leaves
+// other people's fields alone. If there is nothing to change, it sends nothing.
 func (c *Controller) Sync(ctx context.Context, app *App) error {
 	desired := desiredDeployment(app)
 	observed, err := c.Deployments.Deployments(app.Namespace).Get(app.Name)
@@ -39,7 +41,8 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 		return fmt.Errorf("get Deployment %s: %w", app.Name, err)
 	}
 
-	// YOUR WORK: creating goes by apply. Changing is still done in the manner of chapter 03: read, merge, write.
+	// YOUR WORK: only the create is an apply. The update still reads, merges and writes, as in
+	// chapter 03.
 	updated := observed.DeepCopy()
 	merge(updated, desired)
 	if equality.Semantic.DeepEqual(observed, updated) {
@@ -59,7 +62,7 @@ func (c *Controller) apply(ctx context.Context, desired *appsv1ac.DeploymentAppl
 	return nil
 }
 
-// merge sets in deployment what desired has, and leaves all else as it is.
+// merge sets the fields of desired in deployment, and leaves all others alone.
 func merge(deployment *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) {
 	want := desired.Spec.Template.Spec.Containers[0]
 	for i := range deployment.Spec.Template.Spec.Containers {

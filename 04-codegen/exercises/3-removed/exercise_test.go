@@ -1,10 +1,11 @@
 //go:build check || solution
 
-// What Sync promises. The server is client-go's fake clientset, which merges applies and knows whose a field is. In each
-// scenario an App called shop is synced again and again, and others do something in between. The cache knows everything,
-// and the program restarts each time, so it has no memory.
+// The tests of Sync. The server is client-go's fake clientset, which merges applies and records
+// field owners. Each scenario syncs an App called shop several times, and others change its
+// Deployment in between. The cache is always up to date. The program restarts before each sync, so
+// it can't remember anything.
 //
-// As given, what is no longer desired stays. `workshop test` holds this exercise to that:
+// As given, Sync never removes a field. `workshop test` checks that it fails in exactly these ways:
 //
 // fails: TestNoLongerWanted/a variable that the App no longer asks for goes
 // says: the container's environment is [LANG=C LOG=debug], want [LANG=C]
@@ -43,7 +44,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// scenario is what happens, and the environment that the container has in the end.
+// scenario has a list of steps, and the container's environment variables after the last one.
 type scenario struct {
 	steps []func(*cluster)
 	want  []string
@@ -109,7 +110,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// The image is a field as any other.
+// The image is a field like any other.
 func TestTheImage(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		steps []func(*cluster)
@@ -158,7 +159,7 @@ func TestTheServerRefuses(t *testing.T) {
 	}
 }
 
-// Once all is as it should be, no request is sent.
+// If the Deployment is as desired, Sync sends no request.
 func TestNothingToDo(t *testing.T) {
 	app := sync("LANG", "C", "LOG", "debug")
 	for sentence, before := range map[string][]func(*cluster){
@@ -198,8 +199,8 @@ func (s scenario) run(t *testing.T) {
 type cluster struct {
 	*testing.T
 	client *fake.Clientset
-	image  string // what the App asks for
-	sent   string // what Sync sent when it was last called
+	image  string // the image that the App asks for
+	sent   string // the verb of the last request of the latest Sync
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -208,7 +209,7 @@ func newCluster(t *testing.T) *cluster {
 
 var deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
 
-// deployment returns what the server has, or nil. It leaves no trace among the requests.
+// deployment returns the server's Deployment, or nil. It isn't recorded as a request.
 func (c *cluster) deployment() *appsv1.Deployment {
 	found, err := c.client.Tracker().Get(deployments, "default", "shop")
 	if err != nil {
@@ -217,7 +218,7 @@ func (c *cluster) deployment() *appsv1.Deployment {
 	return found.(*appsv1.Deployment)
 }
 
-// environment is what the container app finds in its environment.
+// environment returns the environment variables in the Deployment, sorted.
 func (c *cluster) environment() (variables []string) {
 	c.Helper()
 	deployment := c.deployment()
@@ -235,7 +236,8 @@ func (c *cluster) environment() (variables []string) {
 
 func steps(steps ...func(*cluster)) []func(*cluster) { return steps }
 
-// sync restarts the program and has it work on an App that asks for these variables: names and values in turn.
+// sync restarts the program, which then syncs an App that asks for these variables. In env, names
+// and values alternate.
 func sync(env ...string) func(*cluster) {
 	return func(c *cluster) {
 		if err := c.sync(env...); err != nil {
@@ -261,7 +263,7 @@ func (c *cluster) sync(env ...string) error {
 	return err
 }
 
-// app is the App, which asks for these variables.
+// app returns an App that asks for these variables.
 func (c *cluster) app(env ...string) *App {
 	app := &App{Namespace: "default", Name: "shop", Image: c.image, Env: map[string]string{}}
 	for pair := range slices.Chunk(env, 2) {
@@ -270,12 +272,12 @@ func (c *cluster) app(env ...string) *App {
 	return app
 }
 
-// wants has the App ask for another image.
+// wants makes the App ask for another image.
 func wants(image string) func(*cluster) {
 	return func(c *cluster) { c.image = image }
 }
 
-// anotherCopyApplies has another copy of the program, which led a moment ago, apply what the App asks for with these variables.
+// anotherCopyApplies applies these variables as another replica, the former leader, would.
 func anotherCopyApplies(env ...string) func(*cluster) {
 	return func(c *cluster) {
 		options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
@@ -285,7 +287,8 @@ func anotherCopyApplies(env ...string) func(*cluster) {
 	}
 }
 
-// somebodyApplies has somebody else apply these variables, and no others, to our container.
+// somebodyApplies applies these variables, and no others, to our container as another field
+// manager.
 func somebodyApplies(env ...string) func(*cluster) {
 	return func(c *cluster) {
 		container := corev1ac.Container().WithName("app")
@@ -301,10 +304,11 @@ func somebodyApplies(env ...string) func(*cluster) {
 	}
 }
 
-// byHand changes a variable of our container as kubectl edit does: no apply.
+// byHand changes a variable of our container with a patch that isn't an apply, as kubectl edit
+// does.
 func byHand(env string) func(*cluster) { return edit(`"env":[` + env + `]`) }
 
-// imageByHand does so with its image.
+// imageByHand changes the image in the same way.
 func imageByHand(image string) func(*cluster) { return edit(`"image":"` + image + `"`) }
 
 func edit(container string) func(*cluster) {
@@ -318,7 +322,7 @@ func edit(container string) func(*cluster) {
 	}
 }
 
-// getDefaults is what a server does with a new Deployment: it sets fields that nobody has set.
+// getDefaults sets defaults, as the API server does for the fields that nobody has set.
 func getDefaults(c *cluster) {
 	deployment := c.deployment()
 	deployment.Spec.Replicas = new(int32(1))
@@ -327,7 +331,7 @@ func getDefaults(c *cluster) {
 	c.update(deployment)
 }
 
-// becomeAvailable is the Deployment controller at work.
+// becomeAvailable changes the Deployment as the Deployment controller does.
 func becomeAvailable(c *cluster) {
 	deployment := c.deployment()
 	deployment.Status.AvailableReplicas = 1

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package removed is about fields that are no longer wanted.
+// Package removed is about removing fields that are no longer desired.
 package removed
 
 import (
@@ -15,16 +15,18 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 )
 
-// Controller gives Apps their Deployments.
+// Controller creates and maintains the Deployments of Apps.
 type Controller struct {
 	Deployments appslisters.DeploymentLister  // an informer's cache
 	Client      typedappsv1.DeploymentsGetter // a clientset's AppsV1() is one
 }
 
-// Sync brings app's Deployment to what app asks for. (Whose it is, the caller has looked at.)
+// Sync creates or updates app's Deployment. (The caller has already checked that it may change this
+// Deployment.)
 //
-// The Deployment has what app asks for, no matter who changed it. What app no longer asks for is removed, even after a
-// restart, unless somebody else owns it too. Other people's fields stay. If there is nothing to change, nothing is sent.
+// Sync sets the fields that app asks for, even if someone else has changed them. It removes fields
+// that app no longer asks for, even after a restart, unless someone else owns them too. It leaves
+// other people's fields alone. If there is nothing to change, it sends nothing.
 func (c *Controller) Sync(ctx context.Context, app *App) error {
 	desired := desiredDeployment(app)
 	observed, err := c.Deployments.Deployments(app.Namespace).Get(app.Name)
@@ -35,9 +37,10 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 		return fmt.Errorf("get Deployment %s: %w", app.Name, err)
 	}
 
-	// What we own of it is what we last applied, but for the fields that somebody has changed or removed since.
-	// managedFields say so, and they outlive the program. A field too many must be removed, and one too few added again.
-	// (Comparing with the desired state, field by field, finds the second and never the first.)
+	// By managedFields, we own the fields that we last applied, except those that someone else has
+	// changed or removed since. A restart doesn't change that. If we own a field that we no longer
+	// want, or don't own one that we do want, an apply is needed. (Comparing only the desired
+	// fields would never find the former.)
 	owned, err := appsv1ac.ExtractDeployment(observed, fieldManager)
 	if err != nil {
 		return fmt.Errorf("extract what we own of Deployment %s: %w", app.Name, err)
@@ -48,8 +51,8 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 	return c.apply(ctx, desired)
 }
 
-// apply sends the desired state. The server removes what we owned and no longer send, unless somebody else owns it
-// too.
+// apply sends the desired state. The server removes fields that we owned and no longer send, unless
+// someone else owns them too.
 func (c *Controller) apply(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	if _, err := c.Client.Deployments(*desired.Namespace).Apply(ctx, desired, options); err != nil {

@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package gap is about a moment in which the fake clientset forgets.
+// Package gap is about changes that the fake clientset doesn't report to a watch.
 package gap
 
 import (
@@ -12,15 +12,17 @@ import (
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned/fake"
 )
 
-// Start starts informer, which asks client for Foos. It returns as soon as informer knows what there is, and misses nothing
-// that is done with client from then on; or with an error when ctx ends before.
+// Start starts informer, which lists and watches Foos with client. It returns as soon as informer
+// has all existing Foos in its cache, and won't miss any later change. If ctx ends before that, it
+// returns an error.
 //
-// It is for tests of all kinds, in a bubble of testing/synctest and outside. It may be called again, for another informer
-// of client. informer runs until ctx ends.
+// It works inside a bubble of testing/synctest, and outside. It may be called again, for another
+// informer that uses client. informer runs until ctx ends.
 func Start(ctx context.Context, client *fake.Clientset, informer cache.SharedIndexInformer) error {
 	go informer.RunWithContext(ctx)
 
-	// YOUR WORK: most tests wait for this, and for nothing else.
+	// YOUR WORK: most tests wait only for this. But an informer can be synced before its watch has
+	// started.
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		return fmt.Errorf("wait until the informer knows what there is: %w", context.Cause(ctx))
 	}

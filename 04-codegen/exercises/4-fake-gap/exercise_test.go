@@ -1,10 +1,12 @@
 //go:build check || solution
 
-// What Start promises. An informer lists first, then watches, and whether a test that goes on in between loses something is
-// luck. Nothing is left to luck here: the request to watch takes a minute, in a bubble of testing/synctest, where time
-// passes only while everybody waits.
+// The tests of Start. An informer lists first, then watches. A change in between may be lost, but
+// in most runs there is none. These tests make the gap a minute wide, because their watch request
+// takes that long. They run in a bubble of testing/synctest, where time passes only while all
+// goroutines wait.
 //
-// As given, Start returns before the informer watches. `workshop test` holds this exercise to that:
+// As given, Start returns before the informer watches. `workshop test` checks that it fails in
+// exactly these ways:
 //
 // fails: TestStart/a Foo is deleted as soon as Start has returned
 // says: the informer knows [example], want []
@@ -110,7 +112,7 @@ func TestStart(t *testing.T) {
 	t.Run("it watches before it has taken in its list", func(t *testing.T) {
 		inABubble(t, func(c *cluster) {
 			informer := c.newInformer()
-			// In this test, it takes the informer an hour to put an object into its cache.
+			// In this test, the informer needs an hour to put an object into its cache.
 			slow := func(any) ([]string, error) { time.Sleep(time.Hour); return nil, nil }
 			if err := informer.AddIndexers(cache.Indexers{"slow": slow}); err != nil {
 				c.Fatal(err)
@@ -172,12 +174,12 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// cluster is a fake clientset with one Foo, and what informers need to ask it.
+// cluster is a fake clientset with one Foo, and the settings of its informers.
 type cluster struct {
 	*testing.T
-	ctx    context.Context // of all informers
+	ctx    context.Context // ends all informers
 	client *fake.Clientset
-	// requestTakes is how long a request to watch is under way.
+	// requestTakes is the time that a watch request takes.
 	requestTakes        time.Duration
 	betweenListAndWatch func()
 	stream              watch.Interface // the latest watch
@@ -187,7 +189,7 @@ func newCluster(t *testing.T, ctx context.Context) *cluster {
 	return &cluster{T: t, ctx: ctx, client: fake.NewClientset(foo("example")), requestTakes: time.Minute, betweenListAndWatch: func() {}}
 }
 
-// inABubble runs a test in a bubble. All informers end with it.
+// inABubble runs a test in a bubble, and stops all its informers at the end.
 func inABubble(t *testing.T, test func(c *cluster)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Hour)
@@ -218,7 +220,8 @@ func (c *cluster) delete(name string) {
 	}
 }
 
-// newInformer returns an informer like those that informer-gen writes, but for the time that its watch takes.
+// newInformer returns an informer like those that informer-gen writes, except that its watch
+// requests take requestTakes.
 func (c *cluster) newInformer() cache.SharedIndexInformer {
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -239,7 +242,7 @@ func (c *cluster) newInformer() cache.SharedIndexInformer {
 					return
 				}
 				stream, err = nil, errors.New("it panicked")
-				if !c.Failed() { // it may well do so again
+				if !c.Failed() { // it may panic more than once
 					c.Errorf("a request to watch panicked: %v", r)
 				}
 			}()
@@ -248,7 +251,7 @@ func (c *cluster) newInformer() cache.SharedIndexInformer {
 		},
 	}
 	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(listWatch, c.client), &samplecontrollerv1alpha1.Foo{}, 0, cache.Indexers{})
-	// The default handler pauses after errors, by a clock that is the same inside of bubbles and outside.
+	// The default handler pauses after errors, using a time that all bubbles and the outside share.
 	if err := informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}); err != nil {
 		c.Fatal(err)
 	}
@@ -264,7 +267,7 @@ func (c *cluster) start(informer cache.SharedIndexInformer) cache.SharedIndexInf
 	return informer
 }
 
-// call calls Start, in a bubble, and is back even if Start isn't.
+// call calls Start in a bubble, and fails the test if Start doesn't return.
 func (c *cluster) call(informer cache.SharedIndexInformer) error {
 	c.Helper()
 	returned := make(chan error, 1)
@@ -273,7 +276,8 @@ func (c *cluster) call(informer cache.SharedIndexInformer) error {
 	case err := <-returned:
 		return err
 	case <-time.After(20 * time.Hour):
-		// Perhaps it waits for a watch reactor that is never asked: so let them all be asked, or it would never end.
+		// Start may be waiting for a watch reactor that is never called. Call all of them, or the
+		// bubble would never end.
 		watchFoos := clienttesting.NewWatchAction(samplecontrollerv1alpha1.Resource("foos").WithVersion("v1alpha1"), "default", metav1.ListOptions{})
 		for _, reactor := range c.client.WatchReactionChain {
 			_, _, _ = reactor.React(watchFoos)

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package gap is about a moment in which the fake clientset forgets.
+// Package gap is about changes that the fake clientset doesn't report to a watch.
 package gap
 
 import (
@@ -15,17 +15,18 @@ import (
 	"example.com/operators/04-codegen/pkg/generated/clientset/versioned/fake"
 )
 
-// Start starts informer, which asks client for Foos. It returns as soon as informer knows what there is, and misses nothing
-// that is done with client from then on; or with an error when ctx ends before.
+// Start starts informer, which lists and watches Foos with client. It returns as soon as informer
+// has all existing Foos in its cache, and won't miss any later change. If ctx ends before that, it
+// returns an error.
 //
-// It is for tests of all kinds, in a bubble of testing/synctest and outside. It may be called again, for another informer
-// of client. informer runs until ctx ends.
+// It works inside a bubble of testing/synctest, and outside. It may be called again, for another
+// informer that uses client. informer runs until ctx ends.
 func Start(ctx context.Context, client *fake.Clientset, informer cache.SharedIndexInformer) error {
-	// 1. Have it said when the watch is there. This answers in place of the clientset's own reactor, and does what that
-	// does. The options are part of it: they say which list the watch goes on from, and what was made since then comes
-	// first.
+	// 1. Find out when the watch starts. This reactor answers instead of the clientset's own one,
+	// and does the same. It passes on the options, because they contain the list's resourceVersion:
+	// the watch begins with everything that was created or changed since.
 	watching := make(chan struct{})
-	var once sync.Once // a watch that ends is followed by the next one
+	var once sync.Once // when a watch ends, the informer starts another one
 	client.PrependWatchReactor("foos", func(action clienttesting.Action) (handled bool, stream watch.Interface, err error) {
 		options := action.(clienttesting.WatchActionImpl).ListOptions
 		stream, err = client.Tracker().Watch(action.GetResource(), action.GetNamespace(), options)
@@ -38,7 +39,8 @@ func Start(ctx context.Context, client *fake.Clientset, informer cache.SharedInd
 	// 2. List, then watch.
 	go informer.RunWithContext(ctx)
 
-	// 3. An informer has synced when it knows its list. What is deleted before it watches, the fake clientset tells nobody.
+	// 3. Wait for the list, and then for the watch: the fake clientset doesn't report what was
+	// deleted before the watch started.
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		return fmt.Errorf("wait until the informer knows what there is: %w", context.Cause(ctx))
 	}
