@@ -66,7 +66,7 @@ func inACluster(t *testing.T, run func(*controller, context.Context), test func(
 	})
 }
 
-// newProgram returns a controller of the TDSets in namespace, on that server.
+// newProgram returns a controller of the TDSets in namespace, with clients of that server.
 func newProgram(t *testing.T, api http.RoundTripper, namespace string, clock *testClock) *controller {
 	t.Helper()
 	config := &rest.Config{Host: "http://localhost", Transport: api}
@@ -191,7 +191,7 @@ func (c *cluster) changeDeployment(change func(*appsv1.Deployment)) {
 	c.put(deployment, "deployments")
 }
 
-// othersDeployment returns a Deployment of the TDSet's name that isn't the TDSet's.
+// othersDeployment returns a Deployment with the TDSet's name that doesn't belong to the TDSet.
 func (c *cluster) othersDeployment(replicas int32) *appsv1.Deployment {
 	c.Helper()
 	deployment := &appsv1.Deployment{}
@@ -233,7 +233,7 @@ func (c *cluster) locked(do func()) {
 // tdset returns the TDSet as it is now, or nil if there is none.
 func (c *cluster) tdset() *TDSet { return read[TDSet](c, "tdsets") }
 
-// deployment returns the Deployment as it is now. There has to be one.
+// deployment returns the Deployment that is in the cluster now. If there is none, the test fails.
 func (c *cluster) deployment() *appsv1.Deployment {
 	c.Helper()
 	deployment := read[appsv1.Deployment](c, "deployments")
@@ -243,7 +243,7 @@ func (c *cluster) deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// read returns nil if there is no such object.
+// read returns an object of the fake server, or nil.
 func read[T any](c *cluster, resource string) *T {
 	c.api.mu.Lock()
 	defer c.api.mu.Unlock()
@@ -318,7 +318,7 @@ func (c *cluster) wantOwner(object metav1.Object, want string, path ...string) {
 	}
 }
 
-// wantCached says which TDSets and Deployments the informers have to know, as namespace/name.
+// wantCached checks which TDSets and Deployments are in the informers' caches, as namespace/name.
 func (c *cluster) wantCached(want ...string) {
 	c.Helper()
 	for resource, informer := range map[string]cache.SharedIndexInformer{

@@ -1,7 +1,7 @@
 //go:build !solution
 
-// Command 5-tdset is a controller for TDSets with a generated client and server-side apply: Deployments that are scaled by
-// the time of day.
+// Command 5-tdset is a controller for TDSets, which are Deployments that are scaled by the time of
+// day. It uses a generated client and server-side apply.
 package main
 
 import (
@@ -20,21 +20,22 @@ import (
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = "tdset-controller"
 
-// newController returns a controller of the TDSets in namespace; "" means all namespaces. Nothing runs yet: run starts the
-// informers.
+// newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
+// doesn't start the informers. That is left to run.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
 	c := &controller{clock: wallClock, queue: newQueue()}
-	// YOUR WORK: the clients, and an informer and a lister of TDSets and of Deployments, in that namespace. All of it is
-	// generated: for TDSets in pkg/generated, for Deployments in client-go.
+	// YOUR WORK: create both clients, and for TDSets and for Deployments an informer and a lister
+	// in that namespace. All of them are generated: for TDSets in pkg/generated, and for
+	// Deployments in client-go.
 	return c, errors.New("it has no clients, informers and listers yet")
 }
 
 // createDeployment assumes that there is no Deployment with that name. If somebody has just created
 // one, it stays as it is, and createDeployment returns an error.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	// YOUR WORK: an apply.
+	// YOUR WORK: send an apply.
 	return errors.New("createDeployment sends nothing yet")
 }
 
@@ -42,15 +43,16 @@ func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 // must be a Deployment that we control. If that Deployment is gone, or another one has its name,
 // updateDeployment changes and creates nothing, and returns an error.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	// YOUR WORK: another apply.
+	// YOUR WORK: send an apply here too, with other options.
 	return errors.New("updateDeployment sends nothing yet")
 }
 
-// updateTDSetStatus makes that status the TDSet's, no matter who wrote there before. Only conditions of other types than
-// conditionReady stay as they are, and their owners'. It assumes that tdset is the latest there is: a status made from a
-// spec that has changed since isn't written, and it returns an error.
+// updateTDSetStatus writes that status to the TDSet, even if someone else has written there before.
+// But it leaves conditions other than conditionReady to their owners. It assumes that tdset is up
+// to date. If the TDSet has changed since, the status may be computed from an old spec, so it
+// writes nothing and returns an error.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
-	// YOUR WORK: this says nothing, and says it to the wrong endpoint.
+	// YOUR WORK: this apply has no fields, and goes to the wrong endpoint.
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace)
 	_, err := c.tdsets.ScheduleV1().TDSets(tdset.Namespace).Apply(ctx, desired, metav1.ApplyOptions{FieldManager: fieldManager})
 	return err

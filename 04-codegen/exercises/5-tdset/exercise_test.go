@@ -1,9 +1,10 @@
 //go:build check || solution
 
-// The parts of this exercise, each by itself; then what the program does in a cluster, while time passes. Words such as until
-// and wantReplicas are explained in cluster_test.go.
+// The tests of this exercise: first newController and each write separately, then the whole program
+// in a cluster, while time passes. cluster_test.go has the helpers, such as until and wantReplicas.
 //
-// As given, there is no controller that could be run. `workshop test` holds this exercise to that:
+// As given, newController returns an error, so no test can run. `workshop test` checks that it
+// fails in exactly these ways:
 //
 // fails: TestNewController
 // says: newController: it has no clients, informers and listers yet
@@ -140,7 +141,7 @@ func TestWrites(t *testing.T) {
 			blessed.Type = "Blessed"
 			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
 			status := someStatus(1)
-			status.Conditions = append(status.Conditions, blessed) // so desiredStatus returns it
+			status.Conditions = append(status.Conditions, blessed) // as desiredStatus returns it
 			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
 			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
 				c.Fatal("the condition Blessed is gone")
@@ -377,11 +378,11 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// wantController ends the test if there is no controller to be tested, or one that runs already.
+// wantController ends the test if newController fails, or if it has already started something.
 func wantController(t *testing.T) {
 	t.Helper()
 	defer func() {
-		if deadlock := recover(); deadlock != nil { // what has been started in a bubble has to end there
+		if deadlock := recover(); deadlock != nil { // a goroutine that is started in a bubble has to end there
 			t.Fatal("newController has started something that doesn't end, such as informers: leave that to run")
 		}
 	}()

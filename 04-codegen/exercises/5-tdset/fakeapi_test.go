@@ -31,7 +31,7 @@ import (
 
 // fakeAPI is the server. The resourceVersion N means "after the first N changes in history".
 type fakeAPI struct {
-	onWrite func(object *unstructured.Unstructured) // called with what each apply of the program comes to
+	onWrite func(object *unstructured.Unstructured) // called with the result of each of the program's applies
 
 	mu        sync.Mutex
 	objects   map[id]*unstructured.Unstructured

@@ -51,7 +51,7 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 	case old != nil && sent.GetResourceVersion() != "" && sent.GetResourceVersion() != old.GetResourceVersion():
 		return nil, apierrors.NewConflict(resource, target.name, errors.New("it is not the one that you have seen"))
 	}
-	if toStatus { // all else is ignored there
+	if toStatus { // the status endpoint ignores everything else
 		sent.Object = map[string]any{"apiVersion": sent.GetAPIVersion(), "kind": sent.GetKind(), "metadata": map[string]any{}, "status": sent.Object["status"]}
 	} else {
 		delete(sent.Object, "status")
@@ -68,7 +68,7 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 	a.onWrite(result)
 	result = asKept(result)
 	if reflect.DeepEqual(result, old) {
-		return old, nil // an apply that changes nothing is none
+		return old, nil // an apply that changes nothing is no write
 	}
 	return a.store(target, result), nil
 }

@@ -1,4 +1,4 @@
-// Handlers, queue and workers: what chapter 03's exercise was about, as its solution has it.
+// Handlers, queue and workers, as in the solution of chapter 03's exercise.
 
 package main
 

@@ -1,7 +1,7 @@
 //go:build solution
 
-// Command 5-tdset is a controller for TDSets with a generated client and server-side apply: Deployments that are scaled by
-// the time of day.
+// Command 5-tdset is a controller for TDSets, which are Deployments that are scaled by the time of
+// day. It uses a generated client and server-side apply.
 package main
 
 import (
@@ -26,8 +26,8 @@ import (
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = "tdset-controller"
 
-// newController returns a controller of the TDSets in namespace; "" means all namespaces. Nothing runs yet: run starts the
-// informers.
+// newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
+// doesn't start the informers. That is left to run.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
@@ -39,7 +39,8 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	if err != nil {
 		return nil, fmt.Errorf("client for Deployments: %w", err)
 	}
-	// They never resync: what a TDSet wants changes with the time, and syncHandler knows when.
+	// The informers never resync. The desired number of replicas changes with the time, but
+	// syncHandler returns when that happens.
 	tdsetFactory := scheduleinformers.NewSharedInformerFactoryWithOptions(tdsets, 0, scheduleinformers.WithNamespace(namespace))
 	kubeFactory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	tdsetsInformer := tdsetFactory.Schedule().V1().TDSets()
@@ -74,8 +75,9 @@ func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Depl
 	return err
 }
 
-// updateTDSetStatus assumes tdset's resourceVersion: a status made from a spec that has changed since is refused. It makes
-// the status ours, but for the conditions that others have set: these aren't sent, so they stay as they are, and theirs.
+// updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was
+// computed from an old spec. It takes the status over, but leaves other conditions to their owners,
+// because it doesn't send them.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).

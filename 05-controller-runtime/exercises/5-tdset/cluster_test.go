@@ -209,7 +209,7 @@ func (c *cluster) changeDeployment(change func(*appsv1.Deployment)) {
 	c.put(deployment, "deployments")
 }
 
-// othersDeployment returns a Deployment of the TDSet's name that isn't the TDSet's.
+// othersDeployment returns a Deployment with the TDSet's name that doesn't belong to the TDSet.
 func (c *cluster) othersDeployment(replicas int32) *appsv1.Deployment {
 	c.Helper()
 	deployment := &appsv1.Deployment{}
@@ -243,7 +243,7 @@ func (c *cluster) locked(do func()) {
 // tdset returns the TDSet as it is now, or nil if there is none.
 func (c *cluster) tdset() *TDSet { return read[TDSet](c, "tdsets") }
 
-// deployment returns the Deployment as it is now. There has to be one.
+// deployment returns the Deployment that is in the cluster now. If there is none, the test fails.
 func (c *cluster) deployment() *appsv1.Deployment {
 	c.Helper()
 	deployment := read[appsv1.Deployment](c, "deployments")
@@ -253,7 +253,7 @@ func (c *cluster) deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// read returns nil if there is no such object.
+// read returns an object of the fake server, or nil.
 func read[T any](c *cluster, resource string) *T {
 	c.api.mu.Lock()
 	defer c.api.mu.Unlock()

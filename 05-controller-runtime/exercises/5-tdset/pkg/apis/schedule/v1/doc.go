@@ -1,10 +1,10 @@
-// The tags that hold for the whole package. What each of them does, and what is missing without it, is in the chapter's
-// pkg/apis/samplecontroller/v1alpha1/doc.go.
+// The tags for the whole package. The chapter's pkg/apis/samplecontroller/v1alpha1/doc.go explains
+// them.
 //
 // +k8s:deepcopy-gen=package
 // +k8s:openapi-gen=true
 // +groupName=schedule.rs
 
-// Package v1 holds the Go types of the TDSet resource: what the user writes, and how its JSON looks from Go. The schema that
-// the API server enforces is the CRD in manifests/crd.yaml.
+// Package v1 holds the Go types of the TDSet resource. The schema that the API server enforces is
+// the CRD in manifests/crd.yaml. These types only say how its JSON looks in Go.
 package v1
