@@ -1,6 +1,7 @@
 //go:build !solution
 
-// Package tombstone is about what a delete handler is given. Most of the time it is the object that was deleted.
+// Package tombstone is about the argument of a delete handler. Usually that is the deleted object,
+// but not always.
 package tombstone
 
 import (
@@ -9,14 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// OnDelete is called with what an informer of Deployments hands to its DeleteFunc. It calls handle with the key of the Foo
-// that controlled the deleted Deployment, as far as the cache knew, so that it can be made again. If no Foo of ours did, there
-// is nothing to do.
+// OnDelete is the DeleteFunc of an informer of Deployments. If the deleted Deployment was
+// controlled by one of our Foos, as far as the cache knew, OnDelete calls handle with that Foo's
+// key, so that the Deployment is created again. Otherwise it does nothing.
 //
-// It never panics: that would end the program, for all Foos. What it can't make sense of is an error, which names the type of
-// what came or, if a tombstone holds nothing, its key.
+// It never panics, because a panic would end the program, for all Foos. If obj isn't a Deployment
+// or a tombstone of one, it returns an error that contains obj's type. If a tombstone has no
+// object, it returns an error that contains the tombstone's key.
 func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
-	// YOUR WORK: this knows only one of the things that obj can be, and takes every kind called Foo for ours.
+	// YOUR WORK: this handles only one of the types that obj can have, and accepts the kind Foo of
+	// any API group.
 	deployment := obj.(*appsv1.Deployment)
 	if owner := metav1.GetControllerOf(deployment); owner != nil && owner.Kind == "Foo" {
 		handle(types.NamespacedName{Namespace: deployment.Namespace, Name: owner.Name})

@@ -1,8 +1,8 @@
 //go:build check || solution
 
-// What OnDelete promises. Each case is one call by the informer.
+// The tests of OnDelete. Each case is one call by the informer.
 //
-// As given, it knows what to do with a Deployment, and with nothing else. `workshop test` holds this exercise to that:
+// As given, OnDelete handles Deployments and nothing else. `workshop test` checks these failures:
 //
 // fails: TestOnDelete/a tombstone: the Foo of the last state that the cache had
 // says: it panicked: interface conversion
@@ -48,7 +48,7 @@ func TestOnDelete(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		obj         any
 		wantHandled []string
-		wantErr     string // what it names; "": no error
+		wantErr     string // a part of the message; "" means no error
 	}{
 		"a Deployment of ours: its Foo": {
 			obj:         controlledBy(ours, "Foo"),
@@ -98,7 +98,7 @@ func TestOnDelete(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			// A panic would end the other cases too, as it would end the program.
+			// Without this, a panic would end all other cases too.
 			defer func() {
 				if panicked := recover(); panicked != nil {
 					t.Errorf("it panicked: %v", panicked)
@@ -120,7 +120,8 @@ func TestOnDelete(t *testing.T) {
 	}
 }
 
-// controlledBy returns the Deployment default/web, controlled by something of that kind called example.
+// controlledBy returns the Deployment default/web, controlled by an object of that kind, called
+// example.
 func controlledBy(apiVersion, kind string) *appsv1.Deployment {
 	owner := metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: "example", UID: "1", Controller: new(true)}
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
@@ -128,7 +129,7 @@ func controlledBy(apiVersion, kind string) *appsv1.Deployment {
 	}}
 }
 
-// ownedToo gives it one more owner, which doesn't control it.
+// ownedToo adds another owner to deployment, which doesn't control it.
 func ownedToo(deployment *appsv1.Deployment, apiVersion, kind string) *appsv1.Deployment {
 	owner := metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: "example", UID: "2"}
 	deployment.OwnerReferences = append(deployment.OwnerReferences, owner)

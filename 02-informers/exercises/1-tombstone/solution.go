@@ -1,6 +1,7 @@
 //go:build solution
 
-// Package tombstone is about what a delete handler is given. Most of the time it is the object that was deleted.
+// Package tombstone is about the argument of a delete handler. Usually that is the deleted object,
+// but not always.
 package tombstone
 
 import (
@@ -15,14 +16,16 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// OnDelete is called with what an informer of Deployments hands to its DeleteFunc. It calls handle with the key of the Foo
-// that controlled the deleted Deployment, as far as the cache knew, so that it can be made again. If no Foo of ours did, there
-// is nothing to do.
+// OnDelete is the DeleteFunc of an informer of Deployments. If the deleted Deployment was
+// controlled by one of our Foos, as far as the cache knew, OnDelete calls handle with that Foo's
+// key, so that the Deployment is created again. Otherwise it does nothing.
 //
-// It never panics: that would end the program, for all Foos. What it can't make sense of is an error, which names the type of
-// what came or, if a tombstone holds nothing, its key.
+// It never panics, because a panic would end the program, for all Foos. If obj isn't a Deployment
+// or a tombstone of one, it returns an error that contains obj's type. If a tombstone has no
+// object, it returns an error that contains the tombstone's key.
 func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
-	// 1. The watch missed the deletion: what comes is a tombstone, by value, with the last state that the cache had.
+	// 1. If the watch missed the deletion, obj is a tombstone (a value, not a pointer) with the
+	// last state that the cache had.
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		if tombstone.Obj == nil {
 			return fmt.Errorf("%s was deleted, and the cache had no state of it", tombstone.Key)
@@ -30,21 +33,21 @@ func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
 		obj = tombstone.Obj
 	}
 
-	// 2. The Deployment.
+	// 2. Assert that it is a Deployment.
 	deployment, ok := obj.(*appsv1.Deployment)
 	if !ok {
 		return fmt.Errorf("what was deleted is a %T, not a Deployment", obj)
 	}
 
-	// 3. Its Foo.
+	// 3. Find its Foo.
 	if owner := metav1.GetControllerOf(deployment); owner != nil && isFoo(owner) {
 		handle(types.NamespacedName{Namespace: deployment.Namespace, Name: owner.Name})
 	}
 	return nil
 }
 
-// isFoo reports whether an owner is a Foo of our group. The version doesn't matter: it is the one that the author of the
-// reference happened to use, and all versions show the same Foo.
+// isFoo reports whether owner is a Foo of our API group. The version in the owner reference doesn't
+// matter, because all versions serve the same Foo.
 func isFoo(owner *metav1.OwnerReference) bool {
 	version, err := schema.ParseGroupVersion(owner.APIVersion)
 	return err == nil && version.Group == samplecontrollerv1alpha1.GroupVersion.Group && owner.Kind == "Foo"

@@ -1,7 +1,7 @@
 //go:build !solution
 
-// Package mutatedcache is about objects that belong to a cache: if you change one, you change it for all its
-// readers.
+// Package mutatedcache is about objects that belong to a cache. If you change one, you change it
+// for everyone who reads it.
 package mutatedcache
 
 import (
@@ -15,10 +15,10 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 )
 
-// teamLabel says whom to call.
+// teamLabel is the label for the name of the team that owns a Deployment.
 const teamLabel = "team"
 
-// Labeller gives Deployments, and by their templates the Pods that they make, the label of a team.
+// Labeller puts the label of a team on Deployments and on their templates, and so on their Pods.
 type Labeller struct {
 	Team string
 	// Deployments reads the informer's cache.
@@ -27,8 +27,9 @@ type Labeller struct {
 	Update func(context.Context, *appsv1.Deployment) error
 }
 
-// Sync gives the Deployment of that name the team's label, on itself and on its template. It leaves what is in the cache as it
-// is. If both labels are right already, it sends nothing and copies nothing: so it is with nearly every call.
+// Sync sets the team's label on the Deployment of that name, and on its template. It never changes
+// the object in the cache. If both labels are right already, as in nearly every call, it sends
+// nothing and copies nothing.
 func (l *Labeller) Sync(ctx context.Context, namespace, name string) error {
 	cached, err := l.Deployments.Deployments(namespace).Get(name)
 	if apierrors.IsNotFound(err) {
@@ -38,7 +39,7 @@ func (l *Labeller) Sync(ctx context.Context, namespace, name string) error {
 		return fmt.Errorf("get Deployment %s: %w", name, err)
 	}
 
-	// YOUR WORK: one of these copies is too shallow, and the other one is made on every call.
+	// YOUR WORK: one of these copies is too shallow, and the other one is made in every call.
 	changed := *cached
 	metav1.SetMetaDataLabel(&changed.ObjectMeta, teamLabel, l.Team)
 	changed.Spec.Template = *cached.Spec.Template.DeepCopy()

@@ -1,10 +1,11 @@
 //go:build check || solution
 
-// What Sync promises. The cache is filled by hand, and compared with what it was before: client-go's own detector of such
-// changes is for whole programs, since it is switched on by an environment variable that is read when one starts.
+// The tests of Sync. They fill the cache by hand, and then check that its objects haven't changed.
+// client-go has a detector for such changes, but an environment variable turns it on when a program
+// starts, so it is of no use for a single test.
 //
-// As given, Sync changes a label in the cache, and copies a template that it only looks at. `workshop test` holds this exercise
-// to that:
+// As given, Sync changes a label in the cache, and copies a template even if it only reads it.
+// `workshop test` checks these failures:
 //
 // fails: TestSync/no label yet, beside others: both are set
 // says: what is in the cache was changed
@@ -43,8 +44,8 @@ type labels = map[string]string
 
 func TestSync(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		own, template         labels // in the cache; nil: there are none
-		wantOwn, wantTemplate labels // as sent; both nil: nothing is to be sent
+		own, template         labels // of the Deployment in the cache, and of its template
+		wantOwn, wantTemplate labels // of the Deployment that is sent; both nil: nothing is sent
 	}{
 		"no labels at all: both are set": {
 			wantOwn: labels{"team": "blue"}, wantTemplate: labels{"team": "blue"},
@@ -127,8 +128,8 @@ func TestADeploymentThatIsGoneIsNoError(t *testing.T) {
 	}
 }
 
-// A controller looks a thousand times for each time that it writes. Whether something is copied can be seen from how much memory
-// is asked for. Here the labels are so many that to copy them shows.
+// A controller reads an object a thousand times for each write. This test detects a copy by the
+// memory that is allocated for it. There are a thousand labels, so that a copy is easy to see.
 func TestALookCopiesNothing(t *testing.T) {
 	many := labels{"team": "blue"}
 	for i := range 1000 {
@@ -149,7 +150,8 @@ func TestALookCopiesNothing(t *testing.T) {
 	}
 }
 
-// bytesFor returns how many bytes of memory a call asks for, but for what only the first call does.
+// bytesFor returns how many bytes of memory a call allocates. It measures the second call, because
+// the first one may allocate more.
 func bytesFor(call func()) uint64 {
 	var before, after runtime.MemStats
 	call()
@@ -159,10 +161,11 @@ func bytesFor(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// copied keeps the compiler from leaving out a copy that nobody needs.
+// copied keeps the compiler from optimizing an unused copy away.
 var copied labels
 
-// newLabeller returns a Labeller for the team blue, with a cache that holds just these Deployments. What it sends is lost.
+// newLabeller returns a Labeller for the team blue, whose cache contains only these Deployments.
+// Its Update does nothing.
 func newLabeller(t *testing.T, cached ...*appsv1.Deployment) *Labeller {
 	t.Helper()
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
@@ -178,7 +181,7 @@ func newLabeller(t *testing.T, cached ...*appsv1.Deployment) *Labeller {
 	}
 }
 
-// said is what this exercise is about in a Deployment.
+// describe returns the part of a Deployment that this exercise is about.
 func describe(d *appsv1.Deployment) string {
 	return fmt.Sprintf("the labels %v, in the template %v", d.Labels, d.Spec.Template.Labels)
 }

@@ -1,7 +1,7 @@
 //go:build solution
 
-// Package mutatedcache is about objects that belong to a cache: if you change one, you change it for all its
-// readers.
+// Package mutatedcache is about objects that belong to a cache. If you change one, you change it
+// for everyone who reads it.
 package mutatedcache
 
 import (
@@ -14,10 +14,10 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 )
 
-// teamLabel says whom to call.
+// teamLabel is the label for the name of the team that owns a Deployment.
 const teamLabel = "team"
 
-// Labeller gives Deployments, and by their templates the Pods that they make, the label of a team.
+// Labeller puts the label of a team on Deployments and on their templates, and so on their Pods.
 type Labeller struct {
 	Team string
 	// Deployments reads the informer's cache.
@@ -26,8 +26,9 @@ type Labeller struct {
 	Update func(context.Context, *appsv1.Deployment) error
 }
 
-// Sync gives the Deployment of that name the team's label, on itself and on its template. It leaves what is in the cache as it
-// is. If both labels are right already, it sends nothing and copies nothing: so it is with nearly every call.
+// Sync sets the team's label on the Deployment of that name, and on its template. It never changes
+// the object in the cache. If both labels are right already, as in nearly every call, it sends
+// nothing and copies nothing.
 func (l *Labeller) Sync(ctx context.Context, namespace, name string) error {
 	cached, err := l.Deployments.Deployments(namespace).Get(name)
 	if apierrors.IsNotFound(err) {
@@ -37,12 +38,12 @@ func (l *Labeller) Sync(ctx context.Context, namespace, name string) error {
 		return fmt.Errorf("get Deployment %s: %w", name, err)
 	}
 
-	// 1. Look. That needs no copy.
+	// 1. Look at the labels. That needs no copy.
 	if cached.Labels[teamLabel] == l.Team && cached.Spec.Template.Labels[teamLabel] == l.Team {
 		return nil
 	}
 
-	// 2. Copy, all the way down, before the first change.
+	// 2. Make a deep copy before the first change.
 	changed := cached.DeepCopy()
 	metav1.SetMetaDataLabel(&changed.ObjectMeta, teamLabel, l.Team)
 	metav1.SetMetaDataLabel(&changed.Spec.Template.ObjectMeta, teamLabel, l.Team)

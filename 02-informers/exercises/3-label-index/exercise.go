@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package labelindex finds Deployments by a label, without looking at those that haven't got it.
+// Package labelindex finds Deployments by a label, without looking at those that don't have it.
 package labelindex
 
 import (
@@ -18,16 +18,18 @@ import (
 // controllerLabel is the label whose value is a Foo's name.
 const controllerLabel = "controller"
 
-// Indexers are for the informer of Deployments: it is given them by its AddIndexers.
+// Indexers returns the indexes for the informer of Deployments. They are passed to its AddIndexers.
 func Indexers() cache.Indexers {
 	// YOUR WORK: return an index of the Deployments that have the label.
 	return cache.Indexers{}
 }
 
-// Strays returns the Deployments in foo's namespace that carry its label and that it doesn't control. They are the cache's:
-// don't change them. deployments is what the informer's GetIndexer returns.
+// Strays returns the Deployments in foo's namespace that have its label, but that it doesn't
+// control. They belong to the cache, so don't change them. deployments is the result of the
+// informer's GetIndexer.
 func Strays(deployments cache.Indexer, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
-	// YOUR WORK: this finds the right ones, but looks at every Deployment in the namespace. Ask the index instead.
+	// YOUR WORK: this finds the right Deployments, but looks at every Deployment in the namespace.
+	// Use the index instead.
 	selector := labels.SelectorFromSet(labels.Set{controllerLabel: foo.Name})
 	labelled, err := appslisters.NewDeploymentLister(deployments).Deployments(foo.Namespace).List(selector)
 	if err != nil {

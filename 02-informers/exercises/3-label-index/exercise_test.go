@@ -1,8 +1,9 @@
 //go:build check || solution
 
-// What Strays finds, and at how many Deployments it looks to find it. The informer's indexer is filled by hand.
+// The tests of Strays: which Deployments it finds, and how many it looks at to find them. The
+// informer's indexer is filled by hand.
 //
-// As given, it finds the right ones, by looking at all. `workshop test` holds this exercise to that:
+// As given, Strays finds the right ones, but looks at all. `workshop test` checks these failures:
 //
 // fails: TestTheIndex/a question looks only at the Deployments that have the label
 // says: it looked at 1003 Deployments, want 3
@@ -31,7 +32,7 @@ import (
 func TestStrays(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		given []*appsv1.Deployment
-		then  func(*informed) // what the informer hears of later
+		then  func(*informed) // a later change, which the informer hears of
 		want  []string
 	}{
 		"a Deployment that the Foo controls is no stray": {
@@ -79,7 +80,7 @@ func TestStrays(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			i := newInformed(t, test.given...)
 			if test.then != nil {
-				i.strays("example") // remembering this answer would be wrong later
+				i.strays("example") // if Strays remembers this result, it will be wrong
 				test.then(i)
 			}
 
@@ -90,7 +91,8 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// No stopwatch is needed to see what an index is good for: count what is looked at.
+// You don't need a stopwatch to see what an index is good for. These tests count how many
+// Deployments are looked at.
 func TestTheIndex(t *testing.T) {
 	t.Run("a question looks only at the Deployments that have the label", func(t *testing.T) {
 		i := newInformed(t, labelled("a"), labelled("b"), labelled("web", controlledBy("uid of example")))
@@ -154,18 +156,18 @@ func TestTheIndex(t *testing.T) {
 	})
 }
 
-// informed is an informer's indexer, with Indexers in it, that counts.
+// informed is an informer's indexer with the indexes from Indexers. It counts how it is used.
 type informed struct {
 	cache.Indexer
-	lookedAt int // objects that it has handed out
-	calls    int // of index functions
+	lookedAt int // objects that it has returned
+	calls    int // calls of the index functions
 	t        *testing.T
 }
 
 func newInformed(t *testing.T, given ...*appsv1.Deployment) *informed {
 	t.Helper()
 	i := &informed{t: t}
-	// The first is what client-go's informers come with.
+	// client-go's informers always have this index.
 	i.Indexer = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	counted := cache.Indexers{}
 	for name, index := range Indexers() {
@@ -183,7 +185,7 @@ func newInformed(t *testing.T, given ...*appsv1.Deployment) *informed {
 	return i
 }
 
-// hears passes on what the informer is told.
+// hears adds, changes or deletes a Deployment, as the informer does when it hears of it.
 func (i *informed) hears(what func(any) error, d *appsv1.Deployment) {
 	i.t.Helper()
 	if err := what(d); err != nil {
@@ -191,7 +193,7 @@ func (i *informed) hears(what func(any) error, d *appsv1.Deployment) {
 	}
 }
 
-// strays asks for those of a Foo in the namespace default, and returns their names.
+// strays returns the names of the strays of a Foo in the namespace default.
 func (i *informed) strays(foo string) (names []string) {
 	i.t.Helper()
 	found, err := Strays(i, &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: foo, UID: types.UID("uid of " + foo)}})
@@ -205,7 +207,7 @@ func (i *informed) strays(foo string) (names []string) {
 	return names
 }
 
-// indexes returns the names of the learner's indexes.
+// indexes returns the names of your indexes.
 func (i *informed) indexes() (names []string) {
 	i.t.Helper()
 	for name := range Indexers() {
@@ -217,7 +219,7 @@ func (i *informed) indexes() (names []string) {
 	return names
 }
 
-// The ways to objects, counted.
+// These methods return objects, and count them.
 
 func (i *informed) List() []any { return i.count(i.Indexer.List()) }
 
@@ -246,11 +248,12 @@ func (i *informed) count(objects []any) []any {
 	return objects
 }
 
-// The words that the tests are written in.
+// Helpers that the tests are written with.
 
 func deployments(all ...*appsv1.Deployment) []*appsv1.Deployment { return all }
 
-// labelled returns a Deployment in the namespace default with the label of the Foo example, that nobody controls.
+// labelled returns a Deployment in the namespace default with the label of the Foo example. Nobody
+// controls it.
 func labelled(name string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: name, Labels: map[string]string{"app": "nginx", "controller": "example"},

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package labelindex finds Deployments by a label, without looking at those that haven't got it.
+// Package labelindex finds Deployments by a label, without looking at those that don't have it.
 package labelindex
 
 import (
@@ -19,13 +19,13 @@ const controllerLabel = "controller"
 // byControllerLabel is the name of the index.
 const byControllerLabel = "label controller"
 
-// Indexers are for the informer of Deployments: it is given them by its AddIndexers.
+// Indexers returns the indexes for the informer of Deployments. They are passed to its AddIndexers.
 func Indexers() cache.Indexers {
 	return cache.Indexers{byControllerLabel: indexByControllerLabel}
 }
 
-// indexByControllerLabel puts an object under its namespace and the label's value. One without the label stands nowhere. (An
-// error from here wouldn't be handled by anybody: client-go panics.)
+// indexByControllerLabel indexes an object by its namespace and the label's value, if it has the
+// label. (Don't return an error from an index function, because client-go panics.)
 func indexByControllerLabel(obj any) ([]string, error) {
 	object := obj.(metav1.Object)
 	name, ok := object.GetLabels()[controllerLabel]
@@ -35,11 +35,12 @@ func indexByControllerLabel(obj any) ([]string, error) {
 	return []string{indexValue(object.GetNamespace(), name)}, nil
 }
 
-// indexValue is what is written in the index, and what it is asked for.
+// indexValue returns the value under which the index lists the Deployments with a Foo's label.
 func indexValue(namespace, foo string) string { return namespace + "/" + foo }
 
-// Strays returns the Deployments in foo's namespace that carry its label and that it doesn't control. They are the cache's:
-// don't change them. deployments is what the informer's GetIndexer returns.
+// Strays returns the Deployments in foo's namespace that have its label, but that it doesn't
+// control. They belong to the cache, so don't change them. deployments is the result of the
+// informer's GetIndexer.
 func Strays(deployments cache.Indexer, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	labelled, err := deployments.ByIndex(byControllerLabel, indexValue(foo.Namespace, foo.Name))
 	if err != nil {

@@ -1,9 +1,10 @@
 //go:build check || solution
 
-// What OnUpdate sends. The caches are filled by hand, and the test calls OnUpdate as an informer does: with the old and the new
-// state after a change, and with the same one twice at a resync. A status that was written is such a change.
+// The tests of OnUpdate. They fill the caches by hand, and call OnUpdate as an informer does: after
+// a change with the old and the new state, and at a resync with the same state twice. A written
+// status is a change, too.
 //
-// As given, every call sends a status and an event. `workshop test` holds this exercise to that:
+// As given, every call sends a status and an Event. `workshop test` checks these failures:
 //
 // fails: TestOnUpdate/a new Foo: its status and an event, and that's all
 // says: Available since 10:20
@@ -47,7 +48,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// The first call is at ten, each other one ten minutes later. What a Foo's status says at the beginning, it says since nine.
+// The first call is at ten, and each further call is ten minutes later. If a Foo has a status at
+// the beginning, it has had it since nine.
 var (
 	nine = time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
 	ten  = nine.Add(time.Hour)
@@ -57,12 +59,12 @@ func TestOnUpdate(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		foo        *samplecontrollerv1alpha1.Foo
 		deployment *appsv1.Deployment
-		// changed says that the first call is about a change of the Foo: otherwise it is a resync. So are the others, but for
-		// those that follow a status that was written.
+		// changed means that the first call reports a change of the Foo. Otherwise it is a resync.
+		// Each further call is a resync, too, unless the call before it wrote a status.
 		changed bool
 		calls   int
-		refused bool // by the server: the first status that it gets
-		// more is how many Pods are available from the second call on; 0: as many as at first.
+		refused bool // whether the server refuses the first status
+		// more is how many Pods are available from the second call on. 0 means as many as before.
 		more int32
 		want []string
 	}{
@@ -150,11 +152,11 @@ func TestOnUpdate(t *testing.T) {
 	}
 }
 
-// cluster is what the controller sees and sends.
+// cluster has the objects that the controller reads, and records the requests that it sends.
 type cluster struct {
 	*Controller
-	foo, old *samplecontrollerv1alpha1.Foo // in the cache; the state before, if the informer hasn't told of the change yet
-	written  *samplecontrollerv1alpha1.Foo // on its way into the cache
+	foo, old *samplecontrollerv1alpha1.Foo // in the cache; its old state until the next call
+	written  *samplecontrollerv1alpha1.Foo // with the new status, on its way into the cache
 	refuse   bool
 	sent     []string
 	t        *testing.T
@@ -181,7 +183,7 @@ func newCluster(t *testing.T, foo *samplecontrollerv1alpha1.Foo, deployment *app
 	return c
 }
 
-// put makes the Deployment in the cache be as given.
+// put replaces the Deployment in the cache.
 func (c *cluster) put(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	if err := c.deployments.Update(deployment); err != nil {
@@ -189,7 +191,7 @@ func (c *cluster) put(deployment *appsv1.Deployment) {
 	}
 }
 
-// call is one call of OnUpdate, ten minutes after the last one.
+// call calls OnUpdate, and moves the clock forward by ten minutes.
 func call(c *cluster) {
 	c.t.Helper()
 	old, refuse := c.foo, c.refuse
@@ -214,7 +216,7 @@ func call(c *cluster) {
 	clock.SetTime(clock.Now().Add(10 * time.Minute))
 }
 
-// receiveStatus does what the API server does with a status.
+// receiveStatus does what the API server does when it gets a status.
 func (c *cluster) receiveStatus(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	request := fmt.Sprintf("status of generation %d: %d available", foo.Status.ObservedGeneration, foo.Status.AvailableReplicas)
 	for _, condition := range foo.Status.Conditions {
@@ -249,7 +251,8 @@ func newFoo() *samplecontrollerv1alpha1.Foo {
 	}
 }
 
-// ready returns one whose status says since nine that all is there, and unready one that says that so much is.
+// ready returns a Foo that has been Ready since nine, and unready one that hasn't, with that many
+// available replicas.
 func ready() *samplecontrollerv1alpha1.Foo { return saying(3, metav1.ConditionTrue, "Available") }
 func unready(available int32) *samplecontrollerv1alpha1.Foo {
 	return saying(available, metav1.ConditionFalse, "Progressing")
@@ -272,7 +275,8 @@ func saying(available int32, status metav1.ConditionStatus, reason string) *samp
 	return foo
 }
 
-// ofGeneration returns foo after that many changes of its spec, which its status knows nothing of.
+// ofGeneration returns foo with that generation, as after a change of its spec. Its status still
+// has the old one.
 func ofGeneration(generation int64, foo *samplecontrollerv1alpha1.Foo) *samplecontrollerv1alpha1.Foo {
 	foo.Generation = generation
 	return foo

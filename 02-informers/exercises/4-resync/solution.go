@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package resync is about a handler that is called again, at every resync, with objects that haven't changed.
+// Package resync is about a handler that every resync calls, with objects that haven't changed.
 package resync
 
 import (
@@ -20,29 +20,31 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Controller keeps Deployments at the replicas that their Foos ask for, and says in each Foo's status how far they are.
+// Controller scales Deployments to the replicas that their Foos ask for, and reports the progress
+// in each Foo's status.
 type Controller struct {
 	Deployments appslisters.DeploymentLister // reads the informer's cache
 	Clock       clock.PassiveClock
 
-	// The requests: the first two are writes, the third records a Kubernetes event.
+	// The requests. The first two are writes, and the third records a Kubernetes Event.
 	Scale        func(ctx context.Context, deployment *appsv1.Deployment, replicas int32) error
 	UpdateStatus func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error
 	Event        func(foo *samplecontrollerv1alpha1.Foo, reason, message string)
 }
 
-// OnUpdate is called by the informer of Foos when a Foo has changed, with the old state and the new one. At a resync it is
-// called with every Foo, changed or not.
+// OnUpdate is the update handler of the informer of Foos. It gets the old and the new state of a
+// Foo that has changed. At a resync, it is called for every Foo, changed or not.
 //
-// It sends only what says something new. There is an event only when the status has been written and Ready has another reason
-// than before. Like everything from a cache, foo is not to be changed.
+// It writes the status only if it has changed. It records an Event only after it has written a
+// status in which the condition Ready has a new reason. foo belongs to the cache, so OnUpdate never
+// changes it.
 func (c *Controller) OnUpdate(ctx context.Context, _, foo *samplecontrollerv1alpha1.Foo) error {
-	// 1. The Deployment. One write a call: its event brings us back.
+	// 1. Scale the Deployment. This write causes an event, so the status is left to the next call.
 	want := ptr.Deref(foo.Spec.Replicas, 1)
 	deployment, err := c.Deployments.Deployments(foo.Namespace).Get(foo.Spec.DeploymentName)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && !metav1.IsControlledBy(deployment, foo):
-		return nil // making one, and saying that the name is taken, are left out here
+		return nil // to keep this short, it neither creates a Deployment nor reports a taken name
 	case err != nil:
 		return fmt.Errorf("get Deployment %s: %w", foo.Spec.DeploymentName, err)
 	case ptr.Deref(deployment.Spec.Replicas, 1) != want:
@@ -52,8 +54,9 @@ func (c *Controller) OnUpdate(ctx context.Context, _, foo *samplecontrollerv1alp
 		return nil
 	}
 
-	// 2. The status. SetStatusCondition keeps the time of a condition that is what it was. It writes into the slice that it
-	// is given, and foo's is the cache's.
+	// 2. Write the status, if it has changed. SetStatusCondition keeps the LastTransitionTime if
+	// the condition's status is the same as before. It changes the slice, so it gets a copy,
+	// because foo belongs to the cache.
 	status := samplecontrollerv1alpha1.FooStatus{
 		AvailableReplicas:  deployment.Status.AvailableReplicas,
 		ObservedGeneration: foo.Generation,
@@ -70,14 +73,15 @@ func (c *Controller) OnUpdate(ctx context.Context, _, foo *samplecontrollerv1alp
 		return fmt.Errorf("update the status: %w", err)
 	}
 
-	// 3. The event.
+	// 3. Record the Event, if the reason is new.
 	if before := meta.FindStatusCondition(foo.Status.Conditions, ready.Type); before == nil || before.Reason != ready.Reason {
 		c.Event(foo, ready.Reason, ready.Message)
 	}
 	return nil
 }
 
-// readyCondition says whether all the wanted replicas are available, and that this became so now.
+// readyCondition returns the condition Ready, which is true if at least the desired number of
+// replicas is available. Its LastTransitionTime is now.
 func readyCondition(want, available int32, generation int64, now metav1.Time) metav1.Condition {
 	ready := metav1.Condition{
 		Type:               "Ready",

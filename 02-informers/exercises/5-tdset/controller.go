@@ -25,8 +25,8 @@ import (
 
 // controller creates a Deployment for each TDSet and keeps it in the state that the TDSet asks for.
 type controller struct {
-	tdsets rest.Interface             // requests for our own type
-	apps   appsclient.AppsV1Interface // and for Deployments: the part of client-go's clientset that is needed
+	tdsets rest.Interface             // the client for TDSets
+	apps   appsclient.AppsV1Interface // the client for Deployments
 	clock  clock.WithTickerAndDelayedExecution
 
 	tdsetInformer      cache.SharedIndexInformer
@@ -34,17 +34,17 @@ type controller struct {
 	deploymentInformer cache.SharedIndexInformer
 	deploymentsLister  appslisters.DeploymentLister
 
-	// working is held while a handler works: each informer calls its handlers in a goroutine of its own, and so does
-	// each timer.
+	// working is held while handle works, because each informer and each timer calls it in a
+	// goroutine of its own.
 	working sync.Mutex
-	// timers has for each TDSet the timer that brings it back, if there is one.
+	// timers has the timer for the next call of handle for each TDSet, if there is one.
 	timers map[types.NamespacedName]clock.Timer
 }
 
 // newController returns a controller for the TDSets in namespace; "" means all namespaces.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	tdsets, err := newTDSetClient(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for TDSets: %w", err)
@@ -77,11 +77,12 @@ func newTDSetClient(config *rest.Config) (rest.Interface, error) {
 	config.APIPath = "/apis"
 	config.GroupVersion = &groupVersion
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	config.ContentType = runtime.ContentTypeJSON // a CRD's objects have no other form
+	config.ContentType = runtime.ContentTypeJSON // protobuf is only for built-in types
 	return rest.RESTClientFor(config)
 }
 
-// newInformer returns an informer that lists and watches one resource by that client. It never resyncs.
+// newInformer returns an informer that lists and watches one resource with that client. It never
+// resyncs.
 func newInformer(client rest.Interface, resource, namespace string, kind runtime.Object) cache.SharedIndexInformer {
 	listWatch := cache.NewListWatchFromClient(client, resource, namespace, fields.Everything())
 	return cache.NewSharedIndexInformer(listWatch, kind, 0, cache.Indexers{})

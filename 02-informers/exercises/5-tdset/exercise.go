@@ -1,6 +1,7 @@
 //go:build !solution
 
-// Command 5-tdset is a controller for TDSets on client-go's informers: Deployments that are scaled by the time of day.
+// Command 5-tdset is a controller for TDSets, built on client-go's informers. A TDSet asks for a
+// Deployment that is scaled by the time of day.
 package main
 
 import (
@@ -22,27 +23,29 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// YOUR WORK: the handlers. This is the only one so far.
+	// YOUR WORK: write the other handlers. So far, there is only this one.
 	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { c.handleObject(ctx, obj) },
 	})
 
 	<-ctx.Done()
-	// YOUR WORK: stop the timers. None may fire after this.
+	// YOUR WORK: stop all timers. None may fire after run has returned.
 }
 
-// handleObject acts on the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the same key.
+// handleObject handles the TDSet that an event concerns. A Deployment has the same name as its
+// TDSet, so both have the same key.
 func (c *controller) handleObject(ctx context.Context, obj any) {
 	object := obj.(metav1.Object)
 	c.handle(ctx, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
 }
 
-// handle brings one TDSet up to date, and sets the timer that will bring it back.
+// handle calls syncHandler for one TDSet, and sets the timer for the next call.
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	c.working.Lock()
 	defer c.working.Unlock()
-	// YOUR WORK: the timer. syncHandler returns the time at which the TDSet is due again. Keep one timer for each TDSet
-	// in c.timers (c.clock.AfterFunc makes it), and never an outdated one. Retry a failure within a minute, but not at once.
+	// YOUR WORK: set the timer. syncHandler returns the time at which it has to be called again.
+	// Keep one timer for each TDSet in c.timers (c.clock.AfterFunc creates one), and never an
+	// outdated one. After a failure, retry within a minute, but not at once.
 	if _, err := c.syncHandler(ctx, key); err != nil {
 		logFailure(ctx, key, err)
 	}

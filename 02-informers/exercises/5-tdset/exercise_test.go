@@ -3,7 +3,8 @@
 // These tests check what the program does in a cluster while time passes. Their helpers, such as
 // until and wantReplicas, are in cluster_test.go.
 //
-// As given, the program looks at each TDSet once, when it hears of it. `workshop test` holds this exercise to that:
+// As given, the program handles each TDSet only once, when it hears of it. `workshop test` checks
+// these failures:
 //
 // fails: TestRun/a new image is rolled out
 // says: the Deployment's image is crccheck/hello-world, want another
@@ -277,7 +278,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A handler, another informer's handler and a timer may all come at once.
+// The handlers of both informers and a timer may all call handle at once.
 func TestTheLockIsHeldDuringAllWork(t *testing.T) {
 	inACluster(t, (*controller).run, func(c *cluster) {
 		wrote := c.api.onWrite
@@ -297,7 +298,8 @@ func TestTheLockIsHeldDuringAllWork(t *testing.T) {
 	})
 }
 
-// A handler that waited for the lock while the program ended comes when all timers are stopped.
+// A handler may wait for the lock during the shutdown, and get it when all timers have been
+// stopped.
 func TestAHandlerThatComesAfterTheEnd(t *testing.T) {
 	inACluster(t, (*controller).run, func(c *cluster) {
 		c.until("08:00")

@@ -1,6 +1,7 @@
 //go:build solution
 
-// Command 5-tdset is a controller for TDSets on client-go's informers: Deployments that are scaled by the time of day.
+// Command 5-tdset is a controller for TDSets, built on client-go's informers. A TDSet asks for a
+// Deployment that is scaled by the time of day.
 package main
 
 import (
@@ -26,8 +27,8 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// Whatever happens, to a TDSet or to a Deployment, is a reason to look at the TDSet concerned. A deletion too: what is gone
-	// has no use for its timer.
+	// Any change to a TDSet or a Deployment is a reason to call handle. So is a deletion, because a
+	// deleted Deployment has to be created again, and a deleted TDSet's timer has to be stopped.
 	handler := cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { c.handleObject(ctx, obj) },
 		UpdateFunc: func(_, obj any) { c.handleObject(ctx, obj) },
@@ -44,7 +45,8 @@ func (c *controller) run(ctx context.Context) {
 	}
 }
 
-// handleObject acts on the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the same key.
+// handleObject handles the TDSet that an event concerns. A Deployment has the same name as its
+// TDSet, so both have the same key.
 func (c *controller) handleObject(ctx context.Context, obj any) {
 	name, err := cache.DeletionHandlingObjectToName(obj) // obj may be a tombstone
 	if err != nil {
@@ -54,15 +56,16 @@ func (c *controller) handleObject(ctx context.Context, obj any) {
 	c.handle(ctx, name.AsNamespacedName())
 }
 
-// handle brings one TDSet up to date, and sets the timer that will bring it back.
+// handle calls syncHandler for one TDSet, and sets the timer for the next call.
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	c.working.Lock()
 	defer c.working.Unlock()
 	if ctx.Err() != nil {
-		return // else this would set a timer that nobody stops
+		return // otherwise, this would set a timer that nobody stops
 	}
-	// This look stands for the one that the timer is set for. If the timer has gone off already, and waits for the lock: then
-	// there will be one more look than needed, which does no harm.
+	// This call replaces the one that the timer is set for. If the timer has fired already, its
+	// call is waiting for the lock. Then syncHandler is called once more than necessary, which is
+	// harmless.
 	if timer := c.timers[key]; timer != nil {
 		timer.Stop()
 		delete(c.timers, key)
@@ -71,7 +74,8 @@ func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	next, err := c.syncHandler(ctx, key)
 	if err != nil {
 		logFailure(ctx, key, err)
-		// Without this, a write that fails at nine o'clock would be lost until the next boundary.
+		// Without this, nothing would retry a write that fails at nine o'clock until the next
+		// boundary.
 		next = c.clock.Now().Add(retryAfter)
 	}
 	if !next.IsZero() {

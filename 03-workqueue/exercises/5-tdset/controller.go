@@ -26,8 +26,8 @@ import (
 
 // controller creates a Deployment for each TDSet and keeps it in the state that the TDSet asks for.
 type controller struct {
-	tdsets rest.Interface             // requests for our own type
-	apps   appsclient.AppsV1Interface // and for Deployments: the part of client-go's clientset that is needed
+	tdsets rest.Interface             // the client for TDSets
+	apps   appsclient.AppsV1Interface // the client for Deployments
 	clock  clock.WithTickerAndDelayedExecution
 
 	tdsetInformer      cache.SharedIndexInformer
@@ -41,7 +41,7 @@ type controller struct {
 // newController returns a controller for the TDSets in namespace; "" means all namespaces.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	tdsets, err := newTDSetClient(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for TDSets: %w", err)
@@ -74,11 +74,12 @@ func newTDSetClient(config *rest.Config) (rest.Interface, error) {
 	config.APIPath = "/apis"
 	config.GroupVersion = &groupVersion
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	config.ContentType = runtime.ContentTypeJSON // a CRD's objects have no other form
+	config.ContentType = runtime.ContentTypeJSON // protobuf is only for built-in types
 	return rest.RESTClientFor(config)
 }
 
-// newInformer returns an informer that lists and watches one resource by that client. It never resyncs.
+// newInformer returns an informer that lists and watches one resource with that client. It never
+// resyncs.
 func newInformer(client rest.Interface, resource, namespace string, kind runtime.Object) cache.SharedIndexInformer {
 	listWatch := cache.NewListWatchFromClient(client, resource, namespace, fields.Everything())
 	return cache.NewSharedIndexInformer(listWatch, kind, 0, cache.Indexers{})

@@ -1,5 +1,5 @@
-// What client-go asks of every type: deep copies, and a registration that says which Go type a kind is. Chapter 04 generates
-// this.
+// What client-go needs for every type: deep copies, and a scheme that maps kinds to Go types. In
+// chapter 04, this is generated.
 
 package main
 
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// addToScheme registers the types of this package.
+// addToScheme adds this package's types to scheme.
 func addToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(groupVersion, &TDSet{}, &TDSetList{})
 	metav1.AddToGroupVersion(scheme, groupVersion)
@@ -29,7 +29,7 @@ func (t *TDSet) DeepCopy() *TDSet {
 	return &out
 }
 
-// DeepCopyObject is DeepCopy for those who don't know the type.
+// DeepCopyObject is DeepCopy for callers that don't know the type.
 func (t *TDSet) DeepCopyObject() runtime.Object { return t.DeepCopy() }
 
 // DeepCopyObject copies the list and every TDSet in it.

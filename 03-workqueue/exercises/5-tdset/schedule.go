@@ -1,4 +1,5 @@
-// The schedule: what a TDSet wants at an instant. It asks no clock: the instant is given to it.
+// The schedule: what a TDSet asks for at an instant. Nothing here reads a clock, because the
+// instant is an argument.
 
 package main
 

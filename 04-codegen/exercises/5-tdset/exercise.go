@@ -24,7 +24,7 @@ const fieldManager = "tdset-controller"
 // doesn't start the informers. That is left to run.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	c := &controller{clock: wallClock, queue: newQueue()}
 	// YOUR WORK: create both clients, and for TDSets and for Deployments an informer and a lister
 	// in that namespace. All of them are generated: for TDSets in pkg/generated, and for

@@ -30,7 +30,7 @@ const fieldManager = "tdset-controller"
 // doesn't start the informers. That is left to run.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // no limit here: the server has one that is fair to all (API Priority and Fairness)
+	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	tdsets, err := versioned.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for TDSets: %w", err)
