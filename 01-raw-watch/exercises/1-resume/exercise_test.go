@@ -2,8 +2,8 @@
 
 // What Follow promises. Each case is the response to a watch from resourceVersion 5.
 //
-// As given, it keeps the first three promises and breaks the others. `workshop test` holds this
-// exercise to that:
+// As given, it keeps the first three promises and breaks the others. `workshop test` checks these
+// failures:
 //
 // fails: TestFollow/a bookmark is a point to go on from, and no change
 // says: it reported [ADDED a BOOKMARK ]

@@ -2,7 +2,7 @@
 
 // What Relist promises. Each case has the known objects, and the lists that follow one another.
 //
-// As given, it reports every listed object as new. `workshop test` holds this exercise to that:
+// As given, it reports every listed object as new. `workshop test` checks these failures:
 //
 // fails: TestRelist/nothing has changed: nothing is reported
 // says: it reported [ADDED blue/a at 1, ADDED blue/b at 2], want nothing

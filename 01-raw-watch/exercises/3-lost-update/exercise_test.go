@@ -2,8 +2,8 @@
 
 // What Update promises. Each case has the Deployment on the server and the desired one.
 //
-// As given, it keeps only the promises that a single PUT can keep. `workshop test` holds this
-// exercise to that:
+// As given, it keeps only the promises that a single PUT can keep. `workshop test` checks these
+// failures:
 //
 // fails: TestUpdate/what others have set stays
 // says: metadata.annotations.team is gone, want "blue"

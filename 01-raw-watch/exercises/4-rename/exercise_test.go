@@ -3,7 +3,7 @@
 // What Sync promises. Each case is a namespace in which the Foo "example" asks for the Deployment
 // "new". Sync is called until it has nothing left to do.
 //
-// As given, it deletes first and asks later. `workshop test` holds this exercise to that:
+// As given, it deletes first and asks later. `workshop test` checks these failures:
 //
 // fails: TestSync/the Deployment of another Foo is left alone
 // says: it deleted "web", which isn't this Foo's

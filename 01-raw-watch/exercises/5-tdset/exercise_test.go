@@ -4,7 +4,7 @@
 // passes. Their helpers, such as until and wantReplicas, are in cluster_test.go.
 //
 // As given, the program only reacts to events, and thinks that no window is ever active. `workshop
-// test` holds this exercise to that:
+// test` checks these failures:
 //
 // fails: TestScheduleAt/before a window: the default, until it begins
 // says: the next change is never, want 2026-03-02T09:00:00Z

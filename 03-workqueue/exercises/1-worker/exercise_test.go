@@ -4,7 +4,7 @@
 // testing/synctest. A bubble's clock moves only when all goroutines wait, so the pauses between
 // tries are exact, and an hour takes no time.
 //
-// As given, RunWorker fails five of them. `workshop test` holds this exercise to that:
+// As given, RunWorker fails five of them. `workshop test` checks these failures:
 //
 // fails: TestRunWorker/a key that fails comes back
 // says: event 1: tried once, want 2 tries, after a pause of [5ms]

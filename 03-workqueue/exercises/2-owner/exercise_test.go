@@ -3,7 +3,7 @@
 // These tests check what OwnerOf promises. The cache has two Foos in the namespace default, example
 // and other, and another example in the namespace elsewhere.
 //
-// As given, OwnerOf fails six of them. `workshop test` holds this exercise to that:
+// As given, OwnerOf fails six of them. `workshop test` checks these failures:
 //
 // fails: TestOwnerOf/a Foo is among its owners, but something else controls it
 // says: it found Foo default/example (uid of example), want none

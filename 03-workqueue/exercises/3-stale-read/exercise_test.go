@@ -3,8 +3,8 @@
 // These tests check what Sync promises. The server is one of client-go's fakes. Each test fills the
 // cache itself, and so decides how far it is behind. The Foos ask for three Pods.
 //
-// As given, Sync is right as long as the cache has everything. `workshop test` holds this exercise
-// to that:
+// As given, Sync is right as long as the cache has everything. `workshop test` checks these
+// failures:
 //
 // fails: TestSyncWithACacheThatIsBehind/the Foo's turn comes again and again before any event
 // says: the Foo has 12 Pods, want 3

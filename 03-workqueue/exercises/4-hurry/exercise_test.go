@@ -4,7 +4,7 @@
 // testing/synctest. A bubble's clock moves only when all goroutines wait, so the tests measure
 // pauses and nothing else. The server is a function that answers at once.
 //
-// As given, a thousand Foos take minutes. `workshop test` holds this exercise to that:
+// As given, a thousand Foos take minutes. `workshop test` checks these failures:
 //
 // fails: TestClientConfig/a thousand requests leave at once
 // says: 1000 requests took 3m18s, want 0s

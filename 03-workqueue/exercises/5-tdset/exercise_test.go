@@ -3,7 +3,7 @@
 // These tests check what the program does in a cluster while time passes. Their helpers, such as
 // until and wantReplicas, are in cluster_test.go.
 //
-// As given, the program processes each TDSet only once. `workshop test` holds this exercise to that:
+// As given, the program processes each TDSet only once. `workshop test` checks these failures:
 //
 // fails: TestRun/a new image is rolled out
 // says: the Deployment's image is crccheck/hello-world, want another

@@ -3,7 +3,7 @@
 // These tests check what At promises: first one instant at a time, then against a brute-force
 // search through all hours of several weeks, in zones whose clocks change in these weeks.
 //
-// As given, At treats all days alike. `workshop test` holds this exercise to that:
+// As given, At treats all days alike. `workshop test` checks these failures:
 //
 // fails: TestWhichWindow/a day on which it doesn't begin
 // says: it says window 0 until Sat 2025-06-07 17:00 UTC; want no window until Mon 2025-06-09 09:00 UTC

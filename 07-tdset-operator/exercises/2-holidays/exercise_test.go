@@ -5,7 +5,7 @@
 // chapter's At for the windows.
 //
 // As given, At uses the dates and midnights of UTC, and looks at no other day. `workshop test`
-// holds this exercise to that:
+// checks these failures:
 //
 // fails: TestAt/on the evening before, when no window is active anyway
 // says: it says no window until 2026-12-25 09:00 UTC; want no window until 2026-12-26 09:00 UTC

@@ -6,8 +6,8 @@
 // ReplicaSets, and the queue: Reconcile is called after an event, after a RequeueAfter, and a
 // second after an error.
 //
-// As given, the steps are in the wrong order, among other mistakes. `workshop test` holds this
-// exercise to that:
+// As given, the steps are in the wrong order, among other mistakes. `workshop test` checks these
+// failures:
 //
 // fails: TestDeletion/its Pods take 20 seconds to end
 // says: after 5s it let go, and 2 Pods were still there

@@ -4,8 +4,8 @@
 // lint with prometheus/testutil. The cache is a fake client, and its TDSets have the status that
 // the controller has written.
 //
-// As given, a scrape returns what Reconcile last set, under the wrong names. `workshop test` holds
-// this exercise to that:
+// As given, a scrape returns what Reconcile last set, under the wrong names. `workshop test` checks
+// these failures:
 //
 // fails: TestLint
 // says: use base unit "seconds" instead of "minutes"

@@ -5,7 +5,7 @@
 // set the clock from one such instant to the next, so a night takes no time.
 //
 // As given, Parse accepts invalid overrides, each override ends too late, and Reconcile reports its
-// beginning again and again. `workshop test` holds this exercise to that:
+// beginning again and again. `workshop test` checks these failures:
 //
 // fails: TestParse/too many
 // says: is taken for 1001 replicas until 2026-01-01T22:00:00Z, want an error
