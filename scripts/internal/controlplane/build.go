@@ -62,7 +62,7 @@ func (b *Builder) Build(ctx context.Context, progress func(Progress)) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	stamp, err := b.stamp()
+	stamp, err := b.Stamp()
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func New(root string) *Builder {
 
 // Missing lists what isn't built yet, or was built for another go.mod or with other flags.
 func (b *Builder) Missing() ([]Component, error) {
-	want, err := b.stamp()
+	want, err := b.Stamp()
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +92,9 @@ func (b *Builder) Missing() ([]Component, error) {
 	}), nil
 }
 
-// stamp returns what the stamp beside each binary should contain: its go.mod and build flags. A
+// Stamp returns what the stamp beside each binary should contain: its go.mod and build flags. A
 // build writes the stamp last, so the next build repeats a component that was interrupted.
-func (b *Builder) stamp() (string, error) {
+func (b *Builder) Stamp() (string, error) {
 	data, err := os.ReadFile(filepath.Join(b.Module, "go.mod"))
 	if err != nil {
 		return "", fmt.Errorf("reading what the control plane is built from: %w", err)

@@ -18,7 +18,7 @@ func built(t *testing.T) *Builder {
 		}
 	}
 	write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.36.3\n")
-	stamp, err := b.stamp()
+	stamp, err := b.Stamp()
 	if err != nil {
 		t.Fatal(err)
 	}

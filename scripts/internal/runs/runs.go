@@ -49,8 +49,7 @@ func Begin(ctx context.Context, root string, waiting func(holder string)) (*Run,
 		r.release()
 		return nil, fmt.Errorf("removing what a former run has left: %w", err)
 	}
-	r.unique = filepath.Join(r.dir(), fmt.Sprintf("run-%d", time.Now().UnixNano()))
-	if err := os.Symlink(r.state, r.unique); err != nil {
+	if r.unique, err = r.Link(fmt.Sprintf("run-%d", time.Now().UnixNano())); err != nil {
 		r.release()
 		return nil, err
 	}
@@ -107,6 +106,12 @@ func (r *Run) Own(folders ...string) error {
 	// Renamed, so that the record never ends in the middle of a name: folders are removed by it.
 	written := r.record() + ".new"
 	return errors.Join(os.WriteFile(written, []byte(strings.Join(r.folders, "\n")), 0o600), os.Rename(written, r.record()))
+}
+
+// Link returns another path to .workshop, which lasts as long as the run and has name in it.
+func (r *Run) Link(name string) (string, error) {
+	link := filepath.Join(r.dir(), name)
+	return link, os.Symlink(r.state, link)
 }
 
 // Unique returns a path to a file of .workshop that no other run uses. Go's test cache compares

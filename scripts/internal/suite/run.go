@@ -62,10 +62,10 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 }
 
 // testEnvironment returns the environment of the tests: how to use and break the cluster, and the
-// chapters to judge on it. Go caches a passed test until its environment changes, so each run has
-// its own path to what a test needs to use a cluster.
+// chapters to judge on it. Go caches a passed test until its environment changes. So each run has
+// its own path to the cluster's kubeconfig, while tests that start an API server of their own, as
+// envtest does, are cached until the control plane has another version.
 func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
-	programs := s.this.Unique(s.Bin)
 	return []string{
 		"GOWORK=off",
 		"TEST_KUBECONFIG=" + s.this.Unique(c.Kubeconfig()),
@@ -73,8 +73,8 @@ func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) [
 		"TEST_KUBECTL=" + s.kubectl(c).Binary,
 		"TEST_CHAPTERS=" + strings.Join(chapters.Names(judged), ","),
 		"TEST_CLUSTER=" + c.Name(),
-		"WORKSHOP_TEST_BIN=" + programs,
-		"KUBEBUILDER_ASSETS=" + programs, // for envtest
+		"WORKSHOP_TEST_BIN=" + s.programs,
+		"KUBEBUILDER_ASSETS=" + s.programs, // for envtest
 	}
 }
 

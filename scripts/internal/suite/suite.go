@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/output"
@@ -28,9 +30,10 @@ type Suite struct {
 	Chapters   []chapters.Chapter
 	Everything bool
 
-	this   *runs.Run
-	counts gotest.Counts
-	race   []string // arguments to go test
+	this     *runs.Run
+	programs string // a path to Bin that changes with the version of the control plane
+	counts   gotest.Counts
+	race     []string // arguments to go test
 }
 
 // The tests' clusters, separate from the user's own. The contract has one to itself, because it
@@ -84,6 +87,10 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 // of .workshop that this run makes. The commands in the texts run in another repository, the reader's
 // copy, and so don't wait for the run that has started them.
 func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *error), err error) {
+	version, err := controlplane.New(s.Root).Stamp()
+	if err != nil {
+		return nil, err
+	}
 	step := s.UI.Start("tests")
 	defer step.Drop()
 	this, err := runs.Begin(ctx, s.Root, func(holder string) { step.Update("waiting for %s", holder) })
@@ -92,10 +99,14 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 	}
 	s.this = this
 	end = func(result *error) { *result = errors.Join(*result, this.End(ctx)) }
-	if err := this.Own(folders...); err != nil {
+	if err = this.Own(folders...); err == nil {
+		s.programs, err = this.Link("control-plane-" + version)
+	}
+	if err != nil {
 		end(&err)
 		return nil, err
 	}
+	s.programs = filepath.Join(s.programs, filepath.Base(s.Bin))
 	return end, nil
 }
 
@@ -156,7 +167,7 @@ func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 	}
 	lane := &Suite{
 		Root: s.Root, Bin: s.Bin, Chapters: s.Chapters, Everything: s.Everything,
-		UI: s.UI.Beside(&said, follow), this: s.this, race: s.race,
+		UI: s.UI.Beside(&said, follow), this: s.this, programs: s.programs, race: s.race,
 	}
 	done := make(chan struct{})
 	go func() {
