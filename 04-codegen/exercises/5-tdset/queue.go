@@ -15,8 +15,8 @@ import (
 
 const workers = 2
 
-// newQueue returns a queue that retries failing keys after 5 ms, then 10, 20 and so on, up to a minute. It counts
-// durations, so it needs no clock of ours.
+// newQueue returns a queue that retries a failing key after 5 ms, 10 ms, 20 ms and so on, up to a
+// minute. It works with durations, so it doesn't need our clock.
 func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
 	return workqueue.NewTypedRateLimitingQueue(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](5*time.Millisecond, time.Minute))
@@ -33,8 +33,8 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// Whatever happens, to a TDSet or to a Deployment, is a reason to look at the TDSet concerned. A TDSet that is deleted is
-	// none: there is nothing left to be done about it.
+	// Any event of a TDSet or a Deployment enqueues the TDSet, except for the deletion of the TDSet
+	// itself, after which there is nothing left to do.
 	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    c.enqueue,
 		UpdateFunc: func(_, obj any) { c.enqueue(obj) },
@@ -54,8 +54,8 @@ func (c *controller) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// enqueue queues the key of the TDSet that an event concerns: a Deployment has the name of its TDSet, so both have the
-// same key.
+// enqueue adds the key of the TDSet that an event concerns. A Deployment has the same name as its
+// TDSet, so both have the same key.
 func (c *controller) enqueue(obj any) {
 	name, err := cache.DeletionHandlingObjectToName(obj) // obj may be a tombstone
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *controller) enqueue(obj any) {
 	c.queue.Add(name.AsNamespacedName())
 }
 
-// processNextWorkItem waits for a key, works on it, and says whether there may be more.
+// processNextWorkItem waits for a key, processes it, and reports whether there may be another one.
 func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
@@ -81,8 +81,9 @@ func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	}
 	c.queue.Forget(key)
 	if !next.IsZero() {
-		// This can't be taken back, and needn't be. Should the schedule change, or the TDSet go, the key comes all the
-		// same, syncHandler finds nothing to do, and says when to come next. Of several times, the queue keeps the earliest.
+		// Nothing can cancel this, and nothing has to. If the schedule changes, or the TDSet is
+		// deleted, the key is still queued at this time. Then syncHandler finds nothing to do, and
+		// returns the next time. If a key has several times, the queue keeps the earliest.
 		c.queue.AddAfter(key, next.Sub(c.clock.Now()))
 	}
 	return true

@@ -68,7 +68,7 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 // else wrote first, and their write causes an event.
 func logFailure(ctx context.Context, key types.NamespacedName, err error) {
 	switch {
-	case ctx.Err() != nil: // told to stop
+	case ctx.Err() != nil: // the program is shutting down
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		klog.V(2).InfoS("Someone else wrote first", "tdset", key, "err", err)
 	default:
