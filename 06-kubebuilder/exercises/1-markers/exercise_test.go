@@ -1,9 +1,11 @@
 //go:build check || solution
 
-// What an API server makes of Backups, by the CRD that controller-gen makes of their Go type. Each Backup is sent twice: as kubectl
-// does it, with the YAML that is here; and as a Go program does it, by way of the Go type.
+// These tests send Backups to an API server that has the CRD which controller-gen makes from their
+// Go type. Each Backup is sent twice: as YAML, as kubectl does it, and converted to the Go type, as
+// a Go program does it.
 //
-// As given, nearly all of them are accepted. `workshop test` holds this exercise to that:
+// As given, nearly all of them are accepted. `workshop test` checks that it fails in exactly these
+// ways:
 //
 // fails: TestTheCRD/who applies a store leaves the others alone
 // says: to a server-side apply, the list of stores is one value, not a map by name: of two who apply a store each,
@@ -131,7 +133,8 @@ func TestTheCRD(t *testing.T) {
 	})
 }
 
-// whole is a Backup of which everything is said. What a test says is merged into it: null takes a field away.
+// whole is the spec of a Backup that sets every field. A test merges its changes into it, and null
+// removes a field.
 const whole = `
 database: shop
 hour: 3
@@ -146,9 +149,9 @@ var longest = "a" + strings.Repeat("-", 61) + "z" // 63 characters
 
 func TestAccepted(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		update bool   // of the whole one
-		send   string // what is special about it
-		stored string // what is special about what is stored, beyond that
+		update bool   // an update of the whole Backup; otherwise a create
+		send   string // changes to the whole Backup
+		stored string // further differences in the stored Backup
 		why    string
 	}{
 		"one of which everything is said": {},
@@ -215,7 +218,7 @@ func TestAccepted(t *testing.T) {
 				default:
 					continue
 				}
-				return // the other would only repeat it
+				return // the other sender would get the same failure
 			}
 		})
 	}
@@ -223,15 +226,15 @@ func TestAccepted(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		update bool     // of the whole one
-		send   []string // what is special about it: each of these by itself
+		update bool     // an update of the whole Backup; otherwise a create
+		send   []string // changes to the whole Backup, each tried by itself
 		field  string
 		says   string
 		why    string
 	}{
 		"one without a spec": {
 			send:  []string{"spec: null"},
-			field: "spec", // or of a spec that is empty, since a Go program can't leave it out: what has to be said in it
+			field: "spec", // or a required field in it, because a Go program sends an empty spec
 			why:   "what has to be said in a spec is asked for only where there is a spec",
 		},
 		"one that doesn't say the database": {
@@ -356,7 +359,7 @@ func TestRefused(t *testing.T) {
 							complaint = fmt.Sprintf("it is stored, with %s; want it refused, at %s", shown(sent, test.field), test.field)
 						}
 						t.Errorf("%s, %s%s", sender, complaint, because(test.why))
-						return // the others would only repeat it
+						return // the others would get the same failure
 					}
 				}
 			}
@@ -364,7 +367,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// compare says what isn't right about a refusal: it has to be at that field, and nowhere else, and to say that.
+// compare describes what is wrong with a refusal. It must be about that field and no other, and its
+// message must contain says.
 func compare(wrong field.ErrorList, name, says string) string {
 	var here, elsewhere field.ErrorList
 	for _, found := range wrong {
@@ -385,7 +389,7 @@ func compare(wrong field.ErrorList, name, says string) string {
 	return ""
 }
 
-// sender says who sends an object.
+// sender is kubectl or a Go program.
 type sender struct {
 	name   string
 	byType bool
@@ -395,7 +399,7 @@ var senders = []sender{{"from kubectl", false}, {"from a Go program", true}}
 
 func (s sender) String() string { return s.name }
 
-// object is what arrives at the server.
+// object returns the object as the server receives it.
 func (s sender) object(t *testing.T, object map[string]any) map[string]any {
 	t.Helper()
 	if !s.byType {
@@ -412,7 +416,7 @@ func (s sender) object(t *testing.T, object map[string]any) map[string]any {
 	return parse(t, string(text))
 }
 
-// theServer is the server that all of it is sent to.
+// theServer returns the API server, which all tests share.
 func theServer(t *testing.T) *server {
 	t.Helper()
 	s, err := newServer()
@@ -422,7 +426,7 @@ func theServer(t *testing.T) *server {
 	return s
 }
 
-// backup returns a whole Backup, but for these changes.
+// backup returns the whole Backup with these changes.
 func backup(t *testing.T, changes ...string) map[string]any {
 	t.Helper()
 	object := map[string]any{
@@ -442,7 +446,7 @@ func backup(t *testing.T, changes ...string) map[string]any {
 	return object
 }
 
-// parse reads YAML or JSON, and holds integers as the API server does.
+// parse reads YAML or JSON. Integers have the same Go type as in the API server.
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	asJSON, err := yaml.YAMLToJSON([]byte(text))
@@ -456,7 +460,7 @@ func parse(t *testing.T, text string) map[string]any {
 	return object
 }
 
-// stores says that many stores, the first of which is the primary.
+// stores returns YAML with that many stores. The first one is the primary.
 func stores(count int) string {
 	var all []string
 	for i := range count {
@@ -470,7 +474,7 @@ func specOf(object map[string]any) map[string]any {
 	return spec
 }
 
-// different says which fields are so, and not as they should be.
+// different lists the fields that differ from what they should be.
 func different(got, want map[string]any) string {
 	var all []string
 	for _, name := range []string{"database", "hour", "mode", "stores", "primary", "retention"} {
@@ -481,7 +485,7 @@ func different(got, want map[string]any) string {
 	return strings.Join(all, "; ")
 }
 
-// shown is the field of the spec that a path leads through.
+// shown returns the field of the spec that a path begins with, and its value.
 func shown(object map[string]any, path string) string {
 	value, name := object["spec"], "spec"
 	if names := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' }); len(names) > 1 {

@@ -3,54 +3,58 @@
 // +groupName=exercises.example.com
 // +versionName=v1
 
-// Package markers has the Go types of a resource. Its CRD is made from them.
+// Package markers has the Go types of a resource. controller-gen makes its CRD from them.
 package markers
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// What the comments promise, the API server shall see to. Each refusal is at the field that the promise is about.
+// The API server should keep the promises in the comments. Each refusal should name the field that
+// the promise is about.
 //
-// Whether YAML says it or a Go program that has these types: it is the same Backup. What the one can say the other can, and what
-// the one leaves out the other can leave out.
+// It must make no difference whether a Backup comes from YAML or from a Go program that uses these
+// types. Either can set every allowed value. If either forgets a required field, the Backup is
+// refused.
 
-// Backup asks for copies of a database, one a day.
+// Backup asks for a daily copy of a database.
 type Backup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the user wants. It has to be said.
+	// Spec is the desired state. It is required.
 	// +required
 	Spec BackupSpec `json:"spec"`
 }
 
-// The rule for Primary is on BackupSpec, since it needs two fields; fieldPath says which of them the error names. Its cost is estimated
-// from MaxItems and MaxLength: without a limit on the number or length of names, the server rejects the CRD itself.
+// The rule for Primary is on BackupSpec, because it needs two fields. fieldPath is the one that the
+// error names. The server estimates the rule's cost from MaxItems and MaxLength. Without limits on
+// the number and the length of the names, it would refuse the CRD.
 
 // BackupSpec is the desired state of a Backup.
 // +kubebuilder:validation:XValidation:rule="!has(self.primary) || self.stores.exists(store, store.name == self.primary)",fieldPath=".primary",message="spec.stores has no such name: add a store of that name, or name one that is there"
 type BackupSpec struct {
-	// Database is the name of what is copied: a DNS-1123 label (a to z, 0 to 9, and "-" except at the ends), at most 63 characters.
-	// It has to be said, and it never changes. The refusal of a change says what to do instead: "make another Backup".
+	// Database is the name of the database: a DNS-1123 label (a to z, 0 to 9, and "-" except at the
+	// ends) of at most 63 characters. It is required, and it can't be changed. The error for a
+	// change says what to do instead: "make another Backup".
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="it never changes: for another database, make another Backup"
 	Database string `json:"database"`
 
-	// Hour is when it begins, in UTC, 0 to 23. It has to be said: 0 is midnight.
+	// Hour is when the backup begins, in UTC, 0 to 23. It is required. 0 is midnight.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=23
-	Hour *int32 `json:"hour,omitempty"` // not an int32: a Go program couldn't leave it out, and would say midnight
+	Hour *int32 `json:"hour,omitempty"` // a pointer, so that a program can send 0 or nothing
 
-	// Mode is Full or Incremental. Where it isn't said, it is Full.
+	// Mode is Full or Incremental. The default is Full.
 	// +optional
 	// +default="Full"
 	// +kubebuilder:validation:Enum=Full;Incremental
 	Mode string `json:"mode,omitempty"`
 
-	// Stores are where the copies go, 1 to 8 of them. They have to be said. No two have the same name, and who applies one of
-	// them leaves the others alone.
+	// Stores are where the copies go, 1 to 8 of them. They are required. No two have the same name.
+	// If you apply one of them, the others stay as they are.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -58,12 +62,13 @@ type BackupSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Stores []Store `json:"stores,omitempty"`
 
-	// Primary is the name of the store to restore from. It needn't be said. If it is, it is one of the stores' names: a refusal
-	// says "add a store of that name".
+	// Primary is the name of the store to restore from. It is optional. If it is set, it must be
+	// the name of one of the stores. Otherwise the error says "add a store of that name".
 	// +optional
 	Primary string `json:"primary,omitempty"`
 
-	// Retention is what is kept. Where it isn't said, it is what it would be if it were said and empty.
+	// Retention says how many copies are kept. It is optional. Leaving it out is the same as
+	// setting it to {}.
 	// +optional
 	// +default={}
 	Retention Retention `json:"retention,omitempty"`
@@ -71,25 +76,27 @@ type BackupSpec struct {
 
 // Store is a place for copies.
 type Store struct {
-	// Name is a DNS-1123 label, at most 63 characters. It has to be said.
+	// Name is a DNS-1123 label of at most 63 characters. It is required.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// Address begins with s3:// or https://, and goes on. It is at most 255 characters. It has to be said.
+	// Address begins with s3:// or https://, followed by at least one character. It has at most 255
+	// characters. It is required.
 	// +required
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^(s3|https)://.+`
 	Address string `json:"address"`
 }
 
-// Retention is what is kept.
+// Retention says how many copies are kept.
 type Retention struct {
-	// Copies is how many are kept, 0 to 30. With 0, only those of the day are. Where it isn't said, it is 7.
+	// Copies is the number of copies to keep, 0 to 30. With 0, only today's are kept. The default
+	// is 7.
 	// +optional
 	// +default=7
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=30
-	Copies *int32 `json:"copies,omitempty"` // a pointer: an int32 of 0 would be left out, and become 7
+	Copies *int32 `json:"copies,omitempty"` // a pointer: omitempty leaves out an int32 of 0
 }

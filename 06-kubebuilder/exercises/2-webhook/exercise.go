@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package webhook is about what a webhook refuses, what it warns of, and what it lets pass.
+// Package webhook is about what a webhook should refuse, warn about, and let pass.
 package webhook
 
 import (
@@ -18,15 +18,16 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// FooDefaulter fills in what a Foo leaves out, and nothing else: what a user has said stays.
+// FooDefaulter sets a field that the user left out. It never changes a field that the user set.
 type FooDefaulter struct{}
 
 var _ admission.Defaulter[*samplecontrollerv1alpha1.Foo] = FooDefaulter{}
 
-// Default gives a Foo without a deploymentName its own name for it. Replicas it leaves to the schema, whose default comes first: so
-// here, a 1 that nobody has said looks like one that somebody has. A Foo that is being deleted stays as it is.
+// Default sets a missing deploymentName to the Foo's own name. It leaves replicas alone. The
+// schema's default, 1, is set before this is called, so Default can't tell it from a 1 that the
+// user set. It doesn't change a Foo that is being deleted.
 func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
-	// YOUR WORK: this knows better than the user.
+	// YOUR WORK: this overrides what the user set.
 	foo.Spec.DeploymentName = foo.Name
 	if *foo.Spec.Replicas < 2 {
 		foo.Spec.Replicas = new(int32(2))
@@ -34,19 +35,23 @@ func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo
 	return nil
 }
 
-// FooValidator refuses what can't be, warns of what is unwise, and lets all else pass. What users read is in texts.go.
+// FooValidator refuses a Foo that breaks a rule, warns about one that is unwise, and lets all
+// others pass. Its messages to users are in texts.go.
 //
-// It refuses a deploymentName that begins with "platform-"; and replicas that are, with those of the other Foos in the namespace, more
-// than 20 together. Foos that are being deleted don't count. A Foo that doesn't say its replicas has 1.
+// There are two rules. A deploymentName must not begin with "platform-". And all Foos in a
+// namespace together may ask for at most 20 replicas. Foos that are being deleted don't count, and
+// a Foo without replicas counts as 1.
 //
-// A refusal is an error of the API's, Invalid. For each field that is wrong it has a cause with that field and what to do about it,
-// all of them at once. It is right: before there is no room for replicas, the API server was asked, not just the cache. As long as
-// the cache says that there is room, it isn't asked. If one of them can't answer, that is an error of the API's too, an internal one.
+// A refusal is the API's error Invalid. It lists all wrong fields at once, each as a cause with
+// advice. It must not be based on an old cache: if the cache says that there is no room for the
+// replicas, the validator asks the API server before it refuses. If the cache says that there is
+// room, it doesn't ask. If a read fails, it returns the API's InternalError.
 //
-// It warns of a single replica, which is unwise, and of what goes along with a deletion. A refusal doesn't warn as well.
+// It warns about a single replica, and about the Deployment that will be deleted with its Foo. A
+// refusal comes without warnings.
 //
-// It writes nothing: the API server is told so (sideEffects=None), and therefore asks also when it is all a dry run. What is let pass
-// here may still be refused by somebody else.
+// It writes nothing. Its configuration promises this (sideEffects=None), so the API server calls it
+// for dry runs, too. And a Foo that passes here may still be refused by another webhook.
 type FooValidator struct {
 	client.Client               // reads from the cache, writes to the server
 	Live          client.Reader // reads from the server
@@ -54,9 +59,9 @@ type FooValidator struct {
 
 var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
-// ValidateCreate judges a new Foo: all that it says.
+// ValidateCreate validates a new Foo.
 func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
-	// YOUR WORK: it refuses too much, says too little, and writes.
+	// YOUR WORK: this refuses too much, explains too little, and writes.
 	if strings.HasPrefix(foo.Spec.DeploymentName, reserved) {
 		return nil, errors.New("no")
 	}
@@ -74,18 +79,19 @@ func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontroller
 	return nil, client.IgnoreAlreadyExists(v.Create(ctx, admitted))
 }
 
-// ValidateUpdate judges, and warns of, what a change changes for the worse: another deploymentName, more replicas, one replica where
-// there were more. Whatever else is wrong was stored so already, and isn't this user's doing: labels, finalizers and fewer replicas
-// pass. Of a Foo that is being deleted everything passes, and nobody is asked.
+// ValidateUpdate only looks at what the update makes worse: a new deploymentName, more replicas, or
+// a single replica instead of several. Anything else that is wrong was stored before, and this user
+// may not have caused it. So changes of labels and finalizers and fewer replicas always pass. So
+// does every update of a Foo that is being deleted, without any read.
 func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
-	// YOUR WORK: it doesn't look at what there was.
+	// YOUR WORK: this ignores the old Foo.
 	return v.ValidateCreate(ctx, foo)
 }
 
-// ValidateDelete refuses nothing, also if nobody can be asked. It warns if there is a Deployment that the Foo controls and that has
-// Pods available.
+// ValidateDelete never refuses, even if its read fails. It warns if the Foo controls a Deployment
+// that has available Pods.
 func (v *FooValidator) ValidateDelete(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
-	// YOUR WORK: it refuses.
+	// YOUR WORK: this refuses.
 	deployment := &appsv1.Deployment{}
 	if err := v.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, deployment); err != nil {
 		return nil, err
@@ -96,9 +102,10 @@ func (v *FooValidator) ValidateDelete(ctx context.Context, foo *samplecontroller
 	return nil, nil
 }
 
-// othersReplicas returns how many replicas the other Foos of foo's namespace ask for, as reader knows them.
+// othersReplicas returns how many replicas the other Foos in foo's namespace ask for, according to
+// reader.
 func othersReplicas(ctx context.Context, reader client.Reader, foo *samplecontrollerv1alpha1.Foo) (int32, error) {
-	// YOUR WORK: it counts too many, and some can't be counted so.
+	// YOUR WORK: this counts too many Foos, and it panics if one has no replicas.
 	var foos samplecontrollerv1alpha1.FooList
 	if err := reader.List(ctx, &foos, client.InNamespace(foo.Namespace)); err != nil {
 		return 0, fmt.Errorf("list the namespace's Foos: %w", err)

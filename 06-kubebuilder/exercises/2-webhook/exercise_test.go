@@ -1,9 +1,11 @@
 //go:build check || solution
 
-// What the webhooks promise, by the answers that they give. The cache is a fake client, and the API server is another: what they have
-// is up to each test. The request is in the context, as controller-runtime puts it there.
+// These tests compare the webhooks' answers with their promises. The cache is a fake client, and
+// the API server is another one. Each test decides which objects they have. The request is in the
+// context, where controller-runtime puts it.
 //
-// As given, they refuse, write and overwrite what they shouldn't, and say hardly anything. `workshop test` holds this exercise to that:
+// As given, the webhooks refuse, write and overwrite too much, and explain too little.
+// `workshop test` checks that it fails in exactly these ways:
 //
 // fails: TestCreate/nothing is wrong
 // says: it sent a write: create *v1.ConfigMap a-was-admitted
@@ -190,11 +192,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// situation is what there is, and what the answer has to be.
+// situation is one case: the request, the stored objects, and the expected answer.
 type situation struct {
 	old, foo *samplecontrollerv1alpha1.Foo
 	cached   []client.Object
-	live     []client.Object // nil: the same
+	live     []client.Object // nil: the same as cached
 	cacheErr error
 	liveErr  error
 	dryRun   bool
@@ -318,7 +320,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// In each of these the cache has the Foo as it was.
+// In each case, the cache has the old Foo.
 func TestUpdate(t *testing.T) {
 	for sentence, test := range map[string]situation{
 		"a label, where all is wrong since long": {
@@ -475,7 +477,7 @@ func TestDelete(t *testing.T) {
 func TestDefault(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		foo  *samplecontrollerv1alpha1.Foo
-		want string // its deploymentName and replicas
+		want string // the deploymentName and replicas
 		why  string
 	}{
 		"a name that is missing": {
@@ -515,7 +517,7 @@ func TestDefault(t *testing.T) {
 			if err != nil {
 				t.Fatalf("it returns the error %v, want none", err)
 			}
-			replicas := int32(1) // none said is 1
+			replicas := int32(1) // the default
 			if test.foo.Spec.Replicas != nil {
 				replicas = *test.foo.Spec.Replicas
 			}
@@ -554,7 +556,7 @@ func (s situation) judge(t *testing.T, ask func(context.Context, *FooValidator) 
 	}
 }
 
-// answer puts into words what the user gets.
+// answer describes the answer that the user gets.
 func answer(t *testing.T, warnings admission.Warnings, err error) string {
 	t.Helper()
 	var text string
@@ -577,7 +579,7 @@ func answer(t *testing.T, warnings admission.Warnings, err error) string {
 	return text
 }
 
-// causes are the fields and details of what is wrong. The value is left out.
+// causes returns the fields and messages of an error's causes, without the values.
 func causes(t *testing.T, status metav1.Status) string {
 	t.Helper()
 	details := status.Details
@@ -594,10 +596,11 @@ func causes(t *testing.T, status metav1.Status) string {
 	return strings.Join(all, "; ")
 }
 
-// value is how the message of a field's error begins.
+// value matches the beginning of a field error's message, which contains the value.
 var value = regexp.MustCompile(`^(Invalid value: ("[^"]*"|[^":]+): |Forbidden: )`)
 
-// caught calls a function, and says how it panicked. controller-runtime does the same.
+// caught calls a function and describes its panic, if there is one. controller-runtime catches
+// panics too.
 func caught(call func()) (crash string) {
 	defer func() {
 		if found := recover(); found != nil {
@@ -611,12 +614,13 @@ func caught(call func()) (crash string) {
 	return ""
 }
 
-// request is the context of an admission request.
+// request returns the context of an admission request.
 func request(ctx context.Context, dryRun bool) context.Context {
 	return admission.NewContextWithRequest(ctx, admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{DryRun: &dryRun}})
 }
 
-// aServer returns a client to something that has these objects, or answers nothing but err. What is written is noted, and not done.
+// aServer returns a client for these objects, or one whose reads all fail with err. Writes are
+// recorded in writes, but not carried out.
 func aServer(t *testing.T, objects []client.Object, err error, writes *[]string) client.WithWatch {
 	t.Helper()
 	kinds := runtime.NewScheme()
@@ -660,7 +664,7 @@ func aServer(t *testing.T, objects []client.Object, err error, writes *[]string)
 	})
 }
 
-// aFoo returns a Foo that asks for that many replicas; 0: it doesn't say how many.
+// aFoo returns a Foo with that many replicas. With 0, the field isn't set.
 func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
 	foo := &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name)},
@@ -685,7 +689,7 @@ func terminating(foo *samplecontrollerv1alpha1.Foo) {
 
 func released(foo *samplecontrollerv1alpha1.Foo) { foo.Finalizers = nil }
 
-// aDeployment returns the Deployment web, controlled by foo, or by nobody.
+// aDeployment returns the Deployment web, controlled by foo, or by nobody if foo is nil.
 func aDeployment(foo *samplecontrollerv1alpha1.Foo, available int32) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},

@@ -1,6 +1,6 @@
 //go:build solution
 
-// Package webhook is about what a webhook refuses, what it warns of, and what it lets pass.
+// Package webhook is about what a webhook should refuse, warn about, and let pass.
 package webhook
 
 import (
@@ -19,33 +19,39 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// FooDefaulter fills in what a Foo leaves out, and nothing else: what a user has said stays.
+// FooDefaulter sets a field that the user left out. It never changes a field that the user set.
 type FooDefaulter struct{}
 
 var _ admission.Defaulter[*samplecontrollerv1alpha1.Foo] = FooDefaulter{}
 
-// Default gives a Foo without a deploymentName its own name for it. Replicas it leaves to the schema, whose default comes first: so
-// here, a 1 that nobody has said looks like one that somebody has. A Foo that is being deleted stays as it is.
+// Default sets a missing deploymentName to the Foo's own name. It leaves replicas alone. The
+// schema's default, 1, is set before this is called, so Default can't tell it from a 1 that the
+// user set. It doesn't change a Foo that is being deleted.
 func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	if foo.Spec.DeploymentName == "" && foo.DeletionTimestamp.IsZero() {
-		foo.Spec.DeploymentName = foo.Name // with generateName there is none yet: then the schema refuses it
+		// With generateName, the Foo has no name yet. Then the schema refuses it.
+		foo.Spec.DeploymentName = foo.Name
 	}
 	return nil
 }
 
-// FooValidator refuses what can't be, warns of what is unwise, and lets all else pass. What users read is in texts.go.
+// FooValidator refuses a Foo that breaks a rule, warns about one that is unwise, and lets all
+// others pass. Its messages to users are in texts.go.
 //
-// It refuses a deploymentName that begins with "platform-"; and replicas that are, with those of the other Foos in the namespace, more
-// than 20 together. Foos that are being deleted don't count. A Foo that doesn't say its replicas has 1.
+// There are two rules. A deploymentName must not begin with "platform-". And all Foos in a
+// namespace together may ask for at most 20 replicas. Foos that are being deleted don't count, and
+// a Foo without replicas counts as 1.
 //
-// A refusal is an error of the API's, Invalid. For each field that is wrong it has a cause with that field and what to do about it,
-// all of them at once. It is right: before there is no room for replicas, the API server was asked, not just the cache. As long as
-// the cache says that there is room, it isn't asked. If one of them can't answer, that is an error of the API's too, an internal one.
+// A refusal is the API's error Invalid. It lists all wrong fields at once, each as a cause with
+// advice. It must not be based on an old cache: if the cache says that there is no room for the
+// replicas, the validator asks the API server before it refuses. If the cache says that there is
+// room, it doesn't ask. If a read fails, it returns the API's InternalError.
 //
-// It warns of a single replica, which is unwise, and of what goes along with a deletion. A refusal doesn't warn as well.
+// It warns about a single replica, and about the Deployment that will be deleted with its Foo. A
+// refusal comes without warnings.
 //
-// It writes nothing: the API server is told so (sideEffects=None), and therefore asks also when it is all a dry run. What is let pass
-// here may still be refused by somebody else.
+// It writes nothing. Its configuration promises this (sideEffects=None), so the API server calls it
+// for dry runs, too. And a Foo that passes here may still be refused by another webhook.
 type FooValidator struct {
 	client.Client               // reads from the cache, writes to the server
 	Live          client.Reader // reads from the server
@@ -53,14 +59,15 @@ type FooValidator struct {
 
 var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
-// ValidateCreate judges a new Foo: all that it says.
+// ValidateCreate validates a new Foo.
 func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	return v.judge(ctx, nil, foo)
 }
 
-// ValidateUpdate judges, and warns of, what a change changes for the worse: another deploymentName, more replicas, one replica where
-// there were more. Whatever else is wrong was stored so already, and isn't this user's doing: labels, finalizers and fewer replicas
-// pass. Of a Foo that is being deleted everything passes, and nobody is asked.
+// ValidateUpdate only looks at what the update makes worse: a new deploymentName, more replicas, or
+// a single replica instead of several. Anything else that is wrong was stored before, and this user
+// may not have caused it. So changes of labels and finalizers and fewer replicas always pass. So
+// does every update of a Foo that is being deleted, without any read.
 func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	if !foo.DeletionTimestamp.IsZero() {
 		return nil, nil
@@ -68,19 +75,20 @@ func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontr
 	return v.judge(ctx, old, foo)
 }
 
-// judge judges what foo says otherwise than old. A nil old says nothing.
+// judge validates the changes from old to foo. For a create, old is nil.
 func (v *FooValidator) judge(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	spec := field.NewPath("spec")
 	var wrong field.ErrorList
 
-	// 1. The name, if it is a new one.
+	// 1. The name, if it is new.
 	name := foo.Spec.DeploymentName
 	if renamed := old == nil || old.Spec.DeploymentName != name; renamed && strings.HasPrefix(name, reserved) {
 		wrong = append(wrong, field.Invalid(spec.Child("deploymentName"), name, reservedName))
 	}
 
-	// 2. The replicas, if they are more. The cache may lag behind others that have been scaled down or are gone: so it may let pass,
-	// and only the server may refuse.
+	// 2. The replicas, if there are more than before. The cache may not know yet that another Foo
+	// has been scaled down or deleted. So the cache's answer is enough to accept, but only the
+	// server's is enough to refuse.
 	replicas := replicasOf(foo)
 	if old == nil || replicas > replicasOf(old) {
 		others, err := othersReplicas(ctx, v, foo)
@@ -98,25 +106,26 @@ func (v *FooValidator) judge(ctx context.Context, old, foo *samplecontrollerv1al
 		return nil, apierrors.NewInvalid(samplecontrollerv1alpha1.GroupVersion.WithKind("Foo").GroupKind(), foo.Name, wrong)
 	}
 
-	// 3. What is unwise, if it wasn't so before.
+	// 3. A warning, unless there was one replica before.
 	if replicas == 1 && (old == nil || replicasOf(old) > 1) {
 		return admission.Warnings{oneReplica}, nil
 	}
 	return nil, nil
 }
 
-// ValidateDelete refuses nothing, also if nobody can be asked. It warns if there is a Deployment that the Foo controls and that has
-// Pods available.
+// ValidateDelete never refuses, even if its read fails. It warns if the Foo controls a Deployment
+// that has available Pods.
 func (v *FooValidator) ValidateDelete(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	deployment := &appsv1.Deployment{}
 	err := v.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, deployment)
 	if err != nil || !metav1.IsControlledBy(deployment, foo) || deployment.Status.AvailableReplicas == 0 {
-		return nil, nil // a warning that can't be given is no reason to refuse
+		return nil, nil // a failed read is no reason to refuse
 	}
 	return admission.Warnings{goesAlong(deployment.Name, deployment.Status.AvailableReplicas)}, nil
 }
 
-// othersReplicas returns how many replicas the other Foos of foo's namespace ask for, as reader knows them.
+// othersReplicas returns how many replicas the other Foos in foo's namespace ask for, according to
+// reader.
 func othersReplicas(ctx context.Context, reader client.Reader, foo *samplecontrollerv1alpha1.Foo) (int32, error) {
 	var foos samplecontrollerv1alpha1.FooList
 	if err := reader.List(ctx, &foos, client.InNamespace(foo.Namespace)); err != nil {
@@ -131,5 +140,5 @@ func othersReplicas(ctx context.Context, reader client.Reader, foo *samplecontro
 	return sum, nil
 }
 
-// replicasOf returns what a Foo asks for.
+// replicasOf returns the number of replicas that a Foo asks for.
 func replicasOf(foo *samplecontrollerv1alpha1.Foo) int32 { return ptr.Deref(foo.Spec.Replicas, 1) }

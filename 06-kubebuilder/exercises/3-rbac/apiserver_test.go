@@ -1,7 +1,8 @@
 //go:build check || solution
 
-// The API server that the controller runs against, and what it asks its authorizer: whether a request is allowed, and at which points
-// more than the request itself has to be. This one allows everything, and notes what it has asked.
+// The API server that the controller runs against. A real one asks its authorizer whether each
+// request is allowed, and for some requests about more permissions. This one asks the same
+// questions and records them, but it allows everything.
 
 package rbac
 
@@ -38,14 +39,15 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// question is what the authorizer is asked.
+// question is one question to the authorizer.
 type question struct {
-	Verb, Group, Resource string // with subresource: foos/status
-	Namespace, Name       string // "": all
-	Why                   string // what needs it
+	Verb, Group, Resource string // with its subresource, such as foos/status
+	Namespace, Name       string // "" means all
+	Why                   string // the request that needs it
 }
 
-// apiServer stores objects in controller-runtime's fake client, and answers requests as an API server does.
+// apiServer stores objects in controller-runtime's fake client, and answers requests as an API
+// server does.
 type apiServer struct {
 	store  client.WithWatch
 	mapper meta.RESTMapper
@@ -54,7 +56,7 @@ type apiServer struct {
 	asked []question
 }
 
-// foos are in two namespaces. So what the controller does with them, it does in any.
+// foos returns Foos in two namespaces, so that no Role for a single namespace is enough.
 func foos() []client.Object {
 	var all []client.Object
 	for _, namespace := range []string{"default", "team"} {
@@ -66,7 +68,8 @@ func foos() []client.Object {
 	return all
 }
 
-// aDay runs the controller against a server with two Foos whose Deployments are made, and then scaled by hand twice.
+// aDay runs the controller against a server with two Foos. Their Deployments are created, and then
+// scaled by hand several times.
 func aDay(t *testing.T) *apiServer {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -116,7 +119,8 @@ func aDay(t *testing.T) *apiServer {
 	return s
 }
 
-// scaleByHand scales a Foo's Deployment. If there is none, or it hasn't been put back, the test fails.
+// scaleByHand scales a Foo's Deployment. The test fails if there is none, or if the controller
+// hasn't reverted the last change.
 func (s *apiServer) scaleByHand(t *testing.T, namespace string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -130,7 +134,7 @@ func (s *apiServer) scaleByHand(t *testing.T, namespace string) {
 	must(t, s.store.Update(t.Context(), deployment))
 }
 
-// ask notes a question to the authorizer.
+// ask records a question to the authorizer.
 func (s *apiServer) ask(q question) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +143,7 @@ func (s *apiServer) ask(q question) {
 	}
 }
 
-// readRequest says what a request to the API server asks for, and of which version of the API.
+// readRequest returns what a request asks for, and the version of the API.
 func readRequest(r *http.Request) (q question, version string) {
 	prefix, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if prefix == "apis" {
@@ -198,7 +202,7 @@ func (s *apiServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// answer asks the authorizer, and does what the request wants.
+// answer asks the authorizer, and carries out the request.
 func (s *apiServer) answer(r *http.Request) (any, error) {
 	line := r.Method + " " + r.URL.Path
 	q, version := readRequest(r)
@@ -220,7 +224,7 @@ func (s *apiServer) answer(r *http.Request) (any, error) {
 	s.ask(q)
 
 	if q.Resource == "events" {
-		// Nobody reads it again. What the recorder wants to know is that it was stored.
+		// Nobody reads Events here, so it is enough to tell the recorder that the Event was stored.
 		return map[string]any{"apiVersion": q.Group + "/" + version, "kind": "Event"}, nil
 	}
 	name, subresource, _ := strings.Cut(q.Resource, "/")
@@ -239,7 +243,8 @@ func (s *apiServer) answer(r *http.Request) (any, error) {
 	case q.Verb == "list":
 		return list, s.store.List(r.Context(), list, client.InNamespace(q.Namespace))
 	case q.Verb == "watch" && r.URL.Query().Has("sendInitialEvents"):
-		// To list by a watch is a feature that a server may not have, and then refuses. So a cache may need both.
+		// Not every server can send the list as the beginning of a watch. This one can't, so the
+		// cache falls back to a list, and needs both verbs.
 		return nil, apierrors.NewInvalid(kind.GroupKind(), "", nil)
 	case q.Verb == "watch":
 		return s.watch(r.Context(), list, kind, q.Namespace)
@@ -260,16 +265,16 @@ func (s *apiServer) answer(r *http.Request) (any, error) {
 	return object, s.store.Get(r.Context(), key, object)
 }
 
-// askMore asks for what an apply of that object needs besides patch.
+// askMore asks for the permissions that an apply of that object needs besides patch.
 func (s *apiServer) askMore(r *http.Request, q question, object *unstructured.Unstructured) error {
 	before := object.DeepCopy()
 	err := s.store.Get(r.Context(), client.ObjectKeyFromObject(object), before)
 	if !apierrors.IsNotFound(err) {
-		return err // its owner reference is there, so it isn't asked about again
+		return err // if it exists, it has its owner reference already
 	}
 	q.Verb, q.Why = "create", "an apply that finds nothing makes it, so the server asks for create as well (PATCH "+r.URL.Path+")"
 	s.ask(q)
-	// This is asked by the admission plugin OwnerReferencesPermissionEnforcement, where it is enabled.
+	// If the admission plugin OwnerReferencesPermissionEnforcement is enabled, it asks this.
 	for _, owner := range object.GetOwnerReferences() {
 		if owner.BlockOwnerDeletion == nil || !*owner.BlockOwnerDeletion {
 			continue
@@ -288,7 +293,7 @@ func (s *apiServer) askMore(r *http.Request, q question, object *unstructured.Un
 	return nil
 }
 
-// watch returns a stream of events, until the client has enough.
+// watch returns a stream of events, which ends when the client closes it.
 func (s *apiServer) watch(ctx context.Context, list client.ObjectList, kind schema.GroupVersionKind, namespace string) (any, error) {
 	events, err := s.store.Watch(ctx, list, client.InNamespace(namespace))
 	if err != nil {
@@ -302,7 +307,7 @@ func (s *apiServer) watch(ctx context.Context, list client.ObjectList, kind sche
 			select {
 			case event := <-events.ResultChan():
 				object := event.Object.DeepCopyObject()
-				object.GetObjectKind().SetGroupVersionKind(kind) // typed ones in the store have none
+				object.GetObjectKind().SetGroupVersionKind(kind) // a typed object has none
 				if err := json.NewEncoder(writer).Encode(map[string]any{"type": event.Type, "object": object}); err != nil {
 					return
 				}

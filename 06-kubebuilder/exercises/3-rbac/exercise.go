@@ -1,6 +1,6 @@
 //go:build !solution
 
-// Package rbac is about what an operator may do, and what it does.
+// Package rbac compares the permissions of an operator with its requests.
 package rbac
 
 import (
@@ -17,13 +17,13 @@ import (
 	samplecontrollerv1alpha1ac "example.com/operators/06-kubebuilder/api/v1alpha1/applyconfiguration/api/v1alpha1"
 )
 
-// Reconciler gives each Foo a Deployment, with the image that a ConfigMap names for all of them.
+// Reconciler creates a Deployment for each Foo. A ConfigMap names the image for all of them.
 type Reconciler struct {
 	client.Client // reads from the manager's cache, writes to the API server
 	Recorder      events.EventRecorder
 }
 
-// YOUR WORK: these markers. The code below is right.
+// YOUR WORK: correct these markers. The code below is right.
 //
 // +kubebuilder:rbac:groups=*,resources=foos,verbs=*
 // +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos/status,verbs=get;update
@@ -31,10 +31,10 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 
-// Reconcile makes the Deployment of the Foo of that key, or puts it back. (In short: whose a Deployment is, it doesn't ask. The
-// chapter's own does.)
+// Reconcile creates the Deployment of the Foo with that key, or reverts changes to it. To keep it
+// short, it doesn't check who owns the Deployment, as the chapter's Reconcile does.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	// 1. The Foo, and what all Foos have in common.
+	// 1. Read the Foo, and the defaults for all Foos.
 	foo, defaults := &samplecontrollerv1alpha1.Foo{}, &corev1.ConfigMap{}
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -46,7 +46,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, fmt.Errorf("get the defaults: %w", err)
 	}
 
-	// 2. The Deployment. If it is so already, all is done.
+	// 2. Apply the Deployment, unless it is up to date. Then there is nothing left to do.
 	desired, observed := desiredDeployment(foo, defaults.Data["image"]), &appsv1.Deployment{}
 	err := r.Get(ctx, client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}, observed)
 	if client.IgnoreNotFound(err) != nil {
@@ -59,7 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, fmt.Errorf("apply the Deployment: %w", err)
 	}
 
-	// 3. What there is to say about it.
+	// 3. Report it, in the status and in an Event.
 	if foo.Status.ObservedGeneration != foo.Generation {
 		status := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
 			WithStatus(samplecontrollerv1alpha1ac.FooStatus().WithObservedGeneration(foo.Generation))

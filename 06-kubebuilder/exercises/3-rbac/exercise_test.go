@@ -1,10 +1,11 @@
 //go:build check || solution
 
-// What the markers allow, and what the controller needs. The first is made by controller-gen's own generator, from the file that
-// Reconcile is in. The second is written down nowhere: the controller runs against an API server (apiserver_test.go), which notes what
-// it asks its authorizer.
+// These tests compare what the markers allow with what the controller needs. controller-gen's own
+// generator reads the markers, from the file that Reconcile is in. There is no list of what the
+// controller needs. Instead, it runs against an API server (apiserver_test.go) that records every
+// permission it checks.
 //
-// As given, no marker is right. `workshop test` holds this exercise to that:
+// As given, no marker is right. `workshop test` checks that it fails in exactly these ways:
 //
 // fails: TestMarkers/Foos are read from the cache
 // says: too many: verbs=* on foos
@@ -62,7 +63,8 @@ func TestMain(m *testing.M) {
 
 func TestMarkers(t *testing.T) {
 	rights, asked := rightsOf(t), aDay(t).asked
-	slices.SortFunc(asked, func(a, b question) int { return strings.Compare(a.Namespace, b.Namespace) }) // whichever was asked first
+	// The order of the requests is random, so sort them.
+	slices.SortFunc(asked, func(a, b question) int { return strings.Compare(a.Namespace, b.Namespace) })
 	resources := map[string]string{
 		"Foos are read from the cache":                         "foos",
 		"the status of Foos is applied":                        "foos/status",
@@ -91,17 +93,17 @@ func TestMarkers(t *testing.T) {
 // right is one verb on one resource.
 type right struct {
 	verb, group, resource string
-	namespace             string   // of the Role; "": it is in a ClusterRole
-	names                 []string // of objects; none: all
+	namespace             string   // of the Role; "" in a ClusterRole
+	names                 []string // of the objects; none means all
 }
 
-// allows reports whether a right covers what the authorizer is asked, as RBAC does.
+// allows reports whether a right allows what the authorizer is asked, by RBAC's rules.
 func (r right) allows(q question) bool {
 	return is(r.verb, q.Verb) && is(r.group, q.Group) && r.isFor(q.Resource) &&
 		(r.namespace == "" || r.namespace == q.Namespace) && (len(r.names) == 0 || slices.Contains(r.names, q.Name))
 }
 
-// isFor reports whether a right is about a resource: *, and */status, stand for many.
+// isFor reports whether a right covers a resource. * and */status cover many.
 func (r right) isFor(resource string) bool {
 	_, subresource, _ := strings.Cut(resource, "/")
 	return is(r.resource, resource) || subresource != "" && r.resource == "*/"+subresource
@@ -109,7 +111,7 @@ func (r right) isFor(resource string) bool {
 
 func is(allowed, asked string) bool { return allowed == "*" || allowed == asked }
 
-// missing says of each verb on a resource that some question about it gets no for an answer, and what needs it.
+// missing describes each missing permission: the verb, the resource, and the request that needs it.
 func missing(asked []question, rights []right, isOf func(resource string) bool) []string {
 	said := map[string]string{}
 	for _, q := range asked {
@@ -136,9 +138,9 @@ func missing(asked []question, rights []right, isOf func(resource string) bool) 
 	return slices.Sorted(maps.Values(said))
 }
 
-// tooMany says of each right on a resource that nothing needs it, or not as it is.
+// tooMany describes each right that nothing needs, or that is wider than needed.
 func tooMany(asked []question, rights []right, isOf func(resource string) bool) []string {
-	verbs := map[string][]string{} // by their description
+	verbs := map[string][]string{} // by problem
 	for _, r := range rights {
 		if isOf(r.resource) {
 			for _, problem := range r.judge(asked) {
@@ -155,9 +157,10 @@ func tooMany(asked []question, rights []right, isOf func(resource string) bool) 
 	return all
 }
 
-// judge says what is wrong with a right that allows more than is asked. VERBS stands for its verb, and others of which the same is true.
+// judge describes what is wrong with a right that allows more than is needed. VERBS is a
+// placeholder for all verbs with the same problem.
 func (r right) judge(asked []question) (problems []string) {
-	var used, similar []question // what it is for, and what else is asked about its resource
+	var used, similar []question // what it allows, and everything about its resource
 	for _, q := range asked {
 		if r.isFor(q.Resource) {
 			similar = append(similar, q)
@@ -211,7 +214,7 @@ func (r right) judge(asked []question) (problems []string) {
 	return problems
 }
 
-// theirs are the different values that questions have of something.
+// theirs returns the distinct values of questions.
 func theirs(questions []question, value func(question) string) []string {
 	all := map[string]bool{}
 	for _, q := range questions {
@@ -220,25 +223,25 @@ func theirs(questions []question, value func(question) string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// group is a group, or several, in words.
+// group describes one or more API groups.
 func group(names ...string) string {
 	switch {
 	case len(names) != 1:
 		return "groups " + strings.Join(names, ", ")
 	case names[0] == "":
-		return `group ""` // what belongs to no group, such as Secrets
+		return `group ""` // the core group, for example of Secrets
 	}
 	return "group " + names[0]
 }
 
-// source is the file that Reconcile is in: exercise.go, or the solution.
+// source returns the name of the file that Reconcile is in: exercise.go or solution.go.
 func source() string {
 	function := runtime.FuncForPC(reflect.ValueOf((*Reconciler).Reconcile).Pointer())
 	file, _ := function.FileLine(function.Entry())
 	return filepath.Base(file)
 }
 
-// rightsOf returns the rights in the roles that controller-gen makes of the markers.
+// rightsOf returns the rights in the roles that controller-gen generates from the markers.
 func rightsOf(t *testing.T) []right {
 	t.Helper()
 	packages, err := loader.LoadRoots(source())
@@ -247,7 +250,7 @@ func rightsOf(t *testing.T) []right {
 	must(t, rbac.Generator{}.RegisterMarkers(collector.Registry))
 	read, err := markers.PackageMarkers(collector, packages[0])
 	if err != nil {
-		packages[0].AddError(err) // which says where
+		packages[0].AddError(err) // the error has the line
 	}
 	for _, e := range packages[0].Errors {
 		where := strings.TrimPrefix(e.Pos, filepath.Dir(packages[0].GoFiles[0])+"/")
@@ -292,10 +295,10 @@ func rightsOf(t *testing.T) []right {
 	return rights
 }
 
-// marker finds markers, and the resources in them.
+// marker matches a marker, and the resources in it.
 var marker = regexp.MustCompile(`(?m)^\s*//\s*\+kubebuilder:rbac:(?:.*,)?resources="?([^,"\n]*)`)
 
-// place says where in the source there is a marker for such a resource, or else any.
+// place returns the line of a marker for such a resource, or of any marker if there is none.
 func place(isOf func(resource string) bool) string {
 	content, _ := os.ReadFile(source())
 	first := 0

@@ -1,4 +1,5 @@
-// What a Foo wants of its Deployment, and what the manager's cache holds. Given: there is nothing to do here.
+// The objects that Reconcile applies, and the options of the manager's cache. You don't need to
+// change anything here.
 
 package rbac
 
@@ -18,18 +19,19 @@ import (
 // fieldManager is the name under which the controller owns fields.
 const fieldManager = client.FieldOwner("foo-controller")
 
-// defaultsKey says which ConfigMap names the image of all Foos. It is in the operator's own namespace.
+// defaultsKey is the key of the ConfigMap that names the image for all Foos. It is in the
+// operator's own namespace.
 var defaultsKey = client.ObjectKey{Namespace: "foo-operator-system", Name: "foo-defaults"}
 
-// cacheOptions says what the manager's cache holds: of ConfigMaps only those of the operator's own namespace, of all else what there
-// is in the cluster.
+// cacheOptions returns the options of the manager's cache. It has the ConfigMaps of the operator's
+// own namespace only, and all other types from the whole cluster.
 func cacheOptions() cache.Options {
 	return cache.Options{ByObject: map[client.Object]cache.ByObject{
 		&corev1.ConfigMap{}: {Namespaces: map[string]cache.Config{defaultsKey.Namespace: {}}},
 	}}
 }
 
-// desiredDeployment returns what foo wants of its Deployment.
+// desiredDeployment returns the Deployment that foo asks for, as an apply configuration.
 func desiredDeployment(foo *samplecontrollerv1alpha1.Foo, image string) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).
@@ -49,7 +51,7 @@ func desiredDeployment(foo *samplecontrollerv1alpha1.Foo, image string) *appsv1a
 					WithContainers(corev1ac.Container().WithName("nginx").WithImage(image)))))
 }
 
-// upToDate reports whether observed has what desired sets.
+// upToDate reports whether observed has the values that desired sets.
 func upToDate(observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) bool {
 	containers := observed.Spec.Template.Spec.Containers
 	return ptr.Deref(observed.Spec.Replicas, 1) == *desired.Spec.Replicas &&

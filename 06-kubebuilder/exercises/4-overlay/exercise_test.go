@@ -1,9 +1,10 @@
 //go:build check || solution
 
-// What Staging promises, of the objects that kustomize makes of it. They are compared with those of the first installation, and of
-// config/manager. All are built from ../../config, as it is now.
+// These tests check the promises of Staging. They compare the objects that kustomize makes from it
+// with those of the first installation and of config/manager. All are built from ../../config.
 //
-// As given, it is the whole once more. `workshop test` holds this exercise to that:
+// As given, Staging installs everything again. `workshop test` checks that it fails in exactly
+// these ways:
 //
 // fails: TestStaging/the first installation stays as it is
 // says: it is for the account in staging, and the first installation's loses what it gave
@@ -65,7 +66,7 @@ const (
 	image     = "foo-operator:0.2.0-rc.1"
 )
 
-// objects are what kustomize builds.
+// objects are the objects that kustomize builds.
 type objects []*resource.Resource
 
 func TestBuild(t *testing.T) {
@@ -108,7 +109,7 @@ func theFirstStays(t *testing.T, staging objects) {
 	for _, object := range staging {
 		kind := object.GetKind()
 		if kind == "CustomResourceDefinition" || kind == "Namespace" {
-			continue // are judged by themselves
+			continue // these have tests of their own
 		}
 		if slices.ContainsFunc(first, func(other *resource.Resource) bool { return other.CurId().Equals(object.CurId()) }) {
 			shared[kind] = append(shared[kind], object.GetName())
@@ -283,7 +284,7 @@ func nowhereElse(t *testing.T, staging objects) {
 			resources = append(resources, rule.Resources...)
 		}
 		if slices.Equal(resources, []string{"tokenreviews", "subjectaccessreviews"}) {
-			continue // who is a client of the metrics, and what may it: these have no namespace
+			continue // allowed: they are about clients of the metrics, and have no namespace
 		}
 		slices.Sort(resources)
 		t.Errorf("%s gives it rights in %s: on %s", g.binding, cmp.Or(g.namespace, "all namespaces"),
@@ -291,14 +292,14 @@ func nowhereElse(t *testing.T, staging objects) {
 	}
 }
 
-// grant is what a binding gives the manager's account.
+// grant is what one binding allows the manager's account to do.
 type grant struct {
 	binding   string
-	namespace string // "": all
+	namespace string // "" means all
 	rules     []rbacv1.PolicyRule
 }
 
-// grants returns what the manager's account may do.
+// grants returns all grants of the manager's account.
 func grants(t *testing.T, all objects) (found []grant) {
 	t.Helper()
 	for _, object := range all {
@@ -326,14 +327,14 @@ func grants(t *testing.T, all objects) (found []grant) {
 	return found
 }
 
-// account is the ServiceAccount that the manager runs as, with its namespace.
+// account returns the namespace and name of the manager's ServiceAccount.
 func account(t *testing.T, all objects) string {
 	t.Helper()
 	d := deployment(t, all)
 	return d.Namespace + "/" + d.Spec.Template.Spec.ServiceAccountName
 }
 
-// deployment is the one that there is.
+// deployment returns the only Deployment, which is the manager's.
 func deployment(t *testing.T, all objects) *appsv1.Deployment {
 	t.Helper()
 	found := all.of("Deployment")
@@ -393,7 +394,8 @@ func decode(t *testing.T, object *resource.Resource, into any) {
 
 const config = "../../config"
 
-// build returns what kustomize makes of a folder in config, which has two more here: production and staging.
+// build returns the objects that kustomize builds from a folder in config. Here, config also has
+// the folders production and staging.
 func build(folder string) (objects, error) {
 	files := filesys.MakeFsInMemory()
 	err := filepath.WalkDir(config, func(path string, entry fs.DirEntry, err error) error {
@@ -432,8 +434,8 @@ func mustBuild(t *testing.T, folder string) objects {
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
-// inExercise is what kustomize says, with the line in exercise.go if it names one of the constant there, and what it means by
-// security.
+// inExercise returns kustomize's error. If it names a line of the constant, inExercise adds the
+// line in exercise.go. If it is about security, it adds an explanation.
 func inExercise(err error) string {
 	said := err.Error()
 	if strings.Contains(said, "security; file") {

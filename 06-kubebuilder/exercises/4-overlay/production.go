@@ -1,9 +1,10 @@
-// The first installation. Given: there is nothing to do here.
+// The first installation. You don't need to change anything here.
 
 package overlay
 
-// Production is config/production/kustomization.yaml: the whole, as config/default has it, for the Foos of one namespace. Two managers
-// that act on the same Foos would put back each other's changes forever, so each has namespaces of its own.
+// Production is config/production/kustomization.yaml: everything in config/default, for the Foos of
+// one namespace. Two managers that act on the same Foos would revert each other's changes forever,
+// so each has its own namespace.
 const Production = `
 resources:
 - ../default

@@ -1,16 +1,21 @@
 //go:build solution
 
-// Package overlay is about installing an operator once more, beside the first.
+// Package overlay is about installing an operator twice in the same cluster.
 package overlay
 
-// Staging is config/staging/kustomization.yaml: a copy of the operator that a team tries new versions with, in its namespace staging.
+// Staging is config/staging/kustomization.yaml: a second installation, in which a team tries new
+// versions of the operator, in its namespace staging.
 //
-//   - It has all that it needs in that namespace, its Lease too, and acts on the Foos there and on no others. The namespace is the
-//     team's: it was there before, and stays when this copy goes.
-//   - It runs the image foo-operator:0.2.0-rc.1, once, and doesn't keep a node from being drained.
-//   - It has no webhooks, and may do what the first may, in its own namespace alone. (Who a client of the metrics is, and what that may,
-//     has no namespace: its right to ask may stay.)
-//   - The first installation (production.go) stays as it is, whichever is applied last, and whichever is deleted.
+//   - Everything that it needs is in that namespace, including its Lease. It acts on the Foos
+//     there, and on no others. The namespace belongs to the team, so it exists already, and stays
+//     when this installation is deleted.
+//   - It runs one replica of the image foo-operator:0.2.0-rc.1, and doesn't block the draining of a
+//     node.
+//   - It has no webhooks. It has the same permissions as the first installation, but in its own
+//     namespace only. (It may keep the permission to ask who a client of its metrics is and what
+//     that client may do, because such requests have no namespace.)
+//   - The first installation (production.go) stays as it is, no matter which one is applied last,
+//     or if this one is deleted.
 const Staging = `
 # This is no patch to config/default, but another choice of the parts: the CRD is there already, and there is one for all; webhooks, and
 # the certificates for them, it is to have none. What has no namespace gets a name of its own by the prefix.
