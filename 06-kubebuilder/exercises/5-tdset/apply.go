@@ -1,5 +1,5 @@
-// How a TDSet's status is applied. controller-gen makes apply configurations of types in a package that others can import; this one is
-// a program. Here a single one is needed, and it needs little.
+// The apply configuration of a TDSet's status. controller-gen generates these only for packages
+// that others can import, and this one is a program. A single small one is enough here.
 
 package main
 
@@ -9,7 +9,8 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// tdsetApplyConfiguration is what the controller applies of a TDSet: its status, and the metadata that say to which TDSet.
+// tdsetApplyConfiguration is the part of a TDSet that the controller applies: its status, and the
+// metadata that identify it.
 type tdsetApplyConfiguration struct {
 	*metav1ac.TypeMetaApplyConfiguration   `json:",inline"`
 	*metav1ac.ObjectMetaApplyConfiguration `json:"metadata"`
@@ -17,11 +18,11 @@ type tdsetApplyConfiguration struct {
 	Status TDSetStatus `json:"status"`
 }
 
-// IsApplyConfiguration says that it is one.
+// IsApplyConfiguration marks the type as an apply configuration.
 func (*tdsetApplyConfiguration) IsApplyConfiguration() {}
 
-// statusToApply returns status as an apply configuration that assumes tdset's resourceVersion. Of the conditions it has our own
-// alone: those of others are kept, and would be ours if we sent them.
+// statusToApply returns status as an apply configuration that assumes tdset's resourceVersion. It
+// has only our own condition. If we sent the others, we would own them.
 func statusToApply(tdset *TDSet, status TDSetStatus) *tdsetApplyConfiguration {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	return &tdsetApplyConfiguration{

@@ -1,4 +1,5 @@
-// The controller, as the solution of chapter 05's exercise has it: which events bring a TDSet, when it comes again, and how writes leave.
+// The controller, which is the solution of chapter 05's exercise: which events enqueue a TDSet,
+// when Reconcile is called again, and how it writes.
 
 package main
 

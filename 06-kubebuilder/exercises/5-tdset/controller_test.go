@@ -1,7 +1,7 @@
 //go:build check || solution
 
-// The controller goes with these types: a TDSet gets its Deployment, and a status that says so. What else there is to know of it, the
-// tests of chapter 05's exercise say.
+// The controller works with these types: a TDSet gets its Deployment, and a status that reports it.
+// The tests of chapter 05's exercise check everything else.
 
 package main
 

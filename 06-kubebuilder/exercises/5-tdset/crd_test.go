@@ -1,7 +1,7 @@
 //go:build check || solution
 
-// What controller-gen makes of the types, and what the API server makes of that: both as functions, so there is neither a server nor a
-// file. There is nothing to do here.
+// controller-gen, which makes the CRD from the types, and the API server, which uses the CRD. Both
+// are functions, so no server runs and no file is written. You don't need to change anything here.
 
 package main
 
@@ -40,7 +40,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// buildTags are those that this test was built with: by them controller-gen finds the same file.
+// buildTags returns the build tags of this test, with which controller-gen finds the same file.
 func buildTags() (tags string) {
 	info, _ := debug.ReadBuildInfo()
 	for _, setting := range info.Settings {
@@ -51,7 +51,7 @@ func buildTags() (tags string) {
 	return tags
 }
 
-// typesFile is the file with the types.
+// typesFile returns the name of the file with the types.
 func typesFile() string {
 	if strings.Contains(buildTags(), "solution") {
 		return "solution.go"
@@ -59,7 +59,7 @@ func typesFile() string {
 	return "exercise.go"
 }
 
-// generate returns what `controller-gen crd` writes about this folder, its own version left out.
+// generate returns what `controller-gen crd` writes for this folder, without the tool's version.
 var generate = sync.OnceValues(func() ([]byte, error) {
 	var generator genall.Generator = crd.Generator{OmitToolVersion: new(true)}
 	run, err := genall.Generators{&generator}.ForRootsWithConfig(
@@ -71,7 +71,9 @@ var generate = sync.OnceValues(func() ([]byte, error) {
 	run.OutputRule = output{&written}
 	problems := []error{generator.Generate(&run.GenerationContext)}
 	for _, found := range run.Roots[0].Errors {
-		if found.Kind == packages.TypeError { // it looks at some of the imports only; what is really wrong, the compiler has said
+		// Ignore type errors. controller-gen loads only some of the imports, and the compiler has
+		// reported the real ones.
+		if found.Kind == packages.TypeError {
 			continue
 		}
 		file, line, _ := strings.Cut(found.Pos, ":")
@@ -83,7 +85,7 @@ var generate = sync.OnceValues(func() ([]byte, error) {
 	return written.Bytes(), errors.Join(problems...)
 })
 
-// output takes what a generator writes, into whatever file.
+// output collects what a generator writes, no matter to which file.
 type output struct{ io.Writer }
 
 func (o output) Open(*loader.Package, string) (io.WriteCloser, error) { return o, nil }
@@ -113,7 +115,7 @@ func unknownMarkers() ([]string, error) {
 	return unknown, nil
 }
 
-// server is what an API server needs of the CRD to judge objects by.
+// server has the parts of an API server that a CRD configures.
 type server struct {
 	crd       apiextensionsv1.CustomResourceDefinition
 	schema    *structuralschema.Structural
@@ -121,7 +123,7 @@ type server struct {
 	rules     *cel.Validator // nil if there are none
 }
 
-// newServer returns a server that has taken the CRD.
+// newServer returns a server with the CRD, or the reason why it refuses the CRD.
 var newServer = sync.OnceValues(func() (*server, error) {
 	text, err := generate()
 	if err != nil {
@@ -135,7 +137,7 @@ var newServer = sync.OnceValues(func() (*server, error) {
 		return nil, errors.New("controller-gen makes no CRD: it finds no kind among the types. A kind embeds TypeMeta and ObjectMeta")
 	}
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(&s.crd)
-	s.crd.Status.StoredVersions = []string{"v1"} // which the server sets before it looks
+	s.crd.Status.StoredVersions = []string{"v1"} // as the server does
 	var internal apiextensions.CustomResourceDefinition
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&s.crd, &internal, nil); err != nil {
 		return nil, err
@@ -154,7 +156,7 @@ var newServer = sync.OnceValues(func() (*server, error) {
 	return s, nil
 })
 
-// theServer returns the server, and ends the test if there is none: TestCRD says why.
+// theServer returns the server, or ends the test if there is none. Then TestCRD reports why.
 func theServer(t *testing.T) *server {
 	t.Helper()
 	s, err := newServer()
@@ -164,7 +166,8 @@ func theServer(t *testing.T) *server {
 	return s
 }
 
-// create makes of an object what would be stored, and returns why it isn't, if it isn't. It does so in the server's order.
+// create takes the API server's steps in the same order: it changes object to what would be stored,
+// and returns the errors for which it is refused.
 func (s *server) create(ctx context.Context, object map[string]any) field.ErrorList {
 	pruning.Prune(object, s.schema, true)
 	defaulting.Default(object, s.schema)
@@ -173,7 +176,7 @@ func (s *server) create(ctx context.Context, object map[string]any) field.ErrorL
 	for _, r := range refused {
 		switch r.Type {
 		case field.ErrorTypeRequired, field.ErrorTypeNotSupported, field.ErrorTypeTypeInvalid, field.ErrorTypeTooLong, field.ErrorTypeTooMany:
-			return refused // rules are asked only about objects whose form is right
+			return refused // rules in CEL are only evaluated if the object has the right shape
 		}
 	}
 	if s.rules == nil {

@@ -1,7 +1,8 @@
 //go:build !solution
 
-// Command 5-tdset is a controller for TDSets on controller-runtime: Deployments that are scaled by the time of day. This file is what
-// their API is made from: the types, with the markers that make the CRD, and the validator, for what the CRD leaves to it.
+// Command 5-tdset is a controller for TDSets: Deployments that are scaled by the time of day. This
+// file is their API: the types, with the markers from which controller-gen makes the CRD, and the
+// validator, for rules that a CRD can't express.
 package main
 
 import (
@@ -12,62 +13,68 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// YOUR WORK: markers, from here to TDSetStatus. What the comments promise the API server shall see to. Fields, Go types and tags stay as
-// they are.
+// YOUR WORK: add markers, from here to TDSetStatus, until the API server keeps the promises in the
+// comments. Don't change fields, Go types or tags.
 
 // +kubebuilder:object:root=true
 
-// TDSet asks for one Deployment, of its own name, that is scaled by the time of day. Its name has at most 63 characters, since it becomes
-// the value of the label "app": a refusal says so, and names metadata.name.
+// TDSet asks for a Deployment of its own name that is scaled by the time of day. Its name has at
+// most 63 characters, because it becomes the value of the label "app". The error for a longer one
+// says "63" and names metadata.name.
 //
-// It has the short name tds. `kubectl get` shows, beside its name, status and message of the condition Ready, and its age: columns
-// Ready, Message and Age. Its status has an endpoint of its own.
+// Its short name is tds. Besides its name, `kubectl get` shows three columns: Ready and Message
+// have the status and the message of the condition Ready, and Age has its age. Its status is a
+// subresource.
 type TDSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the user wants.
+	// Spec is the desired state.
 	Spec TDSetSpec `json:"spec"`
-	// Status is what the controller saw.
+	// Status is the observed state.
 	Status TDSetStatus `json:"status,omitempty"`
 }
 
 // TDSetSpec is the desired state of a TDSet.
 type TDSetSpec struct {
-	// Container is what every Pod runs.
+	// Container is the container of every Pod.
 	Container Container `json:"container"`
-	// Service is how the Pods are reached. Nothing is made of it here: chapter 07 does that.
+	// Service makes the Pods reachable for others. Only chapter 07's controller uses it.
 	Service *Service `json:"service,omitempty"`
-	// SchedulingConfig are the windows of the day, at most 24, no two of them with the same hours: of 19 to 0 and 19 to 24, delete one.
-	// A refusal names startTime and endTime. Where windows overlap, the first one counts.
+	// SchedulingConfig lists the windows of the day, at most 24, no two of them with the same
+	// hours. (19 to 0 and 19 to 24 are the same hours.) The error names startTime and endTime. If
+	// windows overlap, the first one counts.
 	SchedulingConfig []Scheduling `json:"schedulingConfig"`
-	// DefaultReplica is the number of replicas outside of all windows, 1 to 1000. The API server sets 1 where it is missing.
+	// DefaultReplica is the number of replicas outside of all windows, 1 to 1000. The default is 1.
 	DefaultReplica int32 `json:"defaultReplica"`
-	// IntervalMint is a number of minutes, 1 to 1440: that often the controller looks again, whatever the schedule says. Where it
-	// is missing, the controller looks only when there is a reason to.
+	// IntervalMint is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
+	// that often. Without it, the controller looks at it only when an object or the active window
+	// changes.
 	IntervalMint int32 `json:"intervalMint,omitempty"`
 }
 
-// Container is what every Pod runs.
+// Container is the container of every Pod.
 type Container struct {
 	// Image has 1 to 512 characters.
 	Image string `json:"image"`
-	// Port is where it listens, 1 to 65535.
+	// Port is the port on which it listens, 1 to 65535.
 	Port int32 `json:"port"`
 }
 
-// Service is how the Pods are reached.
+// Service makes the Pods reachable for others.
 type Service struct {
-	// Port is where the Service listens, 1 to 65535.
+	// Port is the port of the Service, 1 to 65535.
 	Port int32 `json:"port"`
 }
 
-// Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. One whose end isn't after its start goes on
-// past midnight. Its start and its end differ: a refusal names startTime and endTime, and says that the whole day is 0 to 24.
+// Scheduling is a window of the day, in hours of UTC, and its number of replicas. It includes its
+// start and excludes its end. If its end isn't after its start, it continues past midnight. Start
+// and end differ. If they don't, the error names startTime and endTime, and says that the whole day
+// is 0 to 24.
 type Scheduling struct {
-	// StartTime is the hour with which the window begins, 0 to 23.
+	// StartTime is the first hour of the window, 0 to 23.
 	StartTime int `json:"startTime"`
-	// EndTime is the hour before which it ends, 0 to 24. 0 and 24 both mean midnight.
+	// EndTime is the hour after the last one of the window, 0 to 24. 0 and 24 both mean midnight.
 	EndTime int `json:"endTime"`
 	// Replica is the number of replicas in this window, 0 to 1000.
 	Replica int32 `json:"replica"`
@@ -78,7 +85,8 @@ type TDSetStatus struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Ready. It is a map: each entry has owners of its own.
+	// Conditions has one entry, of the type Ready. It is a map, so each field manager owns its own
+	// entries.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -95,38 +103,43 @@ type TDSetList struct {
 	Items []TDSet `json:"items"`
 }
 
-// judge says of a spec that the schema lets pass what refuses it all the same, and what is legal but unwise. Whom each hour belongs to,
-// windowAt knows: to the first window that has it.
-//   - A window to which no hour belongs is never active: an error, of the type Invalid, for that window.
-//   - A window that has some of its hours in vain: a warning for each window that they belong to.
-//   - Hours that are in no window: one warning, for the whole list, that names defaultReplica.
+// judge finds the problems of a spec that the schema has accepted: errors, for which it must be
+// refused, and warnings, about something that is legal but unwise. An hour belongs to the first
+// window that includes it, as windowAt says.
+//   - If no hour belongs to a window, it is never active. That is an error of the type Invalid, for
+//     that window.
+//   - If some of a window's hours belong to earlier windows, they have no effect in this one. That
+//     is one warning for each such earlier window.
+//   - If some hours are in no window, that is one warning, for the whole list. It names
+//     defaultReplica.
 //
-// A warning begins as an error would, with the path of its field, such as "spec.schedulingConfig[1]: "; it names another window in
-// the same way, and hours as inWords does.
+// Like an error, a warning begins with the path of its field, such as "spec.schedulingConfig[1]: ".
+// It names other windows by their paths, too, and hours as inWords does.
 func judge(spec TDSetSpec) (admission.Warnings, field.ErrorList) {
-	// YOUR WORK: all is well.
+	// YOUR WORK: this finds no problem in any spec.
 	return nil, nil
 }
 
-// tdsetValidator is what a validating webhook for TDSets asks.
+// tdsetValidator is the validating webhook for TDSets.
 type tdsetValidator struct{}
 
 var _ admission.Validator[*TDSet] = tdsetValidator{}
 
-// ValidateCreate judges a new TDSet.
+// ValidateCreate validates a new TDSet.
 func (tdsetValidator) ValidateCreate(_ context.Context, tdset *TDSet) (admission.Warnings, error) {
-	// YOUR WORK: what judge says has to reach the user.
+	// YOUR WORK: report what judge finds to the user.
 	return nil, nil
 }
 
-// ValidateUpdate judges a schedule that has changed, and nothing else: whatever is wrong with one that was stored once, the TDSet's
-// labels, finalizers and image must stay free to change.
+// ValidateUpdate only validates a schedule that has changed. Even if the stored one is wrong, users
+// must be able to change the labels, the finalizers and the image.
 func (v tdsetValidator) ValidateUpdate(ctx context.Context, old, tdset *TDSet) (admission.Warnings, error) {
 	// YOUR WORK
 	return nil, nil
 }
 
-// ValidateDelete refuses nothing. The API server isn't told to ask about deletions at all.
+// ValidateDelete refuses nothing. The API server wouldn't even call it, because the webhook is for
+// creates and updates.
 func (tdsetValidator) ValidateDelete(context.Context, *TDSet) (admission.Warnings, error) {
 	return nil, nil
 }

@@ -1,9 +1,11 @@
 //go:build check || solution
 
-// First the CRD that the types make: what kubectl shows of a TDSet, and which TDSets the API server takes. Then the validator: judge by
-// itself, and the webhook as the API server calls it. crd_test.go has controller-gen and the API server as functions.
+// The first tests are about the CRD: what kubectl shows of a TDSet, and which TDSets the API server
+// accepts. The others are about the validator: judge by itself, and then the webhook. crd_test.go
+// has controller-gen and the API server as functions.
 //
-// As given, the CRD has only what the Go types say, and nobody is warned. `workshop test` holds this exercise to that:
+// As given, the CRD has only what follows from the Go types, and nobody is warned. `workshop test`
+// checks that it fails in exactly these ways:
 //
 // fails: TestCRD/kubectl get tds
 // says: the resource's short names are [], want tds
@@ -118,7 +120,7 @@ func TestCRD(t *testing.T) {
 	}
 }
 
-// columns returns what `kubectl get` shows of an object, column by column.
+// columns returns the columns that `kubectl get` shows for an object.
 func (s *server) columns(t *testing.T, object map[string]any) (all []string) {
 	t.Helper()
 	for _, column := range s.crd.Spec.Versions[0].AdditionalPrinterColumns {
@@ -194,9 +196,9 @@ func TestRefused(t *testing.T) {
 	s := theServer(t)
 	const first, second = "spec.schedulingConfig[0]", "spec.schedulingConfig[1]"
 	for sentence, test := range map[string]struct {
-		// says are words that a message of the type's own has. Where there are none, the API server's own message will do.
+		// says are words that the message must contain. If there are none, any message will do.
 		says []string
-		// each of these is refused at a field, or at one in it.
+		// each is refused because of a field, or of one inside it.
 		each []attempt
 	}{
 		"refused: a name with more than 63 characters": {[]string{"63"}, []attempt{
@@ -277,14 +279,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// attempt is an object that is refused, and the field.
+// attempt is an object that must be refused, and the field that the error must name.
 type attempt struct {
 	what   string
 	object map[string]any
 	at     string
 }
 
-// names reports whether a refusal names a field, or one in it: as its path, or, where it is a rule about the whole object, in its words.
+// names reports whether an error names a field, or one inside it: by its path or, if the rule is
+// about the whole object, in its message.
 func names(r *field.Error, at string) bool {
 	rest, found := strings.CutPrefix(r.Field, at)
 	return found && (rest == "" || strings.ContainsAny(rest[:1], ".[")) ||
@@ -295,13 +298,13 @@ func containsAll(text string, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
-// warning is what a warning says: the field that it begins with, and words after that.
+// warning is an expected warning: the field that it begins with, and words that follow.
 type warning struct {
 	at   string
 	says []string
 }
 
-// gap is a warning of hours in no window.
+// gap returns the warning about hours in no window.
 func gap(hours ...string) warning {
 	return warning{"spec.schedulingConfig", append(hours, "defaultReplica")}
 }
@@ -318,7 +321,7 @@ func (w warning) isSaidBy(text string) bool {
 func TestJudge(t *testing.T) {
 	defer noPanic(t)
 	if warnings, refused := judge(TDSetSpec{}); len(warnings)+len(refused) == 0 {
-		t.Fatal("judge says nothing of a schedule without windows, want a warning") // and nothing of others, it seems
+		t.Fatal("judge says nothing of a schedule without windows, want a warning") // the other cases would fail too
 	}
 	const first, second, third = "spec.schedulingConfig[0]", "spec.schedulingConfig[1]", "spec.schedulingConfig[2]"
 	for sentence, test := range map[string]struct {
@@ -362,7 +365,7 @@ func TestJudge(t *testing.T) {
 				t.Errorf("it refuses %q (%v), want %q", fields, refused, test.refused)
 			}
 			if len(test.refused) > 0 {
-				return // what it warns of besides is its own affair
+				return // a refusal may come with any warnings
 			}
 			left := slices.Clone([]string(warnings))
 			for _, want := range test.warnings {
@@ -382,7 +385,7 @@ func TestJudge(t *testing.T) {
 
 var inTypesFile = regexp.MustCompile(`(exercise|solution)\.go:\d+`)
 
-// noPanic makes a panic a failure like others.
+// noPanic turns a panic into an ordinary failure.
 func noPanic(t *testing.T) {
 	p := recover()
 	if p == nil {
@@ -412,8 +415,8 @@ func TestValidator(t *testing.T) {
 	}
 	for sentence, test := range map[string]struct {
 		old, new map[string]any
-		warning  string // a word of it
-		refused  string // the field; "": it isn't
+		warning  string // a part of it
+		refused  string // the field; "" if it is accepted
 	}{
 		"the example is made, with a warning":                        {nil, good, "0 to 1", ""},
 		"a window that is never active is refused":                   {nil, hidden, "", "spec.schedulingConfig[1]"},

@@ -1,5 +1,6 @@
-// The markers that hold for the whole package. In a project it is called after its version, v1, and controller-gen takes it from
-// there; here it is the program's own, since the checker looks at one folder, so versionName says it.
+// The markers for the whole package. In a project, the package has the name of its version, v1, and
+// controller-gen takes the version from there. Here the types are in package main, because the
+// check looks at only one folder, so the version needs a marker.
 //
 // +groupName=schedule.rs
 // +versionName=v1

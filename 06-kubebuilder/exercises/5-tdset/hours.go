@@ -1,4 +1,4 @@
-// How the validator names hours.
+// Hours in words, for the validator's messages.
 
 package main
 
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// inWords names hours of the day, 0 to 23, as spans: "7 to 9" are the hours 7 and 8.
+// inWords returns hours of the day, 0 to 23, as spans: "7 to 9" means the hours 7 and 8.
 func inWords(hours []int) string {
 	var spans []string
 	hours = slices.Compact(slices.Sorted(slices.Values(hours)))

@@ -1,6 +1,6 @@
 //go:build check || solution
 
-// The TDSets that the tests are about: the example, with changes.
+// The tests' TDSets: the example, with changes.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 // change changes the spec of the example.
 type change func(spec map[string]any)
 
-// tdset returns the TDSet in manifests/tdset.yaml, as it comes over the wire, with changes.
+// tdset returns the TDSet in manifests/tdset.yaml, as JSON decodes it, with changes.
 func tdset(change change) map[string]any {
 	text, err := os.ReadFile("manifests/tdset.yaml")
 	if err != nil {
@@ -39,12 +39,12 @@ func tdset(change change) map[string]any {
 	return object.Object
 }
 
-// named returns the example, with a name of that length.
+// named returns the example with a name of that length.
 func named(length int) map[string]any {
 	return with(tdset(nil), "metadata", "name", strings.Repeat("n", length))
 }
 
-// with returns an object with another value for a field of its spec or metadata.
+// with returns a copy of an object with another value for a field of its spec or metadata.
 func with(object map[string]any, part, key string, value any) map[string]any {
 	object = runtime.DeepCopyJSON(object)
 	object[part].(map[string]any)[key] = value
@@ -89,7 +89,7 @@ func inWindow(key string, value any) change {
 	}
 }
 
-// windows puts other windows in place of the example's. They are written as parse reads them.
+// windows replaces the example's windows. They have the format that parse reads.
 func windows(written ...string) change {
 	return func(spec map[string]any) {
 		list := []any{}
@@ -100,7 +100,7 @@ func windows(written ...string) change {
 	}
 }
 
-// parse reads windows such as 9-17, with a replica each.
+// parse reads windows such as 9-17, and gives each one replica.
 func parse(written ...string) (windows []Scheduling) {
 	for _, text := range written {
 		window := Scheduling{Replica: 1}
@@ -112,7 +112,7 @@ func parse(written ...string) (windows []Scheduling) {
 	return windows
 }
 
-// hours returns so many windows of an hour each.
+// hours returns that many windows of one hour each.
 func hours(number int) (written []string) {
 	for hour := range number {
 		written = append(written, fmt.Sprintf("%d-%d", hour, hour+1))

@@ -1,5 +1,5 @@
-// The reconciler, and what it does about a TDSet's Deployment. See controller.go for the events that trigger it, when else it
-// is called, and how it sends its writes.
+// The reconciler, and what it does with a TDSet's Deployment. See controller.go for the events and
+// times at which it is called, and for its writes.
 
 package main
 

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// What `workshop run 06 --tdset` applies is what controller-gen makes of the solution.
+// `workshop run 06 --tdset` applies this file, so it must be what controller-gen makes from the
+// solution.
 func TestTheCommittedCRDIsTheGeneratedOne(t *testing.T) {
 	want, err := generate()
 	if err != nil {
