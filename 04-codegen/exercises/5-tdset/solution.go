@@ -1,7 +1,7 @@
 //go:build solution
 
-// Command 5-tdset is a controller for TDSets, which are Deployments that are scaled by the time of
-// day. It uses a generated client and server-side apply.
+// Command 5-tdset is a controller for TDSets, with a generated client and server-side apply. A
+// TDSet asks for a Deployment that is scaled by the time of day.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 const fieldManager = "tdset-controller"
 
 // newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
-// doesn't start the informers. That is left to run.
+// doesn't start the informers, because run does that.
 func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
@@ -39,8 +39,8 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	if err != nil {
 		return nil, fmt.Errorf("client for Deployments: %w", err)
 	}
-	// The informers never resync. The desired number of replicas changes with the time, but
-	// syncHandler returns when that happens.
+	// The informers never resync. The desired number of replicas changes with the time of day, but
+	// syncHandler returns the time of the next change.
 	tdsetFactory := scheduleinformers.NewSharedInformerFactoryWithOptions(tdsets, 0, scheduleinformers.WithNamespace(namespace))
 	kubeFactory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	tdsetsInformer := tdsetFactory.Schedule().V1().TDSets()

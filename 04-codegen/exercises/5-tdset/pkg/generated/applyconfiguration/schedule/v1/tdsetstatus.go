@@ -15,7 +15,8 @@ import (
 type TDSetStatusApplyConfiguration struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Ready. It is a map, as the CRD says too: each entry has owners of its own.
+	// Conditions has one entry, of the type Ready. Here and in the CRD, the list is a map, so each
+	// entry has its own owners.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
