@@ -135,8 +135,11 @@ func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suit
 	if err := ensureBuilt(command.Context(), show, nodes); err != nil {
 		return nil, err
 	}
-	bin := controlplane.New(theRoot()).Bin
-	return &suite.Suite{Root: theRoot(), Bin: bin, UI: show, Chapters: found, Everything: len(args) == 0}, nil
+	programs := controlplane.New(theRoot())
+	version, err := programs.Stamp()
+	return &suite.Suite{
+		Root: theRoot(), Bin: programs.Bin, Version: version, UI: show, Chapters: found, Everything: len(args) == 0,
+	}, err
 }
 
 func newDocsCommand() *cobra.Command {

@@ -13,7 +13,6 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/output"
@@ -25,13 +24,15 @@ import (
 type Suite struct {
 	Root string // of the repository
 	Bin  string // where the control plane's programs are
-	UI   *ui.UI
+	// Version changes when these are built from something else, such as another version of Kubernetes.
+	Version string
+	UI      *ui.UI
 	// Chapters are those to test. With Everything, what belongs to no chapter is tested as well.
 	Chapters   []chapters.Chapter
 	Everything bool
 
 	this     *runs.Run
-	programs string // a path to Bin that changes with the version of the control plane
+	programs string // a path to Bin that has Version in it
 	counts   gotest.Counts
 	race     []string // arguments to go test
 }
@@ -87,10 +88,6 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 // of .workshop that this run makes. The commands in the texts run in another repository, the reader's
 // copy, and so don't wait for the run that has started them.
 func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *error), err error) {
-	version, err := controlplane.New(s.Root).Stamp()
-	if err != nil {
-		return nil, err
-	}
 	step := s.UI.Start("tests")
 	defer step.Drop()
 	this, err := runs.Begin(ctx, s.Root, func(holder string) { step.Update("waiting for %s", holder) })
@@ -100,7 +97,7 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 	s.this = this
 	end = func(result *error) { *result = errors.Join(*result, this.End(ctx)) }
 	if err = this.Own(folders...); err == nil {
-		s.programs, err = this.Link("control-plane-" + version)
+		s.programs, err = this.Link("control-plane-" + s.Version)
 	}
 	if err != nil {
 		end(&err)
