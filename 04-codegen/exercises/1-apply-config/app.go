@@ -1,4 +1,4 @@
-// What an App asks for. Given: there is nothing to do here.
+// What an App asks for. You don't need to change anything here.
 
 package applyconfig
 

@@ -1,5 +1,5 @@
 // A shorter version of the chapter's desired.go: the Deployment that a Foo asks for, and whether an
-// existing one is up to date and belongs to the Foo. Given: there is nothing to do here.
+// existing one is up to date and belongs to the Foo. You don't need to change anything here.
 
 package force
 

@@ -1,4 +1,4 @@
-// App, and the Deployment that it asks for. Given: there is nothing to do here.
+// App, and the Deployment that it asks for. You don't need to change anything here.
 
 package removed
 

@@ -1,4 +1,4 @@
-// The registry of names, a service outside the cluster. Given: there is nothing to do here.
+// The registry of names, a service outside the cluster. You don't need to change anything here.
 
 package requeue
 

@@ -1,4 +1,4 @@
-// The status of a Foo. Given: there is nothing to do here.
+// The status of a Foo. You don't need to change anything here.
 
 package requeue
 

@@ -1,5 +1,5 @@
-// The index with which the cache finds the ConfigMaps that a Foo controls. Given: there is nothing
-// to do here.
+// The index with which the cache finds the ConfigMaps that a Foo controls. You don't need to change
+// anything here.
 
 package twice
 

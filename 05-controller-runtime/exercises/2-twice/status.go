@@ -1,4 +1,4 @@
-// What a Foo's status says about its ConfigMap. Given: there is nothing to do here.
+// What a Foo's status says about its ConfigMap. You don't need to change anything here.
 
 package twice
 

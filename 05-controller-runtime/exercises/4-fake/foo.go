@@ -1,5 +1,5 @@
-// The Foo for which the reconcilers are called, and what a user does to it. Given: there is nothing
-// to do here.
+// The Foo for which the reconcilers are called, and what a user does to it. You don't need to
+// change anything here.
 
 package judge
 

@@ -1,5 +1,5 @@
 // The reconcilers that you judge: three that are right, and eight that each do one thing wrong, as
-// real programs have done. Given: there is nothing to do here.
+// real programs have done. You don't need to change anything here.
 
 package judge
 

@@ -4,8 +4,7 @@
 // Go type. Each Backup is sent twice: as YAML, as kubectl does it, and converted to the Go type, as
 // a Go program does it.
 //
-// As given, nearly all of them are accepted. `workshop test` checks that it fails in exactly these
-// ways:
+// As given, nearly all of them are accepted. `workshop test` checks these failures:
 //
 // fails: TestTheCRD/who applies a store leaves the others alone
 // says: to a server-side apply, the list of stores is one value, not a map by name: of two who apply a store each,

@@ -5,7 +5,7 @@
 // context, where controller-runtime puts it.
 //
 // As given, the webhooks refuse, write and overwrite too much, and explain too little.
-// `workshop test` checks that it fails in exactly these ways:
+// `workshop test` checks these failures:
 //
 // fails: TestCreate/nothing is wrong
 // says: it sent a write: create *v1.ConfigMap a-was-admitted

@@ -5,7 +5,7 @@
 // controller needs. Instead, it runs against an API server (apiserver_test.go) that records every
 // permission it checks.
 //
-// As given, no marker is right. `workshop test` checks that it fails in exactly these ways:
+// As given, no marker is right. `workshop test` checks these failures:
 //
 // fails: TestMarkers/Foos are read from the cache
 // says: too many: verbs=* on foos

@@ -3,8 +3,7 @@
 // These tests check the promises of Staging. They compare the objects that kustomize makes from it
 // with those of the first installation and of config/manager. All are built from ../../config.
 //
-// As given, Staging installs everything again. `workshop test` checks that it fails in exactly
-// these ways:
+// As given, Staging installs everything again. `workshop test` checks these failures:
 //
 // fails: TestStaging/the first installation stays as it is
 // says: it is for the account in staging, and the first installation's loses what it gave

@@ -5,7 +5,7 @@
 // has controller-gen and the API server as functions.
 //
 // As given, the CRD has only what follows from the Go types, and nobody is warned. `workshop test`
-// checks that it fails in exactly these ways:
+// checks these failures:
 //
 // fails: TestCRD/kubectl get tds
 // says: the resource's short names are [], want tds

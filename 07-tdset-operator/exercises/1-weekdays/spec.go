@@ -1,4 +1,4 @@
-// The spec of a TDSet with weekdays, and nextHour. Given: there is nothing to do here.
+// The spec of a TDSet with weekdays, and nextHour. You don't need to change anything here.
 
 package weekdays
 

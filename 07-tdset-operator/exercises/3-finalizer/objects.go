@@ -1,4 +1,4 @@
-// The Deployment and the Pods of a TDSet. Given: there is nothing to do here.
+// The Deployment and the Pods of a TDSet. You don't need to change anything here.
 //
 // This is simpler than the chapter's code: it reads from the API server instead of a cache, and
 // there is no schedule.

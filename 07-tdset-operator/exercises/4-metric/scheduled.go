@@ -1,5 +1,5 @@
-// The help texts of the metrics, and since when a TDSet hasn't been as scheduled. Given: there is
-// nothing to do here.
+// The help texts of the metrics, and since when a TDSet hasn't been as scheduled. You don't need to
+// change anything here.
 
 package metric
 

@@ -1,4 +1,5 @@
-// The type of an override, and the status of a TDSet with one. Given: there is nothing to do here.
+// The type of an override, and the status of a TDSet with one. You don't need to change anything
+// here.
 
 package override
 
