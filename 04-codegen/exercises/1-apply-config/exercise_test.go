@@ -4,8 +4,7 @@
 // client-go's fake clientset, which merges applies and records field owners with the API server's
 // own code.
 //
-// As given, Apply sends a whole Deployment. `workshop test` checks that it fails in exactly these
-// ways:
+// As given, Apply sends a whole Deployment. `workshop test` checks these failures:
 //
 // fails: TestWhatIsSent/an App that says everything
 // says: sent, though the App says no such thing: spec.strategy: {}

@@ -4,8 +4,7 @@
 // server is client-go's fake clientset, which merges applies and records field owners. It ignores a
 // UID in an apply, so newServer adds that check. Each test fills the cache by hand.
 //
-// As given, SyncDeployment looks only into the cache. `workshop test` checks that it fails in
-// exactly these ways:
+// As given, SyncDeployment looks only into the cache. `workshop test` checks these failures:
 //
 // fails: TestSyncDeployment/in the cache, and up to date
 // says: it sent [apply, forced], want nothing

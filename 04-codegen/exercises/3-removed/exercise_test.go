@@ -5,7 +5,7 @@
 // Deployment in between. The cache is always up to date. The program restarts before each sync, so
 // it can't remember anything.
 //
-// As given, Sync never removes a field. `workshop test` checks that it fails in exactly these ways:
+// As given, Sync never removes a field. `workshop test` checks these failures:
 //
 // fails: TestNoLongerWanted/a variable that the App no longer asks for goes
 // says: the container's environment is [LANG=C LOG=debug], want [LANG=C]

@@ -5,8 +5,7 @@
 // takes that long. They run in a bubble of testing/synctest, where time passes only while all
 // goroutines wait.
 //
-// As given, Start returns before the informer watches. `workshop test` checks that it fails in
-// exactly these ways:
+// As given, Start returns before the informer watches. `workshop test` checks these failures:
 //
 // fails: TestStart/a Foo is deleted as soon as Start has returned
 // says: the informer knows [example], want []

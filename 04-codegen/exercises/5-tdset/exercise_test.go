@@ -3,8 +3,8 @@
 // The tests of this exercise: first newController and each write separately, then the whole program
 // in a cluster, while time passes. cluster_test.go has the helpers, such as until and wantReplicas.
 //
-// As given, newController returns an error, so no test can run. `workshop test` checks that it
-// fails in exactly these ways:
+// As given, newController returns an error, so no test can run. `workshop test` checks these
+// failures:
 //
 // fails: TestNewController
 // says: newController: it has no clients, informers and listers yet
