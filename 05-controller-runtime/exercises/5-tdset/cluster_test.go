@@ -49,7 +49,7 @@ var midnight = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
 // cluster is what a test acts on.
 type cluster struct {
 	*testing.T
-	program *reconciler // for a test that calls it by itself: it reads from the server
+	program *reconciler // for tests that call its functions directly; it reads from the server
 	api     *fakeAPI
 	clock   *testClock
 
@@ -75,7 +75,7 @@ func inACluster(t *testing.T, test func(c *cluster)) {
 	})
 }
 
-// quiet silences the program: what it logs isn't what failed.
+// quiet discards the program's log, which would only hide what the tests report.
 func quiet() {
 	klog.SetLogger(klog.Logger{})
 	ctrl.SetLogger(klog.Background())
@@ -88,19 +88,19 @@ func (c *cluster) config() *rest.Config {
 	return config
 }
 
-// settings are those of the program's manager, in a test.
+// settings returns the settings of the program's manager in a test.
 func (c *cluster) settings() ctrl.Options {
 	c.Helper()
 	settings, err := managerOptions("")
 	if err != nil {
 		c.Fatal(err)
 	}
-	settings.Controller = ctrlconfig.Controller{SkipNameValidation: new(true)} // each test makes its own
+	settings.Controller = ctrlconfig.Controller{SkipNameValidation: new(true)} // all tests use the same name
 	settings.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return newMapper(), nil }
 	return settings
 }
 
-// newMapper knows which kind is which resource, without asking the server.
+// newMapper returns a mapper that knows each kind's resource without asking the server.
 func newMapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range kinds {
@@ -133,7 +133,7 @@ func (c *cluster) running(meanwhile func()) {
 	if err := setUp(mgr, c.clock); err != nil {
 		c.Fatalf("setUp returned the error: %v", err)
 	}
-	ctx, cancel := context.WithCancel(c.Context()) // which ends with the test, if not before
+	ctx, cancel := context.WithCancel(c.Context()) // ends with the test at the latest
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
@@ -339,7 +339,7 @@ type testClock struct {
 	mu       sync.Mutex
 	asked    int
 	minute   time.Time
-	inMinute int // so often in the same minute
+	inMinute int // how often in this minute
 }
 
 const tooOften = 500

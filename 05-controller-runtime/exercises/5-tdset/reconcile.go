@@ -29,7 +29,7 @@ type reconciler struct {
 // syncDeployment returns the Deployment of tdset's name, or nil if it has just created or updated
 // it.
 func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
-	log := ctrl.LoggerFrom(ctx) // it names the TDSet
+	log := ctrl.LoggerFrom(ctx) // it logs the TDSet's name
 	desired := desiredDeployment(tdset, replicas)
 	key, observed := client.ObjectKeyFromObject(tdset), &appsv1.Deployment{}
 	err := r.Get(ctx, key, observed)
