@@ -21,7 +21,7 @@ func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	err := c.syncHandler(klog.NewContext(ctx, logger), key)
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		logger.V(2).Info("Someone else wrote first", "err", err)
+		logger.V(2).Info("Conflict, waiting for the next event", "err", err)
 	case err != nil && ctx.Err() == nil:
 		logger.Error(err, "Lost an event: nothing will retry it")
 	}

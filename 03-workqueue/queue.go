@@ -74,7 +74,7 @@ func (c *controller) processNextWorkItem(ctx context.Context) bool {
 		c.queue.Forget(key)
 		return true
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		logger.V(2).Info("Someone else wrote first, retrying", "err", err)
+		logger.V(2).Info("Conflict, retrying", "err", err)
 	case ctx.Err() == nil:
 		logger.Error(err, "Retrying", "failures", c.queue.NumRequeues(key)+1)
 	}

@@ -74,7 +74,7 @@ func (c *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		// The cache was behind. This happens in every controller, so don't return it as an error,
 		// which controller-runtime would log. Usually, the other write's event comes first.
-		klog.FromContext(ctx).V(2).Info("Someone else wrote first, retrying", "err", err)
+		klog.FromContext(ctx).V(2).Info("Conflict, retrying", "err", err)
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	return ctrl.Result{}, err

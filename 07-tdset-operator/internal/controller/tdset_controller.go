@@ -59,7 +59,7 @@ type TDSetReconciler struct {
 func (r *TDSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	result, err := r.reconcile(ctx, req)
 	if isConflict(err) {
-		ctrl.LoggerFrom(ctx).V(2).Info("Someone else wrote first, retrying", "err", err.Error())
+		ctrl.LoggerFrom(ctx).V(2).Info("Conflict, retrying", "err", err.Error())
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	return result, err
