@@ -1,6 +1,6 @@
-// Command listwatch follows one collection for as long as it runs: list, watch, resume, list again
-// when it must. It prints the wire (lines with > and <) and, without either, each change as a
-// controller would be told of it.
+// Command listwatch follows one collection until it is stopped. It lists, watches and resumes, and
+// lists again if it has to. It prints each request (>), each event (<), and the change that a
+// controller would get (no sign).
 //
 //	go run ./01-raw-watch/listwatch --page-size 3 /api/v1/namespaces/default/pods
 package main

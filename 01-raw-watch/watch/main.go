@@ -1,6 +1,6 @@
-// Command watch opens one watch and prints what comes, until the server ends it. It is all that a
-// watch is: a GET whose answer doesn't end. What is missing is in ../listwatch: knowing what was
-// there before, and going on after the end.
+// Command watch opens one watch and prints its events until the server ends it. That is all there
+// is to a watch: a GET whose response doesn't end. ../listwatch also lists the existing objects
+// first, and starts the next watch when one ends.
 //
 //	go run ./01-raw-watch/watch /api/v1/namespaces/default/pods
 package main
@@ -56,7 +56,7 @@ func watch(kubeconfig, path string) error {
 		return fmt.Errorf("GET %s: %s", path, response.Status)
 	}
 
-	// 3. Decode and print: one JSON object after the other, as they come.
+	// 3. Decode and print one JSON object after another.
 	decoder := json.NewDecoder(response.Body)
 	for {
 		var event struct {

@@ -1,7 +1,7 @@
-// Package wire speaks the Kubernetes API over net/http and encoding/json, so that nothing of the
-// protocol is hidden. client.go sends one request and reads one answer; reflector.go follows a
-// collection; trace.go prints both. Only credentials are borrowed: client-go reads the kubeconfig
-// and makes an *http.Client of it.
+// Package wire speaks the Kubernetes API with net/http and encoding/json, so that nothing is
+// hidden. client.go sends one request and reads its response, reflector.go follows a collection,
+// and trace.go prints both. client-go only loads the credentials: it turns the kubeconfig into an
+// *http.Client.
 package wire
 
 import (
@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// requestTimeout bounds every request but a watch. The API server's own bound is 60 s.
+// requestTimeout limits every request except a watch. The API server's own limit is 60 s.
 const requestTimeout = 65 * time.Second
 
 // Client sends requests to one API server.
@@ -47,9 +47,9 @@ func NewClient(config *rest.Config) (*Client, error) {
 // TraceTo makes the Client print a line to w for each request and each watch event.
 func (c *Client) TraceTo(w io.Writer) { c.trace.to = w }
 
-// Do sends one request: in, if not nil, as its JSON body. It decodes the answer into out, which may
-// be nil. An answer other than 2xx becomes an *apierrors.StatusError, so apierrors.IsNotFound and
-// its sisters tell what it was.
+// Do sends one request, with in as its JSON body unless in is nil. It decodes the response into
+// out, which may be nil. If the status isn't 2xx, it returns an *apierrors.StatusError, for
+// apierrors.IsNotFound and similar functions.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -102,8 +102,8 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	return response, nil
 }
 
-// errorOf turns an answer that isn't 2xx into an error. The API server explains itself with a
-// Status object; a proxy or load balancer in between may answer anything.
+// errorOf turns a response that isn't 2xx into an error. The API server sends a Status object, but
+// a proxy or load balancer in between may send anything.
 func errorOf(request *http.Request, response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	var status metav1.Status

@@ -1,5 +1,5 @@
-// How one collection is followed: list, watch, resume, and list again when there is no other way.
-// What the events mean is up to the receiver.
+// The Reflector follows one collection. It lists, watches and resumes, and lists again if it has
+// to. The receiver of the events decides what they mean.
 
 package wire
 
@@ -24,13 +24,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// longestDelay bounds the Retry-After that a server, or whatever stands before it, may ask for.
+// longestDelay limits the Retry-After that a server, or a proxy in front of it, may ask for.
 const longestDelay = time.Minute
 
-// Event says that an object was seen for the first time (watch.Added), is different from before
-// (watch.Modified), or is gone (watch.Deleted; Object is then its last known state). It carries
-// metadata only: an event is a hint that something happened, and who acts on it reads what is true
-// by then.
+// Event reports that an object is new (watch.Added), has changed (watch.Modified) or is gone
+// (watch.Deleted, with its last known state in Object). It has only metadata, because it is a hint
+// that something has happened. The receiver reads the current state itself.
 type Event struct {
 	Type   watch.EventType
 	Object metav1.PartialObjectMetadata
@@ -38,20 +37,19 @@ type Event struct {
 
 // Reflector follows one collection of objects and reports each change in it.
 type Reflector struct {
-	// Path is the collection's, such as /apis/apps/v1/deployments.
+	// Path is the collection's path, such as /apis/apps/v1/deployments.
 	Path string
-	// PageSize is the most objects that one answer to a list may hold.
+	// PageSize is the most objects that one response to a list may have.
 	PageSize int
-	// Backoff is the wait before a list or watch is retried, longer after each one that brought
-	// nothing.
+	// Backoff is the pause before the next list or watch. It grows while they bring no events.
 	Backoff wait.Backoff
 
 	client *Client
-	// known is what has been reported: without it nobody could tell what was deleted while no watch
-	// was open.
+	// known has the objects that were reported. A list is compared with it, to find out which
+	// objects were deleted while no watch was open.
 	known map[types.NamespacedName]metav1.PartialObjectMetadata
-	// resourceVersion is the point in the collection's history up to which known is true. Empty:
-	// none, list first.
+	// resourceVersion is the point in history that known shows. If it is empty, the next step is a
+	// list.
 	resourceVersion string
 	// lastFailure is the last failure that was logged. It isn't logged twice in a row.
 	lastFailure string
@@ -69,7 +67,7 @@ func NewReflector(client *Client, path string) *Reflector {
 	}
 }
 
-// Run reports changes on events until ctx ends. It has no other end: whatever fails is tried again.
+// Run reports changes on events until ctx ends. It retries after every failure.
 func (r *Reflector) Run(ctx context.Context, events chan<- Event) {
 	backoff := r.Backoff
 	for {
@@ -95,8 +93,8 @@ func (r *Reflector) Run(ctx context.Context, events chan<- Event) {
 	}
 }
 
-// listAndWatch lists if it must, then watches until the watch ends, as every watch does some time.
-// It reports whether the watch brought anything.
+// listAndWatch lists if it has to, and then watches until the watch ends. It returns whether the
+// watch received any event.
 func (r *Reflector) listAndWatch(ctx context.Context, events chan<- Event) (received bool, err error) {
 	if r.resourceVersion == "" {
 		if err := r.list(ctx, events); err != nil {
@@ -105,7 +103,7 @@ func (r *Reflector) listAndWatch(ctx context.Context, events chan<- Event) (rece
 	}
 	received, err = r.watch(ctx, events)
 	if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
-		// 410: the server no longer has the history since our resourceVersion. Only a list can tell
+		// 410: the server no longer has the history since our resourceVersion. Only a list can show
 		// what we missed.
 		klog.V(1).InfoS("History is gone, listing again", "path", r.Path, "resourceVersion", r.resourceVersion)
 		r.resourceVersion = ""
@@ -122,8 +120,8 @@ func (r *Reflector) list(ctx context.Context, events chan<- Event) error {
 		var page metav1.PartialObjectMetadataList
 		err := r.client.Do(ctx, http.MethodGet, r.Path, query, nil, &page)
 		if apierrors.IsResourceExpired(err) && query.Has("continue") {
-			// All pages show one moment, and that moment is too old by now. Ask for everything in
-			// one answer.
+			// All pages show the same moment, which is too old by now. Ask for everything in one
+			// response.
 			items, query = nil, url.Values{}
 			continue
 		}
@@ -141,15 +139,15 @@ func (r *Reflector) list(ctx context.Context, events chan<- Event) error {
 	}
 }
 
-// replace reports the difference between what is known and what a list has shown. No watch tells
-// what was deleted while none was open: what is known and not listed is gone.
+// replace reports how a list differs from the known objects. A known object that isn't listed was
+// deleted while no watch was open.
 func (r *Reflector) replace(ctx context.Context, events chan<- Event, items []metav1.PartialObjectMetadata, resourceVersion string) error {
 	listed := make(map[types.NamespacedName]types.UID, len(items))
 	for _, item := range items {
 		listed[keyOf(&item)] = item.UID
 	}
 	for key, old := range r.known {
-		// Another UID under the same name: deleted and made again.
+		// Another UID under the same name means deleted and created again.
 		if uid, found := listed[key]; !found || uid != old.UID {
 			if err := r.report(ctx, events, Event{watch.Deleted, old}); err != nil {
 				return err
@@ -172,9 +170,9 @@ func (r *Reflector) replace(ctx context.Context, events chan<- Event, items []me
 	return nil
 }
 
-// watch asks for all that happens after resourceVersion and reports it until the stream ends. The
-// server ends it after timeoutSeconds; the spread keeps a thousand clients from coming back in the
-// same second.
+// watch asks for all changes after resourceVersion and reports them until the stream ends. The
+// server ends it after timeoutSeconds, which is random, so that clients don't all reconnect at
+// once.
 func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bool, err error) {
 	query := url.Values{
 		"watch":               {"true"},
@@ -193,7 +191,7 @@ func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bo
 		r.lastFailure = ""
 	}
 
-	// One JSON object after the other, in one answer that doesn't end.
+	// The response is one JSON object after another, and doesn't end.
 	decoder := json.NewDecoder(response.Body)
 	for {
 		var event struct {
@@ -215,7 +213,7 @@ func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bo
 // receive acts on one event of the stream.
 func (r *Reflector) receive(ctx context.Context, events chan<- Event, eventType watch.EventType, raw json.RawMessage) error {
 	if eventType == watch.Error {
-		// What a status code would say, had the headers not been sent long ago.
+		// The watch has failed. The status code was sent long before, so the object is a Status.
 		var status metav1.Status
 		if err := json.Unmarshal(raw, &status); err != nil {
 			return fmt.Errorf("decode an ERROR event: %w", err)
@@ -242,7 +240,7 @@ func (r *Reflector) receive(ctx context.Context, events chan<- Event, eventType 
 	return nil
 }
 
-// report hands one event over and remembers it.
+// report sends one event to the receiver and updates known.
 func (r *Reflector) report(ctx context.Context, events chan<- Event, event Event) error {
 	event.Object.ManagedFields = nil // half of most objects' metadata, and of no use here
 	select {

@@ -1,4 +1,4 @@
-// Printing of the wire (--trace). It leaves all meaning to others.
+// The trace prints requests and events as they are (--trace).
 
 package wire
 

@@ -1,6 +1,6 @@
-// Package v1alpha1 holds the Go types of the Foo resource. The schema that the API server enforces is the CRD in
-// manifests/crd.yaml; these types only say how its JSON looks from Go. The folder's long name is the one that
-// code generators expect: chapter 04 runs them on it.
+// Package v1alpha1 has the Go types of the Foo resource. They only describe its JSON. The schema
+// that the API server enforces is the CRD in manifests/crd.yaml. The folder has this long name
+// because chapter 04's code generators expect it.
 package v1alpha1
 
 import (
