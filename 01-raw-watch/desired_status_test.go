@@ -48,7 +48,7 @@ func TestDesiredStatus(t *testing.T) {
 		},
 		"the Foo's own Deployment is being deleted": {
 			deployment: deploymentOf(foo, available(3), terminating),
-			want:       status(0, ready(metav1.ConditionFalse, "Terminating", `Deployment "web" is being deleted and will be made again`)),
+			want:       status(0, ready(metav1.ConditionFalse, "Terminating", `Deployment "web" is being deleted and will be created again`)),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -123,7 +123,7 @@ func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deploym
 		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
 		ready.Reason = reasonTerminating
-		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be made again", deployment.Name)
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
 	default:
 		status.AvailableReplicas = available
 		ready.Reason = reasonProgressing

@@ -20,7 +20,7 @@ import (
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
-	pageSize := flag.Int("page-size", 500, "the most objects that one answer to a list may hold")
+	pageSize := flag.Int("page-size", 500, "the most objects that one response to a list may have")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

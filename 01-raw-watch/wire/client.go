@@ -62,7 +62,7 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 		out = &struct{}{}
 	}
 	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
-		return fmt.Errorf("%s %s: decode the answer: %w", method, path, err)
+		return fmt.Errorf("%s %s: decode the response: %w", method, path, err)
 	}
 	return nil
 }

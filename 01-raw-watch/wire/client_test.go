@@ -126,7 +126,7 @@ func TestDoFails(t *testing.T) {
 		},
 		"garbage where an object should be": {
 			method: http.MethodGet, answer: say(http.StatusOK, aProxysPage),
-			want: isSyntaxError, wantText: "GET /api/v1/pods: decode the answer",
+			want: isSyntaxError, wantText: "GET /api/v1/pods: decode the response",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

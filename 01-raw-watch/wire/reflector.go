@@ -131,7 +131,7 @@ func (r *Reflector) list(ctx context.Context, events chan<- Event) error {
 		items = append(items, page.Items...)
 		if page.Continue == "" {
 			if page.ResourceVersion == "" {
-				return fmt.Errorf("the answer is no list: it has no resourceVersion")
+				return fmt.Errorf("the response isn't a list: it has no resourceVersion")
 			}
 			return r.replace(ctx, events, items, page.ResourceVersion)
 		}

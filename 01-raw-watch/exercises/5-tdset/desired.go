@@ -142,7 +142,7 @@ func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now 
 		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
 		ready.Reason = reasonTerminating
-		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be made again", deployment.Name)
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
 	default:
 		ready.Reason = reasonProgressing
 		ready.Message = fmt.Sprintf("%s: %d of %d replicas are available",

@@ -30,7 +30,7 @@ func (r *Reconciler) setReady(ctx context.Context, foo *samplecontrollerv1alpha1
 		ready.Message = fmt.Sprintf("ConfigMap %q exists and is not controlled by this Foo", observed.Name)
 	case !observed.DeletionTimestamp.IsZero():
 		ready.Reason = reasonTerminating
-		ready.Message = fmt.Sprintf("ConfigMap %q is being deleted and will be made again", observed.Name)
+		ready.Message = fmt.Sprintf("ConfigMap %q is being deleted and will be created again", observed.Name)
 	default:
 		ready.Status, ready.Reason = metav1.ConditionTrue, reasonAvailable
 	}

@@ -27,10 +27,10 @@ type Foo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the user wants. Only users write it.
+	// Spec is the desired state. Only users write it.
 	// +required
 	Spec FooSpec `json:"spec"`
-	// Status is what the controller saw. Only the controller writes it.
+	// Status is the observed state. Only the controller writes it.
 	// +optional
 	Status FooStatus `json:"status,omitempty"`
 }
@@ -42,7 +42,7 @@ type FooSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	DeploymentName string `json:"deploymentName"`
-	// Replicas is the wanted number of Pods, 1 to 10. The API server sets 1 where it is missing.
+	// Replicas is the desired number of Pods, 1 to 10. The API server sets 1 where it is missing.
 	// +optional
 	// +default=1
 	// +kubebuilder:validation:Minimum=1

@@ -1,6 +1,6 @@
-// Package v1alpha1 holds the Go types of the Foo resource. The schema that the API server enforces is the CRD in
-// manifests/crd.yaml; these types only say how its JSON looks from Go. The folder's long name is the one that
-// code generators expect: chapter 04 runs them on it.
+// Package v1alpha1 has the Go types of the Foo resource. They only describe its JSON. The schema
+// that the API server enforces is the CRD in manifests/crd.yaml. The folder has this long name
+// because chapter 04's code generators expect it.
 package v1alpha1
 
 import (
@@ -16,9 +16,9 @@ type Foo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the user wants. Only users write it.
+	// Spec is the desired state. Only users write it.
 	Spec FooSpec `json:"spec"`
-	// Status is what the controller saw. Only the controller writes it.
+	// Status is the observed state. Only the controller writes it.
 	Status FooStatus `json:"status,omitempty"`
 }
 
@@ -26,7 +26,7 @@ type Foo struct {
 type FooSpec struct {
 	// DeploymentName is the name of the Deployment, in the Foo's namespace: a DNS-1123 label.
 	DeploymentName string `json:"deploymentName"`
-	// Replicas is the wanted number of Pods, 1 to 10. The API server sets 1 where it is missing.
+	// Replicas is the desired number of Pods, 1 to 10. The API server sets 1 where it is missing.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 

@@ -14,9 +14,9 @@ type Foo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the user wants. Only users write it.
+	// Spec is the desired state. Only users write it.
 	Spec FooSpec `json:"spec"`
-	// Status is what the controller saw. Only the controller writes it.
+	// Status is the observed state. Only the controller writes it.
 	Status FooStatus `json:"status,omitempty"`
 }
 
@@ -24,7 +24,7 @@ type Foo struct {
 type FooSpec struct {
 	// DeploymentName is the name of the Deployment, in the Foo's namespace: a DNS-1123 label.
 	DeploymentName string `json:"deploymentName"`
-	// Replicas is the wanted number of Pods, 1 to 10. The API server sets 1 where it is missing.
+	// Replicas is the desired number of Pods, 1 to 10. The API server sets 1 where it is missing.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 

@@ -11,7 +11,7 @@ package v1alpha1
 type FooSpecApplyConfiguration struct {
 	// DeploymentName is the name of the Deployment, in the Foo's namespace: a DNS-1123 label.
 	DeploymentName *string `json:"deploymentName,omitempty"`
-	// Replicas is the wanted number of Pods, 1 to 10. The API server sets 1 where it is missing.
+	// Replicas is the desired number of Pods, 1 to 10. The API server sets 1 where it is missing.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 

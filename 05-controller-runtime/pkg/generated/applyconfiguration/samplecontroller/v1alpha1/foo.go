@@ -20,9 +20,9 @@ import (
 type FooApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// Spec is what the user wants. Only users write it.
+	// Spec is the desired state. Only users write it.
 	Spec *FooSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what the controller saw. Only the controller writes it.
+	// Status is the observed state. Only the controller writes it.
 	Status *FooStatusApplyConfiguration `json:"status,omitempty"`
 }
 
