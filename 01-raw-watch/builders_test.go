@@ -1,4 +1,4 @@
-// The words that tests are written in: Foos and Deployments, each with what is special about it.
+// Builders for the tests: Foos and Deployments, and the changes that tests make to them.
 
 package main
 
@@ -34,7 +34,7 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*sampleco
 	return foo
 }
 
-// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity
+// deploymentOf returns the Deployment that foo asks for, as the API server stores it: with a UID
 // and with defaults.
 func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := desiredDeployment(foo).DeepCopy()
@@ -51,8 +51,8 @@ func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Dep
 	return deployment
 }
 
-// available says that the Deployment controller has seen the spec, and that so many Pods are there
-// and well.
+// available sets the status: the Deployment controller has seen the spec, and that many replicas
+// are available.
 func available(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Status = appsv1.DeploymentStatus{
@@ -72,26 +72,27 @@ func running(image string) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Template.Spec.Containers[0].Image = image }
 }
 
-// annotated is somebody else's annotation.
+// annotated adds somebody else's annotation.
 func annotated(deployment *appsv1.Deployment) {
 	deployment.Annotations = map[string]string{"team": "blue"}
 }
 
-// withSidecars is somebody else's containers, before and after ours.
+// withSidecars adds somebody else's containers, before and after ours.
 func withSidecars(deployment *appsv1.Deployment) {
 	pod := &deployment.Spec.Template.Spec
 	pod.Containers = []corev1.Container{{Name: "before", Image: "proxy"}, pod.Containers[0], {Name: "after", Image: "log"}}
 }
 
-// unowned is a Deployment made by hand, or one whose owner was deleted with --cascade=orphan.
+// unowned removes the owner. Such a Deployment was created by hand, or its owner was deleted with
+// --cascade=orphan.
 func unowned(deployment *appsv1.Deployment) { deployment.OwnerReferences = nil }
 
-// ofAnEarlierFoo is the Deployment of a Foo of the same name that is gone.
+// ofAnEarlierFoo makes the owner an earlier Foo of the same name, which is gone.
 func ofAnEarlierFoo(deployment *appsv1.Deployment) {
 	deployment.OwnerReferences[0].UID = "uid of a Foo that is gone"
 }
 
-// terminating is being deleted, and something holds it: a finalizer, or its Pods.
+// terminating marks the Deployment as being deleted. Its finalizer keeps it for now.
 func terminating(deployment *appsv1.Deployment) {
 	deployment.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
 	deployment.Finalizers = []string{metav1.FinalizerDeleteDependents}

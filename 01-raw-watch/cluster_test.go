@@ -1,5 +1,5 @@
-// A cluster for tests: an API server in memory and a controller on it. The controller's requests go
-// over HTTP; what a test does to the cluster goes in by hand, status and deletion included.
+// A cluster for tests: an API server in memory, and a controller that uses it over HTTP. A test
+// changes the server's objects directly, including their status.
 
 package main
 
@@ -32,7 +32,7 @@ type cluster struct {
 	t *testing.T
 }
 
-// newCluster returns a cluster in which these objects are.
+// newCluster returns a cluster that contains these objects.
 func newCluster(t *testing.T, objects ...metav1.Object) *cluster {
 	api := newFakeAPI()
 	server := httptest.NewServer(api)
@@ -46,14 +46,14 @@ func newCluster(t *testing.T, objects ...metav1.Object) *cluster {
 	return c
 }
 
-// sync is what the controller does for one event of that Foo.
+// sync does what the controller does for one event of that Foo.
 func (c *cluster) sync(foo string) error {
 	return c.syncHandler(c.t.Context(), types.NamespacedName{Namespace: "default", Name: foo})
 }
 
-// settle is what the controller does for an event of that Foo and for those that its own writes
-// cause, until there is nothing left to do. It returns the writes. More rounds than kinds of write
-// would be a circle.
+// settle does what the controller does for an event of that Foo, and for the events that its own
+// writes cause, until there is nothing left to do. It returns the writes. If that takes more rounds
+// than there are kinds of writes, the controller is in a loop.
 func (c *cluster) settle(foo string) (writes []string) {
 	c.t.Helper()
 	for range 4 {
@@ -66,11 +66,11 @@ func (c *cluster) settle(foo string) (writes []string) {
 		}
 		writes = append(writes, round...)
 	}
-	c.t.Fatalf("it goes on writing: %q", writes)
+	c.t.Fatalf("the controller still writes after 4 rounds: %q", writes)
 	return nil
 }
 
-// put makes objects be as given, whatever was there before.
+// put creates or replaces objects.
 func (c *cluster) put(objects ...metav1.Object) {
 	for _, object := range objects {
 		stored := &unstructured.Unstructured{}
@@ -88,7 +88,7 @@ func (c *cluster) remove(object metav1.Object) {
 	c.commit(watch.Deleted, pathOf(object), c.objects[pathOf(object)].DeepCopy())
 }
 
-// foo returns the Foo of that name, and deployment the Deployment: nil if there is none.
+// foo returns the Foo with that name, and deployment the Deployment, or nil if there is none.
 func (c *cluster) foo(name string) *samplecontrollerv1alpha1.Foo {
 	return read(c, pathOf(aFoo(name, "", 0)), &samplecontrollerv1alpha1.Foo{})
 }
@@ -97,8 +97,7 @@ func (c *cluster) deployment(name string) *appsv1.Deployment {
 	return read(c, pathOf(deploymentOf(aFoo("", name, 0))), &appsv1.Deployment{})
 }
 
-// deployments says what Deployments there are, in the manner of "web: 3 × nginx:latest (team
-// blue)".
+// deployments describes all Deployments, for example as "web: 3 × nginx:latest (team blue)".
 func (c *cluster) deployments() []string {
 	var found []string
 	for _, item := range c.list(deploymentsPath(""), nil).Items {
@@ -127,9 +126,9 @@ func (c *cluster) ready(foo string) string {
 	return condition.Reason
 }
 
-// asked returns the requests that the controller has sent since it was last asked for them, refused
-// ones too.
-func (c *cluster) asked() []request {
+// requested returns the requests that the controller has sent since the last call, including
+// refused ones.
+func (c *cluster) requested() []request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	requests := c.requests
@@ -137,10 +136,10 @@ func (c *cluster) asked() []request {
 	return requests
 }
 
-// written returns the writes among them.
+// written returns only the writes.
 func (c *cluster) written() []string {
 	var writes []string
-	for _, request := range c.asked() {
+	for _, request := range c.requested() {
 		if !slices.Contains([]string{"get", "list", "watch"}, request.verb) {
 			writes = append(writes, request.verb+" "+request.on)
 		}
@@ -148,8 +147,7 @@ func (c *cluster) written() []string {
 	return writes
 }
 
-// start runs the controller and returns when it watches. What start returns stops it, and returns
-// when it has ended.
+// start runs the controller and returns once it watches. stop stops it and waits for its end.
 func (c *cluster) start() (stop func()) {
 	var watching sync.WaitGroup
 	for _, resource := range []string{"foos", "deployments"} {
@@ -172,21 +170,21 @@ func (c *cluster) start() (stop func()) {
 	}
 }
 
-// eventually waits until something holds, and looks again whenever the cluster has changed.
-func (c *cluster) eventually(what string, holds func() bool) {
+// eventually waits until a condition holds. It checks it again after each change in the cluster.
+func (c *cluster) eventually(condition string, holds func() bool) {
 	c.t.Helper()
-	tooLate := time.After(10 * time.Second)
+	timeout := time.After(10 * time.Second)
 	for {
 		c.mu.Lock()
-		news := c.news
+		changed := c.changed
 		c.mu.Unlock()
 		if holds() {
 			return
 		}
 		select {
-		case <-news:
-		case <-tooLate:
-			c.t.Fatalf("not so after 10 s: %s", what)
+		case <-changed:
+		case <-timeout:
+			c.t.Fatalf("still not true after 10 s: %s", condition)
 		}
 	}
 }
@@ -207,7 +205,7 @@ func read[T any](c *cluster, path string, into *T) *T {
 	return into
 }
 
-// convert goes from one Go type to another by way of JSON, as a request does.
+// convert goes from one Go type to another through JSON, as a request does.
 func convert(t *testing.T, from, to any) {
 	t.Helper()
 	text, err := json.Marshal(from)

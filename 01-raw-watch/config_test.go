@@ -42,19 +42,19 @@ func TestLoadConfig(t *testing.T) {
 		"the file is empty": {
 			file: new(""), want: "is it missing, empty",
 		},
-		"the file is no YAML": {
+		"the file isn't YAML": {
 			file: new("{{{"), want: "yaml: line 1",
 		},
-		"the file is something else's": {
+		"the file is valid YAML, but not a kubeconfig": {
 			file: new("name: shopping list"), want: "names no cluster",
 		},
 		"there is no current-context": {
 			file: without("current-context: a-context", ""), want: "without a current-context",
 		},
-		"the current-context is not in the file": {
+		"the current-context names a context that isn't in the file": {
 			file: without("current-context: a-context", "current-context: another"), want: "context was not found for specified context: another",
 		},
-		"the certificate authority is in a file that is missing": {
+		"the certificate authority's file is missing": {
 			file: without(`6443"`, `6443", certificate-authority: ca.crt`), want: "ca.crt",
 		},
 	} {
@@ -70,11 +70,11 @@ func TestLoadConfig(t *testing.T) {
 			for _, way := range []struct{ name, flag string }{{"--kubeconfig", path}, {"KUBECONFIG", ""}} {
 				_, err := loadConfig(way.flag)
 				if err == nil {
-					t.Fatalf("by %s: no error", way.name)
+					t.Fatalf("%s: got no error, want one that matches %q", way.name, test.want)
 				}
 				before, after, named := strings.Cut(err.Error(), path)
 				if !named || !regexp.MustCompile(test.want).MatchString(before+after) {
-					t.Errorf("by %s: the message is\n%v\nwant one that names the file and matches %q", way.name, err, test.want)
+					t.Errorf("%s: got the error\n%v\nwant one that names the file and matches %q", way.name, err, test.want)
 				}
 			}
 		})
@@ -93,7 +93,7 @@ func TestLoadConfigPrefersTheFlag(t *testing.T) {
 			t.Fatal(err)
 		}
 		if config.Host != want {
-			t.Errorf("--kubeconfig %q leads to the server %s, want %s", flag, config.Host, want)
+			t.Errorf("with --kubeconfig %q, the server is %s, want %s", flag, config.Host, want)
 		}
 	}
 }
@@ -109,6 +109,6 @@ func TestLoadConfigSetsNoLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if config.QPS >= 0 {
-		t.Errorf("%v requests a second, want no limit: a negative number", config.QPS)
+		t.Errorf("QPS is %v, want a negative number, which means no limit", config.QPS)
 	}
 }

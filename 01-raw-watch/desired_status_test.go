@@ -1,4 +1,4 @@
-// What a Foo's status says of its Deployment.
+// The status of a Foo, as computed from its Deployment.
 
 package main
 
@@ -22,15 +22,15 @@ func TestDesiredStatus(t *testing.T) {
 			deployment: deploymentOf(foo, available(3)),
 			want:       status(3, ready(metav1.ConditionTrue, "Available", `3 of 3 replicas of Deployment "web" are available`)),
 		},
-		"some are": {
+		"some replicas are available": {
 			deployment: deploymentOf(foo, available(1)),
 			want:       status(1, ready(metav1.ConditionFalse, "Progressing", `1 of 3 replicas of Deployment "web" are available`)),
 		},
-		"the Deployment was made just now, and nothing is known of it": {
+		"the Deployment is new and has no status": {
 			deployment: deploymentOf(foo),
 			want:       status(0, ready(metav1.ConditionFalse, "Progressing", `0 of 3 replicas of Deployment "web" are available`)),
 		},
-		"the Deployment's status is of an older spec": {
+		"the Deployment's status belongs to an older spec": {
 			deployment: deploymentOf(foo, available(3), func(d *appsv1.Deployment) { d.Generation++ }),
 			want:       status(3, ready(metav1.ConditionFalse, "Progressing", `3 of 3 replicas of Deployment "web" are available`)),
 		},
@@ -38,11 +38,11 @@ func TestDesiredStatus(t *testing.T) {
 			deployment: deploymentOf(foo, available(3), unowned),
 			want:       status(0, ready(metav1.ConditionFalse, "ErrResourceExists", taken)),
 		},
-		"a Deployment of an earlier Foo of this name has it": {
+		"a Deployment of an earlier Foo with the same name has the name": {
 			deployment: deploymentOf(foo, available(3), ofAnEarlierFoo),
 			want:       status(0, ready(metav1.ConditionFalse, "ErrResourceExists", taken)),
 		},
-		"somebody else's has it, and is being deleted": {
+		"somebody else's Deployment has the name and is being deleted": {
 			deployment: deploymentOf(foo, available(3), unowned, terminating),
 			want:       status(0, ready(metav1.ConditionFalse, "ErrResourceExists", taken)),
 		},
@@ -59,12 +59,12 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// The status is written only if it differs, and the last transition is the last time that True
-// became False or the other way round. So a status that says the same again must be the same, to
-// the second.
-func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
+// A status is written only if it differs from the last one. So if nothing has changed, the new
+// status has to equal the old one, including the time of the last transition, which is when True
+// became False or the other way round.
+func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 	progressing := aCondition("Ready", metav1.ConditionFalse, "Progressing", `0 of 3 replicas of Deployment "web" are available`, earlier)
-	aliens := aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)
+	foreign := aCondition("Blessed", metav1.ConditionTrue, "ByThePriest", "amen", earlier)
 	for name, test := range map[string]struct {
 		last       []metav1.Condition
 		deployment func(*appsv1.Deployment)
@@ -75,20 +75,20 @@ func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 			deployment: available(0),
 			want:       []metav1.Condition{progressing},
 		},
-		"the message has changed, but not Ready: the time of transition stays": {
+		"the message has changed, but Ready hasn't: the transition time stays": {
 			last:       []metav1.Condition{progressing},
 			deployment: available(2),
 			want:       []metav1.Condition{aCondition("Ready", metav1.ConditionFalse, "Progressing", `2 of 3 replicas of Deployment "web" are available`, earlier)},
 		},
-		"Ready has changed: now is the time of transition": {
+		"Ready has changed: the transition time is now": {
 			last:       []metav1.Condition{progressing},
 			deployment: available(3),
 			want:       []metav1.Condition{aCondition("Ready", metav1.ConditionTrue, "Available", `3 of 3 replicas of Deployment "web" are available`, now)},
 		},
 		"somebody else's condition is kept": {
-			last:       []metav1.Condition{aliens, progressing},
+			last:       []metav1.Condition{foreign, progressing},
 			deployment: available(0),
-			want:       []metav1.Condition{aliens, progressing},
+			want:       []metav1.Condition{foreign, progressing},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, foo.Status.Conditions); diff != "" {
-				t.Errorf("the Foo that was passed in was changed (-before +after):\n%s", diff)
+				t.Errorf("desiredStatus changed its argument foo (-before +after):\n%s", diff)
 			}
 		})
 	}
@@ -112,13 +112,13 @@ func TestRolledOut(t *testing.T) {
 		change func(*appsv1.Deployment)
 		want   bool
 	}{
-		"all are there":                        {available(3), true},
-		"none are wanted and none are there":   {both(scaledTo(0), available(0)), true},
-		"the controller has not seen the spec": {both(available(3), func(d *appsv1.Deployment) { d.Generation++ }), false},
-		"one is not available":                 {both(available(3), func(d *appsv1.Deployment) { d.Status.AvailableReplicas-- }), false},
-		"one still runs the old template":      {both(available(3), func(d *appsv1.Deployment) { d.Status.UpdatedReplicas-- }), false},
-		"one too many is there":                {both(available(3), func(d *appsv1.Deployment) { d.Status.Replicas++ }), false},
-		"one is available beyond those wanted": {both(available(3), scaledTo(2)), false},
+		"all replicas are available":                     {available(3), true},
+		"zero replicas are desired and there are none":   {both(scaledTo(0), available(0)), true},
+		"the Deployment controller hasn't seen the spec": {both(available(3), func(d *appsv1.Deployment) { d.Generation++ }), false},
+		"one replica isn't available":                    {both(available(3), func(d *appsv1.Deployment) { d.Status.AvailableReplicas-- }), false},
+		"one replica still runs the old template":        {both(available(3), func(d *appsv1.Deployment) { d.Status.UpdatedReplicas-- }), false},
+		"there is one replica too many":                  {both(available(3), func(d *appsv1.Deployment) { d.Status.Replicas++ }), false},
+		"more replicas are available than desired":       {both(available(3), scaledTo(2)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := rolledOut(deploymentOf(aFoo("example", "web", 3), test.change)); got != test.want {

@@ -1,5 +1,5 @@
-// What a Foo wants, and whether a Deployment is so. Pure functions need no server and no mocks:
-// values in, values out.
+// The Deployment that a Foo asks for, and whether a Deployment matches it. Pure functions need no
+// server and no mocks: values in, values out.
 
 package main
 
@@ -29,9 +29,9 @@ func TestUpToDate(t *testing.T) {
 		change func(*appsv1.Deployment)
 		want   bool
 	}{
-		// What we set, changed by somebody.
+		// Somebody changed a field that we set.
 		"the replicas were changed":              {scaledTo(5), false},
-		"the replicas were set to none":          {scaledTo(0), false},
+		"the replicas were set to 0":             {scaledTo(0), false},
 		"the image was changed":                  {running("nginx:1.0"), false},
 		"the pull policy was changed":            {pulling(corev1.PullAlways), false},
 		"a label was changed":                    {func(d *appsv1.Deployment) { d.Labels["app"] = "other" }, false},
@@ -42,15 +42,15 @@ func TestUpToDate(t *testing.T) {
 		"our container was removed":              {func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers = nil }, false},
 		"the image was changed, beside sidecars": {both(running("nginx:1.0"), withSidecars), false},
 
-		// What is others' business.
-		"nothing but the API server's defaults was added": {func(*appsv1.Deployment) {}, true},
-		"an annotation was added":                         {annotated, true},
-		"a label was added":                               {func(d *appsv1.Deployment) { d.Labels["team"] = "blue" }, true},
-		"a label was added to the template":               {func(d *appsv1.Deployment) { d.Spec.Template.Labels["team"] = "blue" }, true},
-		"sidecars stand before and after our container":   {withSidecars, true},
-		"our container was given a variable":              {withVariable, true},
-		"the rollout was paused":                          {func(d *appsv1.Deployment) { d.Spec.Paused = true }, true},
-		"the status says that nothing is there yet":       {available(0), true},
+		// Somebody changed a field that we don't set.
+		"only the API server's defaults were added": {func(*appsv1.Deployment) {}, true},
+		"an annotation was added":                   {annotated, true},
+		"a label was added":                         {func(d *appsv1.Deployment) { d.Labels["team"] = "blue" }, true},
+		"a label was added to the template":         {func(d *appsv1.Deployment) { d.Spec.Template.Labels["team"] = "blue" }, true},
+		"sidecars were added before and after ours": {withSidecars, true},
+		"a variable was added to our container":     {withVariable, true},
+		"the rollout was paused":                    {func(d *appsv1.Deployment) { d.Spec.Paused = true }, true},
+		"no replica is available yet":               {available(0), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			foo := aFoo("example", "web", 3)
@@ -61,19 +61,19 @@ func TestUpToDate(t *testing.T) {
 	}
 }
 
-// No number of replicas means one, on either side.
+// If a Foo or a Deployment has no number of replicas, that means one.
 func TestUpToDateWithoutReplicas(t *testing.T) {
 	one, none := aFoo("example", "web", 1), aFoo("example", "web", 1)
 	none.Spec.Replicas = nil
 
 	if !upToDate(deploymentOf(one), desiredDeployment(none)) {
-		t.Error("a Deployment of one replica is not what a Foo without a number wants")
+		t.Error("upToDate is false for a Deployment with one replica and a Foo without a number, want true")
 	}
 	if !upToDate(deploymentOf(none), desiredDeployment(one)) {
-		t.Error("a Deployment without a number is not what a Foo of one replica wants")
+		t.Error("upToDate is false for a Deployment without a number and a Foo with one replica, want true")
 	}
 	if upToDate(deploymentOf(aFoo("example", "web", 2)), desiredDeployment(none)) {
-		t.Error("a Deployment of two replicas is what a Foo without a number wants")
+		t.Error("upToDate is true for a Deployment with two replicas and a Foo without a number, want false")
 	}
 }
 
@@ -82,11 +82,11 @@ func TestControls(t *testing.T) {
 		change func(*appsv1.Deployment)
 		want   bool
 	}{
-		"the Foo is its controller":                   {func(*appsv1.Deployment) {}, true},
-		"nobody is":                                   {unowned, false},
-		"a Foo of the same name was, before it":       {ofAnEarlierFoo, false},
-		"the Foo is an owner, but not its controller": {func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }, false},
-		"the Foo is its controller, but it is going":  {terminating, false},
+		"the Foo is its controller":                          {func(*appsv1.Deployment) {}, true},
+		"it has no controller":                               {unowned, false},
+		"an earlier Foo of the same name is its controller":  {ofAnEarlierFoo, false},
+		"the Foo is an owner, but not its controller":        {func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }, false},
+		"the Foo is its controller, but it is being deleted": {terminating, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			foo := aFoo("example", "web", 3)

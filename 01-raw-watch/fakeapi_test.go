@@ -1,7 +1,7 @@
-// An API server in memory: enough of one to run the controller against. It keeps what the real one
-// keeps (resourceVersions, UIDs, a status that only its own endpoint writes) and refuses what the
-// real one refuses. It runs no other controllers: no Pod comes up and no garbage is collected
-// unless a test says so.
+// An API server in memory, with just enough features to run the controller. Like a real one, it
+// sets resourceVersions and UIDs, changes a status only through the status endpoint, and refuses
+// stale writes. It runs no other controllers, so no Pod starts and no garbage is collected unless
+// the test does that.
 
 package main
 
@@ -22,18 +22,19 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// fakeAPI is the server's handler. The history is the truth, as in etcd: the resourceVersion N
+// fakeAPI is the server's handler. As in etcd, the history defines the state: the resourceVersion N
 // means "after the first N events".
 type fakeAPI struct {
 	mu       sync.Mutex
 	objects  map[string]*unstructured.Unstructured // by path
 	history  []change
-	news     chan struct{} // closed, and replaced, when the history grows
+	changed  chan struct{} // closed and replaced when the history grows
 	requests []request
 	before   map[request]func() *apierrors.StatusError
 }
 
-// request is a verb, as in a role's rules, and what it was used on, such as "deployments/web".
+// request has a verb, as in a role's rules, and the resource it was used on, such as
+// "deployments/web".
 type request struct{ verb, on string }
 
 type change struct {
@@ -45,13 +46,13 @@ type change struct {
 func newFakeAPI() *fakeAPI {
 	return &fakeAPI{
 		objects: map[string]*unstructured.Unstructured{},
-		news:    make(chan struct{}),
+		changed: make(chan struct{}),
 		before:  map[request]func() *apierrors.StatusError{},
 	}
 }
 
-// beforeNext has do called before the next such request is acted on. An error that it returns is
-// the answer.
+// beforeNext makes the server call do before it handles the next such request. If do returns an
+// error, that is the response.
 func (a *fakeAPI) beforeNext(verb, on string, do func() *apierrors.StatusError) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,11 +60,11 @@ func (a *fakeAPI) beforeNext(verb, on string, do func() *apierrors.StatusError) 
 }
 
 func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	asked := request{verbOf(r), resourceOf(r.URL.Path)}
+	received := request{verbOf(r), resourceOf(r.URL.Path)}
 	a.mu.Lock()
-	a.requests = append(a.requests, asked)
-	before := a.before[asked]
-	delete(a.before, asked)
+	a.requests = append(a.requests, received)
+	before := a.before[received]
+	delete(a.before, received)
 	a.mu.Unlock()
 
 	var answer any
@@ -73,12 +74,12 @@ func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-	case asked.verb == "watch":
+	case received.verb == "watch":
 		a.watch(w, r)
 		return
-	case asked.verb == "list":
+	case received.verb == "list":
 		answer = a.list(r.URL.Path, r.URL.Query())
-	case asked.verb == "get":
+	case received.verb == "get":
 		answer, err = a.get(r.URL.Path)
 	default:
 		answer, err = a.write(r)
@@ -91,7 +92,7 @@ func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(answer)
 }
 
-// verbOf returns the verb that RBAC knows a request by.
+// verbOf returns the verb that RBAC uses for a request.
 func verbOf(r *http.Request) string {
 	switch {
 	case r.URL.Query().Has("watch"):
@@ -102,8 +103,8 @@ func verbOf(r *http.Request) string {
 	return map[string]string{"GET": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}[r.Method]
 }
 
-// resourceOf returns what stands behind /apis/GROUP/VERSION and, where there is one,
-// /namespaces/NAMESPACE.
+// resourceOf returns the part of a path after /apis/GROUP/VERSION and /namespaces/NAMESPACE, if
+// there is a namespace.
 func resourceOf(path string) string {
 	return strings.SplitN(namespace.ReplaceAllString(path, ""), "/", 5)[4]
 }
@@ -134,7 +135,7 @@ func (a *fakeAPI) list(collection string, query url.Values) *unstructured.Unstru
 	return list
 }
 
-// in reports whether an object is in a collection, which may be that of its namespace or that of all.
+// in reports whether an object is in a collection, either of its namespace or of all namespaces.
 func in(collection, object string) bool {
 	namespaced := path.Dir(object)
 	return collection == namespaced || collection == namespace.ReplaceAllString(namespaced, "")
@@ -143,7 +144,7 @@ func in(collection, object string) bool {
 func (a *fakeAPI) watch(w http.ResponseWriter, r *http.Request) {
 	for sent, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion")); ; {
 		a.mu.Lock()
-		news, changes := a.news, a.history[sent:]
+		changed, changes := a.changed, a.history[sent:]
 		a.mu.Unlock()
 		for _, change := range changes {
 			if in(r.URL.Path, change.path) {
@@ -153,7 +154,7 @@ func (a *fakeAPI) watch(w http.ResponseWriter, r *http.Request) {
 		}
 		w.(http.Flusher).Flush()
 		select {
-		case <-news:
+		case <-changed:
 		case <-r.Context().Done():
 			return
 		}

@@ -1,4 +1,4 @@
-// How the API server in memory takes writes, and which it refuses.
+// The writes that the API server in memory accepts, and those that it refuses.
 
 package main
 
@@ -31,7 +31,7 @@ func (a *fakeAPI) write(r *http.Request) (*unstructured.Unstructured, *apierrors
 		target += "/" + sent.GetName()
 	}
 	old := a.objects[target]
-	conflict := apierrors.NewConflict(schema.GroupResource{}, target, errors.New("it is not the one that you have seen"))
+	conflict := apierrors.NewConflict(schema.GroupResource{}, target, errors.New("the object has been modified"))
 	switch {
 	case r.Method == http.MethodPost && old != nil:
 		return nil, apierrors.NewAlreadyExists(schema.GroupResource{}, target)
@@ -60,7 +60,8 @@ func (a *fakeAPI) write(r *http.Request) (*unstructured.Unstructured, *apierrors
 	return a.commit(watch.Modified, target, sent), nil
 }
 
-// commit makes one change. An object that was handed out is never changed after, but replaced.
+// commit makes one change. It never modifies an object that the server has returned, but replaces
+// it.
 func (a *fakeAPI) commit(eventType watch.EventType, path string, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object.SetResourceVersion(strconv.Itoa(len(a.history) + 1))
 	a.history = append(a.history, change{path, eventType, object})
@@ -68,7 +69,7 @@ func (a *fakeAPI) commit(eventType watch.EventType, path string, object *unstruc
 	if eventType == watch.Deleted {
 		delete(a.objects, path)
 	}
-	close(a.news)
-	a.news = make(chan struct{})
+	close(a.changed)
+	a.changed = make(chan struct{})
 	return object
 }

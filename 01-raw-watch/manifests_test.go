@@ -45,7 +45,7 @@ func TestTheRoleHasTheVerbsInUse(t *testing.T) {
 	stop()
 
 	inUse := map[string][]string{"foos/finalizers": {"update"}} // checked by the API server, never asked for
-	for _, request := range c.asked() {
+	for _, request := range c.requested() {
 		resource, _, _ := strings.Cut(request.on, "/")
 		if strings.HasSuffix(request.on, "/status") {
 			resource += "/status"

@@ -3,7 +3,7 @@
 // validations and/or defaults" (says its NewSimpleClientset; its NewClientset adds field
 // management, which nothing needs before chapter 04). What it lacks, and what is done about it:
 //   - UIDs, resourceVersions, generations: "Object content does not get changed" (client-go,
-//     testing/fixture.go). So put and keepBooks set what is looked at: handlers compare
+//     testing/fixture.go). So put and setVersions set what is looked at: handlers compare
 //     resourceVersions, rolledOut generations.
 //   - Conflicts: an update with an old resourceVersion goes through, and nobody looks at a delete's
 //     preconditions. So write_test.go looks at what is sent; what a real server says to it is in
@@ -34,18 +34,18 @@ var (
 // controller updates it.
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewSimpleClientset()
-	keepBooks := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
+	setVersions := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
 		deployment := action.(clienttesting.UpdateAction).GetObject().(*appsv1.Deployment)
 		deployment.ResourceVersion = next()
 		deployment.Generation++
 		return false, nil, nil // not handled: the next one in the chain is the tracker, which stores it
 	}
-	kube.PrependReactor("update", "deployments", keepBooks)
+	kube.PrependReactor("update", "deployments", setVersions)
 	return kube
 }
 
-// written returns the writes that the controller has sent since it was last asked for them, refused
-// ones too.
+// written returns the writes that the controller has sent since the last call, including refused
+// ones.
 func (c *cluster) written() []string {
 	var writes []string
 	for _, fake := range []*clienttesting.Fake{&c.fakeKube.Fake, &c.fakeFoos.Fake} {

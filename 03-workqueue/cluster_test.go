@@ -1,6 +1,6 @@
-// A cluster for tests: client-go's fake clientset in place of an API server, and a controller on
-// it. No informer runs unless a test starts them: the caches are filled by hand, so a test decides
-// what the controller knows.
+// A cluster for tests: client-go's fake clientset in place of an API server, and a controller that
+// uses it. No informer runs until a test starts the controller. Until then, the test fills the
+// caches, so it decides what the controller knows.
 
 package main
 
@@ -35,11 +35,11 @@ type cluster struct {
 	fakeFoos *fakeFoos
 	fakeKube *fake.Clientset
 	events   <-chan string
-	versions atomic.Int64 // the last resourceVersion that was given
+	versions atomic.Int64 // the last resourceVersion that was used
 	t        *testing.T
 }
 
-// newCluster returns a cluster in which these objects are.
+// newCluster returns a cluster that contains these objects.
 func newCluster(t *testing.T, objects ...metav1.Object) *cluster {
 	recorder := record.NewFakeRecorder(100)
 	c := &cluster{fakeFoos: newFakeFoos(), events: recorder.Events, t: t}
@@ -56,21 +56,20 @@ func newCluster(t *testing.T, objects ...metav1.Object) *cluster {
 
 func (c *cluster) nextVersion() string { return strconv.FormatInt(c.versions.Add(1), 10) }
 
-// sync is what the controller does for one event of that Foo, with caches that know what is in the
-// cluster.
+// sync does what the controller does for one event of that Foo, with caches that are up to date.
 func (c *cluster) sync(foo string) error {
 	c.informed()
 	before := c.cached()
 	err := c.syncHandler(c.t.Context(), types.NamespacedName{Namespace: "default", Name: foo})
-	// What the cache holds is shared: with other handlers, and with the informer, which compares it
-	// with what comes next.
+	// Cached objects are shared with other handlers, and with the informer, which compares them
+	// with the next version.
 	if diff := cmp.Diff(before, c.cached()); diff != "" {
-		c.t.Errorf("syncHandler changed what is in the cache (-before +after):\n%s", diff)
+		c.t.Errorf("syncHandler changed the cached objects (-before +after):\n%s", diff)
 	}
 	return err
 }
 
-// informed fills the caches with what is in the cluster, as the informers would do a moment later.
+// informed fills the caches with the cluster's objects, as the informers would do a moment later.
 func (c *cluster) informed() {
 	fill := func(informer cache.SharedIndexInformer, tracker clienttesting.ObjectTracker, resource schema.GroupVersionResource, kind schema.GroupVersionKind) {
 		list, err := tracker.List(resource, kind, "")
@@ -89,7 +88,7 @@ func (c *cluster) informed() {
 	fill(c.deploymentInformer, c.fakeKube.Tracker(), deploymentsResource, deploymentKind)
 }
 
-// cached returns copies of what is in the caches.
+// cached returns copies of all cached objects.
 func (c *cluster) cached() map[string]runtime.Object {
 	copies := map[string]runtime.Object{}
 	for _, informer := range []cache.SharedIndexInformer{c.fooInformer, c.deploymentInformer} {
@@ -100,10 +99,10 @@ func (c *cluster) cached() map[string]runtime.Object {
 	return copies
 }
 
-// put makes objects be as given, whatever was there before.
+// put creates or replaces objects.
 func (c *cluster) put(objects ...metav1.Object) {
 	for _, object := range objects {
-		tracker, resource := c.keeperOf(object)
+		tracker, resource := c.trackerOf(object)
 		stored := object.(runtime.Object).DeepCopyObject()
 		stored.(metav1.Object).SetResourceVersion(c.nextVersion())
 		err := tracker.Update(resource, stored, object.GetNamespace())
@@ -118,20 +117,20 @@ func (c *cluster) put(objects ...metav1.Object) {
 
 // remove deletes an object at once.
 func (c *cluster) remove(object metav1.Object) {
-	tracker, resource := c.keeperOf(object)
+	tracker, resource := c.trackerOf(object)
 	if err := tracker.Delete(resource, object.GetNamespace(), object.GetName()); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-func (c *cluster) keeperOf(object metav1.Object) (clienttesting.ObjectTracker, schema.GroupVersionResource) {
+func (c *cluster) trackerOf(object metav1.Object) (clienttesting.ObjectTracker, schema.GroupVersionResource) {
 	if _, isFoo := object.(*samplecontrollerv1alpha1.Foo); isFoo {
 		return c.fakeFoos.tracker, foosResource
 	}
 	return c.fakeKube.Tracker(), deploymentsResource
 }
 
-// deployments says what Deployments there are, in the manner of "web: 3 × nginx:latest".
+// deployments describes all Deployments, for example as "web: 3 × nginx:latest".
 func (c *cluster) deployments() []string {
 	list, err := c.fakeKube.Tracker().List(deploymentsResource, deploymentKind, "")
 	if err != nil {
@@ -158,9 +157,8 @@ func (c *cluster) ready(foo string) string {
 	return condition.Reason
 }
 
-// start runs the controller with its informers, inside a bubble of testing/synctest, and returns
-// when all that was there has been worked on. What start returns stops it, and returns when it has
-// ended.
+// start runs the controller with its informers, in a testing/synctest bubble, and returns once it
+// has handled all existing objects. stop stops it and waits for its end.
 func (c *cluster) start() (stop func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan struct{})
@@ -168,7 +166,7 @@ func (c *cluster) start() (stop func()) {
 		defer close(ended)
 		c.run(ctx, context.WithoutCancel(ctx), 2)
 	}()
-	time.Sleep(time.Second) // the bubble's clock: run looks every 100 ms whether the caches are synced
+	time.Sleep(time.Second) // in the bubble's time: run checks every 100 ms whether the caches are synced
 	synctest.Wait()
 	return func() {
 		cancel()
@@ -176,12 +174,13 @@ func (c *cluster) start() (stop func()) {
 	}
 }
 
-// eventually says what holds when all that could be done is done, inside a bubble.
-func (c *cluster) eventually(what string, holds func() bool) {
+// eventually checks a condition once the controller has nothing left to do. The test must run in a
+// bubble.
+func (c *cluster) eventually(condition string, holds func() bool) {
 	c.t.Helper()
-	time.Sleep(2 * time.Second) // of the bubble's time, which takes none: client-go's mutation detector, if it is on, looks once a second
+	time.Sleep(2 * time.Second) // in the bubble's time: if client-go's mutation detector is on, it checks once a second
 	synctest.Wait()
 	if !holds() {
-		c.t.Fatalf("not so: %s", what)
+		c.t.Fatalf("not true: %s", condition)
 	}
 }

@@ -11,7 +11,7 @@
 //   - Subresources: an apply to foos/status is one to the whole Foo. It would change the spec, and
 //     make a Foo that is missing.
 //   - UIDs, resourceVersions, generations: "Object content does not get changed". So put and
-//     keepBooks set what is looked at: handlers compare resourceVersions, rolledOut generations.
+//     setVersions set what is looked at: handlers compare resourceVersions, rolledOut generations.
 //   - The garbage collector, the Deployment controller and all others: no Pod comes up unless a
 //     test says so.
 //   - Contexts: a request goes through even if its context has ended. A reactor isn't even given
@@ -49,7 +49,7 @@ var (
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewClientset()
 	store := clienttesting.ObjectReaction(kube.Tracker())
-	keepBooks := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
+	setVersions := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
 		apply := action.(clienttesting.PatchActionImpl)
 		generation := int64(1)
 		if stored, err := kube.Tracker().Get(deploymentsResource, apply.Namespace, apply.Name); err == nil {
@@ -66,12 +66,12 @@ func newFakeKube(next func() string) *fake.Clientset {
 		}
 		return store(apply)
 	}
-	kube.PrependReactor("patch", "deployments", keepBooks)
+	kube.PrependReactor("patch", "deployments", setVersions)
 	return kube
 }
 
-// written returns the writes that the controller has sent since it was last asked for them, refused
-// ones too.
+// written returns the writes that the controller has sent since the last call, including refused
+// ones.
 func (c *cluster) written() []string {
 	var writes []string
 	for _, fake := range []*clienttesting.Fake{&c.fakeKube.Fake, &c.fakeFoos.Fake} {

@@ -1,4 +1,4 @@
-// The words that tests are written in: Foos and Deployments, each with what is special about it.
+// Builders for the tests: Foos and Deployments, and the changes that tests make to them.
 
 package main
 
@@ -32,7 +32,8 @@ func aFoo(name, deploymentName string, replicas int32, changes ...func(*sampleco
 	return foo
 }
 
-// deploymentOf returns the Deployment that foo wants as an API server stores it: with an identity and with defaults.
+// deploymentOf returns the Deployment that foo asks for, as the API server stores it: with a UID
+// and with defaults.
 func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied(desiredDeployment(foo))
 	deployment.UID = types.UID("uid of " + deployment.Name)
@@ -61,7 +62,8 @@ func applied(desired *appsv1ac.DeploymentApplyConfiguration) *appsv1.Deployment 
 	return &deployment
 }
 
-// available says that the Deployment controller has seen the spec, and that so many Pods are there and well.
+// available sets the status: the Deployment controller has seen the spec, and that many replicas
+// are available.
 func available(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Status = appsv1.DeploymentStatus{
@@ -77,7 +79,8 @@ func scaledTo(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
 }
 
-// unowned is a Deployment made by hand, or one whose owner was deleted with --cascade=orphan.
+// unowned removes the owner. Such a Deployment was created by hand, or its owner was deleted with
+// --cascade=orphan.
 func unowned(deployment *appsv1.Deployment) { deployment.OwnerReferences = nil }
 
 // ownersOf returns the field managers who own a field of object. Its path is written as managedFields has it: "f:spec",

@@ -138,7 +138,7 @@ func TestReflector(t *testing.T) {
 
 				events := server.follow(t, reflector)
 
-				if diff := cmp.Diff(test.wantRequests, server.asked()); diff != "" {
+				if diff := cmp.Diff(test.wantRequests, server.requested()); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				if diff := cmp.Diff(test.wantEvents, events); diff != "" {

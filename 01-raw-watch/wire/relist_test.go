@@ -59,7 +59,7 @@ func TestRelist(t *testing.T) {
 					events := server.follow(t, NewReflector(server.client, "/api/v1/pods"))
 
 					wantRequests := []string{"list limit=500", "watch from 10", "list limit=500", "watch from 90"}
-					if diff := cmp.Diff(wantRequests, server.asked()); diff != "" {
+					if diff := cmp.Diff(wantRequests, server.requested()); diff != "" {
 						t.Errorf("requests (-want +got):\n%s", diff)
 					}
 					if diff := cmp.Diff(test.wantEvents, events[len(test.before):], cmpopts.EquateEmpty()); diff != "" {

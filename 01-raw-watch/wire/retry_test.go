@@ -37,7 +37,7 @@ func TestRetryAfter(t *testing.T) {
 
 				server.follow(t, NewReflector(server.client, "/api/v1/pods"))
 
-				last := len(server.asked()) - 1
+				last := len(server.requested()) - 1
 				if got := server.waited(last-1, last); got < 7*time.Second {
 					t.Errorf("asked again after %v, want 7s at least", got)
 				}
@@ -101,7 +101,7 @@ func TestNoFailureMakesAHotLoop(t *testing.T) {
 
 				NewReflector(server.client, "/api/v1/pods").Run(ctx, make(chan Event))
 
-				if tries := len(server.asked()) / len(test.again); tries < 240 || tries > 370 {
+				if tries := len(server.requested()) / len(test.again); tries < 240 || tries > 370 {
 					t.Errorf("%d tries in an hour, want one every 10 to 15 seconds", tries)
 				}
 			})
@@ -120,7 +120,7 @@ func TestBackoffStartsAnew(t *testing.T) {
 
 		server.follow(t, NewReflector(server.client, "/api/v1/pods"))
 
-		last := len(server.asked()) - 1
+		last := len(server.requested()) - 1
 		if got := server.waited(last-3, last-2); got < 10*time.Second {
 			t.Errorf("after 20 failures it waited %v, want 10s at least", got)
 		}

@@ -68,8 +68,8 @@ func inWords(r *http.Request) string {
 	return "list " + query.Encode()
 }
 
-// asked returns the requests so far.
-func (s *script) asked() []string {
+// requested returns the requests so far.
+func (s *script) requested() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests

@@ -42,7 +42,7 @@ func TestTimeouts(t *testing.T) {
 				server.follow(t, NewReflector(server.client, "/api/v1/pods"))
 
 				last := len(test.server)
-				if got := server.asked()[last]; got != test.wantNext {
+				if got := server.requested()[last]; got != test.wantNext {
 					t.Errorf("then %q was requested, want %q", got, test.wantNext)
 				}
 				if got := server.waited(last-1, last).Truncate(time.Second); got != test.wantWait {

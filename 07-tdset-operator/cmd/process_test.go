@@ -205,7 +205,7 @@ func eventually(t *testing.T, what string, copies []*managerCopy, holds func(con
 		c.kill()
 		t.Logf("copy %d:\n%s", i, &c.log)
 	}
-	t.Fatalf("not so after a minute: %s", what)
+	t.Fatalf("still not true after a minute: %s", what)
 }
 
 func must(t *testing.T, err error) {

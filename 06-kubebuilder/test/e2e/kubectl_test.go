@@ -84,7 +84,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second/2, 3*time.Minute, true,
 		func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
-		t.Fatalf("not so after three minutes: %s", what)
+		t.Fatalf("still not true after three minutes: %s", what)
 	}
 }
 

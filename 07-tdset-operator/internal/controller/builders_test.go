@@ -161,10 +161,10 @@ func running(image string) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Template.Spec.Containers[0].Image = image }
 }
 
-// annotated is somebody else's annotation.
+// annotated adds somebody else's annotation.
 func annotated[T metav1.Object](object T) { object.SetAnnotations(map[string]string{"team": "blue"}) }
 
-// withSidecars is somebody else's containers, before and after ours.
+// withSidecars adds somebody else's containers, before and after ours.
 func withSidecars(deployment *appsv1.Deployment) {
 	pod := &deployment.Spec.Template.Spec
 	pod.Containers = []corev1.Container{{Name: "before", Image: "proxy"}, pod.Containers[0], {Name: "after", Image: "log"}}
@@ -187,7 +187,7 @@ func ownedOnly[T metav1.Object](object T) {
 	object.SetOwnerReferences(owner)
 }
 
-// terminating is being deleted, and something holds it: a finalizer, or its Pods.
+// terminating marks the Deployment as being deleted. Its finalizer keeps it for now.
 func terminating[T metav1.Object](object T) {
 	object.SetDeletionTimestamp(ptr.To(metav1.Unix(0, 0)))
 	object.SetFinalizers([]string{metav1.FinalizerDeleteDependents})

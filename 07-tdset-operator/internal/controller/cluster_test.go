@@ -121,7 +121,7 @@ func (c *cluster) informed() {
 // somebody is the field manager of all that the controller hasn't applied.
 const somebody = client.FieldOwner("somebody")
 
-// put makes objects be as given, whatever was there before.
+// put creates or replaces objects.
 func (c *cluster) put(objects ...client.Object) {
 	c.t.Helper()
 	for _, object := range objects {

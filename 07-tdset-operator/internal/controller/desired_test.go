@@ -46,9 +46,9 @@ func TestDeploymentUpToDate(t *testing.T) {
 		change func(*appsv1.Deployment)
 		want   bool
 	}{
-		// What we set, changed by somebody.
+		// Somebody changed a field that we set.
 		"the replicas were changed":                  {scaledTo(4), false},
-		"the replicas were set to none":              {scaledTo(0), false},
+		"the replicas were set to 0":                 {scaledTo(0), false},
 		"the replicas were removed, which means 1":   {func(d *appsv1.Deployment) { d.Spec.Replicas = nil }, false},
 		"the image was changed":                      {running("nginx:0.9"), false},
 		"the image was changed, beside sidecars":     {both(running("nginx:0.9"), withSidecars), false},
@@ -63,17 +63,17 @@ func TestDeploymentUpToDate(t *testing.T) {
 		"the container's port was removed":           {func(d *appsv1.Deployment) { ours(d).Ports = nil }, false},
 		"our image and port run in other containers": {split, false},
 
-		// What is others' business.
-		"nothing but the API server's defaults was added": {func(*appsv1.Deployment) {}, true},
-		"an annotation was added":                         {annotated[*appsv1.Deployment], true},
-		"a label was added":                               {func(d *appsv1.Deployment) { d.Labels["team"] = "blue" }, true},
-		"a label was added to the template":               {func(d *appsv1.Deployment) { d.Spec.Template.Labels["team"] = "blue" }, true},
-		"sidecars stand before and after our container":   {withSidecars, true},
-		"our container was given a variable":              {withVariable, true},
-		"our container was given a second port":           {withMetricsPort, true},
-		"our container pulls always":                      {func(d *appsv1.Deployment) { ours(d).ImagePullPolicy = corev1.PullAlways }, true},
-		"the rollout was paused":                          {func(d *appsv1.Deployment) { d.Spec.Paused = true }, true},
-		"the status says that nothing is there yet":       {withPods(0), true},
+		// Somebody changed a field that we don't set.
+		"only the API server's defaults were added": {func(*appsv1.Deployment) {}, true},
+		"an annotation was added":                   {annotated[*appsv1.Deployment], true},
+		"a label was added":                         {func(d *appsv1.Deployment) { d.Labels["team"] = "blue" }, true},
+		"a label was added to the template":         {func(d *appsv1.Deployment) { d.Spec.Template.Labels["team"] = "blue" }, true},
+		"sidecars were added before and after ours": {withSidecars, true},
+		"a variable was added to our container":     {withVariable, true},
+		"our container was given a second port":     {withMetricsPort, true},
+		"our container pulls always":                {func(d *appsv1.Deployment) { ours(d).ImagePullPolicy = corev1.PullAlways }, true},
+		"the rollout was paused":                    {func(d *appsv1.Deployment) { d.Spec.Paused = true }, true},
+		"no replica is available yet":               {withPods(0), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tdset := aTDSet()
@@ -139,7 +139,7 @@ func TestControls(t *testing.T) {
 		want   bool
 	}{
 		"the TDSet is its controller":                   {func(metav1.Object) {}, true},
-		"nobody is":                                     {unowned[metav1.Object], false},
+		"it has no controller":                          {unowned[metav1.Object], false},
 		"a TDSet of the same name was, before it":       {ofAnEarlierTDSet[metav1.Object], false},
 		"the TDSet is an owner, but not its controller": {ownedOnly[metav1.Object], false},
 		"the TDSet is its controller, but it is going":  {terminating[metav1.Object], false},

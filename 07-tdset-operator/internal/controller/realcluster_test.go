@@ -222,6 +222,6 @@ func (c *realCluster) eventually(what string, holds func(ctx context.Context) bo
 	err := wait.PollUntilContextTimeout(c.t.Context(), 20*time.Millisecond, time.Minute, true,
 		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
 	if err != nil {
-		c.t.Fatalf("not so after a minute: %s", what)
+		c.t.Fatalf("still not true after a minute: %s", what)
 	}
 }

@@ -55,8 +55,8 @@ func (c *cluster) refused(request string) error {
 	return err
 }
 
-// written returns the writes that the controller has sent since it was last asked for them, refused
-// ones too.
+// written returns the writes that the controller has sent since the last call, including refused
+// ones.
 func (c *cluster) written() (writes []string) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

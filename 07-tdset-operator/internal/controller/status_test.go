@@ -82,11 +82,11 @@ func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 	}
 }
 
-// The status is written only if it differs, and the last transition is the last time that True
-// became False or the other way round. So a status that says the same again must be the same, to
-// the second.
-func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
-	aliens := metav1.Condition{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier}
+// A status is written only if it differs from the last one. So if nothing has changed, the new
+// status has to equal the old one, including the time of the last transition, which is when True
+// became False or the other way round.
+func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
+	foreign := metav1.Condition{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier}
 	for name, test := range map[string]struct {
 		change    func(*schedulev1.TDSet)
 		available int32
@@ -108,7 +108,7 @@ func TestDesiredStatusFollowsOnTheLastOne(t *testing.T) {
 			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier},
 		},
 		"somebody else's condition is kept": {
-			change:    func(tdset *schedulev1.TDSet) { tdset.Status.Conditions = append(tdset.Status.Conditions, aliens) },
+			change:    func(tdset *schedulev1.TDSet) { tdset.Status.Conditions = append(tdset.Status.Conditions, foreign) },
 			available: 5,
 			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier, "Blessed": earlier},
 			wantSame:  true,

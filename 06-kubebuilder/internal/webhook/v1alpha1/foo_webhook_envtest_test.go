@@ -160,7 +160,7 @@ func refused(t *testing.T, err error, want string) {
 func eventually(t *testing.T, what string, holds func(context.Context) bool) {
 	t.Helper()
 	if err := poll(t.Context(), holds); err != nil {
-		t.Fatalf("not so after a minute: %s", what)
+		t.Fatalf("still not true after a minute: %s", what)
 	}
 }
 

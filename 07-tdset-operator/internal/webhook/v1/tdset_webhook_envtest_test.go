@@ -360,7 +360,7 @@ func refused(t *testing.T, err error, wants ...string) {
 func eventually(t *testing.T, what string, holds func(context.Context) bool) {
 	t.Helper()
 	if err := poll(t.Context(), holds); err != nil {
-		t.Fatalf("not so after a minute: %s", what)
+		t.Fatalf("still not true after a minute: %s", what)
 	}
 }
 
@@ -368,7 +368,7 @@ func eventually(t *testing.T, what string, holds func(context.Context) bool) {
 func atLast(t *testing.T, what string, holds func(context.Context) bool) {
 	t.Helper()
 	if err := poll(context.Background(), holds); err != nil {
-		t.Errorf("not so after a minute: %s", what)
+		t.Errorf("still not true after a minute: %s", what)
 	}
 }
 
