@@ -47,7 +47,7 @@ func TestARealCluster(t *testing.T) {
 	// Another folder's workshop can't take it for its own.
 	other := New(t.TempDir(), "test-of-kind")
 	var p *problem.Problem
-	if _, err := other.Up(t.Context(), cluster.UpOptions{}); !errors.As(err, &p) || !strings.Contains(p.What, "wasn't made in this folder") {
+	if _, err := other.Up(t.Context(), cluster.UpOptions{}); !errors.As(err, &p) || !strings.Contains(p.What, "wasn't created in this folder") {
 		t.Errorf("another folder's Up: %v", err)
 	}
 	if ended, err := other.Down(t.Context(), true, nil); ended != 0 || err != nil {
