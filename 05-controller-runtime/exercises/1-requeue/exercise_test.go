@@ -8,50 +8,50 @@
 // As given, Reconcile is right only where it needs neither a retry nor a pause. `workshop test`
 // checks these failures:
 //
-// fails: TestReconcile/the registry is working on it, and says when it will know more
-// says: so it comes again soon, and ever later; want after 30s
+// fails: TestReconcile/the claim is pending, and the registry says when it will know more
+// says: so it is called again after a backoff; want after 30s
 //
-// fails: TestReconcile/the registry is working on it, and can't say when it will know more
-// says: so it comes again soon, and ever later; want after 5m0s
+// fails: TestReconcile/the claim is pending, and the registry can't say when it will know more
+// says: so it is called again after a backoff; want after 5m0s
 //
-// fails: TestReconcile/the registry is working on it, and will know more in a quarter of an hour
-// says: so it comes again soon, and ever later; want after 15m0s
+// fails: TestReconcile/the claim is pending, and the registry will know more in a quarter of an hour
+// says: so it is called again after a backoff; want after 15m0s
 //
 // fails: TestReconcile/somebody else has the name
-// says: so it comes again soon, and ever later; want after 5m0s
+// says: so it is called again after a backoff; want after 5m0s
 //
-// fails: TestReconcile/the name is the Foo's
-// says: so it comes again after 5m0s; want only when there is an event
+// fails: TestReconcile/the Foo has the name
+// says: so it is called again after 5m0s; want at the next event
 //
 // fails: TestReconcile/the registry will never give out the name
-// says: so it comes again soon, and ever later; want only when there is an event
+// says: so it is called again after a backoff; want at the next event
 //
 // fails: TestReconcile/the registry doesn't answer
-// says: so it comes again only when there is an event; want soon, and ever later
+// says: so it is called again at the next event; want after a backoff
 //
-// fails: TestReconcile/the registry doesn't answer, and had registered the name before
-// says: so it comes again only when there is an event; want soon, and ever later
+// fails: TestReconcile/the registry doesn't answer, but it registered the name earlier
+// says: so it is called again at the next event; want after a backoff
 //
-// fails: TestReconcile/the status can't be written
-// says: beside the error it returned RequeueAfter 5m0s, want nothing
+// fails: TestReconcile/the status write fails
+// says: Reconcile returned RequeueAfter 5m0s together with an error, want an empty result
 //
-// fails: TestReconcile/the status can't be written, since somebody else was faster
-// says: beside the error it returned RequeueAfter 5m0s, want nothing
+// fails: TestReconcile/the status write is refused with a conflict
+// says: Reconcile returned RequeueAfter 5m0s together with an error, want an empty result
 //
-// fails: TestThreeHours/the name is the Foo's at once
-// says: it asked the registry 37 times: after 0s, 5m0s, 10m0s,
+// fails: TestThreeHours/the Foo gets the name at once
+// says: Reconcile asked the registry 37 times: after 0s, 5m0s, 10m0s,
 //
-// fails: TestThreeHours/the registry works on it for a minute
+// fails: TestThreeHours/the claim is pending for a minute
 // says: after 0s, 5ms, 15ms, 35ms, 75ms, 155ms, 315ms, 635ms,
 //
-// fails: TestThreeHours/somebody has the name, and gives it back after 12 minutes
+// fails: TestThreeHours/somebody else has the name, and gives it back after 12 minutes
 // says: after 0s, 5ms, 15ms, 35ms, 75ms, 155ms, 315ms, 635ms,
 //
 // fails: TestThreeHours/the registry refuses the name, and after an hour the Foo asks for another one
 // says: want 2 times: after 0s, 1h0m0s
 //
-// fails: TestThreeHours/the registry is away, works on it, is away once more, and gives it out
-// says: it asked the registry once: after 0s; want 7 times: after 0s, 5ms, 15ms, 35ms, 30.035s, 30.04s, 30.05s
+// fails: TestThreeHours/the registry fails, answers Pending, fails again, and registers the name
+// says: Reconcile asked the registry once: after 0s; want 7 times: after 0s, 5ms, 15ms, 35ms, 30.035s, 30.04s, 30.05s
 
 package requeue
 
@@ -96,134 +96,134 @@ func TestMain(m *testing.M) {
 
 var (
 	key     = ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "example"}}
-	errAway = errors.New("the registry is away")
+	errDown = errors.New("the registry is down")
 	errDisk = apierrors.NewInternalError(errors.New("the disk is full"))
 )
 
 // When Reconcile is called again.
 const (
-	byEvent = "only when there is an event"
-	soon    = "soon, and ever later"
+	atNextEvent  = "at the next event"
+	afterBackoff = "after a backoff"
 )
 
 func after(pause time.Duration) string { return fmt.Sprint("after ", pause) }
 
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		claim     Claim
-		err       error                               // returned by the registry
-		foo       func(*samplecontrollerv1alpha1.Foo) // changes the Foo
-		api       interceptor.Funcs                   // changes the API server
-		gone      bool                                // there is no Foo
-		mayBe     func(err error) bool                // accepts other errors, too
-		want      string
-		wantReady string // the reason of the condition Ready
-		unasked   bool   // the registry must not be asked
-		why       string
+		claim      Claim
+		err        error                               // returned by the registry
+		foo        func(*samplecontrollerv1alpha1.Foo) // changes the Foo
+		api        interceptor.Funcs                   // changes the API server
+		gone       bool                                // there is no Foo
+		alsoAccept func(err error) bool                // accepts other errors, too
+		want       string
+		wantReady  string // the reason of the condition Ready
+		notAsked   bool   // the registry must not be asked
+		why        string
 	}{
-		"the registry is working on it, and says when it will know more": {
+		"the claim is pending, and the registry says when it will know more": {
 			claim:     Claim{State: Pending, KnowsMoreIn: 30 * time.Second},
 			want:      after(30 * time.Second),
 			wantReady: "Pending",
-			why:       "nothing has failed. The pauses after a failure are far too short at first, and too long in the end",
+			why:       "nothing has failed, and the pauses of a backoff are far too short at first and too long in the end",
 		},
-		"the registry is working on it, and can't say when it will know more": {
+		"the claim is pending, and the registry can't say when it will know more": {
 			claim:     Claim{State: Pending},
 			want:      after(5 * time.Minute),
 			wantReady: "Pending",
-			why:       "nobody sends an event, and RequeueAfter: 0 is no RequeueAfter",
+			why:       "no event will come, and RequeueAfter: 0 is the same as no RequeueAfter",
 		},
-		"the registry is working on it, and will know more in a quarter of an hour": {
+		"the claim is pending, and the registry will know more in a quarter of an hour": {
 			claim:     Claim{State: Pending, KnowsMoreIn: 15 * time.Minute},
 			want:      after(15 * time.Minute),
 			wantReady: "Pending",
-			why:       "it has said when. pollEvery is for those cases in which nobody does",
+			why:       "the registry says when. pollEvery is only for cases in which nobody can say",
 		},
 		"somebody else has the name": {
 			claim:     Claim{State: Taken},
 			want:      after(5 * time.Minute),
 			wantReady: "Taken",
-			why:       "nothing has failed, and nobody says when they give it back",
+			why:       "nothing has failed, but no event will come when the name is given back",
 		},
-		"the name is the Foo's": {
+		"the Foo has the name": {
 			claim:     Claim{State: Registered},
-			want:      byEvent,
+			want:      atNextEvent,
 			wantReady: "Registered",
-			why:       "all is done. What would it ask for?",
+			why:       "there is nothing left to do, so why ask the registry again?",
 		},
 		"the registry will never give out the name": {
-			err:       fmt.Errorf("%w: it has a dot", ErrRefused),
-			want:      byEvent,
-			mayBe:     terminal,
-			wantReady: "Refused",
-			why:       "the answer stays the same until somebody changes the Foo, and that is an event",
+			err:        fmt.Errorf("%w: it has a dot", ErrRefused),
+			want:       atNextEvent,
+			alsoAccept: terminal,
+			wantReady:  "Refused",
+			why:        "the answer stays the same until somebody changes the Foo, which causes an event",
 		},
 		"the registry doesn't answer": {
-			err:  errAway,
-			want: soon,
-			why:  "it goes better some time, and no event says so. What fails should be seen in log and metrics, and ask ever less often",
+			err:  errDown,
+			want: afterBackoff,
+			why:  "a retry may succeed, but no event will cause one. An error is logged, counted, and retried with a backoff",
 		},
-		"the registry doesn't answer, and had registered the name before": {
-			err: errAway,
+		"the registry doesn't answer, but it registered the name earlier": {
+			err: errDown,
 			foo: func(foo *samplecontrollerv1alpha1.Foo) {
 				foo.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Registered"}}
 			},
-			want:      soon,
+			want:      afterBackoff,
 			wantReady: "Registered",
-			why:       "it goes better some time, and no event says so. And no answer is no news",
+			why:       "a retry may succeed, but no event will cause one. Without an answer, the status must stay as it is",
 		},
-		"the status can't be written": {
+		"the status write fails": {
 			claim: Claim{State: Pending, KnowsMoreIn: 30 * time.Second},
 			api: interceptor.Funcs{
 				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 					return errDisk
 				},
 			},
-			want: soon,
-			why:  "the Foo's user doesn't know yet",
+			want: afterBackoff,
+			why:  "the status doesn't show the claim yet, so the write must be retried",
 		},
-		"the status can't be written, since somebody else was faster": {
+		"the status write is refused with a conflict": {
 			claim: Claim{State: Taken},
 			api: interceptor.Funcs{
 				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 					return apierrors.NewConflict(schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithResource("foos").GroupResource(), key.Name, errors.New("it has changed"))
 				},
 			},
-			want: soon,
-			why:  "the Foo's user doesn't know yet. A conflict is an error too: what the other one has written says nothing of the claim",
+			want: afterBackoff,
+			why:  "the status doesn't show the claim yet. A conflict is an error, too, because the other write doesn't concern the claim",
 		},
-		"the registry will never give out the name, and the status can't be written": {
+		"the registry will never give out the name, and the status write fails": {
 			err: ErrRefused,
 			api: interceptor.Funcs{
 				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 					return errDisk
 				},
 			},
-			want: soon,
-			why:  "the Foo's user doesn't know yet, and to write the status again may well go better",
+			want: afterBackoff,
+			why:  "the status doesn't show the refusal yet, and a retry of the write may succeed",
 		},
-		"the API server doesn't say what the Foo wants": {
+		"the Foo can't be read": {
 			api: interceptor.Funcs{
 				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 					return errDisk
 				},
 			},
-			want:    soon,
-			unasked: true,
+			want:     afterBackoff,
+			notAsked: true,
 		},
 		"the Foo is gone": {
-			gone:    true,
-			want:    byEvent,
-			unasked: true,
+			gone:     true,
+			want:     atNextEvent,
+			notAsked: true,
 		},
 		"the Foo is being deleted": {
 			foo: func(foo *samplecontrollerv1alpha1.Foo) {
 				foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{metav1.FinalizerDeleteDependents}
 			},
-			claim:   Claim{State: Pending},
-			want:    byEvent,
-			unasked: true,
-			why:     "who is leaving needs no name",
+			claim:    Claim{State: Pending},
+			want:     atNextEvent,
+			notAsked: true,
+			why:      "a Foo that is being deleted needs no name",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -236,23 +236,23 @@ func TestReconcile(t *testing.T) {
 				registry := &registry{T: t, answer: func(time.Duration, string) (Claim, error) { return test.claim, test.err }}
 				r := &Reconciler{Client: api, Registry: registry}
 
-				result, err := counted(r, registry)(t.Context(), key)
+				result, err := tracked(r, registry)(t.Context(), key)
 				time.Sleep(time.Hour) // in case it left something running
 
-				if err == nil || test.mayBe == nil || !test.mayBe(err) {
-					if got := comesAgain(result, err); got != test.want {
-						t.Errorf("it returned %s, so it comes again %s; want %s", inWords(result, err), got, test.want)
+				if err == nil || test.alsoAccept == nil || !test.alsoAccept(err) {
+					if got := calledAgain(result, err); got != test.want {
+						t.Errorf("Reconcile returned %s, so it is called again %s; want %s", describe(result, err), got, test.want)
 					}
 				}
 				if err != nil && result != (ctrl.Result{}) {
-					t.Errorf("beside the error it returned %s, want nothing: it is ignored, and the log gets a warning each time",
-						inWords(result, nil))
+					t.Errorf("Reconcile returned %s together with an error, want an empty result: it is ignored, and each time a warning is logged",
+						describe(result, nil))
 				}
 				if requeues(result) {
-					t.Error("Requeue is deprecated: it is the backoff of an error, without the error")
+					t.Error("Reconcile returned Requeue, which is deprecated: it causes a backoff like an error, but without an error")
 				}
-				if asked := len(registry.asked) > 0; asked == test.unasked {
-					t.Errorf("it asked the registry: %v, want %v", asked, !test.unasked)
+				if asked := len(registry.asked) > 0; asked == test.notAsked {
+					t.Errorf("Reconcile asked the registry: %v, want %v", asked, !test.notAsked)
 				}
 				if got := readyOf(t, api); got != test.wantReady {
 					t.Errorf("the condition Ready has the reason %q, want %q", got, test.wantReady)
@@ -271,11 +271,11 @@ func TestThreeHours(t *testing.T) {
 		changed  time.Duration   // when the user changes the name; 0: never
 		want     []time.Duration // when the registry is asked
 	}{
-		"the name is the Foo's at once": {
+		"the Foo gets the name at once": {
 			registry: func(time.Duration, string) (Claim, error) { return Claim{State: Registered}, nil },
 			want:     []time.Duration{0},
 		},
-		"the registry works on it for a minute": {
+		"the claim is pending for a minute": {
 			registry: func(since time.Duration, _ string) (Claim, error) {
 				if since < time.Minute {
 					return Claim{State: Pending, KnowsMoreIn: 30 * time.Second}, nil
@@ -284,7 +284,7 @@ func TestThreeHours(t *testing.T) {
 			},
 			want: []time.Duration{0, 30 * time.Second, time.Minute},
 		},
-		"somebody has the name, and gives it back after 12 minutes": {
+		"somebody else has the name, and gives it back after 12 minutes": {
 			registry: func(since time.Duration, _ string) (Claim, error) {
 				if since < 12*time.Minute {
 					return Claim{State: Taken}, nil
@@ -303,17 +303,17 @@ func TestThreeHours(t *testing.T) {
 			changed: time.Hour,
 			want:    []time.Duration{0, time.Hour},
 		},
-		"the registry is away, works on it, is away once more, and gives it out": {
+		"the registry fails, answers Pending, fails again, and registers the name": {
 			// The pauses after failures start over, because a success in between makes the queue
 			// forget the failures.
 			registry: func(since time.Duration, _ string) (Claim, error) {
 				switch {
 				case since < 20*time.Millisecond:
-					return Claim{}, errAway
+					return Claim{}, errDown
 				case since < 30*time.Second:
 					return Claim{State: Pending, KnowsMoreIn: 30 * time.Second}, nil
 				case since < 30*time.Second+45*time.Millisecond:
-					return Claim{}, errAway
+					return Claim{}, errDown
 				}
 				return Claim{State: Registered}, nil
 			},
@@ -327,46 +327,46 @@ func TestThreeHours(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				api := newAPI(t, interceptor.Funcs{}, newFoo(nil))
 				registry := &registry{T: t, answer: test.registry, began: time.Now()}
-				happened, stop := run(t, registry, counted(&Reconciler{Client: api, Registry: registry}, registry))
-				happened()
+				sendEvent, stop := run(t, registry, tracked(&Reconciler{Client: api, Registry: registry}, registry))
+				sendEvent()
 				if test.changed > 0 {
 					time.Sleep(test.changed)
 					change(t, api, "another")
-					happened()
+					sendEvent()
 				}
 				time.Sleep(3*time.Hour - test.changed + time.Millisecond)
 				stop()
 
 				if slices.Equal(registry.asked, test.want) {
-					t.Logf("it asked the registry %s", times(registry.asked))
+					t.Logf("Reconcile asked the registry %s", times(registry.asked))
 				} else {
-					t.Errorf("it asked the registry %s; want %s", times(registry.asked), times(test.want))
+					t.Errorf("Reconcile asked the registry %s; want %s", times(registry.asked), times(test.want))
 				}
-				if want := test.want[len(test.want)-1]; registry.knows && registry.learned != want {
-					t.Errorf("it learned that the name is the Foo's after %v, want after %v", registry.learned, want)
+				if want := test.want[len(test.want)-1]; registry.registered && registry.registeredAt != want {
+					t.Errorf("Reconcile learned that the Foo has the name after %v, want after %v", registry.registeredAt, want)
 				}
 				if got := readyOf(t, api); got != string(Registered) {
-					t.Errorf("after three hours the condition Ready has the reason %q, want %q", got, Registered)
+					t.Errorf("after three hours, the condition Ready has the reason %q, want %q", got, Registered)
 				}
 			})
 		})
 	}
 }
 
-// comesAgain says when controller-runtime calls Reconcile again after such a result. See
+// calledAgain describes when controller-runtime calls Reconcile again after such a result. See
 // reconcileHandler in its internal/controller.
-func comesAgain(result ctrl.Result, err error) string {
+func calledAgain(result ctrl.Result, err error) string {
 	switch {
 	case terminal(err):
-		return byEvent + " (and an error is logged)"
+		return atNextEvent + " (and an error is logged)"
 	case err != nil:
-		return soon
+		return afterBackoff
 	case result.RequeueAfter > 0:
 		return after(result.RequeueAfter)
 	case requeues(result):
-		return soon + " (and no error is logged)"
+		return afterBackoff + " (and no error is logged)"
 	}
-	return byEvent
+	return atNextEvent
 }
 
 func terminal(err error) bool { return errors.Is(err, reconcile.TerminalError(nil)) }
@@ -377,8 +377,8 @@ func requeues(result ctrl.Result) bool {
 	return !result.IsZero()
 }
 
-// inWords describes what Reconcile returned.
-func inWords(result ctrl.Result, err error) string {
+// describe describes what Reconcile returned.
+func describe(result ctrl.Result, err error) string {
 	var words []string
 	if requeues(result) {
 		words = append(words, "Requeue")
@@ -417,62 +417,62 @@ func times(all []time.Duration) string {
 // registry is a Registry whose answers depend on the name and on the time since began.
 type registry struct {
 	*testing.T
-	answer  func(since time.Duration, name string) (Claim, error)
-	began   time.Time
-	giveUp  func()
-	mutex   sync.Mutex
-	asked   []time.Duration // since began
-	called  bool            // Reconcile is running
-	here    int             // how often it was asked in this call of Reconcile
-	knows   bool            // it has said that a name is registered
-	learned time.Duration   // when that was, since began
+	answer       func(since time.Duration, name string) (Claim, error)
+	began        time.Time
+	giveUp       func()
+	mutex        sync.Mutex
+	asked        []time.Duration // since began
+	running      bool            // whether Reconcile is running
+	inCall       int             // how often it was asked in this call of Reconcile
+	registered   bool            // whether it has answered Registered
+	registeredAt time.Duration   // when that was, since began
 }
 
 func (r *registry) Claim(ctx context.Context, name string, owner types.UID) (Claim, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if !r.called {
-		r.Fatal("Reconcile has returned, and something that it left running asks the registry: nobody knows of it, and it ends",
-			"with the program. Return, and say when to come again")
+	if !r.running {
+		r.Fatal("a goroutine that Reconcile left running asks the registry, but a restart would end that goroutine:",
+			"return RequeueAfter instead")
 	}
 	since := time.Since(r.began)
 	r.asked = append(r.asked, since)
-	if r.here++; r.here > 1 {
-		r.Fatal("one call of Reconcile asks the registry again and again: while it waits, this worker does nothing else.",
-			"Return, and say when to come again")
+	if r.inCall++; r.inCall > 1 {
+		r.Fatal("one call of Reconcile asks the registry more than once, so this worker can do nothing else:",
+			"return RequeueAfter instead")
 	}
 	if len(r.asked) > 500 {
 		r.giveUp()
-		r.Fatalf("it asked the registry 500 times within %v: it comes again at once, forever", since)
+		r.Fatalf("Reconcile asked the registry 500 times within %v: it is called again at once, forever", since)
 	}
 	if owner != newFoo(nil).UID {
 		r.Errorf("the name is claimed for %q, want the Foo's UID", owner)
 	}
 	claim, err := r.answer(since, name)
-	if claim.State == Registered && !r.knows {
-		r.knows, r.learned = true, since
+	if claim.State == Registered && !r.registered {
+		r.registered, r.registeredAt = true, since
 	}
 	return claim, err
 }
 
-// counted returns r.Reconcile, and tells registry when each call begins and ends.
-func counted(r *Reconciler, registry *registry) reconcile.Func {
+// tracked returns r.Reconcile, and tells registry when each call begins and ends.
+func tracked(r *Reconciler, registry *registry) reconcile.Func {
 	return func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-		registry.setCalled(true)
-		defer registry.setCalled(false)
+		registry.setRunning(true)
+		defer registry.setRunning(false)
 		return r.Reconcile(ctx, key)
 	}
 }
 
-func (r *registry) setCalled(called bool) {
+func (r *registry) setRunning(running bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.called, r.here = called, 0
+	r.running, r.inCall = running, 0
 }
 
-// run runs a controller with one worker until stop is called. Each call of happened is an event of
-// the Foo.
-func run(t *testing.T, registry *registry, reconciler reconcile.Func) (happened, stop func()) {
+// run runs a controller with one worker until stop is called. Each call of sendEvent enqueues the
+// Foo, as an event would.
+func run(t *testing.T, registry *registry, reconciler reconcile.Func) (sendEvent, stop func()) {
 	c, err := controller.NewTypedUnmanaged("registrar", controller.TypedOptions[ctrl.Request]{
 		Reconciler:         reconciler,
 		RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](5*time.Millisecond, time.Minute),
@@ -498,13 +498,13 @@ func run(t *testing.T, registry *registry, reconciler reconcile.Func) (happened,
 	registry.giveUp = cancel
 	ended := make(chan error, 1)
 	go func() { ended <- c.Start(ctx) }()
-	happened = func() {
+	sendEvent = func() {
 		select {
 		case events <- key:
 		case <-ctx.Done():
 		}
 	}
-	return happened, func() {
+	return sendEvent, func() {
 		t.Helper()
 		cancel()
 		noError(t, <-ended)

@@ -21,7 +21,7 @@ import (
 // Reconciler gives each Foo an ID.
 type Reconciler struct {
 	client.Client               // reads from the cache, writes to the server
-	Live          client.Reader // reads from the server
+	APIReader     client.Reader // reads from the server
 }
 
 // Reconcile gives each Foo a ConfigMap with an ID, which is generated once and never changes. The

@@ -8,65 +8,65 @@
 // As given, Reconcile only asks the cache, and lets the server choose a name. `workshop test`
 // checks these failures:
 //
-// fails: TestOneForEachFoo/a Foo gets one
+// fails: TestOneForEachFoo/a Foo gets a ConfigMap
 // says: want [example of this Foo, with a new ID]
 //
-// fails: TestOneForEachFoo/the Foo is reconciled again, and the cache has caught up
+// fails: TestOneForEachFoo/the Foo is reconciled again after the cache has caught up
 // says: want [example of this Foo, with a new ID]
 //
 // fails: TestOneForEachFoo/the Foo is reconciled again before the cache has caught up
-// says: the Foo has 2 ConfigMaps at a time: example
+// says: the Foo has 2 ConfigMaps at once: example
 //
 // fails: TestOneForEachFoo/the program restarts before the cache has caught up
-// says: the Foo has 2 ConfigMaps at a time: example
+// says: the Foo has 2 ConfigMaps at once: example
 //
-// fails: TestOneForEachFoo/another copy of the program makes it at the last moment
-// says: the Foo has 2 ConfigMaps at a time: example
+// fails: TestOneForEachFoo/another replica creates it at the last moment
+// says: the Foo has 2 ConfigMaps at once: example
 //
-// fails: TestOneForEachFoo/the answer to the create is lost
-// says: the Foo has 2 ConfigMaps at a time: example
+// fails: TestOneForEachFoo/the response to the create is lost
+// says: the Foo has 2 ConfigMaps at once: example
 //
 // fails: TestOneForEachFoo/there are two Foos
 // says: want [example of this Foo, with a new ID; other of the other Foo, with a new ID]
 //
-// fails: TestWhoseIsIt/it is ours
-// says: the Foo has 2 ConfigMaps at a time: example
+// fails: TestWhoseIsIt/the Foo controls the ConfigMap
+// says: the Foo has 2 ConfigMaps at once: example
 //
-// fails: TestWhoseIsIt/it is nobody's
+// fails: TestWhoseIsIt/nobody controls the ConfigMap
 // says: the condition Ready has the reason "Available", want "ErrResourceExists"
 //
-// fails: TestWhoseIsIt/it is nobody's, and the cache knows it
+// fails: TestWhoseIsIt/nobody controls the ConfigMap, and the cache has it
 // says: the condition Ready has the reason "Available", want "ErrResourceExists"
 //
-// fails: TestWhoseIsIt/it is of a Foo that is gone and had this one's name
+// fails: TestWhoseIsIt/an earlier Foo with the same name controls the ConfigMap
 // says: the condition Ready has the reason "Available", want "ErrResourceExists"
 //
-// fails: TestWhoseIsIt/it is nobody's, and made at the last moment
+// fails: TestWhoseIsIt/nobody controls the ConfigMap, which is created at the last moment
 // says: the condition Ready has the reason "Available", want "ErrResourceExists"
 //
-// fails: TestWhoseIsIt/it was somebody else's, who has deleted it
+// fails: TestWhoseIsIt/an earlier Foo controlled the ConfigMap, which is deleted now
 // says: want [example of this Foo, with a new ID]
 //
-// fails: TestWhoseIsIt/it is ours, and being deleted
+// fails: TestWhoseIsIt/the Foo controls the ConfigMap, which is being deleted
 // says: the condition Ready has the reason "Available", want "Terminating"
 //
-// fails: TestWhoseIsIt/it was ours, and is deleted at last
-// says: the Foo has 2 ConfigMaps at a time: example
+// fails: TestWhoseIsIt/the Foo controlled the ConfigMap, which is gone at last
+// says: the Foo has 2 ConfigMaps at once: example
 //
-// fails: TestWhoseIsIt/it was ours, was deleted, and the cache learns it late
+// fails: TestWhoseIsIt/the Foo controlled the ConfigMap, which is gone, but the cache is behind
 // says: want [example of this Foo, with a new ID]
 //
-// fails: TestWhoseIsIt/it was ours, and is deleted just when the server is asked
-// says: the Foo has 2 ConfigMaps at a time: example
+// fails: TestWhoseIsIt/the Foo controlled the ConfigMap, which is deleted just before the server answers
+// says: the Foo has 2 ConfigMaps at once: example
 //
-// fails: TestTheServerFails/it doesn't say whose it is, and it is ours
-// says: it returned no error, want one: nobody will try again
+// fails: TestServerErrors/the server can't be asked, and the Foo controls the ConfigMap
+// says: Reconcile returned no error, want one, because otherwise nothing retries it
 //
-// fails: TestTheServerFails/it doesn't say whose it is, and it is nobody's
-// says: it returned no error, want one: nobody will try again
+// fails: TestServerErrors/the server can't be asked, and nobody controls the ConfigMap
+// says: Reconcile returned no error, want one, because otherwise nothing retries it
 //
-// fails: TestTheServerFails/it doesn't say whose it is at first, and then it does
-// says: the Foo has 2 ConfigMaps at a time: example
+// fails: TestServerErrors/the server can't be asked at first
+// says: the Foo has 2 ConfigMaps at once: example
 
 package twice
 
@@ -115,13 +115,13 @@ type scenario struct {
 
 func TestOneForEachFoo(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"a Foo gets one": {
+		"a Foo gets a ConfigMap": {
 			steps: steps(reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
-			why:   "who knows the Foo should know where to find its ID",
+			why:   "the name follows from the Foo, so that everyone can find its ID",
 		},
-		"the Foo is reconciled again, and the cache has caught up": {
+		"the Foo is reconciled again after the cache has caught up": {
 			steps: steps(reconcile, catchUp, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
@@ -130,25 +130,25 @@ func TestOneForEachFoo(t *testing.T) {
 			steps: steps(reconcile, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
-			why:   "that it isn't in the cache doesn't mean that there is none. Who could refuse the second?",
+			why:   "the cache is behind, so an object may exist even if the cache has none. Only the server can refuse a second one",
 		},
 		"the program restarts before the cache has caught up": {
 			steps: steps(reconcile, restart, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
-			why:   "the new process has no memory, and its cache may be as late: it lists from an API server that is behind",
+			why:   "the new process remembers nothing, and its cache may also be behind, because it lists from an API server that is behind",
 		},
-		"another copy of the program makes it at the last moment": {
+		"another replica creates it at the last moment": {
 			steps: steps(atTheLastMoment(anotherReplica), reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
-			why:   "whatever was asked before, only the create itself can tell",
+			why:   "whatever you ask before the create may be out of date when the create arrives",
 		},
-		"the answer to the create is lost": {
-			steps: steps(loseAnswer, reconcile),
+		"the response to the create is lost": {
+			steps: steps(loseResponse, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
-			why:   "an error doesn't mean that it wasn't made",
+			why:   "an error doesn't prove that nothing was created",
 		},
 		"there are two Foos": {
 			steps: steps(reconcile, reconcileOther),
@@ -162,91 +162,91 @@ func TestOneForEachFoo(t *testing.T) {
 
 func TestWhoseIsIt(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"it is ours": {
+		"the Foo controls the ConfigMap": {
 			steps: steps(put("example", ours), reconcile),
 			want:  []string{`example of this Foo, with the ID "first"`},
 			ready: "Available",
-			why:   "refused because it exists: that is just the desired state",
+			why:   "AlreadyExists means here that the desired state is reached",
 		},
-		"it is nobody's": {
+		"nobody controls the ConfigMap": {
 			steps: steps(put("example", nobodys), reconcile),
 			want:  []string{`example of nobody, with the ID "first"`},
 			ready: "ErrResourceExists",
-			why:   "it has the name, and that says nothing about whose it is",
+			why:   "the name doesn't say whose it is: check its controller",
 		},
-		"it is nobody's, and the cache knows it": {
+		"nobody controls the ConfigMap, and the cache has it": {
 			steps: steps(put("example", nobodys), catchUp, reconcile),
 			want:  []string{`example of nobody, with the ID "first"`},
 			ready: "ErrResourceExists",
-			why:   "it has the name, and that says nothing about whose it is",
+			why:   "the name doesn't say whose it is: check its controller",
 		},
-		"it is of a Foo that is gone and had this one's name": {
+		"an earlier Foo with the same name controls the ConfigMap": {
 			steps: steps(put("example", ofAnEarlierFoo), reconcile),
 			want:  []string{`example of an earlier Foo, with the ID "first"`},
 			ready: "ErrResourceExists",
-			why:   "a name can be used again, a UID can't. The garbage collector is about to delete it",
+			why:   "names are reused, UIDs aren't. The garbage collector will delete this one",
 		},
-		"it is nobody's, and made at the last moment": {
+		"nobody controls the ConfigMap, which is created at the last moment": {
 			steps: steps(atTheLastMoment(put("example", nobodys)), reconcile),
 			want:  []string{`example of nobody, with the ID "first"`},
 			ready: "ErrResourceExists",
-			why:   "whatever was asked before, only the create itself can tell",
+			why:   "whatever you ask before the create may be out of date when the create arrives",
 		},
-		"it was somebody else's, who has deleted it": {
+		"an earlier Foo controlled the ConfigMap, which is deleted now": {
 			steps: steps(put("example", ofAnEarlierFoo), reconcile, remove, catchUp, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
 		},
-		"it is ours, and being deleted": {
+		"the Foo controls the ConfigMap, which is being deleted": {
 			steps: steps(put("example", ours, held), remove, reconcile),
 			want:  []string{`example of this Foo, with the ID "first", being deleted`},
 			ready: "Terminating",
-			why:   "its name is free once it is gone, and that is an event",
+			why:   "when it is gone, that causes an event, and then the name is free",
 		},
-		"it was ours, and is deleted at last": {
+		"the Foo controlled the ConfigMap, which is gone at last": {
 			steps: steps(put("example", ours, held), remove, reconcile, release, catchUp, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
 		},
-		"it was ours, was deleted, and the cache learns it late": {
+		"the Foo controlled the ConfigMap, which is gone, but the cache is behind": {
 			steps: steps(put("example", ours), catchUp, reconcile, remove, reconcile, catchUp, reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
 		},
-		"it was ours, and is deleted just when the server is asked": {
+		"the Foo controlled the ConfigMap, which is deleted just before the server answers": {
 			steps: steps(put("example", ours), beforeTheAnswer(remove), reconcile),
 			want:  []string{"example of this Foo, with a new ID"},
 			ready: "Available",
-			why:   "there was one, and there is none: who returns without an error here is never called again",
+			why:   "it is gone by now, and no event will come: without an error, Reconcile isn't called again",
 		},
 	} {
 		t.Run(sentence, test.run)
 	}
 }
 
-func TestTheServerFails(t *testing.T) {
+func TestServerErrors(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"it doesn't say whose it is, and it is ours": {
-			steps: steps(put("example", ours), breakLive, fail),
+		"the server can't be asked, and the Foo controls the ConfigMap": {
+			steps: steps(put("example", ours), breakServerReads, fail),
 			want:  []string{`example of this Foo, with the ID "first"`},
-			why:   "nobody knows whose it is, so there is nothing to do and nothing to say, and somebody has to ask again",
+			why:   "Reconcile can't know whose it is, so it must write nothing, and return an error to be called again",
 		},
-		"it doesn't say whose it is, and it is nobody's": {
-			steps: steps(put("example", nobodys), breakLive, fail),
+		"the server can't be asked, and nobody controls the ConfigMap": {
+			steps: steps(put("example", nobodys), breakServerReads, fail),
 			want:  []string{`example of nobody, with the ID "first"`},
-			why:   "nobody knows whose it is, so there is nothing to do and nothing to say, and somebody has to ask again",
+			why:   "Reconcile can't know whose it is, so it must write nothing, and return an error to be called again",
 		},
-		"it doesn't say whose it is at first, and then it does": {
-			steps: steps(put("example", ours), breakLive, fail, mendLive, reconcile),
+		"the server can't be asked at first": {
+			steps: steps(put("example", ours), breakServerReads, fail, repairServerReads, reconcile),
 			want:  []string{`example of this Foo, with the ID "first"`},
 			ready: "Available",
 		},
-		"it makes none": {
+		"the create fails": {
 			steps: steps(breakCreate, fail),
 		},
 		"the cache can't be read": {
 			steps: steps(breakCache, fail),
-			why:   "an error of the cache's doesn't say that there is none",
+			why:   "an error of the cache doesn't mean that there is no ConfigMap",
 		},
 	} {
 		t.Run(sentence, test.run)
@@ -259,7 +259,7 @@ func TestNothingToDo(t *testing.T) {
 			steps: steps(put("example", ours), catchUp, reconcile, sendNothing(reconcile)),
 			want:  []string{`example of this Foo, with the ID "first"`},
 			ready: "Available",
-			why:   "each event of each Foo comes by here: what the cache is asked costs nothing, and what the server is asked does",
+			why:   "this runs after each event of each Foo: reading the cache costs nothing, but each request to the server does",
 		},
 		"the Foo is being deleted": {
 			steps: steps(deleteFoo, sendNothing(reconcile)),
@@ -306,10 +306,10 @@ type cluster struct {
 	ids        map[string]string // of this Foo's ConfigMaps, by name, as they were at first
 	most       int               // ConfigMaps that this Foo has had at the same time
 
-	cacheErr, liveErr, createErr error
-	lostErr                      error          // returned once by a create that succeeded
-	lastMoment                   func(*cluster) // called once, right before a create
-	askedLive                    func(*cluster) // called once, right before the server answers a read
+	cacheErr, apiReaderErr, createErr error
+	lostErr                           error          // returned once by a create that succeeded
+	lastMoment                        func(*cluster) // called once, right before a create
+	beforeAnswer                      func(*cluster) // called once, right before the server answers a read
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -366,8 +366,8 @@ func (c *cluster) client() client.Client {
 			return c.cache.List(ctx, into, opts...)
 		},
 		Create: func(ctx context.Context, server client.WithWatch, object client.Object, opts ...client.CreateOption) error {
-			if c.liveErr != nil && (slices.Contains(c.sent, "get") || slices.Contains(c.sent, "list")) {
-				c.Error("it asked the server what there is, got no answer, and sent a create all the same")
+			if c.apiReaderErr != nil && (slices.Contains(c.sent, "get") || slices.Contains(c.sent, "list")) {
+				c.Error("the server didn't answer Reconcile's read, but Reconcile sent a create all the same")
 			}
 			c.sent = append(c.sent, "create")
 			if c.createErr != nil {
@@ -408,17 +408,17 @@ func (c *cluster) client() client.Client {
 	})
 }
 
-// live returns the Reconciler's other client, which reads from the server.
-func (c *cluster) live() client.Reader {
+// apiReader returns the Reconciler's other client, which reads from the server.
+func (c *cluster) apiReader() client.Reader {
 	return interceptor.NewClient(c.server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-			if err := c.askLive("get"); err != nil {
+			if err := c.askServer("get"); err != nil {
 				return err
 			}
 			return server.Get(ctx, key, into, opts...)
 		},
 		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
-			if err := c.askLive("list"); err != nil {
+			if err := c.askServer("list"); err != nil {
 				return err
 			}
 			if selector := (&client.ListOptions{}).ApplyOptions(opts).FieldSelector; selector != nil {
@@ -433,19 +433,19 @@ func (c *cluster) live() client.Reader {
 
 func (c *cluster) readCache() error {
 	if c.reads++; c.reads > 100 {
-		c.Fatal("one call of Reconcile reads the cache again and again: while it waits, this worker does nothing else, and a restart",
-			"ends the waiting")
+		c.Fatal("one call of Reconcile reads the cache more than 100 times, so this worker can do nothing else: don't wait for the cache,",
+			"let the server decide")
 	}
 	return c.cacheErr
 }
 
-func (c *cluster) askLive(verb string) error {
+func (c *cluster) askServer(verb string) error {
 	c.sent = append(c.sent, verb)
 	if len(c.sent) > 100 {
-		c.Fatal("one call of Reconcile asks the server again and again: return an error, and the queue sees to the pauses")
+		c.Fatal("one call of Reconcile sends more than 100 requests: return an error, and the queue retries with a backoff")
 	}
-	c.now(&c.askedLive)
-	return c.liveErr
+	c.now(&c.beforeAnswer)
+	return c.apiReaderErr
 }
 
 // now runs the step that was planned for this moment, once.
@@ -473,14 +473,14 @@ func settle(c *cluster, name string) {
 		}
 	}
 	if err != nil {
-		c.Fatalf("it returns an error each time, so it is called again forever: %v", err)
+		c.Fatalf("Reconcile returns an error each time, so it is retried forever: %v", err)
 	}
 }
 
 // fail reconciles the Foo once, and expects an error.
 func fail(c *cluster) {
 	if _, err := call(c, c.reconciler, "example"); err == nil {
-		c.Error("it returned no error, want one: nobody will try again")
+		c.Error("Reconcile returned no error, want one, because otherwise nothing retries it")
 	}
 }
 
@@ -496,19 +496,19 @@ func sendNothing(step func(*cluster)) func(*cluster) {
 	return func(c *cluster) {
 		step(c)
 		if len(c.sent) > 0 {
-			c.Errorf("it sent [%s], want nothing", strings.Join(c.sent, "; "))
+			c.Errorf("Reconcile sent [%s], want nothing", strings.Join(c.sent, "; "))
 		}
 	}
 }
 
 // restart restarts the program. The cache keeps its objects.
-func restart(c *cluster) { c.reconciler = &Reconciler{Client: c.client(), Live: c.live()} }
+func restart(c *cluster) { c.reconciler = &Reconciler{Client: c.client(), APIReader: c.apiReader()} }
 
 // anotherReplica reconciles the Foo in another replica of the program, which led a moment ago.
 func anotherReplica(c *cluster) {
-	another := &Reconciler{Client: c.client(), Live: c.live()}
-	if _, err := call(c, another, "example"); err != nil {
-		c.Errorf("another copy, which was first, returned an error, want none: %v", err)
+	other := &Reconciler{Client: c.client(), APIReader: c.apiReader()}
+	if _, err := call(c, other, "example"); err != nil {
+		c.Errorf("the other replica, which was first, returned an error, want none: %v", err)
 	}
 }
 
@@ -526,17 +526,17 @@ func atTheLastMoment(step func(*cluster)) func(*cluster) {
 }
 
 func beforeTheAnswer(step func(*cluster)) func(*cluster) {
-	return func(c *cluster) { c.askedLive = step }
+	return func(c *cluster) { c.beforeAnswer = step }
 }
 
-func loseAnswer(c *cluster) {
-	c.lostErr = apierrors.NewTimeoutError("the answer didn't come in time", 1)
+func loseResponse(c *cluster) {
+	c.lostErr = apierrors.NewTimeoutError("the response didn't arrive in time", 1)
 }
 
-func breakLive(c *cluster)   { c.liveErr = errDisk }
-func mendLive(c *cluster)    { c.liveErr = nil }
-func breakCreate(c *cluster) { c.createErr = errDisk }
-func breakCache(c *cluster)  { c.cacheErr = errors.New("the cache has not started") }
+func breakServerReads(c *cluster)  { c.apiReaderErr = errDisk }
+func repairServerReads(c *cluster) { c.apiReaderErr = nil }
+func breakCreate(c *cluster)       { c.createErr = errDisk }
+func breakCache(c *cluster)        { c.cacheErr = errors.New("the cache has not started") }
 
 // put creates a ConfigMap, but not with the Reconciler under test.
 func put(name string, changes ...func(*corev1.ConfigMap)) func(*cluster) {
@@ -617,11 +617,11 @@ func (c *cluster) count() {
 		names = append(names, configMap.Name)
 		before, known := c.ids[configMap.Name]
 		if c.ids[configMap.Name] = configMap.Data["id"]; known && before != configMap.Data["id"] {
-			c.Errorf("the ID in %s was changed: who has read the first one has a wrong one now", configMap.Name)
+			c.Errorf("the ID in %s has changed, so clients that read the first one have a wrong one now", configMap.Name)
 		}
 	}
 	if len(names) > max(1, c.most) {
-		c.Errorf("the Foo has %d ConfigMaps at a time: %s", len(names), strings.Join(names, ", "))
+		c.Errorf("the Foo has %d ConfigMaps at once: %s", len(names), strings.Join(names, ", "))
 	}
 	c.most = max(c.most, len(names))
 }

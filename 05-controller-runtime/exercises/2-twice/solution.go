@@ -22,7 +22,7 @@ import (
 // Reconciler gives each Foo an ID.
 type Reconciler struct {
 	client.Client               // reads from the cache, writes to the server
-	Live          client.Reader // reads from the server
+	APIReader     client.Reader // reads from the server
 }
 
 // Reconcile gives each Foo a ConfigMap with an ID, which is generated once and never changes. The
@@ -83,7 +83,7 @@ func (r *Reconciler) syncConfigMap(ctx context.Context, foo *samplecontrollerv1a
 
 	// 3. Find out whose it is. The cache doesn't have it, so ask the server. If it is gone by now,
 	// return that error too: the next call creates a new one.
-	if err := r.Live.Get(ctx, key, observed); err != nil {
+	if err := r.APIReader.Get(ctx, key, observed); err != nil {
 		return nil, fmt.Errorf("get ConfigMap %s from the server: %w", key.Name, err)
 	}
 	return observed, nil

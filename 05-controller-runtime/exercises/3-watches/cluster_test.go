@@ -63,7 +63,7 @@ type noServer struct{ c *cluster }
 
 func (n noServer) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !n.c.Failed() { // one report is enough
-		n.c.Errorf("a request goes to the API server (%s %s): ask the manager's cache, by mgr.GetClient()", request.Method, request.URL.Path)
+		n.c.Errorf("setUp sent a request to the API server (%s %s): read from the manager's cache instead, with mgr.GetClient()", request.Method, request.URL.Path)
 	}
 	return nil, errors.New("there is no server here")
 }
@@ -87,14 +87,14 @@ func (c *cluster) newInformer(_ toolscache.ListerWatcher, object apiruntime.Obje
 			return stream.Watch(options)
 		},
 	}
-	source := toolscache.ToListWatcherWithWatchListSemantics(listWatch, plain{})
+	source := toolscache.ToListWatcherWithWatchListSemantics(listWatch, noWatchList{})
 	return informer{toolscache.NewSharedIndexInformer(source, object, resync, indexers), c}
 }
 
-// plain says that the client can list and watch, but can't list by watching (WatchList).
-type plain struct{}
+// noWatchList is a client that can list and watch, but can't list by watching (WatchList).
+type noWatchList struct{}
 
-func (plain) IsWatchListSemanticsUnSupported() bool { return true }
+func (noWatchList) IsWatchListSemanticsUnSupported() bool { return true }
 
 // informer catches panics in handlers and index functions. They run in goroutines of their own,
 // where a panic would end all tests at once.
@@ -105,7 +105,7 @@ type informer struct {
 
 func (i informer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler,
 	options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
-	return i.SharedIndexInformer.AddEventHandlerWithOptions(careful{handler, i.c}, options)
+	return i.SharedIndexInformer.AddEventHandlerWithOptions(panicHandler{handler, i.c}, options)
 }
 
 func (i informer) AddIndexers(indexers toolscache.Indexers) error {
@@ -118,22 +118,22 @@ func (i informer) AddIndexers(indexers toolscache.Indexers) error {
 	return i.SharedIndexInformer.AddIndexers(indexers)
 }
 
-type careful struct {
+type panicHandler struct {
 	toolscache.ResourceEventHandler
 	c *cluster
 }
 
-func (h careful) OnAdd(object any, initial bool) {
+func (h panicHandler) OnAdd(object any, initial bool) {
 	defer explainPanic(h.c.T)
 	h.ResourceEventHandler.OnAdd(object, initial)
 }
 
-func (h careful) OnUpdate(before, now any) {
+func (h panicHandler) OnUpdate(before, now any) {
 	defer explainPanic(h.c.T)
 	h.ResourceEventHandler.OnUpdate(before, now)
 }
 
-func (h careful) OnDelete(object any) {
+func (h panicHandler) OnDelete(object any) {
 	defer explainPanic(h.c.T)
 	h.ResourceEventHandler.OnDelete(object)
 }
@@ -149,11 +149,11 @@ func explainPanic(t *testing.T) {
 	for {
 		frame, more := frames.Next()
 		if strings.HasSuffix(frame.File, "/exercise.go") {
-			t.Errorf("it panicked at exercise.go:%d: %v", frame.Line, problem)
+			t.Errorf("panic at exercise.go:%d: %v", frame.Line, problem)
 			return
 		}
 		if !more {
-			t.Errorf("it panicked: %v", problem)
+			t.Errorf("panic: %v", problem)
 			return
 		}
 	}

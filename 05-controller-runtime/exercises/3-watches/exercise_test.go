@@ -7,20 +7,20 @@
 // As given, all events pass, and each event of a ConfigMap enqueues all Foos. `workshop test`
 // checks these failures:
 //
-// fails: TestSetUp/a Foo is made
+// fails: TestSetUp/a Foo is created
 // says: reconciled: default/new (2 times); want default/new
 //
 // fails: TestSetUp/a Foo's spec changes
 // says: reconciled: default/first (2 times); want default/first
 //
-// fails: TestSetUp/a Foo's spec and status have changed, and one event says both
+// fails: TestSetUp/a Foo's spec and status change in one event
 // says: reconciled: default/first (2 times); want default/first
 //
 // fails: TestSetUp/a Foo's labels change
-// says: reconciled: default/first; want nobody
+// says: reconciled: default/first; want none
 //
 // fails: TestSetUp/a Foo's status is written
-// says: reconciled: default/first; want nobody
+// says: reconciled: default/first; want none
 //
 // fails: TestSetUp/a ConfigMap's data change
 // says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
@@ -28,53 +28,53 @@
 // fails: TestSetUp/a ConfigMap's binary data change
 // says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
 //
-// fails: TestSetUp/a key is taken out of a ConfigMap
+// fails: TestSetUp/a key is removed from a ConfigMap
 // says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
 //
-// fails: TestSetUp/a ConfigMap of the same name changes, in another namespace
+// fails: TestSetUp/a ConfigMap with the same name changes in another namespace
 // says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want team/third
 //
 // fails: TestSetUp/a ConfigMap that no Foo names changes
-// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want none
 //
-// fails: TestSetUp/a ConfigMap is made that a Foo has named before
+// fails: TestSetUp/a ConfigMap that a Foo already names is created
 // says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/waiting
 //
 // fails: TestSetUp/a ConfigMap is deleted
 // says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/first, default/second
 //
 // fails: TestSetUp/a ConfigMap's labels change
-// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want none
 //
 // fails: TestSetUp/a ConfigMap's annotations change
-// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want none
 //
-// fails: TestSetUp/somebody else applies what a ConfigMap has already
-// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want nobody
+// fails: TestSetUp/somebody else applies the values that a ConfigMap already has
+// says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want none
 //
 // fails: TestSetUp/the ConfigMaps are resynced
-// says: ; want nobody
+// says: ; want none
 //
-// fails: TestSetUp/a Foo moves to another ConfigMap, and then the former one changes
+// fails: TestSetUp/a Foo has switched to another ConfigMap, and its former one changes
 // says: reconciled: default/first, default/plain, default/second, default/waiting, team/third; want default/second
 //
-// fails: TestIndexBySettings/a Foo that names a ConfigMap stands under that name
-// says: it stands under [], want ["shop"]
+// fails: TestIndexBySettings/a Foo that names a ConfigMap is indexed by that name
+// says: indexBySettings returned [], want ["shop"]
 //
 // fails: TestFoosWith/a ConfigMap that two Foos name
-// says: it asked for Foos without the index
+// says: the map function lists Foos without the index
 //
-// fails: TestFoosWith/a ConfigMap of that name in another namespace
+// fails: TestFoosWith/a ConfigMap with that name in another namespace
 // says: default/waiting, team/third; want team/third
 //
 // fails: TestFoosWith/a ConfigMap that no Foo names
-// says: default/waiting, team/third; want nobody
+// says: default/waiting, team/third; want none
 //
 // fails: TestFoosWith/a ConfigMap that two Foos name, and the list fails
-// says: it asked for the Foos of all namespaces
+// says: the map function lists the Foos of all namespaces
 //
-// fails: TestFoosWith/a ConfigMap in a namespace in which there are no Foos
-// says: default/waiting, team/third; want nobody
+// fails: TestFoosWith/a ConfigMap in a namespace without Foos
+// says: default/waiting, team/third; want none
 
 package watches
 
@@ -117,11 +117,11 @@ func TestMain(m *testing.M) {
 // At the start, each existing Foo causes a create event, and so does each ConfigMap. A key that is
 // already queued isn't queued again, so the test doesn't check how often each Foo is reconciled.
 func TestTheStart(t *testing.T) {
-	inABubble(t, func(c *cluster) {
+	inBubble(t, func(c *cluster) {
 		c.settle()
 		for _, foo := range foos() {
 			if key := client.ObjectKeyFromObject(foo).String(); !slices.Contains(c.reconciled(), key) {
-				c.Errorf("%s isn't reconciled when the controller starts: is there one for Foos, and does it let create events through?", key)
+				c.Errorf("%s isn't reconciled when the controller starts: does setUp add a controller for Foos, and do its predicates let create events through?", key)
 			}
 		}
 	})
@@ -137,24 +137,24 @@ func TestSetUp(t *testing.T) {
 		want    []string
 		why     string
 	}{
-		"a Foo is made": {
+		"a Foo is created": {
 			happens: func(c *cluster) { c.put(foo("default", "new", "shop")) },
 			want:    []string{"default/new"},
-			why:     "its reconciler then writes the Foo's status, and is woken by itself",
+			why:     "its reconciler then writes the Foo's status, and that event must not enqueue the Foo again",
 		},
 		"a Foo's spec changes": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Spec.Replicas = new(int32(3)) })
 			},
 			want: []string{"default/first"},
-			why:  "the spec is what the user wants. And its reconciler then writes the status, and is woken by itself",
+			why:  "the spec is the desired state. But then the reconciler writes the status, and that event must not enqueue the Foo again",
 		},
 		"a Foo's annotation names another ConfigMap": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
 			},
 			want: []string{"default/first"},
-			why:  "annotations are metadata: they don't raise the generation. (Two predicates in WithPredicates must both say yes)",
+			why:  "annotations are metadata, so their changes don't raise the generation. (Two predicates in WithPredicates must both let an event through.)",
 		},
 		"a Foo's annotation is removed": {
 			happens: func(c *cluster) {
@@ -163,7 +163,7 @@ func TestSetUp(t *testing.T) {
 			want: []string{"default/first"},
 			why:  "from now on it has no settings",
 		},
-		"a Foo's spec and status have changed, and one event says both": {
+		"a Foo's spec and status change in one event": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) {
 					foo.Spec.Replicas = new(int32(3))
@@ -171,34 +171,34 @@ func TestSetUp(t *testing.T) {
 				})
 			},
 			want: []string{"default/first"},
-			why: "after a new list, all that has happened in the meantime is one event. So ask what has to have changed, and not what mustn't.\n" +
-				"(And its reconciler then writes the status, and is woken by itself)",
+			why: "after a new list, several changes arrive as one event. So check which fields have changed, not which ones haven't.\n" +
+				"(Then the reconciler writes the status, and that event must not enqueue the Foo again.)",
 		},
 		"a Foo's labels change": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Labels = map[string]string{"team": "blue"} })
 			},
-			why: "its spec and its annotation are as they were",
+			why: "neither its spec nor its annotation has changed",
 		},
 		"a Foo's status is written": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Status.AvailableReplicas++ })
 			},
-			why: "it is its reconciler that writes it, and learns nothing new",
+			why: "its own reconciler writes the status, so there is nothing to do",
 		},
-		"a Foo is being deleted, and a finalizer holds it": {
+		"a Foo with a finalizer is being deleted": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) {
 					foo.DeletionTimestamp, foo.Finalizers = &metav1.Time{Time: time.Unix(0, 0)}, []string{"example.com/wait"}
 				})
 			},
 			want: []string{"default/first"},
-			why:  "this is no delete event yet: it is an update that sets deletionTimestamp and raises the generation",
+			why:  "this isn't a delete event yet, but an update that sets deletionTimestamp and raises the generation",
 		},
 		"a Foo is gone": {
 			happens: func(c *cluster) { c.remove("default/first") },
 			want:    []string{"default/first"},
-			why:     "anything that is kept for it can be forgotten now",
+			why:     "the reconciler may have to clean up after it",
 		},
 
 		"a ConfigMap's data change": {
@@ -206,7 +206,7 @@ func TestSetUp(t *testing.T) {
 				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Data["colour"] = "red" })
 			},
 			want: []string{"default/first", "default/second"},
-			why:  "two Foos of its namespace name it. (A ConfigMap has no generation: it is 0 before and after)",
+			why:  "two Foos in its namespace name it. (A ConfigMap's generation is always 0, so it doesn't show the change.)",
 		},
 		"a ConfigMap's binary data change": {
 			happens: func(c *cluster) {
@@ -215,13 +215,13 @@ func TestSetUp(t *testing.T) {
 			want: []string{"default/first", "default/second"},
 			why:  "a ConfigMap has two fields for data",
 		},
-		"a key is taken out of a ConfigMap": {
+		"a key is removed from a ConfigMap": {
 			happens: func(c *cluster) {
 				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Data = nil })
 			},
 			want: []string{"default/first", "default/second"},
 		},
-		"a ConfigMap of the same name changes, in another namespace": {
+		"a ConfigMap with the same name changes in another namespace": {
 			happens: func(c *cluster) {
 				c.changeConfigMap("team/shop", func(m *corev1.ConfigMap) { m.Data["colour"] = "red" })
 			},
@@ -232,12 +232,12 @@ func TestSetUp(t *testing.T) {
 			happens: func(c *cluster) {
 				c.changeConfigMap("default/kube-root-ca.crt", func(m *corev1.ConfigMap) { m.Data["ca.crt"] = "another" })
 			},
-			why: "it is nobody's business. Every namespace has such ones",
+			why: "no Foo gets its settings from it. Every namespace has such ConfigMaps",
 		},
-		"a ConfigMap is made that a Foo has named before": {
+		"a ConfigMap that a Foo already names is created": {
 			happens: func(c *cluster) { c.put(configMap("default", "other")) },
 			want:    []string{"default/waiting"},
-			why:     "it has waited for that",
+			why:     "the Foo has waited for it",
 		},
 		"a ConfigMap is deleted": {
 			happens: func(c *cluster) { c.remove("default/shop") },
@@ -248,28 +248,28 @@ func TestSetUp(t *testing.T) {
 			happens: func(c *cluster) {
 				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Labels = map[string]string{"team": "blue"} })
 			},
-			why: "its data are as they were, and only its resourceVersion is another",
+			why: "its data haven't changed, only its metadata",
 		},
 		"a ConfigMap's annotations change": {
 			happens: func(c *cluster) {
 				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Annotations = map[string]string{"reviewed": "yes"} })
 			},
-			why: "its data are as they were, and only its resourceVersion is another",
+			why: "its data haven't changed, only its metadata",
 		},
-		"somebody else applies what a ConfigMap has already": {
+		"somebody else applies the values that a ConfigMap already has": {
 			happens: func(c *cluster) {
 				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) {
 					m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "somebody", Operation: metav1.ManagedFieldsOperationApply}}
 				})
 			},
-			why: "its data are as they were: what has changed is managedFields, and with them the resourceVersion",
+			why: "its data haven't changed, only managedFields and the resourceVersion",
 		},
 		"the ConfigMaps are resynced": {
 			happens: func(*cluster) { time.Sleep(3 * time.Hour) }, // the handler misses the informer's first resync
-			why:     "a resync is an update event in which old and new are the same",
+			why:     "a resync is an update event in which the old and the new object are the same",
 		},
 
-		"a Foo moves to another ConfigMap, and then the former one changes": {
+		"a Foo has switched to another ConfigMap, and its former one changes": {
 			happens: func(c *cluster) {
 				c.changeFoo("default/first", func(foo *samplecontrollerv1alpha1.Foo) { foo.Annotations[settingsAnnotation] = "other" })
 				c.settle()
@@ -277,11 +277,11 @@ func TestSetUp(t *testing.T) {
 				c.changeConfigMap("default/shop", func(m *corev1.ConfigMap) { m.Data["colour"] = "red" })
 			},
 			want: []string{"default/second"},
-			why:  "the other one has left it",
+			why:  "only the second Foo still names it",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			inABubble(t, func(c *cluster) {
+			inBubble(t, func(c *cluster) {
 				c.settle()
 				c.forget()
 				test.happens(c)
@@ -300,19 +300,19 @@ func TestIndexBySettings(t *testing.T) {
 		want []string
 		why  string
 	}{
-		"a Foo that names a ConfigMap stands under that name": {
+		"a Foo that names a ConfigMap is indexed by that name": {
 			foo:  foo("default", "example", "shop"),
 			want: []string{"shop"},
-			why:  "the name alone: the cache adds the namespace",
+			why:  "return only the name, because the cache adds the namespace",
 		},
-		"a Foo without annotations stands under nothing": {
+		"a Foo without annotations isn't indexed": {
 			foo: foo("default", "example", ""),
 		},
-		"a Foo with another annotation stands under nothing": {
+		"a Foo with only another annotation isn't indexed": {
 			foo: annotated(foo("default", "example", ""), "example.com/team", "blue"),
-			why: "most Foos have some annotation, kubectl's for one. An entry for no name at all would hold all of these",
+			why: "most Foos have some annotation, such as kubectl's. Otherwise they would all be indexed by the empty name",
 		},
-		"a Foo whose annotation is empty stands under nothing": {
+		"a Foo whose annotation is empty isn't indexed": {
 			foo: annotated(foo("default", "example", ""), settingsAnnotation, ""),
 			why: "no ConfigMap has an empty name",
 		},
@@ -320,7 +320,7 @@ func TestIndexBySettings(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			defer explainPanic(t)
 			if got := indexBySettings(test.foo); !slices.Equal(got, test.want) {
-				t.Errorf("it stands under %q, want %q\n%s", got, test.want, test.why)
+				t.Errorf("indexBySettings returned %q, want %q\n%s", got, test.want, test.why)
 			}
 		})
 	}
@@ -336,19 +336,19 @@ func TestFoosWith(t *testing.T) {
 			configMap: configMap("default", "shop"),
 			want:      []string{"default/first", "default/second"},
 		},
-		"a ConfigMap of that name in another namespace": {
+		"a ConfigMap with that name in another namespace": {
 			configMap: configMap("team", "shop"),
 			want:      []string{"team/third"},
 		},
 		"a ConfigMap that no Foo names": {
 			configMap: configMap("default", "kube-root-ca.crt"),
 		},
-		"a ConfigMap in a namespace in which there are no Foos": {
+		"a ConfigMap in a namespace without Foos": {
 			configMap: configMap("empty", "shop"),
 		},
 		"a ConfigMap that two Foos name, and the list fails": {
 			configMap: configMap("default", "shop"),
-			listFails: errors.New("the cache is away"),
+			listFails: errors.New("the cache can't be read"),
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -377,17 +377,17 @@ func TestFoosWith(t *testing.T) {
 
 			slices.Sort(got)
 			if !slices.Equal(got, test.want) {
-				t.Errorf("it returned %s; want %s", inWords(got), inWords(test.want))
+				t.Errorf("the map function returned %s; want %s", inWords(got), inWords(test.want))
 			}
 			if answered != nil {
-				t.Errorf("to its list it got the error: %v", answered)
+				t.Errorf("the map function's List failed: %v", answered)
 			}
 			for _, options := range asked {
 				if options.Namespace == "" {
-					t.Error("it asked for the Foos of all namespaces")
+					t.Error("the map function lists the Foos of all namespaces")
 				}
 				if options.FieldSelector == nil || options.FieldSelector.Empty() {
-					t.Error("it asked for Foos without the index: at each event of any ConfigMap, the cache goes through all Foos, and copies them")
+					t.Error("the map function lists Foos without the index, so at each event of any ConfigMap, the cache reads and copies all Foos")
 				}
 			}
 		})
@@ -409,7 +409,7 @@ func inWords(names []string) string {
 		words = append(words, name)
 	}
 	if len(words) == 0 {
-		return "nobody"
+		return "none"
 	}
 	return strings.Join(words, ", ")
 }
@@ -469,11 +469,11 @@ type cluster struct {
 	calls   map[string]int // of the reconciler, by key
 }
 
-// inABubble runs a test in a bubble of testing/synctest, in which setUp's controller runs.
-func inABubble(t *testing.T, test func(*cluster)) {
+// inBubble runs a test in a bubble of testing/synctest, with setUp's controller.
+func inBubble(t *testing.T, test func(*cluster)) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			t.Errorf("setUp, or something that it has set up, waits for what never comes: %v", problem)
+			t.Errorf("setUp, or a goroutine that it has started, waits forever: %v", problem)
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -570,10 +570,10 @@ func (c *cluster) put(object client.Object) {
 	defer c.mutex.Unlock()
 	kind := object.GetObjectKind().GroupVersionKind().Kind
 	name := kind + " " + client.ObjectKeyFromObject(object).String()
-	_, there := c.objects[name]
+	_, exists := c.objects[name]
 	c.objects[name] = object
 	sent := object.DeepCopyObject()
-	if there {
+	if exists {
 		c.streams[kind].Modify(sent)
 	} else {
 		c.streams[kind].Add(sent)
@@ -585,7 +585,7 @@ func (c *cluster) remove(key string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	kind := "ConfigMap"
-	if _, there := c.objects["Foo "+key]; there {
+	if _, exists := c.objects["Foo "+key]; exists {
 		kind = "Foo"
 	}
 	object := c.objects[kind+" "+key]

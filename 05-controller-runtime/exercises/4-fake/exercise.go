@@ -62,7 +62,7 @@ func (s scenario) judge(ctx context.Context, build Build) error {
 
 	// YOUR WORK: this makes one call and checks its error, which proves none of Judge's promises.
 	if _, err := r.Reconcile(ctx, key); err != nil {
-		return fmt.Errorf("it returned the error %w", err)
+		return fmt.Errorf("Reconcile returned the error %w", err)
 	}
 	return nil
 }

@@ -6,13 +6,13 @@
 //
 // As given, Judge is satisfied with nearly all of them. `workshop test` checks these failures:
 //
-// fails: TestRight/one that does all in one call
-// says: it is right, and Judge says: all is well: it returned the error foos.samplecontroller.k8s.io "example" not found
+// fails: TestRight/one that does everything in one call
+// says: it is right, but Judge returned: all is well: Reconcile returned the error foos.samplecontroller.k8s.io "example" not found
 //
-// fails: TestWrong/one that writes the status with the object
+// fails: TestWrong/one that writes the status by updating the whole Foo
 // says: updatesTheObject went unnoticed
 //
-// fails: TestWrong/one that overwrites the spec if a user was faster
+// fails: TestWrong/one that overwrites a user's change to the spec
 // says: overwritesTheSpec went unnoticed
 //
 // fails: TestWrong/one that swallows a conflict
@@ -24,13 +24,13 @@
 // fails: TestWrong/one that writes the status each time
 // says: writesEachTime went unnoticed
 //
-// fails: TestWrong/one that leaves the Deployment as it was made
+// fails: TestWrong/one that never updates the Deployment
 // says: ignoresScaling went unnoticed
 //
-// fails: TestWrong/one that makes the Deployment of a Foo that is being deleted
+// fails: TestWrong/one that creates a Deployment for a Foo that is being deleted
 // says: ignoresDeletion went unnoticed
 //
-// fails: TestWrong/one to which a Foo that is gone is an error
+// fails: TestWrong/one that returns an error for a Foo that is gone
 // says: ignoresNotFound went unnoticed
 
 package judge
@@ -66,18 +66,18 @@ func TestRight(t *testing.T) {
 	}{
 		"one that returns after a write, and waits for the event": {
 			build: right,
-			why: "after a write it does nothing more, since the event of that brings it back: so call it as long as anything changes,\n" +
-				"and judge what is there in the end, not which requests it took",
+			why: "after a write it returns, because the event of the write enqueues the Foo again. So call it as long as anything changes,\n" +
+				"and judge the objects in the end, not the requests",
 		},
-		"one that does all in one call": {
+		"one that does everything in one call": {
 			build: rightAtOnce,
-			why: "it also starts over by itself after a conflict, so it returns no error after one:\n" +
-				"judge what is there in the end, not how it got there",
+			why: "it also retries by itself after a conflict, so it returns no error then.\n" +
+				"Judge the objects in the end, not how they got there",
 		},
-		"one that comes again a second after a conflict": {
+		"one that is requeued a second after a conflict": {
 			build: rightLater,
-			why: "when its write is refused it returns no error, and a RequeueAfter: that is a reason to call it again, also if nothing has\n" +
-				"changed. Look at what it returns, and not at the error alone",
+			why: "when its write is refused, it returns a RequeueAfter and no error. So call it again even if nothing has changed:\n" +
+				"look at the whole result, not only at the error",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -86,20 +86,20 @@ func TestRight(t *testing.T) {
 			case crash != "":
 				t.Error(crash)
 			case found != nil && strings.Contains(found.Error(), `foos.samplecontroller.k8s.io "example" not found`):
-				t.Errorf("it is right, and Judge says: %v\nIf the Foo is there, then what isn't found is its status subresource: the fake client "+
-					"reads no CRD, and must be told of it", found)
+				t.Errorf("it is right, but Judge returned: %v\nThe Foo exists, so its status subresource wasn't found: the fake client reads no CRD, "+
+					"so the test must set WithStatusSubresource", found)
 			case found != nil:
-				t.Errorf("it is right, and Judge says: %v\n%s", found, test.why)
+				t.Errorf("it is right, but Judge returned: %v\n%s", found, test.why)
 			}
 		})
 	}
 }
 
 func TestWrong(t *testing.T) {
-	faultInRight := false // Judge finds fault with a reconciler that is right
+	rejectsRight := false // Judge finds fault with a reconciler that is right
 	for _, build := range []Build{right, rightAtOnce, rightLater} {
 		if _, found := judged(t, build); found != nil {
-			faultInRight = true
+			rejectsRight = true
 		}
 	}
 	for sentence, test := range map[string]struct {
@@ -107,46 +107,46 @@ func TestWrong(t *testing.T) {
 		build Build
 		why   string
 	}{
-		"one that writes the status with the object": {
+		"one that writes the status by updating the whole Foo": {
 			name: "updatesTheObject", build: updatesTheObject,
-			why: "it writes the status by Update of the whole Foo, and a server with a status subresource ignores it there:\n" +
-				"so its status never says anything. Does your server have that endpoint? Does Judge look at the status in the end?",
+			why: "it writes the status with an Update of the whole Foo, and a server with a status subresource ignores that status.\n" +
+				"Does your server have the subresource? Does Judge look at the status in the end?",
 		},
-		"one that overwrites the spec if a user was faster": {
+		"one that overwrites a user's change to the spec": {
 			name: "overwritesTheSpec", build: overwritesTheSpec,
-			why: "it writes the whole Foo as it has read it, so if a user scales it in between, that is undone.\n" +
-				"Have it happen just then: a function in interceptor.Funcs may do something first (Scale), and then what it was asked for.\n" +
-				"And does Judge compare the spec with what the user has asked for last?",
+			why: "it writes the whole Foo as it has read it, so if a user scales the Foo in between, that is lost.\n" +
+				"To scale at that moment, let a function in interceptor.Funcs call Scale first, and then pass on the request.\n" +
+				"And does Judge compare the spec with the number that the user asked for last?",
 		},
 		"one that swallows a conflict": {
 			name: "swallowsConflicts", build: swallowsConflicts,
-			why: "a write of its status is refused, and it returns nil. Mostly the event of the other's write brings it back; but not if\n" +
-				"a predicate filters that. So refuse one write, with nothing else changed, and call it again only if there is a reason:\n" +
-				"who always calls again never notices",
+			why: "if its status write is refused, it returns nil. Usually the event of the other write enqueues the Foo again, but not if\n" +
+				"a predicate drops it. So refuse one write, change nothing else, and call it again only if there is a reason:\n" +
+				"a test that always calls it again never notices",
 		},
 		"one that swallows an error": {
 			name: "swallowsErrors", build: swallowsErrors,
-			why: "it can't create the Deployment, says so in the log, and returns nil: so nothing brings it back. Have Create fail once,\n" +
-				"and call it again only if there is a reason: who always calls again never notices",
+			why: "if it can't create the Deployment, it logs that and returns nil, so nothing retries it. Let Create fail once,\n" +
+				"and call it again only if there is a reason: a test that always calls it again never notices",
 		},
 		"one that writes the status each time": {
 			name: "writesEachTime", build: writesEachTime,
-			why: "it doesn't compare before it writes: with each resync, that is a write for every Foo. Once all is as it should be,\n" +
-				"does Judge call it once more, and see whether it has written? (The resourceVersion tells.)",
+			why: "it doesn't compare before it writes, so each call causes a write, and each write another call. Once everything is up to date,\n" +
+				"does Judge call it once more, and check that it writes nothing? (Compare the resourceVersions.)",
 		},
-		"one that leaves the Deployment as it was made": {
+		"one that never updates the Deployment": {
 			name: "ignoresScaling", build: ignoresScaling,
-			why: "it makes the Deployment, and never looks at it again: so who scales the Foo gets no Pods, and a status that says all is well.\n" +
-				"Does a user scale in any scenario once there is a Deployment? Does Judge compare the Deployment's replicas in the end?",
+			why: "it creates the Deployment, and never updates it. If you scale the Foo, you get no Pods, but the status looks fine.\n" +
+				"Is there a scenario in which a user scales when the Deployment exists? Does Judge check the Deployment's replicas in the end?",
 		},
-		"one that makes the Deployment of a Foo that is being deleted": {
+		"one that creates a Deployment for a Foo that is being deleted": {
 			name: "ignoresDeletion", build: ignoresDeletion,
-			why: "the garbage collector has deleted that Deployment, and here it is again.\n" +
-				"Is there a Foo with a deletionTimestamp in any scenario? Does Judge look for a Deployment there?",
+			why: "the garbage collector has deleted that Deployment, and this reconciler creates it again.\n" +
+				"Is there a scenario with a deletionTimestamp? Does Judge check that there is no Deployment?",
 		},
-		"one to which a Foo that is gone is an error": {
+		"one that returns an error for a Foo that is gone": {
 			name: "ignoresNotFound", build: ignoresNotFound,
-			why: "each deletion of a Foo ends with an event, and so with a call for a Foo that isn't there: that is an error forever.\n" +
+			why: "each deletion of a Foo causes an event, and so a call for a Foo that is gone. This reconciler then fails forever.\n" +
 				"Is there a scenario without a Foo?",
 		},
 	} {
@@ -156,34 +156,34 @@ func TestWrong(t *testing.T) {
 				t.Error(crash)
 			case found == nil:
 				t.Errorf("%s went unnoticed: %s", test.name, test.why)
-			case faultInRight:
-				t.Errorf("Judge finds fault with %s, and with a right one too: so far that means nothing", test.name)
+			case rejectsRight:
+				t.Errorf("Judge finds fault with %s, but also with a reconciler that is right, so this proves nothing yet", test.name)
 			default:
-				t.Logf("of %s Judge says: %v", test.name, found)
+				t.Logf("Judge returned about %s: %v", test.name, found)
 			}
 		})
 	}
 }
 
-// tooMany calls of one reconciler are more than any scenario needs, so it panics with errEndless.
+// tooMany calls of one reconciler are more than any scenario needs, so it panics with errTooManyCalls.
 const tooMany = 1000
 
-var errEndless = errors.New("it finds no end")
+var errTooManyCalls = errors.New("too many calls")
 
 // judged calls Judge. If Judge panics, crash says where and why. Judge runs in a bubble of
 // testing/synctest, where a sleep takes no time, and waiting forever is noticed.
 func judged(t *testing.T, build Build) (crash string, found error) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			crash = fmt.Sprintf("Judge waits for something that never comes, or left something running: %v", problem)
+			crash = fmt.Sprintf("Judge waits forever, or has left a goroutine running: %v", problem)
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		defer func() {
 			switch problem := recover(); problem {
 			case nil:
-			case errEndless:
-				crash = fmt.Sprintf("Judge has called this reconciler %d times%s, and finds no end: set a limit", tooMany, place())
+			case errTooManyCalls:
+				crash = fmt.Sprintf("Judge has called this reconciler %d times%s: set a limit", tooMany, place())
 			default:
 				crash = fmt.Sprintf("Judge panicked%s: %v", place(), problem)
 			}
@@ -193,7 +193,7 @@ func judged(t *testing.T, build Build) (crash string, found error) {
 			r := build(api)
 			return reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 				if calls++; calls > tooMany {
-					panic(errEndless)
+					panic(errTooManyCalls)
 				}
 				return r.Reconcile(ctx, key)
 			})

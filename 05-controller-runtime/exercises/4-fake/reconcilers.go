@@ -27,13 +27,13 @@ type Build func(api client.Client) reconcile.Reconciler
 // differently.
 type reconciler struct {
 	client.Client
-	getFailed    func(error) error // what Reconcile returns if it can't read the Foo
-	createFailed func(error) error // what it returns if it can't create the Deployment
-	isGoing      func(*samplecontrollerv1alpha1.Foo) bool
-	sameReplicas func(observed, desired int32) bool
-	sameStatus   func(observed, desired samplecontrollerv1alpha1.FooStatus) bool
-	writeStatus  func(context.Context, *samplecontrollerv1alpha1.Foo) error
-	allAtOnce    bool // it goes on after a write to the Deployment, without waiting for the event
+	getFailed     func(error) error // what Reconcile returns if it can't read the Foo
+	createFailed  func(error) error // what it returns if it can't create the Deployment
+	isTerminating func(*samplecontrollerv1alpha1.Foo) bool
+	sameReplicas  func(observed, desired int32) bool
+	sameStatus    func(observed, desired samplecontrollerv1alpha1.FooStatus) bool
+	writeStatus   func(context.Context, *samplecontrollerv1alpha1.Foo) error
+	allAtOnce     bool // it goes on after a write to the Deployment, without waiting for the event
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
@@ -41,7 +41,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	if err := r.Get(ctx, key.NamespacedName, foo); err != nil {
 		return ctrl.Result{}, r.getFailed(err)
 	}
-	if r.isGoing(foo) {
+	if r.isTerminating(foo) {
 		return ctrl.Result{}, nil
 	}
 	deployment, written, err := r.syncDeployment(ctx, foo)
@@ -89,11 +89,11 @@ func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
 // newReconciler returns a reconciler that is right.
 func newReconciler(api client.Client) *reconciler {
 	return &reconciler{
-		Client:       api,
-		getFailed:    client.IgnoreNotFound,
-		createFailed: func(err error) error { return err },
-		isGoing:      func(foo *samplecontrollerv1alpha1.Foo) bool { return !foo.DeletionTimestamp.IsZero() },
-		sameReplicas: func(observed, desired int32) bool { return observed == desired },
+		Client:        api,
+		getFailed:     client.IgnoreNotFound,
+		createFailed:  func(err error) error { return err },
+		isTerminating: func(foo *samplecontrollerv1alpha1.Foo) bool { return !foo.DeletionTimestamp.IsZero() },
+		sameReplicas:  func(observed, desired int32) bool { return observed == desired },
 		sameStatus: func(observed, desired samplecontrollerv1alpha1.FooStatus) bool {
 			return observed.ObservedGeneration == desired.ObservedGeneration && observed.AvailableReplicas == desired.AvailableReplicas
 		},
@@ -206,7 +206,7 @@ func ignoresScaling(api client.Client) reconcile.Reconciler {
 // ignoresDeletion doesn't look at the deletionTimestamp.
 func ignoresDeletion(api client.Client) reconcile.Reconciler {
 	r := newReconciler(api)
-	r.isGoing = func(*samplecontrollerv1alpha1.Foo) bool { return false }
+	r.isTerminating = func(*samplecontrollerv1alpha1.Foo) bool { return false }
 	return r
 }
 

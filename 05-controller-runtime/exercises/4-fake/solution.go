@@ -53,15 +53,15 @@ type scenario struct {
 
 func scenarios() map[string]scenario {
 	foos := schema.GroupVersion(samplecontrollerv1alpha1.GroupVersion).WithResource("foos").GroupResource()
-	etcdIsAway := apierrors.NewInternalError(errors.New("etcd is away"))
-	conflict := apierrors.NewConflict(foos, key.Name, errors.New("somebody was faster"))
+	etcdDown := apierrors.NewInternalError(errors.New("etcd is down"))
+	conflict := apierrors.NewConflict(foos, key.Name, errors.New("somebody else has changed it"))
 	return map[string]scenario{
 		"all is well": {foo: NewFoo(), replicas: 3},
-		"the server can't create the Deployment, once": {
+		"one create of the Deployment fails": {
 			foo: NewFoo(), replicas: 3,
-			funcs: beforeCreate(once(func(context.Context, client.Client) error { return etcdIsAway })),
+			funcs: beforeCreate(once(func(context.Context, client.Client) error { return etcdDown })),
 		},
-		"the status is refused, once": {
+		"one status write is refused with a conflict": {
 			foo: NewFoo(), replicas: 3,
 			funcs: beforeStatus(once(func(context.Context, client.Client) error { return conflict })),
 		},
@@ -74,24 +74,24 @@ func scenarios() map[string]scenario {
 	}
 }
 
-// happening runs before a request. If it returns an error, that is the server's answer.
-type happening func(ctx context.Context, server client.Client) error
+// hook runs before a request. If it returns an error, that is the server's answer.
+type hook func(ctx context.Context, server client.Client) error
 
-func once(happens happening) happening {
+func once(before hook) hook {
 	happened := false
 	return func(ctx context.Context, server client.Client) error {
 		if happened {
 			return nil
 		}
 		happened = true
-		return happens(ctx, server)
+		return before(ctx, server)
 	}
 }
 
-func beforeCreate(happens happening) interceptor.Funcs {
+func beforeCreate(before hook) interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, server client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			if err := happens(ctx, server); err != nil {
+			if err := before(ctx, server); err != nil {
 				return err
 			}
 			return server.Create(ctx, object, options...)
@@ -99,11 +99,11 @@ func beforeCreate(happens happening) interceptor.Funcs {
 	}
 }
 
-func beforeStatus(happens happening) interceptor.Funcs {
+func beforeStatus(before hook) interceptor.Funcs {
 	return interceptor.Funcs{
 		SubResourceUpdate: func(ctx context.Context, server client.Client, name string, object client.Object,
 			options ...client.SubResourceUpdateOption) error {
-			if err := happens(ctx, server); err != nil {
+			if err := before(ctx, server); err != nil {
 				return err
 			}
 			return server.SubResource(name).Update(ctx, object, options...)
@@ -130,15 +130,15 @@ func (s scenario) judge(ctx context.Context, build Build) error {
 	case s.replicas == 0 && apierrors.IsNotFound(deploymentErr):
 		return nil
 	case s.replicas == 0:
-		return errors.New("there is a Deployment")
+		return errors.New("there is a Deployment, want none")
 	case fooErr != nil || deploymentErr != nil:
 		return errors.Join(fooErr, deploymentErr)
 	case *foo.Spec.Replicas != s.replicas:
-		return fmt.Errorf("the user has asked for %d replicas, and the Foo asks for %d", s.replicas, *foo.Spec.Replicas)
+		return fmt.Errorf("the Foo asks for %d replicas, want the user's %d", *foo.Spec.Replicas, s.replicas)
 	case *deployment.Spec.Replicas != s.replicas:
 		return fmt.Errorf("the Deployment has %d replicas, want %d", *deployment.Spec.Replicas, s.replicas)
 	case foo.Status.ObservedGeneration != foo.Generation:
-		return fmt.Errorf("the status is of generation %d, want %d", foo.Status.ObservedGeneration, foo.Generation)
+		return fmt.Errorf("status.observedGeneration is %d, want %d", foo.Status.ObservedGeneration, foo.Generation)
 	}
 	return nil
 }
@@ -155,9 +155,9 @@ func settle(ctx context.Context, server client.Client, r reconcile.Reconciler) e
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("called ten times, it still returns the error %w", err)
+		return fmt.Errorf("after ten calls, Reconcile still returns the error %w", err)
 	}
-	return errors.New("called ten times, it still writes")
+	return errors.New("after ten calls, Reconcile still writes")
 }
 
 // versions returns the resourceVersions of the Foo and its Deployment. The fake client changes them
