@@ -19,6 +19,11 @@ go mod download k8s.io/code-generator # a fresh clone may not have it yet
 source "$(go list -m -f '{{.Dir}}' k8s.io/code-generator)/kube_codegen.sh"
 
 for folder in pkg exercises/*/pkg; do # an exercise has types of its own
+    # 0. Delete what an earlier run generated. If a tag is missing now, its code is missing too, so
+    # the build fails. Otherwise the old code would remain, and nobody would notice.
+    rm -rf "$folder/generated" hack/openapi
+    find "$folder/apis" -name 'zz_generated.*' -delete
+
     # 1. DeepCopy and registration, beside the types.
     kube::codegen::gen_helpers --boilerplate "$boilerplate" "$folder/apis"
     kube::codegen::gen_register --boilerplate "$boilerplate" "$folder/apis"
