@@ -75,7 +75,7 @@ var generate = sync.OnceValues(func() (*apiextensionsv1.CustomResourceDefinition
 		return nil, errors.New(strings.Join(slices.Compact(wrong), "\n")) // without duplicates
 	}
 	if len(kinds) != 1 || kinds[0] != backup {
-		return nil, fmt.Errorf("it finds the kinds %v, want just %v: keep the package's markers, and Backup's first two fields", kinds, backup)
+		return nil, fmt.Errorf("controller-gen found the kinds %v, want only %v: keep the package's markers, and Backup's first two fields", kinds, backup)
 	}
 	made := all.CustomResourceDefinitions[backup]
 	crd.FixTopLevelMetadata(made)

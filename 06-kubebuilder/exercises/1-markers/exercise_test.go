@@ -6,86 +6,86 @@
 //
 // As given, nearly all of them are accepted. `workshop test` checks these failures:
 //
-// fails: TestTheCRD/who applies a store leaves the others alone
-// says: to a server-side apply, the list of stores is one value, not a map by name: of two who apply a store each,
+// fails: TestTheCRD/an apply of one store keeps the others
+// says: to a server-side apply, spec.stores is a single value, want a map with the key name
 //
-// fails: TestAccepted/one with only its required fields
-// says: from kubectl, it is stored with mode: nothing, want "Full"; retention: nothing, want {"copies":7}
+// fails: TestAccepted/only the required fields are set
+// says: from kubectl: stored with mode: unset, want "Full"; retention: unset, want {"copies":7}
 //
-// fails: TestAccepted/one whose retention is empty
-// says: from kubectl, it is stored with retention: {}, want {"copies":7}
+// fails: TestAccepted/an empty retention
+// says: from kubectl: stored with retention: {}, want {"copies":7}
 //
-// fails: TestAccepted/one that begins at midnight
-// says: from a Go program, it is stored with hour: nothing, want 0
+// fails: TestAccepted/the hour 0
+// says: from a Go program: stored with hour: unset, want 0
 //
-// fails: TestAccepted/one that keeps no copies but today's
-// says: from a Go program, it is stored with retention: {}, want {"copies":0}
+// fails: TestAccepted/0 copies
+// says: from a Go program: stored with retention: {}, want {"copies":0}
 //
-// fails: TestRefused/one without a spec
-// says: from kubectl, it is stored, with spec: nothing; want it refused, at spec
+// fails: TestRefused/no spec
+// says: from kubectl: stored with spec: unset, want a refusal at spec
 //
-// fails: TestRefused/one that doesn't say the database
-// says: from kubectl, it is stored, with database: "main"; want it refused, at spec.database
+// fails: TestRefused/no database
+// says: from kubectl: stored with database: "main", want a refusal at spec.database
 //
-// fails: TestRefused/a database's name that is no DNS-1123 label
-// says: from kubectl, it is stored, with database: "Shop"; want it refused, at spec.database
+// fails: TestRefused/a database that isn't a DNS-1123 label
+// says: from kubectl: stored with database: "Shop", want a refusal at spec.database
 //
-// fails: TestRefused/a database's name that is too long
-// says: from kubectl, it is stored, with database:
+// fails: TestRefused/a database that is too long
+// says: from kubectl: stored with database:
 //
 // fails: TestRefused/a change of the database
-// says: from kubectl, it is stored, with database: "stock"; want it refused, at spec.database
+// says: from kubectl: stored with database: "stock", want a refusal at spec.database
 //
-// fails: TestRefused/one that doesn't say the hour
-// says: from kubectl, it is stored, with hour: nothing; want it refused, at spec.hour
+// fails: TestRefused/no hour
+// says: from kubectl: stored with hour: unset, want a refusal at spec.hour
 //
-// fails: TestRefused/an hour that a day doesn't have
-// says: from kubectl, it is stored, with hour: 24; want it refused, at spec.hour
+// fails: TestRefused/an hour out of range
+// says: from kubectl: stored with hour: 24, want a refusal at spec.hour
 //
-// fails: TestRefused/a mode that there isn't
-// says: from kubectl, it is stored, with mode: "Differential"; want it refused, at spec.mode
+// fails: TestRefused/an unknown mode
+// says: from kubectl: stored with mode: "Differential", want a refusal at spec.mode
 //
-// fails: TestRefused/one that doesn't say the stores
-// says: from kubectl, it is stored, with stores: nothing; want it refused, at spec.stores
+// fails: TestRefused/no stores
+// says: from kubectl: stored with stores: unset, want a refusal at spec.stores
 //
-// fails: TestRefused/one with no stores
-// says: from kubectl, it is stored, with stores: []; want it refused, at spec.stores
+// fails: TestRefused/an empty list of stores
+// says: from kubectl: stored with stores: [], want a refusal at spec.stores
 //
-// fails: TestRefused/one with nine stores
-// says: from kubectl, it is stored, with stores:
+// fails: TestRefused/nine stores
+// says: from kubectl: stored with stores:
 //
-// fails: TestRefused/two stores of the same name
-// says: from kubectl, it is stored, with stores:
+// fails: TestRefused/two stores with the same name
+// says: from kubectl: stored with stores:
 //
 // fails: TestRefused/a store without a name
-// says: from kubectl, it is stored, with stores: [{"address":"s3://a"}]; want it refused, at spec.stores[0].name
+// says: from kubectl: stored with stores: [{"address":"s3://a"}], want a refusal at
 //
-// fails: TestRefused/a store's name that is no DNS-1123 label
-// says: from kubectl, it is stored, with stores: [{"address":"s3://a","name":"Far"}]; want it refused, at
+// fails: TestRefused/a store's name that isn't a DNS-1123 label
+// says: from kubectl: stored with stores: [{"address":"s3://a","name":"Far"}], want a refusal at
 //
 // fails: TestRefused/a store's name that is too long
-// says: from kubectl, it is stored, with stores:
+// says: from kubectl: stored with stores:
 //
 // fails: TestRefused/a store without an address
-// says: from kubectl, it is stored, with stores: [{"name":"far"}]; want it refused, at spec.stores[0].address
+// says: from kubectl: stored with stores: [{"name":"far"}], want a refusal at
 //
-// fails: TestRefused/a store's address that begins with something else
-// says: from kubectl, it is stored, with stores: [{"address":"ftp://a/s3://b","name":"far"}]; want it refused, at
+// fails: TestRefused/a store's address with another scheme
+// says: from kubectl: stored with stores: [{"address":"ftp://a/s3://b","name":"far"}], want a refusal at
 //
-// fails: TestRefused/a store's address that doesn't go on
-// says: from kubectl, it is stored, with stores: [{"address":"s3://","name":"far"}]; want it refused, at
+// fails: TestRefused/a store's address that ends after the scheme
+// says: from kubectl: stored with stores: [{"address":"s3://","name":"far"}], want a refusal at
 //
 // fails: TestRefused/a store's address that is too long
-// says: from kubectl, it is stored, with stores:
+// says: from kubectl: stored with stores:
 //
-// fails: TestRefused/a primary that is no store's name
-// says: from kubectl, it is stored, with primary: "off-site"; want it refused, at spec.primary
+// fails: TestRefused/a primary that names no store
+// says: from kubectl: stored with primary: "off-site", want a refusal at spec.primary
 //
-// fails: TestRefused/a change that takes the primary away
-// says: from kubectl, it is stored, with primary: "far"; want it refused, at spec.primary
+// fails: TestRefused/a change that removes the primary store
+// says: from kubectl: stored with primary: "far", want a refusal at spec.primary
 //
-// fails: TestRefused/a number of copies that can't be kept
-// says: from kubectl, it is stored, with retention: {"copies":31}; want it refused, at spec.retention.copies
+// fails: TestRefused/a number of copies out of range
+// says: from kubectl: stored with retention: {"copies":31}, want a refusal at spec.retention.copies
 
 package markers
 
@@ -112,22 +112,22 @@ func TestTheCRD(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, marker := range unknown {
-			t.Errorf("%s\nis no marker that controller-gen makes something of, and it doesn't complain: is it misspelled?", marker)
+			t.Errorf("%s: controller-gen silently ignores this marker: is it misspelled?", marker)
 		}
 	})
-	t.Run("the API server takes it", func(t *testing.T) {
+	t.Run("the API server accepts the CRD", func(t *testing.T) {
 		if _, err := generate(); err != nil {
-			t.Fatalf("controller-gen makes no CRD of it:\n%v", err)
+			t.Fatalf("controller-gen can't generate a CRD from these types:\n%v", err)
 		}
 		if _, err := newServer(); err != nil {
 			t.Fatalf("the API server refuses the CRD:\n%v", err)
 		}
 	})
-	t.Run("who applies a store leaves the others alone", func(t *testing.T) {
+	t.Run("an apply of one store keeps the others", func(t *testing.T) {
 		stores := theServer(t).schema.Properties["spec"].Properties["stores"]
 		if kind := stores.XListType; kind == nil || *kind != "map" || !reflect.DeepEqual(stores.XListMapKeys, []string{"name"}) {
-			t.Error("to a server-side apply, the list of stores is one value, not a map by name: of two who apply a store each, the second\n" +
-				"gets a conflict, or replaces the first one's")
+			t.Error("to a server-side apply, spec.stores is a single value, want a map with the key name: if two users apply one store each,\n" +
+				"the second gets a conflict, or replaces the first one's store")
 		}
 	})
 }
@@ -153,43 +153,43 @@ func TestAccepted(t *testing.T) {
 		stored string // further differences in the stored Backup
 		why    string
 	}{
-		"one of which everything is said": {},
-		"one with only its required fields": {
+		"every field is set": {},
+		"only the required fields are set": {
 			send:   "{mode: null, primary: null, retention: null}",
 			stored: "{mode: Full, retention: {copies: 7}}",
-			why: "a default fills in what is missing, in an object that is there; the API server doesn't make the object for it.\n" +
-				"A field that isn't there is an error in a rule that doesn't ask has() first. And what a Go program leaves out must be\n" +
-				"missing in what it sends",
+			why: "a default inside an object only applies if the object is there, so the object needs a default too.\n" +
+				"A CEL rule that reads a missing field without has() fails. And a field that a Go program doesn't set must be missing\n" +
+				"in its JSON",
 		},
-		"one whose retention is empty": {
+		"an empty retention": {
 			send:   "retention: {}",
 			stored: "retention: {copies: 7}",
-			why:    "a default fills in what is missing. A Go program whose field is an int32 without omitempty leaves nothing out: it says 0",
+			why:    "a default only fills in missing fields. A Go program sends a plain int32 without omitempty as 0, so it isn't missing",
 		},
-		"one that begins at midnight": {
+		"the hour 0": {
 			send: "hour: 0",
-			why:  "omitempty leaves out every 0. If 0 means something, and nothing said means something else, it takes a pointer",
+			why:  "omitempty leaves out every 0. If 0 and a missing field mean different things, use a pointer",
 		},
-		"one that keeps no copies but today's": {
+		"0 copies": {
 			send: "retention: {copies: 0}",
-			why:  "omitempty leaves out every 0. If 0 means something, and nothing said means something else, it takes a pointer",
+			why:  "omitempty leaves out every 0. If 0 and a missing field mean different things, use a pointer",
 		},
-		"one with all numbers at their upper end": {
+		"the highest numbers": {
 			send: "{hour: 23, retention: {copies: 30}}",
 		},
-		"one with names as long as can be": {
+		"the longest names": {
 			send: fmt.Sprintf(`{database: %q, stores: [{name: %[1]q, address: "s3://b"}], primary: %[1]q}`, longest),
 		},
-		"one with names of one character": {
+		"names of one character": {
 			send: `{database: "7", stores: [{name: b, address: "s3://b"}], primary: b}`,
 		},
-		"one with eight stores": {
+		"eight stores": {
 			send: stores(8),
 		},
-		"one whose stores are the same place": {
+		"two stores with the same address": {
 			send: `{stores: [{name: a, address: "s3://same"}, {name: b, address: "s3://same"}], primary: b}`,
 		},
-		"a change of everything but the database": {
+		"a change of every field but the database": {
 			update: true,
 			send:   `{hour: 22, mode: Full, stores: [{name: new, address: "s3://new"}], primary: new, retention: {copies: 1}}`,
 		},
@@ -211,9 +211,9 @@ func TestAccepted(t *testing.T) {
 				difference := different(specOf(sent), specOf(want))
 				switch {
 				case len(wrong) > 0:
-					t.Errorf("%s, it is refused: %s\nwant it stored%s", sender, inWords(wrong), because(test.why))
+					t.Errorf("%s: refused with %s\nwant it stored%s", sender, inWords(wrong), because(test.why))
 				case difference != "":
-					t.Errorf("%s, it is stored with %s%s", sender, difference, because(test.why))
+					t.Errorf("%s: stored with %s%s", sender, difference, because(test.why))
 				default:
 					continue
 				}
@@ -231,22 +231,22 @@ func TestRefused(t *testing.T) {
 		says   string
 		why    string
 	}{
-		"one without a spec": {
+		"no spec": {
 			send:  []string{"spec: null"},
 			field: "spec", // or a required field in it, because a Go program sends an empty spec
-			why:   "what has to be said in a spec is asked for only where there is a spec",
+			why:   "the required fields of a spec are only required if there is a spec",
 		},
-		"one that doesn't say the database": {
+		"no database": {
 			send:  []string{"database: null"},
 			field: "spec.database",
-			why:   "a default fills it in before anybody asks whether it is there. Then it can't be missing, required or not",
+			why:   "defaults are set before required fields are checked, so a field with a default is never missing",
 		},
-		"a database's name that is no DNS-1123 label": {
+		"a database that isn't a DNS-1123 label": {
 			send:  []string{"database: Shop", "database: my_shop", "database: -shop", "database: shop-"},
 			field: "spec.database",
-			why:   "a pattern is looked for anywhere in the text, unless ^ and $ are around it",
+			why:   "a pattern may match anywhere in the text, unless it is between ^ and $",
 		},
-		"a database's name that is too long": {
+		"a database that is too long": {
 			send:  []string{"database: a" + longest},
 			field: "spec.database",
 		},
@@ -255,34 +255,34 @@ func TestRefused(t *testing.T) {
 			send:   []string{"database: stock"},
 			field:  "spec.database",
 			says:   "make another Backup",
-			why:    "a rule that names oldSelf is asked about changes, and only about them",
+			why:    "a rule that uses oldSelf runs for updates only",
 		},
-		"one that doesn't say the hour": {
+		"no hour": {
 			send:  []string{"hour: null"},
 			field: "spec.hour",
-			why:   "it has to be said. A Go program whose field is a plain int32 without omitempty can't leave it out: it says 0",
+			why:   "it is required. A Go program always sends a plain int32 without omitempty, as 0 if nobody set it",
 		},
-		"an hour that a day doesn't have": {
+		"an hour out of range": {
 			send:  []string{"hour: 24", "hour: -1"},
 			field: "spec.hour",
 		},
-		"a mode that there isn't": {
+		"an unknown mode": {
 			send:  []string{"mode: Differential", "mode: full"},
 			field: "spec.mode",
 		},
-		"one that doesn't say the stores": {
+		"no stores": {
 			send:  []string{"{stores: null, primary: null}"},
 			field: "spec.stores",
 		},
-		"one with no stores": {
+		"an empty list of stores": {
 			send:  []string{"{stores: [], primary: null}"},
 			field: "spec.stores",
 		},
-		"one with nine stores": {
+		"nine stores": {
 			send:  []string{stores(9)},
 			field: "spec.stores",
 		},
-		"two stores of the same name": {
+		"two stores with the same name": {
 			send:  []string{`stores: [{name: far, address: "s3://a"}, {name: far, address: "s3://b"}]`},
 			field: "spec.stores[1]",
 			says:  "far",
@@ -291,7 +291,7 @@ func TestRefused(t *testing.T) {
 			send:  []string{`{stores: [{address: "s3://a"}], primary: null}`},
 			field: "spec.stores[0].name",
 		},
-		"a store's name that is no DNS-1123 label": {
+		"a store's name that isn't a DNS-1123 label": {
 			send: []string{
 				`{stores: [{name: Far, address: "s3://a"}], primary: null}`,
 				`{stores: [{name: far.away, address: "s3://a"}], primary: null}`,
@@ -299,7 +299,7 @@ func TestRefused(t *testing.T) {
 				`{stores: [{name: far-, address: "s3://a"}], primary: null}`,
 			},
 			field: "spec.stores[0].name",
-			why:   "a pattern is looked for anywhere in the text, unless ^ and $ are around it",
+			why:   "a pattern may match anywhere in the text, unless it is between ^ and $",
 		},
 		"a store's name that is too long": {
 			send:  []string{fmt.Sprintf(`{stores: [{name: a%s, address: "s3://a"}], primary: null}`, longest)},
@@ -309,15 +309,15 @@ func TestRefused(t *testing.T) {
 			send:  []string{"stores: [{name: far}]"},
 			field: "spec.stores[0].address",
 		},
-		"a store's address that begins with something else": {
+		"a store's address with another scheme": {
 			send: []string{
 				`stores: [{name: far, address: "ftp://a/s3://b"}]`,
 				`stores: [{name: far, address: "ftp://a/https://b"}]`,
 			},
 			field: "spec.stores[0].address",
-			why:   "a pattern is looked for anywhere in the text, and in ^a|b the ^ belongs to a alone",
+			why:   "a pattern may match anywhere in the text, and in ^a|b the ^ belongs to a alone",
 		},
-		"a store's address that doesn't go on": {
+		"a store's address that ends after the scheme": {
 			send:  []string{`stores: [{name: far, address: "s3://"}]`, `stores: [{name: far, address: "https://"}]`},
 			field: "spec.stores[0].address",
 		},
@@ -325,20 +325,20 @@ func TestRefused(t *testing.T) {
 			send:  []string{fmt.Sprintf(`stores: [{name: far, address: "s3://%s"}]`, strings.Repeat("a", 251))},
 			field: "spec.stores[0].address",
 		},
-		"a primary that is no store's name": {
+		"a primary that names no store": {
 			send:  []string{"primary: off-site"},
 			field: "spec.primary",
 			says:  "add a store of that name",
 			why:   "a rule above BackupSpec sees both fields. Its refusal is at spec, unless the rule has a fieldPath",
 		},
-		"a change that takes the primary away": {
+		"a change that removes the primary store": {
 			update: true,
 			send:   []string{`stores: [{name: near, address: "s3://near/backups"}]`},
 			field:  "spec.primary",
 			says:   "add a store of that name",
 			why:    "a rule above BackupSpec sees both fields. Its refusal is at spec, unless the rule has a fieldPath",
 		},
-		"a number of copies that can't be kept": {
+		"a number of copies out of range": {
 			send:  []string{"retention: {copies: 31}", "retention: {copies: -1}"},
 			field: "spec.retention.copies",
 		},
@@ -353,11 +353,11 @@ func TestRefused(t *testing.T) {
 						old = backup(t)
 					}
 					wrong := s.admit(t.Context(), sent, old)
-					if complaint := compare(wrong, test.field, test.says); complaint != "" {
+					if problem := compare(wrong, test.field, test.says); problem != "" {
 						if len(wrong) == 0 {
-							complaint = fmt.Sprintf("it is stored, with %s; want it refused, at %s", shown(sent, test.field), test.field)
+							problem = fmt.Sprintf("stored with %s, want a refusal at %s", shown(sent, test.field), test.field)
 						}
-						t.Errorf("%s, %s%s", sender, complaint, because(test.why))
+						t.Errorf("%s: %s%s", sender, problem, because(test.why))
 						return // the others would get the same failure
 					}
 				}
@@ -379,11 +379,11 @@ func compare(wrong field.ErrorList, name, says string) string {
 	}
 	switch {
 	case len(here) == 0:
-		return fmt.Sprintf("it is refused: %s\nwant it refused at %s", inWords(wrong), name)
+		return fmt.Sprintf("refused with %s\nwant a refusal at %s", inWords(wrong), name)
 	case len(elsewhere) > 0:
-		return fmt.Sprintf("it is refused at %s, as it should be, but for something else too: %s", name, inWords(elsewhere))
+		return fmt.Sprintf("refused at %s, which is right, but also with %s", name, inWords(elsewhere))
 	case !strings.Contains(inWords(here), says):
-		return fmt.Sprintf("it is refused: %s\nwant the refusal to say %q", inWords(here), says)
+		return fmt.Sprintf("refused with %s\nwant a message that contains %q", inWords(here), says)
 	}
 	return ""
 }
@@ -420,7 +420,7 @@ func theServer(t *testing.T) *server {
 	t.Helper()
 	s, err := newServer()
 	if err != nil {
-		t.Skip(`there is no CRD to judge by: see "the API server takes it"`)
+		t.Skip(`there is no CRD to test with: see "the API server accepts the CRD"`)
 	}
 	return s
 }
@@ -499,7 +499,7 @@ func shown(object map[string]any, path string) string {
 
 func inJSON(value any) string {
 	if value == nil {
-		return "nothing"
+		return "unset"
 	}
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -30,7 +30,7 @@ type Backup struct {
 // the number and the length of the names, it would refuse the CRD.
 
 // BackupSpec is the desired state of a Backup.
-// +kubebuilder:validation:XValidation:rule="!has(self.primary) || self.stores.exists(store, store.name == self.primary)",fieldPath=".primary",message="spec.stores has no such name: add a store of that name, or name one that is there"
+// +kubebuilder:validation:XValidation:rule="!has(self.primary) || self.stores.exists(store, store.name == self.primary)",fieldPath=".primary",message="spec.stores has no such name: add a store of that name, or name an existing one"
 type BackupSpec struct {
 	// Database is the name of the database: a DNS-1123 label (a to z, 0 to 9, and "-" except at the
 	// ends) of at most 63 characters. It is required, and it can't be changed. The error for a
@@ -38,7 +38,7 @@ type BackupSpec struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="it never changes: for another database, make another Backup"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="it can't be changed: for another database, make another Backup"
 	Database string `json:"database"`
 
 	// Hour is when the backup begins, in UTC, 0 to 23. It is required. 0 is midnight.

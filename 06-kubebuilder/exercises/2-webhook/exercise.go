@@ -53,8 +53,8 @@ func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo
 // It writes nothing. Its configuration promises this (sideEffects=None), so the API server calls it
 // for dry runs, too. And a Foo that passes here may still be refused by another webhook.
 type FooValidator struct {
-	client.Client               // reads from the cache, writes to the server
-	Live          client.Reader // reads from the server
+	client.Client               // reads from the cache, writes to the API server
+	APIReader     client.Reader // reads from the API server
 }
 
 var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}

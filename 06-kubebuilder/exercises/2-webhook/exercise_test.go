@@ -7,151 +7,151 @@
 // As given, the webhooks refuse, write and overwrite too much, and explain too little.
 // `workshop test` checks these failures:
 //
-// fails: TestCreate/nothing is wrong
-// says: it sent a write: create *v1.ConfigMap a-was-admitted
+// fails: TestCreate/a valid Foo
+// says: a write: create *v1.ConfigMap a-was-admitted
 //
-// fails: TestCreate/nothing is wrong, and it is a dry run
-// says: it sent a write in a dry run: create *v1.ConfigMap a-was-admitted
+// fails: TestCreate/a valid Foo in a dry run
+// says: a write in a dry run: create *v1.ConfigMap a-was-admitted
 //
-// fails: TestCreate/its name is reserved
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestCreate/a reserved name
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestCreate/its name has the reserved word in it, and doesn't begin with it
-// says: it sent a write: create *v1.ConfigMap a-was-admitted
+// fails: TestCreate/a name with the reserved word in the middle
+// says: a write: create *v1.ConfigMap a-was-admitted
 //
-// fails: TestCreate/its name begins nearly as a reserved one does
-// says: it sent a write: create *v1.ConfigMap a-was-admitted
+// fails: TestCreate/a name that resembles a reserved one
+// says: a write: create *v1.ConfigMap a-was-admitted
 //
-// fails: TestCreate/there is just room for its replicas
-// says: it sent a write: create *v1.ConfigMap a-was-admitted
+// fails: TestCreate/replicas that just fit
+// says: a write: create *v1.ConfigMap a-was-admitted
 //
-// fails: TestCreate/there is no room for its replicas
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestCreate/replicas that don't fit
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestCreate/its name is reserved, and there is no room
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestCreate/a reserved name, and replicas that don't fit
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestCreate/it has one replica
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestCreate/one replica
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestCreate/it doesn't say its replicas
-// says: it panicked: runtime error: invalid memory address or nil pointer dereference
+// fails: TestCreate/unset replicas
+// says: panic: runtime error: invalid memory address or nil pointer dereference
 //
-// fails: TestCreate/its name is reserved, and it has one replica
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestCreate/a reserved name, and one replica
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestCreate/another doesn't say its replicas
-// says: it panicked: runtime error: invalid memory address or nil pointer dereference
+// fails: TestCreate/another Foo has unset replicas
+// says: panic: runtime error: invalid memory address or nil pointer dereference
 //
-// fails: TestCreate/the others are in another namespace
-// says: it sent a write: create *v1.ConfigMap a-was-admitted
+// fails: TestCreate/the other Foos are in another namespace
+// says: a write: create *v1.ConfigMap a-was-admitted
 //
-// fails: TestCreate/the others are being deleted
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestCreate/the other Foos are being deleted
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestCreate/another was scaled down, and the cache doesn't know yet
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestCreate/another Foo was scaled down, and the cache is behind
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestCreate/another is gone, and the cache doesn't know yet
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestCreate/another Foo is gone, and the cache is behind
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestCreate/there is no room, and still less than the cache knows
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestCreate/replicas that don't fit, and the cache is behind
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestCreate/there is room by the cache, and the server doesn't answer
-// says: it sent a write: create *v1.ConfigMap a-was-admitted
+// fails: TestCreate/replicas that fit, and the API server doesn't answer
+// says: a write: create *v1.ConfigMap a-was-admitted
 //
-// fails: TestCreate/there is no room by the cache, and the server doesn't answer
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestCreate/replicas that don't fit, and the API server doesn't answer
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
 // fails: TestCreate/the cache doesn't answer
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/a label, where all is wrong since long
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestUpdate/a new label on a Foo that is already invalid
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestUpdate/a label, and nobody can be asked
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/a new label while all reads fail
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/its last finalizer goes, where all is wrong since long
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestUpdate/a removed finalizer of a Foo that is already invalid
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestUpdate/its last finalizer goes, and nobody can be asked
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/a removed finalizer while all reads fail
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/anything, while it is being deleted
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestUpdate/any change of a Foo that is being deleted
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestUpdate/a name that is reserved
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestUpdate/a reserved name
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestUpdate/another name, where there are too many replicas since long
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/another name, and already too many replicas
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/more replicas, with just room
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/more replicas that just fit
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/more replicas, without room
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/more replicas that don't fit
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/a name that is reserved, and more replicas, without room
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestUpdate/a reserved name, and more replicas that don't fit
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
 // fails: TestUpdate/more replicas, and the cache doesn't answer
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/more replicas, without room by the cache, and the server doesn't answer
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/more replicas that don't fit, and the API server doesn't answer
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/more replicas, with room, where the name is reserved since long
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestUpdate/more replicas, and a name that is already reserved
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestUpdate/more replicas, with room since another was scaled down, and the cache doesn't know yet
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/more replicas after another Foo was scaled down, and the cache is behind
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/fewer replicas, where there are still too many
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/fewer replicas, and still too many
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/fewer replicas, and nobody can be asked
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/fewer replicas while all reads fail
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/one replica, where there were more
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/one replica instead of three
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/a label, where there is one replica since long
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/a new label on a Foo with one replica
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/one replica is said, where none was
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestUpdate/one replica instead of unset replicas
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestUpdate/more replicas, where none were said
-// says: it panicked: runtime error: invalid memory address or nil pointer dereference
+// fails: TestUpdate/six replicas instead of unset replicas
+// says: panic: runtime error: invalid memory address or nil pointer dereference
 //
-// fails: TestDelete/it has no Deployment
-// says: it is refused with the reason "NotFound": deployments.apps "web" not found
+// fails: TestDelete/no Deployment
+// says: refused with the reason "NotFound": deployments.apps "web" not found
 //
-// fails: TestDelete/its Deployment has Pods
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestDelete/a Deployment with Pods
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestDelete/the Deployment of that name is nobody's
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestDelete/a Deployment without a controller
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestDelete/the Deployment of that name is an earlier Foo's
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
+// fails: TestDelete/a Deployment of an earlier Foo with the same name
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request:
 //
-// fails: TestDelete/nobody can be asked
-// says: it is refused without a field. The user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
+// fails: TestDelete/all reads fail
+// says: refused without a field; the user reads: admission webhook "vfoo-v1alpha1.kb.io" denied the request: no
 //
-// fails: TestDefault/a name that is there
+// fails: TestDefault/a deploymentName
 // says: deploymentName and replicas are "a, 3", want "web, 3"
 //
 // fails: TestDefault/one replica
 // says: deploymentName and replicas are "a, 2", want "web, 1"
 //
-// fails: TestDefault/replicas that are missing
-// says: it panicked: runtime error: invalid memory address or nil pointer dereference
+// fails: TestDefault/unset replicas
+// says: panic: runtime error: invalid memory address or nil pointer dereference
 //
-// fails: TestDefault/a name that is missing, and the Foo is being deleted
+// fails: TestDefault/no deploymentName, and the Foo is being deleted
 // says: deploymentName and replicas are "a, 3", want ", 3"
 
 package webhook
@@ -194,126 +194,126 @@ func TestMain(m *testing.M) {
 
 // situation is one case: the request, the stored objects, and the expected answer.
 type situation struct {
-	old, foo *samplecontrollerv1alpha1.Foo
-	cached   []client.Object
-	live     []client.Object // nil: the same as cached
-	cacheErr error
-	liveErr  error
-	dryRun   bool
-	want     string // passes, or a refusal
-	why      string
+	old, foo     *samplecontrollerv1alpha1.Foo
+	cached       []client.Object
+	stored       []client.Object // in the API server; nil: the same as cached
+	cacheErr     error
+	apiReaderErr error
+	dryRun       bool
+	want         string // passes, or a refusal
+	why          string
 }
 
 var (
 	errBroken    = errors.New("no answer")
 	fifteen      = []client.Object{aFoo("b", "b", 8), aFoo("c", "c", 7)}
-	passes       = "it passes"
-	nameReserved = "it is refused: spec.deploymentName: " + reservedName
-	internal     = "it is refused: an internal error"
+	passes       = "passes"
+	nameReserved = "refused: spec.deploymentName: " + reservedName
+	internal     = "refused: an internal error"
 )
 
-func noRoom(others int32) string { return "it is refused: spec.replicas: " + overBudget(others) }
+func noRoom(others int32) string { return "refused: spec.replicas: " + overBudget(others) }
 
-func warns(text string) string { return "it passes, with the warning: " + text }
+func warns(text string) string { return "passes with the warning: " + text }
 
 func TestCreate(t *testing.T) {
 	for sentence, test := range map[string]situation{
-		"nothing is wrong": {
+		"a valid Foo": {
 			foo:  aFoo("a", "web", 3),
 			want: passes,
 		},
-		"nothing is wrong, and it is a dry run": {
+		"a valid Foo in a dry run": {
 			foo: aFoo("a", "web", 3), dryRun: true,
 			want: passes,
 		},
-		"its name is reserved": {
+		"a reserved name": {
 			foo:  aFoo("a", "platform-web", 3),
 			want: nameReserved,
 			why:  "an error with a field tells the user, and every program, where to look. An error that isn't the API's becomes a 403",
 		},
-		"its name has the reserved word in it, and doesn't begin with it": {
+		"a name with the reserved word in the middle": {
 			foo:  aFoo("a", "my-platform-web", 3),
 			want: passes,
 		},
-		"its name begins nearly as a reserved one does": {
+		"a name that resembles a reserved one": {
 			foo:  aFoo("a", "platforms", 3),
 			want: passes,
 			why:  `reserved are the names that begin with "platform-", with the hyphen`,
 		},
-		"there is just room for its replicas": {
+		"replicas that just fit": {
 			foo: aFoo("a", "web", 5), cached: fifteen,
 			want: passes,
 		},
-		"there is no room for its replicas": {
+		"replicas that don't fit": {
 			foo: aFoo("a", "web", 6), cached: fifteen,
 			want: noRoom(15),
 			why:  "an error with a field tells the user, and every program, where to look. An error that isn't the API's becomes a 403",
 		},
-		"its name is reserved, and there is no room": {
+		"a reserved name, and replicas that don't fit": {
 			foo: aFoo("a", "platform-web", 6), cached: fifteen,
 			want: nameReserved + "; spec.replicas: " + overBudget(15),
-			why:  "who is told of one mistake at a time tries again and again",
+			why:  "a user who is told one mistake at a time has to try again and again",
 		},
-		"it has one replica": {
+		"one replica": {
 			foo:  aFoo("a", "web", 1),
 			want: warns(oneReplica),
-			why:  "what is unwise may be just what somebody wants",
+			why:  "the user may want something unwise",
 		},
-		"it doesn't say its replicas": {
+		"unset replicas": {
 			foo:  aFoo("a", "web", 0),
 			want: warns(oneReplica),
-			why:  "replicas is a pointer. controller-runtime makes of a panic a refusal, which says: panic: … [recovered]",
+			why:  "replicas is a pointer. controller-runtime turns a panic into a refusal with the message: panic: … [recovered]",
 		},
-		"its name is reserved, and it has one replica": {
+		"a reserved name, and one replica": {
 			foo:  aFoo("a", "platform-web", 1),
 			want: nameReserved,
 		},
-		"another doesn't say its replicas": {
+		"another Foo has unset replicas": {
 			foo: aFoo("a", "web", 6), cached: []client.Object{aFoo("b", "b", 14), aFoo("c", "c", 0)},
 			want: noRoom(15),
-			why:  "one such Foo, and nobody in the namespace can make another one",
+			why:  "one such Foo, and nobody in the namespace can create another one",
 		},
-		"the others are in another namespace": {
+		"the other Foos are in another namespace": {
 			foo: aFoo("a", "web", 6), cached: []client.Object{aFoo("b", "b", 15, elsewhere)},
 			want: passes,
 		},
-		"the others are being deleted": {
+		"the other Foos are being deleted": {
 			foo: aFoo("a", "web", 6), cached: []client.Object{aFoo("b", "b", 15, terminating)},
 			want: passes,
 		},
-		"another was scaled down, and the cache doesn't know yet": {
-			foo: aFoo("a", "web", 6), cached: fifteen, live: []client.Object{aFoo("b", "b", 7), aFoo("c", "c", 7)},
+		"another Foo was scaled down, and the cache is behind": {
+			foo: aFoo("a", "web", 6), cached: fifteen, stored: []client.Object{aFoo("b", "b", 7), aFoo("c", "c", 7)},
 			want: passes,
 			why:  "the user has just done what the refusal told them to do",
 		},
-		"another is gone, and the cache doesn't know yet": {
-			foo: aFoo("a", "web", 6), cached: fifteen, live: []client.Object{aFoo("c", "c", 7)},
+		"another Foo is gone, and the cache is behind": {
+			foo: aFoo("a", "web", 6), cached: fifteen, stored: []client.Object{aFoo("c", "c", 7)},
 			want: passes,
 			why:  "the user has just done what the refusal told them to do",
 		},
-		"there is no room, and still less than the cache knows": {
-			foo: aFoo("a", "web", 6), cached: fifteen, live: []client.Object{aFoo("b", "b", 10), aFoo("c", "c", 7)},
+		"replicas that don't fit, and the cache is behind": {
+			foo: aFoo("a", "web", 6), cached: fifteen, stored: []client.Object{aFoo("b", "b", 10), aFoo("c", "c", 7)},
 			want: noRoom(17),
-			why:  "the numbers in the refusal are what the user goes by",
+			why:  "the user acts on the numbers in the refusal",
 		},
-		"there is room by the cache, and the server doesn't answer": {
-			foo: aFoo("a", "web", 5), cached: fifteen, liveErr: errBroken,
+		"replicas that fit, and the API server doesn't answer": {
+			foo: aFoo("a", "web", 5), cached: fifteen, apiReaderErr: errBroken,
 			want: passes,
-			why:  "nobody needs the server's answer here, and it would be one more request for each Foo that is written",
+			why:  "the API server's answer isn't needed here, and asking would cost one more request for each Foo",
 		},
-		"there is no room by the cache, and the server doesn't answer": {
-			foo: aFoo("a", "web", 6), cached: fifteen, liveErr: errBroken,
+		"replicas that don't fit, and the API server doesn't answer": {
+			foo: aFoo("a", "web", 6), cached: fifteen, apiReaderErr: errBroken,
 			want: internal,
-			why:  "nobody knows whether the Foo is wrong, so it isn't Invalid; and an error that isn't the API's becomes a 403",
+			why:  "without an answer the Foo may be valid, so Invalid is wrong; and an error that isn't the API's becomes a 403",
 		},
 		"the cache doesn't answer": {
 			foo: aFoo("a", "web", 5), cacheErr: errBroken,
 			want: internal,
-			why:  "nobody knows whether the Foo is wrong, so it isn't Invalid; and an error that isn't the API's becomes a 403",
+			why:  "without an answer the Foo may be valid, so Invalid is wrong; and an error that isn't the API's becomes a 403",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			test.judge(t, func(ctx context.Context, v *FooValidator) (admission.Warnings, error) {
+			test.check(t, func(ctx context.Context, v *FooValidator) (admission.Warnings, error) {
 				return v.ValidateCreate(ctx, test.foo)
 			})
 		})
@@ -323,111 +323,111 @@ func TestCreate(t *testing.T) {
 // In each case, the cache has the old Foo.
 func TestUpdate(t *testing.T) {
 	for sentence, test := range map[string]situation{
-		"a label, where all is wrong since long": {
+		"a new label on a Foo that is already invalid": {
 			old: aFoo("a", "platform-web", 8), foo: aFoo("a", "platform-web", 8, labelled), cached: fifteen,
 			want: passes,
-			why:  "it was stored like that. Someone who sets a label or removes a finalizer didn't cause it and can't fix it",
+			why:  "it was already stored. Someone who sets a label or removes a finalizer didn't cause the problem and can't fix it",
 		},
-		"a label, and nobody can be asked": {
-			old: aFoo("a", "web", 2), foo: aFoo("a", "web", 2, labelled), cacheErr: errBroken, liveErr: errBroken,
+		"a new label while all reads fail": {
+			old: aFoo("a", "web", 2), foo: aFoo("a", "web", 2, labelled), cacheErr: errBroken, apiReaderErr: errBroken,
 			want: passes,
-			why:  "what isn't judged needs no sum. Asking all the same would block everybody's labels and finalizers",
+			why:  "this change needs no validation. Reading anyway would block everybody's labels and finalizers",
 		},
-		"its last finalizer goes, where all is wrong since long": {
+		"a removed finalizer of a Foo that is already invalid": {
 			old: aFoo("a", "platform-web", 8, terminating), foo: aFoo("a", "platform-web", 8, terminating, released), cached: fifteen,
 			want: passes,
 			why:  "a Foo that can't lose its finalizer is never gone, and its namespace stays Terminating forever",
 		},
-		"its last finalizer goes, and nobody can be asked": {
-			old: aFoo("a", "web", 2, terminating), foo: aFoo("a", "web", 2, terminating, released), cacheErr: errBroken, liveErr: errBroken,
+		"a removed finalizer while all reads fail": {
+			old: aFoo("a", "web", 2, terminating), foo: aFoo("a", "web", 2, terminating, released), cacheErr: errBroken, apiReaderErr: errBroken,
 			want: passes,
 			why:  "a Foo that can't lose its finalizer is never gone, and its namespace stays Terminating forever",
 		},
-		"anything, while it is being deleted": {
+		"any change of a Foo that is being deleted": {
 			old: aFoo("a", "web", 2, terminating), foo: aFoo("a", "platform-web", 9, terminating), cached: fifteen,
 			want: passes,
-			why:  "it is going. Nothing will come of what it asks for",
+			why:  "it will be gone soon, so its spec no longer has an effect",
 		},
-		"a name that is reserved": {
+		"a reserved name": {
 			old: aFoo("a", "web", 2), foo: aFoo("a", "platform-web", 2),
 			want: nameReserved,
 			why:  "an error with a field tells the user, and every program, where to look. An error that isn't the API's becomes a 403",
 		},
-		"another name, where there are too many replicas since long": {
+		"another name, and already too many replicas": {
 			old: aFoo("a", "web", 8), foo: aFoo("a", "www", 8), cached: fifteen,
 			want: passes,
-			why:  "it was stored so, and this change doesn't make it worse",
+			why:  "it was already stored, and this change doesn't make it worse",
 		},
-		"more replicas, with just room": {
+		"more replicas that just fit": {
 			old: aFoo("a", "web", 3), foo: aFoo("a", "web", 5), cached: fifteen,
 			want: passes,
-			why:  "the Foo itself is among those that are stored: what it had isn't asked for by another one",
+			why:  "the stored Foos include this Foo, so don't count its old replicas as another's",
 		},
-		"more replicas, without room": {
+		"more replicas that don't fit": {
 			old: aFoo("a", "web", 5), foo: aFoo("a", "web", 6), cached: fifteen,
 			want: noRoom(15),
-			why:  "the Foo itself is among those that are stored: what it had isn't asked for by another one",
+			why:  "the stored Foos include this Foo, so don't count its old replicas as another's",
 		},
-		"a name that is reserved, and more replicas, without room": {
+		"a reserved name, and more replicas that don't fit": {
 			old: aFoo("a", "web", 5), foo: aFoo("a", "platform-web", 6), cached: fifteen,
 			want: nameReserved + "; spec.replicas: " + overBudget(15),
-			why:  "who is told of one mistake at a time tries again and again",
+			why:  "a user who is told one mistake at a time has to try again and again",
 		},
 		"more replicas, and the cache doesn't answer": {
 			old: aFoo("a", "web", 2), foo: aFoo("a", "web", 3), cacheErr: errBroken,
 			want: internal,
-			why:  "nobody knows whether the Foo is wrong, so it isn't Invalid; nor is it right",
+			why:  "without an answer the Foo may be valid or not, so neither Invalid nor a pass is right",
 		},
-		"more replicas, without room by the cache, and the server doesn't answer": {
-			old: aFoo("a", "web", 5), foo: aFoo("a", "web", 6), cached: fifteen, liveErr: errBroken,
+		"more replicas that don't fit, and the API server doesn't answer": {
+			old: aFoo("a", "web", 5), foo: aFoo("a", "web", 6), cached: fifteen, apiReaderErr: errBroken,
 			want: internal,
-			why:  "nobody knows whether the Foo is wrong, so it isn't Invalid; nor is it right",
+			why:  "without an answer the Foo may be valid or not, so neither Invalid nor a pass is right",
 		},
-		"more replicas, with room, where the name is reserved since long": {
+		"more replicas, and a name that is already reserved": {
 			old: aFoo("a", "platform-web", 2), foo: aFoo("a", "platform-web", 3), cached: fifteen,
 			want: passes,
-			why:  "it was stored so, and this change doesn't make it worse",
+			why:  "it was already stored, and this change doesn't make it worse",
 		},
-		"more replicas, with room since another was scaled down, and the cache doesn't know yet": {
-			old: aFoo("a", "web", 5), foo: aFoo("a", "web", 6), cached: fifteen, live: []client.Object{aFoo("a", "web", 5), aFoo("b", "b", 2)},
+		"more replicas after another Foo was scaled down, and the cache is behind": {
+			old: aFoo("a", "web", 5), foo: aFoo("a", "web", 6), cached: fifteen, stored: []client.Object{aFoo("a", "web", 5), aFoo("b", "b", 2)},
 			want: passes,
 			why:  "the user has just done what the refusal told them to do",
 		},
-		"fewer replicas, where there are still too many": {
+		"fewer replicas, and still too many": {
 			old: aFoo("a", "web", 9), foo: aFoo("a", "web", 8), cached: fifteen,
 			want: passes,
-			why:  "it is a step to where there is room for all",
+			why:  "this is a step in the right direction",
 		},
-		"fewer replicas, and nobody can be asked": {
-			old: aFoo("a", "web", 9), foo: aFoo("a", "web", 8), cacheErr: errBroken, liveErr: errBroken,
+		"fewer replicas while all reads fail": {
+			old: aFoo("a", "web", 9), foo: aFoo("a", "web", 8), cacheErr: errBroken, apiReaderErr: errBroken,
 			want: passes,
 			why:  "fewer are never too many, so there is nothing to ask",
 		},
-		"one replica, where there were more": {
+		"one replica instead of three": {
 			old: aFoo("a", "web", 3), foo: aFoo("a", "web", 1),
 			want: warns(oneReplica),
 		},
-		"a label, where there is one replica since long": {
+		"a new label on a Foo with one replica": {
 			old: aFoo("a", "web", 1), foo: aFoo("a", "web", 1, labelled),
 			want: passes,
-			why:  "who is warned each time soon doesn't read any warning",
+			why:  "a user who is warned each time stops reading warnings",
 		},
-		"one replica is said, where none was": {
+		"one replica instead of unset replicas": {
 			old: aFoo("a", "web", 0), foo: aFoo("a", "web", 1),
 			want: passes,
-			why:  "that is the same: who is warned each time soon doesn't read any warning",
+			why:  "unset means 1, so nothing has changed: a user who is warned each time stops reading warnings",
 		},
-		"more replicas, where none were said": {
+		"six replicas instead of unset replicas": {
 			old: aFoo("a", "web", 0), foo: aFoo("a", "web", 6), cached: fifteen,
 			want: noRoom(15),
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if test.live == nil {
-				test.live = append(slices.Clone(test.cached), test.old)
+			if test.stored == nil {
+				test.stored = append(slices.Clone(test.cached), test.old)
 			}
 			test.cached = append(slices.Clone(test.cached), test.old)
-			test.judge(t, func(ctx context.Context, v *FooValidator) (admission.Warnings, error) {
+			test.check(t, func(ctx context.Context, v *FooValidator) (admission.Warnings, error) {
 				return v.ValidateUpdate(ctx, test.old, test.foo)
 			})
 		})
@@ -437,37 +437,37 @@ func TestUpdate(t *testing.T) {
 func TestDelete(t *testing.T) {
 	example := aFoo("a", "web", 3)
 	for sentence, test := range map[string]situation{
-		"it has no Deployment": {
+		"no Deployment": {
 			want: passes,
-			why:  "what isn't there needs no protection. A Foo that can't be deleted keeps its namespace Terminating forever",
+			why:  "there is nothing to protect. A Foo that can't be deleted keeps its namespace Terminating forever",
 		},
-		"its Deployment has Pods": {
+		"a Deployment with Pods": {
 			cached: []client.Object{aDeployment(example, 3)},
 			want:   warns(goesAlong("web", 3)),
 			why:    "the user has asked for it, and so has anyone who deletes the namespace",
 		},
-		"its Deployment has no Pods": {
+		"a Deployment without Pods": {
 			cached: []client.Object{aDeployment(example, 0)},
 			want:   passes,
 		},
-		"the Deployment of that name is nobody's": {
+		"a Deployment without a controller": {
 			cached: []client.Object{aDeployment(nil, 3)},
 			want:   passes,
-			why:    "it has the name, and isn't this Foo's: it stays",
+			why:    "it has the name, but this Foo doesn't control it, so it stays",
 		},
-		"the Deployment of that name is an earlier Foo's": {
+		"a Deployment of an earlier Foo with the same name": {
 			cached: []client.Object{aDeployment(aFoo("a", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) { foo.UID = "earlier" }), 3)},
 			want:   passes,
-			why:    "it has the name, and isn't this Foo's: whose it is goes by the UID",
+			why:    "it has the name, but this Foo doesn't control it: the UID decides",
 		},
-		"nobody can be asked": {
-			cacheErr: errBroken, liveErr: errBroken,
+		"all reads fail": {
+			cacheErr: errBroken, apiReaderErr: errBroken,
 			want: passes,
 			why:  "a warning that can't be given is no reason to refuse",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			test.judge(t, func(ctx context.Context, v *FooValidator) (admission.Warnings, error) {
+			test.check(t, func(ctx context.Context, v *FooValidator) (admission.Warnings, error) {
 				return v.ValidateDelete(ctx, example)
 			})
 		})
@@ -480,42 +480,42 @@ func TestDefault(t *testing.T) {
 		want string // the deploymentName and replicas
 		why  string
 	}{
-		"a name that is missing": {
+		"no deploymentName": {
 			foo:  aFoo("a", "", 3),
 			want: "a, 3",
 		},
-		"a name that is there": {
+		"a deploymentName": {
 			foo:  aFoo("a", "web", 3),
 			want: "web, 3",
-			why:  "the user has said it",
+			why:  "the user has set it",
 		},
-		"a Foo that has no name yet": {
+		"a Foo without a name": {
 			foo:  aFoo("", "", 3),
 			want: ", 3",
 		},
 		"one replica": {
 			foo:  aFoo("a", "web", 1),
 			want: "web, 1",
-			why:  "the user has said it, or the schema, and here nobody can tell which",
+			why:  "either the user or the schema has set it, and the webhook can't tell which",
 		},
-		"replicas that are missing": {
+		"unset replicas": {
 			foo:  aFoo("a", "web", 0),
 			want: "web, 1",
-			why:  "the schema sees to it, before anybody comes here",
+			why:  "the schema sets the default before the webhook is called",
 		},
-		"a name that is missing, and the Foo is being deleted": {
+		"no deploymentName, and the Foo is being deleted": {
 			foo:  aFoo("a", "", 3, terminating),
 			want: ", 3",
-			why:  "it is going: nothing in it is worth a change",
+			why:  "it will be gone soon, so there is no point in a change",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var err error
-			if crash := caught(func() { err = FooDefaulter{}.Default(request(t.Context(), false), test.foo) }); crash != "" {
-				t.Fatalf("%s%s", crash, because(test.why))
+			if panicked := caught(func() { err = FooDefaulter{}.Default(request(t.Context(), false), test.foo) }); panicked != "" {
+				t.Fatalf("%s%s", panicked, because(test.why))
 			}
 			if err != nil {
-				t.Fatalf("it returns the error %v, want none", err)
+				t.Fatalf("got the error %v, want none", err)
 			}
 			replicas := int32(1) // the default
 			if test.foo.Spec.Replicas != nil {
@@ -528,31 +528,31 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// judge compares a validator's answer with the expected one.
-func (s situation) judge(t *testing.T, ask func(context.Context, *FooValidator) (admission.Warnings, error)) {
+// check compares a validator's answer with the expected one.
+func (s situation) check(t *testing.T, ask func(context.Context, *FooValidator) (admission.Warnings, error)) {
 	t.Helper()
-	live := s.live
-	if live == nil {
-		live = s.cached
+	stored := s.stored
+	if stored == nil {
+		stored = s.cached
 	}
 	var writes []string
-	v := &FooValidator{Client: aServer(t, s.cached, s.cacheErr, &writes), Live: aServer(t, live, s.liveErr, &writes)}
+	v := &FooValidator{Client: aServer(t, s.cached, s.cacheErr, &writes), APIReader: aServer(t, stored, s.apiReaderErr, &writes)}
 	var warnings admission.Warnings
 	var err error
-	if crash := caught(func() { warnings, err = ask(request(t.Context(), s.dryRun), v) }); crash != "" {
-		t.Fatalf("%s\nwant: %s%s", crash, s.want, because(s.why))
+	if panicked := caught(func() { warnings, err = ask(request(t.Context(), s.dryRun), v) }); panicked != "" {
+		t.Fatalf("got:  %s\nwant: %s%s", panicked, s.want, because(s.why))
 	}
 	if got := answer(t, warnings, err); got != s.want {
-		t.Errorf("%s\nwant: %s%s", got, s.want, because(s.why))
+		t.Errorf("got:  %s\nwant: %s%s", got, s.want, because(s.why))
 	}
 	switch {
 	case len(writes) == 0:
 	case s.dryRun:
-		t.Errorf("it sent a write in a dry run: %s\nWhy not: sideEffects=None says that there are none, so the server asks in a dry run too",
+		t.Errorf("a write in a dry run: %s; want none\nWhy: sideEffects=None promises that there are none, so the API server calls the webhook in dry runs too",
 			strings.Join(writes, "; "))
 	default:
-		t.Errorf("it sent a write: %s\nWhy not: somebody may still refuse the Foo after this, and what was written stays. What a Foo that is\n"+
-			"stored brings about is the controller's", strings.Join(writes, "; "))
+		t.Errorf("a write: %s; want none\nWhy: another webhook may still refuse the Foo, and then the write stays. The controller acts on\n"+
+			"stored Foos", strings.Join(writes, "; "))
 	}
 }
 
@@ -563,18 +563,18 @@ func answer(t *testing.T, warnings admission.Warnings, err error) string {
 	status := apierrors.APIStatus(nil)
 	switch {
 	case err == nil:
-		text = "it passes"
+		text = passes
 	case !errors.As(err, &status):
-		return fmt.Sprintf("it is refused without a field. The user reads: admission webhook \"vfoo-v1alpha1.kb.io\" denied the request: %v", err)
+		return fmt.Sprintf("refused without a field; the user reads: admission webhook \"vfoo-v1alpha1.kb.io\" denied the request: %v", err)
 	case apierrors.IsInternalError(err):
 		text = internal
 	case !apierrors.IsInvalid(err):
-		return fmt.Sprintf("it is refused with the reason %q: %v", status.Status().Reason, err)
+		return fmt.Sprintf("refused with the reason %q: %v", status.Status().Reason, err)
 	default:
-		text = "it is refused: " + causes(t, status.Status())
+		text = "refused: " + causes(t, status.Status())
 	}
 	if len(warnings) > 0 {
-		text += ", with the warning: " + strings.Join(warnings, "; ")
+		text += " with the warning: " + strings.Join(warnings, "; ")
 	}
 	return text
 }
@@ -601,12 +601,12 @@ var value = regexp.MustCompile(`^(Invalid value: ("[^"]*"|[^":]+): |Forbidden: )
 
 // caught calls a function and describes its panic, if there is one. controller-runtime catches
 // panics too.
-func caught(call func()) (crash string) {
+func caught(call func()) (panicked string) {
 	defer func() {
 		if found := recover(); found != nil {
-			crash = fmt.Sprintf("it panicked: %v", found)
+			panicked = fmt.Sprintf("panic: %v", found)
 			if place := regexp.MustCompile(`\bexercise\.go:\d+`).FindString(string(debug.Stack())); place != "" {
-				crash += ", at " + place
+				panicked += ", at " + place
 			}
 		}
 	}()

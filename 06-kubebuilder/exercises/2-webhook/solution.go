@@ -53,15 +53,15 @@ func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo
 // It writes nothing. Its configuration promises this (sideEffects=None), so the API server calls it
 // for dry runs, too. And a Foo that passes here may still be refused by another webhook.
 type FooValidator struct {
-	client.Client               // reads from the cache, writes to the server
-	Live          client.Reader // reads from the server
+	client.Client               // reads from the cache, writes to the API server
+	APIReader     client.Reader // reads from the API server
 }
 
 var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
 // ValidateCreate validates a new Foo.
 func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
-	return v.judge(ctx, nil, foo)
+	return v.validate(ctx, nil, foo)
 }
 
 // ValidateUpdate only looks at what the update makes worse: a new deploymentName, more replicas, or
@@ -72,11 +72,11 @@ func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontr
 	if !foo.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
-	return v.judge(ctx, old, foo)
+	return v.validate(ctx, old, foo)
 }
 
-// judge validates the changes from old to foo. For a create, old is nil.
-func (v *FooValidator) judge(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
+// validate validates the changes from old to foo. For a create, old is nil.
+func (v *FooValidator) validate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	spec := field.NewPath("spec")
 	var wrong field.ErrorList
 
@@ -88,12 +88,12 @@ func (v *FooValidator) judge(ctx context.Context, old, foo *samplecontrollerv1al
 
 	// 2. The replicas, if there are more than before. The cache may not know yet that another Foo
 	// has been scaled down or deleted. So the cache's answer is enough to accept, but only the
-	// server's is enough to refuse.
+	// API server's is enough to refuse.
 	replicas := replicasOf(foo)
 	if old == nil || replicas > replicasOf(old) {
 		others, err := othersReplicas(ctx, v, foo)
 		if err == nil && others+replicas > budget {
-			others, err = othersReplicas(ctx, v.Live, foo)
+			others, err = othersReplicas(ctx, v.APIReader, foo)
 		}
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)

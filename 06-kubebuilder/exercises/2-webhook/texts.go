@@ -21,7 +21,7 @@ func overBudget(others int32) string {
 }
 
 // oneReplica is the warning about a single replica.
-const oneReplica = "spec.replicas: with 1 there is none while its Pod moves to another node; 2 or more are safer"
+const oneReplica = "spec.replicas: with 1 replica, none is available while its Pod moves to another node; 2 or more are safer"
 
 // goesAlong returns the warning about a Deployment that is deleted with its Foo.
 func goesAlong(deployment string, available int32) string {

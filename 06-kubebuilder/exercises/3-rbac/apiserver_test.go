@@ -125,10 +125,10 @@ func (s *apiServer) scaleByHand(t *testing.T, namespace string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	if err := s.store.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "web"}, deployment); err != nil {
-		t.Fatalf("the controller no longer does its work: a Foo has no Deployment: %v", err)
+		t.Fatalf("Reconcile no longer works: a Foo has no Deployment: %v", err)
 	}
 	if *deployment.Spec.Replicas != 1 {
-		t.Fatal("the controller no longer does its work: a Deployment that was scaled by hand stays so")
+		t.Fatal("Reconcile no longer works: it hasn't reverted a manual scale")
 	}
 	deployment.Spec.Replicas = new(int32(5))
 	must(t, s.store.Update(t.Context(), deployment))
@@ -211,15 +211,15 @@ func (s *apiServer) answer(r *http.Request) (any, error) {
 	case q.Verb == "list":
 		q.Why = "a cache begins with a list (" + line + ")"
 	case q.Verb == "watch":
-		q.Why = "a cache follows by a watch (" + line + "?watch=true)"
+		q.Why = "a watch keeps a cache up to date (" + line + "?watch=true)"
 	case q.Resource == "events" && q.Verb == "patch":
-		q.Why = "the same event once more is counted in the first (" + line + ")"
+		q.Why = "a repeated event is counted in the first one (" + line + ")"
 	case q.Resource == "events":
-		q.Why = "it records events (" + line + ")"
+		q.Why = "the controller records events (" + line + ")"
 	case apply:
 		q.Why = "an apply is a PATCH (" + line + ")"
 	default:
-		q.Why = "it sends it (" + line + ")"
+		q.Why = "the controller sends this request (" + line + ")"
 	}
 	s.ask(q)
 
@@ -272,7 +272,7 @@ func (s *apiServer) askMore(r *http.Request, q question, object *unstructured.Un
 	if !apierrors.IsNotFound(err) {
 		return err // if it exists, it has its owner reference already
 	}
-	q.Verb, q.Why = "create", "an apply that finds nothing makes it, so the server asks for create as well (PATCH "+r.URL.Path+")"
+	q.Verb, q.Why = "create", "an apply creates an object that doesn't exist, so it needs create as well (PATCH "+r.URL.Path+")"
 	s.ask(q)
 	// If the admission plugin OwnerReferencesPermissionEnforcement is enabled, it asks this.
 	for _, owner := range object.GetOwnerReferences() {
@@ -287,7 +287,7 @@ func (s *apiServer) askMore(r *http.Request, q question, object *unstructured.Un
 		s.ask(question{
 			Verb: "update", Group: kind.Group, Resource: mapping.Resource.Resource + "/finalizers",
 			Namespace: q.Namespace, Name: owner.Name,
-			Why: "an owner reference with blockOwnerDeletion holds up the owner's deletion, as a finalizer does (PATCH " + r.URL.Path + ")",
+			Why: "an owner reference with blockOwnerDeletion delays the owner's deletion, as a finalizer does (PATCH " + r.URL.Path + ")",
 		})
 	}
 	return nil

@@ -13,11 +13,11 @@
 // fails: TestMarkers/the status of Foos is applied
 // says: missing: patch on foos/status
 //
-// fails: TestMarkers/a Deployment holds up the deletion of its Foo
+// fails: TestMarkers/a Deployment delays the deletion of its Foo
 // says: missing: update on foos/finalizers
 //
 // fails: TestMarkers/Deployments are read from the cache, and applied
-// says: missing: create on deployments in the group apps: an apply that finds nothing makes it
+// says: missing: create on deployments in the group apps: an apply creates an object that doesn't exist
 //
 // fails: TestMarkers/ConfigMaps are read from the cache, in one namespace
 // says: too wide: list;watch on configmaps, in all namespaces
@@ -25,7 +25,7 @@
 // fails: TestMarkers/events are recorded
 // says: missing: create on events in the group events.k8s.io
 //
-// fails: TestMarkers/nothing else is asked for
+// fails: TestMarkers/no other permissions
 // says: too many: get;list;watch on secrets
 
 package rbac
@@ -68,11 +68,11 @@ func TestMarkers(t *testing.T) {
 	resources := map[string]string{
 		"Foos are read from the cache":                         "foos",
 		"the status of Foos is applied":                        "foos/status",
-		"a Deployment holds up the deletion of its Foo":        "foos/finalizers",
+		"a Deployment delays the deletion of its Foo":          "foos/finalizers",
 		"Deployments are read from the cache, and applied":     "deployments",
 		"ConfigMaps are read from the cache, in one namespace": "configmaps",
 		"events are recorded":                                  "events",
-		"nothing else is asked for":                            "",
+		"no other permissions":                                 "",
 	}
 	named := slices.Collect(maps.Values(resources))
 	for sentence, resource := range resources {
@@ -113,7 +113,7 @@ func is(allowed, asked string) bool { return allowed == "*" || allowed == asked 
 
 // missing describes each missing permission: the verb, the resource, and the request that needs it.
 func missing(asked []question, rights []right, isOf func(resource string) bool) []string {
-	said := map[string]string{}
+	problems := map[string]string{}
 	for _, q := range asked {
 		if !isOf(q.Resource) || slices.ContainsFunc(rights, func(r right) bool { return r.allows(q) }) {
 			continue
@@ -121,21 +121,21 @@ func missing(asked []question, rights []right, isOf func(resource string) bool) 
 		where, elsewhere := "", q
 		for _, r := range rights {
 			if elsewhere.Namespace = r.namespace; r.namespace != "" && r.allows(elsewhere) {
-				where = " (which is allowed in the namespace " + r.namespace + " only)"
+				where = " (allowed only in the namespace " + r.namespace + ")"
 			}
 			if unnamed := r; len(r.names) > 0 {
 				unnamed.names = nil
 				if unnamed.allows(q) {
-					where = " (which is allowed by the name " + strings.Join(r.names, ", ") + " only)"
+					where = " (allowed only with the name " + strings.Join(r.names, ", ") + ")"
 				}
 			}
 		}
 		key := fmt.Sprintf("missing: %s on %s in the %s%s: ", q.Verb, q.Resource, group(q.Group), where)
-		if said[key] == "" {
-			said[key] = key + q.Why
+		if problems[key] == "" {
+			problems[key] = key + q.Why
 		}
 	}
-	return slices.Sorted(maps.Values(said))
+	return slices.Sorted(maps.Values(problems))
 }
 
 // tooMany describes each right that nothing needs, or that is wider than needed.
@@ -143,7 +143,7 @@ func tooMany(asked []question, rights []right, isOf func(resource string) bool) 
 	verbs := map[string][]string{} // by problem
 	for _, r := range rights {
 		if isOf(r.resource) {
-			for _, problem := range r.judge(asked) {
+			for _, problem := range r.check(asked) {
 				verbs[problem] = append(verbs[problem], r.verb)
 			}
 		}
@@ -157,9 +157,9 @@ func tooMany(asked []question, rights []right, isOf func(resource string) bool) 
 	return all
 }
 
-// judge describes what is wrong with a right that allows more than is needed. VERBS is a
+// check describes what is wrong with a right that allows more than is needed. VERBS is a
 // placeholder for all verbs with the same problem.
-func (r right) judge(asked []question) (problems []string) {
+func (r right) check(asked []question) (problems []string) {
 	var used, similar []question // what it allows, and everything about its resource
 	for _, q := range asked {
 		if r.isFor(q.Resource) {
@@ -169,53 +169,53 @@ func (r right) judge(asked []question) (problems []string) {
 			used = append(used, q)
 		}
 	}
-	verbs := theirs(similar, func(q question) string { return q.Verb })
-	groups := theirs(similar, func(q question) string { return q.Group })
-	namespaces := theirs(used, func(q question) string { return q.Namespace })
+	verbs := distinct(similar, func(q question) string { return q.Verb })
+	groups := distinct(similar, func(q question) string { return q.Group })
+	namespaces := distinct(used, func(q question) string { return q.Namespace })
 
 	switch {
 	case strings.HasPrefix(r.resource, "/"):
-		return []string{fmt.Sprintf("too many: VERBS on urls=%s: nothing ever asks for that", r.resource)}
+		return []string{fmt.Sprintf("too many: VERBS on urls=%s: nothing uses them", r.resource)}
 	case strings.HasPrefix(r.resource, "*"):
-		return []string{fmt.Sprintf("too many: verbs=VERBS on resources=%s: whatever the cluster has, Secrets too; "+
-			"name what is needed", r.resource)}
+		return []string{fmt.Sprintf("too many: verbs=VERBS on resources=%s: this includes every resource in the cluster, even Secrets; "+
+			"name the resources", r.resource)}
 	}
 	if r.verb == "*" {
-		problems = append(problems, fmt.Sprintf("too many: verbs=* on %s: deletecollection too, and what may come later; "+
-			"what is asked for: %s", r.resource, cmp.Or(strings.Join(verbs, ";"), "nothing")))
+		problems = append(problems, fmt.Sprintf("too many: verbs=* on %s: this includes deletecollection, and verbs that don't exist yet; "+
+			"in use: %s", r.resource, cmp.Or(strings.Join(verbs, ";"), "nothing")))
 	}
 	if r.group == "*" {
-		problems = append(problems, fmt.Sprintf("too many: groups=* on %s: whatever has this name in any group; what is asked for is in the %s",
+		problems = append(problems, fmt.Sprintf("too many: groups=* on %s: this includes resources with this name in every group; in use: the %s",
 			r.resource, group(groups...)))
 	}
 	what := fmt.Sprintf("VERBS on %s in the %s", r.resource, group(r.group))
 	switch {
 	case len(problems) > 0:
 	case len(used) > 0 && r.namespace == "" && len(namespaces) == 1 && namespaces[0] != "":
-		problems = append(problems, fmt.Sprintf("too wide: VERBS on %s, in all namespaces: it is asked for in %s only; "+
+		problems = append(problems, fmt.Sprintf("too wide: VERBS on %s, in all namespaces: used only in %s; "+
 			"namespace=%[2]s in the marker makes a Role there", r.resource, namespaces[0]))
 	case len(used) > 0:
 	case len(similar) == 0:
-		problems = append(problems, "too many: "+what+": nothing ever asks for that")
+		problems = append(problems, "too many: "+what+": nothing uses it")
 	case !slices.Contains(groups, r.group):
-		problems = append(problems, fmt.Sprintf("too many: %s: it asks for those in the %s", what, group(groups...)))
+		problems = append(problems, fmt.Sprintf("too many: %s: the requests are in the %s", what, group(groups...)))
 	case !slices.Contains(verbs, r.verb) && r.verb == "get" && slices.Contains(verbs, "list"):
-		problems = append(problems, "too many: "+what+": nothing sends it. "+
-			"The manager's client gets what the cache has, and that lists and watches")
+		problems = append(problems, "too many: "+what+": nothing uses it. "+
+			"The manager's client reads from the cache, which lists and watches")
 	case !slices.Contains(verbs, r.verb) && r.verb == "update" && slices.Contains(verbs, "patch"):
-		problems = append(problems, "too many: "+what+": nothing sends it. An apply is a PATCH, and an update would be a PUT")
+		problems = append(problems, "too many: "+what+": nothing uses it. An apply is a PATCH, and an update would be a PUT")
 	case !slices.Contains(verbs, r.verb):
-		problems = append(problems, "too many: "+what+": nothing sends it")
+		problems = append(problems, "too many: "+what+": nothing uses it")
 	case len(r.names) > 0:
-		problems = append(problems, fmt.Sprintf("too many: %s, by the name %s: no such request names it", what, strings.Join(r.names, ", ")))
+		problems = append(problems, fmt.Sprintf("too many: %s, with the name %s: no request has this name", what, strings.Join(r.names, ", ")))
 	default:
-		problems = append(problems, fmt.Sprintf("too many: %s, in the namespace %s: nothing asks for it there", what, r.namespace))
+		problems = append(problems, fmt.Sprintf("too many: %s, in the namespace %s: nothing uses it there", what, r.namespace))
 	}
 	return problems
 }
 
-// theirs returns the distinct values of questions.
-func theirs(questions []question, value func(question) string) []string {
+// distinct returns the distinct values of questions.
+func distinct(questions []question, value func(question) string) []string {
 	all := map[string]bool{}
 	for _, q := range questions {
 		all[value(q)] = true
@@ -255,16 +255,16 @@ func rightsOf(t *testing.T) []right {
 	for _, e := range packages[0].Errors {
 		where := strings.TrimPrefix(e.Pos, filepath.Dir(packages[0].GoFiles[0])+"/")
 		t.Errorf("controller-gen can't read the marker at %s: %s\n"+
-			"It wants groups=…,resources=…,verbs=…, and in a list semicolons, as in verbs=list;watch", where, e.Msg)
+			"Write groups=…,resources=…,verbs=…, and separate the entries of a list by semicolons, as in verbs=list;watch", where, e.Msg)
 	}
 	if t.Failed() {
 		t.FailNow()
 	}
 	content, err := os.ReadFile(source())
 	must(t, err)
-	if seen, there := len(read[rbac.RuleDefinition.Name]), len(marker.FindAll(content, -1)); seen < there {
-		t.Fatalf("controller-gen overlooks %d of %d markers: they belong in a comment of their own, "+
-			"with an empty line before the next comment, or function", there-seen, there)
+	if seen, written := len(read[rbac.RuleDefinition.Name]), len(marker.FindAll(content, -1)); seen < written {
+		t.Fatalf("controller-gen ignores %d of %d markers: put them in a separate comment, "+
+			"with an empty line before the next comment or function", written-seen, written)
 	}
 	roles, err := rbac.GenerateRoles(&genall.GenerationContext{Collector: collector, Roots: packages}, "manager-role")
 	must(t, err)

@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 			return ctrl.Result{}, fmt.Errorf("apply the status: %w", err)
 		}
 	}
-	r.Recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "Deployment %s is as it should be", foo.Spec.DeploymentName)
+	r.Recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "Deployment %s is up to date", foo.Spec.DeploymentName)
 	return ctrl.Result{}, nil
 }
 

@@ -5,32 +5,32 @@
 //
 // As given, Staging installs everything again. `workshop test` checks these failures:
 //
-// fails: TestStaging/the first installation stays as it is
-// says: it is for the account in staging, and the first installation's loses what it gave
+// fails: TestStaging/the first installation is unchanged
+// says: its subject becomes the account in staging, and the first installation loses its permissions
 //
-// fails: TestStaging/there is one CRD, and it isn't this copy's
+// fails: TestStaging/it has no CRD
 // says: CustomResourceDefinition foos.samplecontroller.k8s.io is the first installation's
 //
 // fails: TestStaging/it has no webhooks
 // says: MutatingWebhookConfiguration foo-operator-mutating-webhook-configuration
 //
-// fails: TestStaging/the namespace stays the team's
-// says: Namespace staging is among its objects
+// fails: TestStaging/it has no Namespace
+// says: Namespace staging belongs to the team
 //
-// fails: TestStaging/it runs the version to be tried
+// fails: TestStaging/it runs the new version
 // says: it runs foo-operator:dev, want foo-operator:0.2.0-rc.1
 //
-// fails: TestStaging/it runs once, and its node can be drained
+// fails: TestStaging/it runs one replica, whose node can be drained
 // says: 2 replicas, want 1
 //
-// fails: TestStaging/it acts on the Foos of staging, and on no others
-// says: it acts on the Foos of all namespaces
+// fails: TestStaging/it acts on the Foos in staging only
+// says: it acts on the Foos in all namespaces
 //
-// fails: TestStaging/it may work in staging
-// says: nothing lets it do its work
+// fails: TestStaging/it has its permissions in staging
+// says: no RoleBinding in staging gives its account the role manager-role
 //
-// fails: TestStaging/it may work nowhere else
-// says: ClusterRoleBinding foo-operator-manager-rolebinding gives it rights in all namespaces: on deployments, events, foos
+// fails: TestStaging/it has no permissions elsewhere
+// says: ClusterRoleBinding foo-operator-manager-rolebinding gives it permissions in all namespaces
 
 package overlay
 
@@ -85,24 +85,24 @@ func TestStaging(t *testing.T) {
 	if err != nil {
 		t.Skip("kustomize can't build it")
 	}
-	for sentence, judge := range map[string]func(*testing.T, objects){
-		"the first installation stays as it is":                theFirstStays,
-		"there is one CRD, and it isn't this copy's":           noCRD,
-		"it has no webhooks":                                   noWebhooks,
-		"the namespace stays the team's":                       noNamespace,
-		"all of it is in staging":                              allInStaging,
-		"it runs the version to be tried":                      theImage,
-		"it runs once, and its node can be drained":            once,
-		"it acts on the Foos of staging, and on no others":     actsOnStaging,
-		"it elects its leader by a Lease in its own namespace": ownLease,
-		"it may work in staging":                               mayWork,
-		"it may work nowhere else":                             nowhereElse,
+	for sentence, check := range map[string]func(*testing.T, objects){
+		"the first installation is unchanged":            firstUnchanged,
+		"it has no CRD":                                  noCRD,
+		"it has no webhooks":                             noWebhooks,
+		"it has no Namespace":                            noNamespace,
+		"all its objects are in staging":                 allInStaging,
+		"it runs the new version":                        theImage,
+		"it runs one replica, whose node can be drained": oneReplica,
+		"it acts on the Foos in staging only":            actsOnStaging,
+		"its Lease is in its own namespace":              ownLease,
+		"it has its permissions in staging":              hasPermissions,
+		"it has no permissions elsewhere":                noOtherPermissions,
 	} {
-		t.Run(sentence, func(t *testing.T) { judge(t, staging) })
+		t.Run(sentence, func(t *testing.T) { check(t, staging) })
 	}
 }
 
-func theFirstStays(t *testing.T, staging objects) {
+func firstUnchanged(t *testing.T, staging objects) {
 	first := mustBuild(t, "production")
 	shared := map[string][]string{} // by kind
 	for _, object := range staging {
@@ -118,50 +118,50 @@ func theFirstStays(t *testing.T, staging objects) {
 		why := "the last one applied wins, and deleting one deletes both"
 		switch kind {
 		case "ClusterRoleBinding":
-			why = "once this is applied, it is for the account in " + namespace + ", and the first installation's loses what it gave"
+			why = "once this is applied, its subject becomes the account in " + namespace + ", and the first installation loses its permissions"
 		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
-			why = "once this is applied, it names the Service in " + namespace + ", and the first installation isn't asked any more"
+			why = "once this is applied, it names the Service in " + namespace + ", and the API server no longer calls the first installation"
 		}
-		t.Errorf("the first installation has this too: %s %s: %s", kind, strings.Join(shared[kind], ", "), why)
+		t.Errorf("%s %s also belongs to the first installation: %s", kind, strings.Join(shared[kind], ", "), why)
 	}
 	if t.Failed() {
-		t.Log("What has no namespace needs another name: see namePrefix")
+		t.Log("Objects without a namespace need another name: see namePrefix")
 	}
 }
 
 func noCRD(t *testing.T, staging objects) {
 	for _, object := range staging.of("CustomResourceDefinition") {
-		t.Errorf("%s is the first installation's, and can't have another name. Who deletes this copy would delete it, "+
-			"and every Foo there is", describe(object))
+		t.Errorf("%s belongs to the first installation, and can't have another name: if you delete this installation, you "+
+			"delete it too, and every Foo", describe(object))
 	}
 }
 
 func noWebhooks(t *testing.T, staging objects) {
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		for _, object := range staging.of(kind) {
-			t.Errorf("%s: the API server would ask this copy as well, about Foos of all namespaces, and refuse them while it is down",
+			t.Errorf("%s: the API server would call this installation too, for Foos of all namespaces, and refuse them while it is down",
 				describe(object))
 		}
 	}
 	for _, volume := range deployment(t, staging).Spec.Template.Spec.Volumes {
 		if secret := volume.Secret; secret != nil && staging.find("Secret", secret.SecretName) == nil {
-			t.Errorf("its Pod's volume %s wants the Secret %s, which isn't here: the Pod never starts", volume.Name, secret.SecretName)
+			t.Errorf("the Pod's volume %s needs the Secret %s, which doesn't exist: the Pod never starts", volume.Name, secret.SecretName)
 		}
 	}
 	for _, arg := range manager(t, staging).Args {
 		switch flag, _, _ := strings.Cut(arg, "="); flag {
 		case "--enable-webhooks":
-			t.Errorf("its argument %s: it isn't ready before it has a certificate, and nobody asks it", arg)
+			t.Errorf("its argument %s: it would never be ready, because it has no certificate", arg)
 		case "--rotate-certs":
-			t.Errorf("its argument %s: it looks for webhook configurations, by the names of the first installation", arg)
+			t.Errorf("its argument %s: it would look for the first installation's webhook configurations", arg)
 		}
 	}
 }
 
 func noNamespace(t *testing.T, staging objects) {
 	for _, object := range staging.of("Namespace") {
-		t.Errorf("%s is among its objects: to apply it sets the labels that the manager wants, and the team's nginx Pods are refused "+
-			"(pod-security enforce: restricted); to delete this copy deletes the namespace, and all that is in it", describe(object))
+		t.Errorf("%s belongs to the team: an apply sets the labels that the manager wants, and the team's nginx Pods are refused "+
+			"(pod-security enforce: restricted). If you delete this installation, you delete the namespace with everything in it", describe(object))
 	}
 }
 
@@ -175,11 +175,11 @@ func allInStaging(t *testing.T, staging objects) {
 
 func theImage(t *testing.T, staging objects) {
 	if got := manager(t, staging).Image; got != image {
-		t.Errorf("it runs %s, want %s (to kustomize, the image is called as config/manager leaves it, and not as in manager.yaml)", got, image)
+		t.Errorf("it runs %s, want %s (kustomize knows the image by the name that config/manager gives it, not by the one in manager.yaml)", got, image)
 	}
 }
 
-func once(t *testing.T, staging objects) {
+func oneReplica(t *testing.T, staging objects) {
 	if replicas := ptr.Deref(deployment(t, staging).Spec.Replicas, 1); replicas != 1 {
 		t.Errorf("%d replicas, want 1", replicas)
 	}
@@ -189,7 +189,7 @@ func once(t *testing.T, staging objects) {
 		none := []intstr.IntOrString{intstr.FromInt32(0), intstr.FromString("0%")}
 		least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
 		if least != nil && !slices.Contains(none, *least) || most != nil && slices.Contains(none, *most) {
-			t.Errorf("%s lets no Pod be evicted if there is one: a drain of its node would wait forever", describe(object))
+			t.Errorf("%s allows no eviction of a single Pod: a drain of its node would wait forever", describe(object))
 		}
 	}
 }
@@ -207,15 +207,15 @@ func actsOnStaging(t *testing.T, staging objects) {
 	}
 	switch {
 	case len(namespaces) == 0:
-		t.Errorf("it acts on the Foos of all namespaces, those of the first installation too: its arguments are %s, want %s%s as well",
+		t.Errorf("it acts on the Foos in all namespaces, even the first installation's: its arguments are %s, want %s%s as well",
 			args, flag, namespace)
 	case namespaces[len(namespaces)-1] != namespace:
-		t.Errorf("it acts on the Foos of %q, want %q: its arguments are %s", namespaces[len(namespaces)-1], namespace, args)
+		t.Errorf("it acts on the Foos in %q, want %q: its arguments are %s", namespaces[len(namespaces)-1], namespace, args)
 	}
-	had := manager(t, mustBuild(t, "manager")).Args
-	for _, arg := range had {
+	given := manager(t, mustBuild(t, "manager")).Args
+	for _, arg := range given {
 		if !slices.Contains(args, arg) {
-			t.Errorf("its argument %s is gone. A list of arguments in a patch replaces the whole list; a JSON patch can add to it", arg)
+			t.Errorf("its argument %s is missing. A list of arguments in a patch replaces the whole list, but a JSON patch can add to it", arg)
 		}
 	}
 }
@@ -236,19 +236,19 @@ func ownLease(t *testing.T, staging objects) {
 	}
 	switch {
 	case !elects:
-		t.Error("it elects no leader: while a new Pod takes over from the old one, both would work")
+		t.Error("it has no --leader-elect: during an update, the old Pod and the new one would both work")
 	case where != namespace:
-		t.Errorf("its Lease is in the namespace %q: there it is the first installation's, or it may not write it", where)
+		t.Errorf("its Lease is in the namespace %q, want %q: the Lease there belongs to the first installation, or can't be written", where, namespace)
 	}
 	ofLeases := func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "leases") }
 	if !slices.ContainsFunc(grants(t, staging), func(g grant) bool {
 		return g.namespace == namespace && slices.ContainsFunc(g.rules, ofLeases)
 	}) {
-		t.Errorf("nothing lets it write a Lease in %s", namespace)
+		t.Errorf("it has no permission to write a Lease in %s", namespace)
 	}
 }
 
-func mayWork(t *testing.T, staging objects) {
+func hasPermissions(t *testing.T, staging objects) {
 	var work []rbacv1.PolicyRule
 	for _, g := range grants(t, mustBuild(t, "production")) {
 		if strings.HasSuffix(g.binding, "manager-rolebinding") {
@@ -262,18 +262,18 @@ func mayWork(t *testing.T, staging objects) {
 		}
 		found = append(found, g.binding)
 	}
-	t.Errorf("nothing lets it do its work in %s: no RoleBinding there gives its account the role manager-role. "+
-		"What is bound to its account, %s: %s", namespace, account(t, staging), cmp.Or(strings.Join(found, ", "), "nothing"))
+	t.Errorf("no RoleBinding in %s gives its account the role manager-role. "+
+		"Bindings of its account, %s: %s", namespace, account(t, staging), cmp.Or(strings.Join(found, ", "), "nothing"))
 	for _, object := range staging.of("RoleBinding") {
 		var binding rbacv1.RoleBinding
 		decode(t, object, &binding)
 		if role := staging.find(binding.RoleRef.Kind, binding.RoleRef.Name); role == nil {
-			t.Errorf("%s is about the %s %s, which isn't here", describe(object), binding.RoleRef.Kind, binding.RoleRef.Name)
+			t.Errorf("%s names the %s %s, which doesn't exist", describe(object), binding.RoleRef.Kind, binding.RoleRef.Name)
 		}
 	}
 }
 
-func nowhereElse(t *testing.T, staging objects) {
+func noOtherPermissions(t *testing.T, staging objects) {
 	for _, g := range grants(t, staging) {
 		if g.namespace == namespace {
 			continue
@@ -286,7 +286,7 @@ func nowhereElse(t *testing.T, staging objects) {
 			continue // allowed: they are about clients of the metrics, and have no namespace
 		}
 		slices.Sort(resources)
-		t.Errorf("%s gives it rights in %s: on %s", g.binding, cmp.Or(g.namespace, "all namespaces"),
+		t.Errorf("%s gives it permissions in %s: on %s", g.binding, cmp.Or(g.namespace, "all namespaces"),
 			strings.Join(slices.Compact(resources), ", "))
 	}
 }
@@ -338,12 +338,12 @@ func deployment(t *testing.T, all objects) *appsv1.Deployment {
 	t.Helper()
 	found := all.of("Deployment")
 	if len(found) != 1 {
-		t.Fatalf("there are %d Deployments, want the manager's", len(found))
+		t.Fatalf("got %d Deployments, want only the manager's", len(found))
 	}
 	d := &appsv1.Deployment{}
 	decode(t, found[0], d)
 	if len(d.Spec.Template.Spec.Containers) != 1 {
-		t.Fatalf("its Pods have %d containers, want the manager", len(d.Spec.Template.Spec.Containers))
+		t.Fatalf("its Pods have %d containers, want only the manager", len(d.Spec.Template.Spec.Containers))
 	}
 	return d
 }
@@ -436,16 +436,16 @@ var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 // inExercise returns kustomize's error. If it names a line of the constant, inExercise adds the
 // line in exercise.go. If it is about security, it adds an explanation.
 func inExercise(err error) string {
-	said := err.Error()
-	if strings.Contains(said, "security; file") {
-		said += "\n(kustomize takes whole folders from elsewhere, and no single files)"
+	message := err.Error()
+	if strings.Contains(message, "security; file") {
+		message += "\n(kustomize includes whole folders from elsewhere, but no single files)"
 	}
-	match := lineNumber.FindStringSubmatch(said)
+	match := lineNumber.FindStringSubmatch(message)
 	content, err := os.ReadFile("exercise.go")
 	before, _, found := strings.Cut(string(content), "const Staging = `")
 	if match == nil || err != nil || !found {
-		return said
+		return message
 	}
 	n, _ := strconv.Atoi(match[1])
-	return fmt.Sprintf("%s\n(that is exercise.go:%d, or near it)", said, n+strings.Count(before, "\n"))
+	return fmt.Sprintf("%s\n(at or near exercise.go:%d)", message, n+strings.Count(before, "\n"))
 }

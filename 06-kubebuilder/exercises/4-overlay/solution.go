@@ -17,8 +17,8 @@ package overlay
 //   - The first installation (production.go) stays as it is, no matter which one is applied last,
 //     or if this one is deleted.
 const Staging = `
-# This is no patch to config/default, but another choice of the parts: the CRD is there already, and there is one for all; webhooks, and
-# the certificates for them, it is to have none. What has no namespace gets a name of its own by the prefix.
+# Don't patch config/default, but choose other parts: leave out the CRD, which exists already, and the
+# webhooks with their certificates. The prefix gives the objects without a namespace other names.
 namespace: staging
 namePrefix: foo-staging-
 
@@ -42,7 +42,8 @@ patches:
     - op: add
       path: /spec/template/spec/containers/0/args/-
       value: --namespace=staging
-# The ClusterRole says what it may do, and the binding says where. namespace, above, gives it one, since it can have one now.
+# The ClusterRole says what the manager may do, and the binding says where. A RoleBinding has a
+# namespace, which kustomize sets to the one above.
 - target:
     kind: ClusterRoleBinding
     name: manager-rolebinding
@@ -50,7 +51,7 @@ patches:
     - op: replace
       path: /kind
       value: RoleBinding
-# One Pod, of which at least one must run: a drain would wait forever.
+# The budget keeps at least one Pod running. There is only one, so a drain would wait forever.
 - target:
     kind: PodDisruptionBudget
   patch: |-
@@ -59,7 +60,7 @@ patches:
     kind: PodDisruptionBudget
     metadata:
       name: controller-manager
-# The team's: its labels aren't ours to set, and who deletes this copy must not delete it.
+# The namespace belongs to the team: don't set its labels, and don't delete it with this installation.
 - target:
     kind: Namespace
   patch: |-
