@@ -1,5 +1,6 @@
-// envtest: a real API server with its etcd and nothing else. It is started once, by the first test that asks for it, and stopped by
-// TestMain. It knows Foos; what else `make deploy` applies, one test installs.
+// envtest: a real API server with its etcd and nothing else. The first test that needs it starts
+// it, and TestMain stops it. It has the CRD. One test installs the rest of what `make deploy`
+// applies.
 
 package main
 
@@ -20,7 +21,7 @@ import (
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
-// testEnv is nil if no test has asked for it. Its audit log has all the requests that it gets.
+// testEnv is nil until a test needs it. Its audit log has every request.
 var (
 	testEnv     *envtest.Environment
 	auditFolder string
@@ -44,8 +45,8 @@ var startTestEnv = sync.OnceValue(func() error {
 		ErrorIfCRDPathMissing: true,
 	}
 	testEnv.ControlPlane.GetAPIServer().Configure().
-		// A server may have this plugin: creating an owner reference that blocks the owner's deletion then needs one more
-		// permission.
+		// Some servers have this plugin. Then it takes one more permission to create an owner
+		// reference that blocks the owner's deletion.
 		Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
 		Append("audit-policy-file", policy).
 		Append("audit-log-path", auditLog())
@@ -55,7 +56,7 @@ var startTestEnv = sync.OnceValue(func() error {
 
 func auditLog() string { return filepath.Join(auditFolder, "audit.log") }
 
-// stopTestEnv stops it, if it was started, or half of it.
+// stopTestEnv stops envtest, even if it was only partly started.
 func stopTestEnv() error {
 	if testEnv == nil {
 		return nil
@@ -63,11 +64,11 @@ func stopTestEnv() error {
 	return errors.Join(testEnv.Stop(), os.RemoveAll(auditFolder))
 }
 
-// newAPIServer returns how to reach the API server, a client of it, and a namespace of the test's own.
+// newAPIServer returns the API server's config, a client, and a new namespace for the test.
 func newAPIServer(t *testing.T) (*rest.Config, client.Client, string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
+		t.Skip("this needs a real API server, and -short is set")
 	}
 	must(t, startTestEnv())
 	config := rest.CopyConfig(testEnv.Config)

@@ -1,7 +1,7 @@
-// What `make deploy` applies, on a real API server: two copies of the manager, with the arguments
-// that the Deployment gives them, under its ServiceAccount. No kubelet is there, and no network
-// between Pods, so the test starts the copies, brings them their certificate, and leads the API
-// server to them. What needs a cluster that has all that is in test/e2e.
+// The objects that `make deploy` applies, on a real API server, with two replicas of the manager.
+// They have the Deployment's arguments and its ServiceAccount. There is no kubelet and no Pod
+// network, so the test starts the replicas, copies the certificate, and makes the API server call
+// them. The tests that need a whole cluster are in test/e2e.
 
 package main
 
@@ -48,64 +48,64 @@ func TestTheInstalledManager(t *testing.T) {
 	kubeconfig := kubeconfigOf(t, config, account)
 	args := deployment.Spec.Template.Spec.Containers[0].Args
 
-	var copies []*managerCopy
+	var replicas []*managerReplica
 	for range 2 {
-		copies = append(copies, startCopy(t, kubeconfig, args))
+		replicas = append(replicas, startReplica(t, kubeconfig, args))
 	}
-	eventually(t, "the certificate is made, and both copies are ready", copies, func(ctx context.Context) bool {
+	eventually(t, "there is a certificate, and both replicas are ready", replicas, func(ctx context.Context) bool {
 		ready := true
-		for _, c := range copies {
+		for _, c := range replicas {
 			c.beKubelet(ctx, t, api)
 			ready = ready && c.isReady(ctx)
 		}
 		return ready
 	})
 
-	for _, c := range copies {
+	for _, c := range replicas {
 		for name, trusted := range authorities(t, api) {
 			if err := c.serves(trusted); err != nil {
-				t.Errorf("the API server wouldn't trust the served certificate, by the CA in %s: %v", name, err)
+				t.Errorf("the CA in %s hasn't signed the certificate that the manager serves: %v", name, err)
 			}
 		}
-		for who, want := range map[string]int{"nobody": http.StatusUnauthorized, "somebody": http.StatusForbidden, "prometheus": http.StatusOK} {
+		for who, want := range map[string]int{"anonymous": http.StatusUnauthorized, "unauthorized": http.StatusForbidden, "prometheus": http.StatusOK} {
 			if got := c.metrics(t, tokenOf(t, api, who)); got != want {
-				t.Errorf("%s gets %d from the metrics, want %d", who, got, want)
+				t.Errorf("the client %s gets %d from /metrics, want %d", who, got, want)
 			}
 		}
-		leadTo(t, api, c)
-		liveAsAFoo(t, api, newNamespace(t, api), copies)
+		routeTo(t, api, c)
+		liveAsAFoo(t, api, newNamespace(t, api), replicas)
 	}
 
-	for _, c := range copies {
+	for _, c := range replicas {
 		if code := c.stop(t); code != 0 {
-			t.Errorf("the manager ended with the exit code %d:\n%s", code, &c.log)
+			t.Errorf("the manager's exit code is %d, want 0:\n%s", code, &c.log)
 		}
 	}
 	var lease coordinationv1.Lease
 	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: installed, Name: "foo-controller"}, &lease))
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
-		t.Errorf("no copy runs any more, and %q holds the lease", holder)
+		t.Errorf("after the shutdown, %q holds the lease, want no holder", holder)
 	}
 	compareVerbs(t, account)
 }
 
-// liveAsAFoo is a life with all that makes the manager ask for something.
-func liveAsAFoo(t *testing.T, api client.Client, namespace string, copies []*managerCopy) {
+// liveAsAFoo takes a Foo through everything that makes the manager send requests.
+func liveAsAFoo(t *testing.T, api client.Client, namespace string, replicas []*managerReplica) {
 	t.Helper()
 	foo := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"}}
-	eventually(t, "the webhooks are called, and the Foo is made", copies, func(ctx context.Context) bool { return api.Create(ctx, foo) == nil })
+	eventually(t, "the webhooks accept the Foo", replicas, func(ctx context.Context) bool { return api.Create(ctx, foo) == nil })
 	if foo.Spec.DeploymentName != "example" {
 		t.Errorf("the Deployment's name is %q, want the Foo's", foo.Spec.DeploymentName)
 	}
-	eventually(t, "a second Foo of one Deployment is refused", copies, func(ctx context.Context) bool {
+	eventually(t, "a second Foo with the same deploymentName is refused", replicas, func(ctx context.Context) bool {
 		second := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "second"}, Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: "example"}}
 		return apierrors.IsInvalid(api.Create(ctx, second, client.DryRunAll))
 	})
 	key, deployment := client.ObjectKeyFromObject(foo), &appsv1.Deployment{}
-	eventually(t, "it has its Deployment", copies, func(ctx context.Context) bool { return api.Get(ctx, key, deployment) == nil })
+	eventually(t, "the Foo has its Deployment", replicas, func(ctx context.Context) bool { return api.Get(ctx, key, deployment) == nil })
 	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}
 	must(t, api.Status().Update(t.Context(), deployment)) // as the Deployment controller does
-	eventually(t, "it is ready, and its users are told", copies, func(ctx context.Context) bool {
+	eventually(t, "the Foo is ready, and has an Event", replicas, func(ctx context.Context) bool {
 		var events eventsv1.EventList
 		must(t, api.Get(ctx, key, foo))
 		must(t, api.List(ctx, &events, client.InNamespace(namespace)))
@@ -113,12 +113,12 @@ func liveAsAFoo(t *testing.T, api client.Client, namespace string, copies []*man
 			slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool { return e.Regarding.UID == foo.UID && e.Reason == "Synced" })
 	})
 	must(t, api.Patch(t.Context(), foo, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deploymentName":"new"}}`))))
-	eventually(t, "it has moved", copies, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, deployment)) })
+	eventually(t, "its former Deployment is deleted", replicas, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, deployment)) })
 	must(t, api.Delete(t.Context(), foo))
 }
 
 // install applies what `make deploy` does. The webhooks are deleted when the test ends, because
-// nobody could create a Foo otherwise.
+// otherwise no other test could create a Foo.
 func install(t *testing.T, api client.Client) {
 	t.Helper()
 	for _, object := range buildDefault(t) {
@@ -129,13 +129,14 @@ func install(t *testing.T, api client.Client) {
 		must(t, api.Delete(ctx, &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: mutating}}))
 		must(t, api.Delete(ctx, &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: validating}}))
 		foo := &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "any"}, Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: "any"}}
-		eventually(t, "the server asks no longer", nil, func(context.Context) bool { return api.Create(ctx, foo.DeepCopy(), client.DryRunAll) == nil })
+		eventually(t, "the API server no longer calls the webhooks", nil, func(context.Context) bool { return api.Create(ctx, foo.DeepCopy(), client.DryRunAll) == nil })
 	})
 }
 
-// leadTo leads the API server to that copy: the Service becomes another name of this machine, and
-// the port is the copy's. By what name the API server calls it, and whom it trusts, stays as it is.
-func leadTo(t *testing.T, api client.Client, c *managerCopy) {
+// routeTo makes the API server call that replica: the Service becomes an alias of localhost, with
+// the replica's port. The Service's name and the CA stay the same, so the certificate is checked as
+// always.
+func routeTo(t *testing.T, api client.Client, c *managerReplica) {
 	t.Helper()
 	_, port, err := net.SplitHostPort(c.webhooks)
 	must(t, err)
@@ -146,8 +147,7 @@ func leadTo(t *testing.T, api client.Client, c *managerCopy) {
 	must(t, api.Patch(t.Context(), validate, toPort(port, len(validate.Webhooks))))
 }
 
-// toPort returns a patch that sets the port of all webhooks in a configuration, which has that
-// many.
+// toPort returns a patch for a configuration with that number of webhooks. It sets their port.
 func toPort(port string, webhooks int) client.Patch {
 	var operations []string
 	for i := range webhooks {
@@ -164,7 +164,7 @@ func webhookConfigurations(t *testing.T, api client.Client) (*admissionv1.Mutati
 	return mutate, validate
 }
 
-// kubeconfigOf returns the path of a kubeconfig that has only the rights of that ServiceAccount.
+// kubeconfigOf returns the path of a kubeconfig with only the permissions of that ServiceAccount.
 func kubeconfigOf(t *testing.T, config *rest.Config, account string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -182,7 +182,7 @@ func kubeconfigOf(t *testing.T, config *rest.Config, account string) string {
 	return path
 }
 
-// authorities returns what the API server trusts, by the configuration that says so.
+// authorities returns the CAs that the API server trusts, by webhook configuration.
 func authorities(t *testing.T, api client.Client) map[string]*x509.CertPool {
 	t.Helper()
 	mutate, validate := webhookConfigurations(t, api)
@@ -196,11 +196,11 @@ func authorities(t *testing.T, api client.Client) map[string]*x509.CertPool {
 	return pools
 }
 
-// tokenOf returns a token of that ServiceAccount: none for nobody, and one that may read the
-// metrics for prometheus.
+// tokenOf returns a token of that ServiceAccount. anonymous has no token, and only prometheus may
+// read the metrics.
 func tokenOf(t *testing.T, api client.Client, who string) string {
 	t.Helper()
-	if who == "nobody" {
+	if who == "anonymous" {
 		return ""
 	}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: who}}

@@ -1,4 +1,4 @@
-// The start and the end of the tests.
+// Setup and teardown of this package's tests.
 
 package main
 
@@ -12,8 +12,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its context, and all that it runs.
-// With a certain environment this program is the manager itself: see process_test.go.
+// TestMain fails the run if a goroutine is left behind. The manager has to stop everything that it
+// runs when its context ends. If an environment variable is set, this program is the manager
+// itself: see process_test.go.
 func TestMain(m *testing.M) {
 	if os.Getenv(beTheManager) != "" {
 		main()
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(andStop{m})
 }
 
-// andStop runs the tests, and then stops the API server that they have shared: its clients' connections aren't leaks.
+// andStop stops the shared API server after the tests, before goroutines are counted.
 type andStop struct{ *testing.M }
 
 func (tests andStop) Run() (code int) {

@@ -1,4 +1,4 @@
-// The manager's options: what its cache keeps and refuses.
+// The manager's options: what its cache contains, and which reads it refuses.
 
 package main
 
@@ -18,8 +18,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// What is read is watched: of any other type the cache would have to begin to, and says instead
-// that it doesn't, at once.
+// The cache contains the types that the controller watches. A read of any other type fails at once,
+// instead of starting an informer.
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	config, api, namespace := newAPIServer(t)
 	o := optionsFor(namespace)
@@ -32,20 +32,20 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 
 	key := client.ObjectKeyFromObject(foo)
 	for _, object := range []client.Object{&samplecontrollerv1alpha1.Foo{}, &appsv1.Deployment{}} {
-		eventually(t, "the cache has it", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
-		// Who owns which field takes a third of the memory, and nobody here asks for it.
+		eventually(t, "the object is in the cache", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
+		// managedFields take a third of the memory, and nothing here reads them.
 		if fields := object.GetManagedFields(); len(fields) > 0 {
-			t.Errorf("a %T is kept with its managed fields", object)
+			t.Errorf("a cached %T has managedFields, want none", object)
 		}
 	}
 	err = mgr.GetClient().Get(t.Context(), key, &corev1.Secret{})
 	if notCached := (&cache.ErrResourceNotCached{}); !errors.As(err, &notCached) {
-		t.Errorf("a Secret: got the error %v, want that it isn't cached", err)
+		t.Errorf("get a Secret: got the error %v, want ErrResourceNotCached", err)
 	}
 }
 
-// optionsFor returns what the flags say by default, but for one namespace and without servers. Each
-// test has a controller of the same name.
+// optionsFor returns the flags' default options, but for one namespace and without servers. The
+// tests' controllers all have the same name, so their names aren't validated.
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace, watchIdleTimeout: time.Minute}
 	o.Metrics.BindAddress, o.HealthProbeBindAddress = "0", "0"
@@ -58,10 +58,10 @@ func optionsFor(namespace string) options {
 // runManager runs a manager until the test ends.
 func runManager(t *testing.T, mgr ctrl.Manager) {
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
+	stopped := make(chan error)
+	go func() { stopped <- mgr.Start(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		must(t, <-ended)
+		must(t, <-stopped)
 	})
 }

@@ -1,5 +1,5 @@
-// The manifests agree with the code: names, ports and labels are in several places, and nothing
-// else compares them. RBAC is compared in rbac_test.go, by what the manager does.
+// The manifests match the code. Names, ports and labels are repeated in several files, and nothing
+// else compares them. rbac_test.go compares the permissions with the manager's requests.
 
 package main
 
@@ -35,7 +35,7 @@ func TestTheSamplesAreFoos(t *testing.T) {
 	must(t, err)
 	for _, file := range files {
 		if !slices.Contains(list.Resources, filepath.Base(file)) {
-			t.Errorf("%s isn't in the kustomization", file)
+			t.Errorf("%s isn't in config/samples/kustomization.yaml", file)
 		}
 		if !strings.HasPrefix(filepath.Base(file), "samplecontroller_v1alpha1_foo") {
 			continue // another kind, or version
@@ -46,15 +46,15 @@ func TestTheSamplesAreFoos(t *testing.T) {
 			t.Errorf("%s is a %v, want a %v", file, got, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))
 		}
 		if foo.Spec.DeploymentName == "" {
-			t.Errorf("%s has no deploymentName: it would need the webhook", file)
+			t.Errorf("%s has no deploymentName, so it only works with the webhook: add one", file)
 		}
 	}
 	if len(files) == 0 || len(files) != len(list.Resources) {
-		t.Errorf("there are the samples %q, and in the kustomization %q", files, list.Resources)
+		t.Errorf("the samples are %q, but kustomization.yaml lists %q", files, list.Resources)
 	}
 }
 
-// What the kubebuilder CLI goes by.
+// The kubebuilder CLI reads PROJECT.
 func TestTheProjectIsOurs(t *testing.T) {
 	var project struct {
 		ProjectName, Repo, Domain string
@@ -66,10 +66,10 @@ func TestTheProjectIsOurs(t *testing.T) {
 	gomod, err := os.ReadFile("../go.mod")
 	must(t, err)
 	if !strings.HasPrefix(string(gomod), "module "+project.Repo+"\n") {
-		t.Errorf("PROJECT says that the module is %s", project.Repo)
+		t.Errorf("PROJECT has the repo %s, want the module in go.mod", project.Repo)
 	}
 	if project.ProjectName+"-" != namePrefix {
-		t.Errorf("PROJECT says that the project's name is %s, and names begin with %s", project.ProjectName, namePrefix)
+		t.Errorf("PROJECT has the projectName %s, but the manifests' namePrefix is %s", project.ProjectName, namePrefix)
 	}
 	if len(project.Resources) == 0 { // the CLI adds more at the end
 		t.Fatal("PROJECT has no resources")
@@ -80,7 +80,7 @@ func TestTheProjectIsOurs(t *testing.T) {
 	}
 }
 
-// The names in cmd are those that kustomize makes of the names in config.
+// The names in cmd are the ones that kustomize makes from the names in config.
 func TestNamesAreThoseInTheManifests(t *testing.T) {
 	in := installedObjects(t)
 	var manager appsv1.Deployment
@@ -92,7 +92,7 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 		t.Errorf("the manager mounts %+v, want the Secret %s", volumes, certSecret)
 	}
 	if mounts := manager.Spec.Template.Spec.Containers[0].VolumeMounts; len(mounts) != 1 || !hasArg(manager, "--webhook-cert-path="+mounts[0].MountPath) {
-		t.Errorf("the certificate is mounted at %+v, and looked for by %q", mounts, manager.Spec.Template.Spec.Containers[0].Args)
+		t.Errorf("the certificate is mounted at %+v, but the arguments are %q", mounts, manager.Spec.Template.Spec.Containers[0].Args)
 	}
 
 	var mutate admissionv1.MutatingWebhookConfiguration
@@ -111,7 +111,7 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 		"ClusterRole " + namePrefix + "cert-rotation-role": {mutating, validating},
 	} {
 		kind, name, _ := strings.Cut(role, " ")
-		var found rbacv1.ClusterRole // a Role has nothing else
+		var found rbacv1.ClusterRole // a Role has the same fields
 		in.get(&found, kind, name)
 		var names []string
 		for _, rule := range found.Rules {
@@ -123,7 +123,7 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 	}
 }
 
-// If a policy lets anyone connect to a port, or a Service sends them there, the port must be open.
+// A Service and a NetworkPolicy must name a port that the manager listens on.
 func TestPortsAndLabelsAgree(t *testing.T) {
 	in := installedObjects(t)
 	var manager appsv1.Deployment
@@ -158,7 +158,7 @@ func TestPortsAndLabelsAgree(t *testing.T) {
 		}
 	}
 	if ports["webhook-server"] != 9443 { // the default of --webhook-port
-		t.Errorf("webhooks are expected at port %d", ports["webhook-server"])
+		t.Errorf("the webhooks' port is %d, want 9443, the default of --webhook-port", ports["webhook-server"])
 	}
 	var budget policyv1.PodDisruptionBudget
 	in.get(&budget, "PodDisruptionBudget", namePrefix+"controller-manager")
@@ -166,17 +166,17 @@ func TestPortsAndLabelsAgree(t *testing.T) {
 	selects(t, manager.Name, manager.Spec.Selector, pod)
 }
 
-// Kubernetes kills what hasn't ended by then.
-func TestTheDeploymentLetsTheWorkBeFinished(t *testing.T) {
+// After terminationGracePeriodSeconds, the kubelet kills the manager.
+func TestTheGracePeriodCoversTheShutdown(t *testing.T) {
 	var manager appsv1.Deployment
 	installedObjects(t).get(&manager, "Deployment", namePrefix+"controller-manager")
 
 	if grace := time.Duration(*manager.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second; grace <= shutdownTimeout {
-		t.Errorf("it is killed after %v, and takes %v to end", grace, shutdownTimeout)
+		t.Errorf("terminationGracePeriodSeconds is %v, want more than the shutdown timeout, %v", grace, shutdownTimeout)
 	}
 }
 
-// manifests are what `make deploy` applies.
+// manifests are the objects that `make deploy` applies.
 type manifests struct {
 	objects map[string]map[string]any // by kind and name
 	t       *testing.T
@@ -188,7 +188,7 @@ func installedObjects(t *testing.T) manifests {
 	for _, object := range buildDefault(t) {
 		m.objects[object.GetKind()+" "+object.GetName()] = object.Object
 		if namespace := object.GetNamespace(); namespace != "" && namespace != installed {
-			t.Errorf("%s %s is in the namespace %s", object.GetKind(), object.GetName(), namespace)
+			t.Errorf("%s %s is in the namespace %s, want %s", object.GetKind(), object.GetName(), namespace, installed)
 		}
 	}
 	return m

@@ -1,5 +1,5 @@
-// What the manager asks for is compared with what it may: the API server's audit log with the roles
-// that `make deploy` applies. A permission that is missing is found, and so is one too many.
+// The manager's requests, from the API server's audit log, against the roles that `make deploy`
+// applies. The test finds missing permissions, and unused ones.
 
 package main
 
@@ -25,14 +25,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// compareVerbs compares the verbs that account has used with those that it may use, by group and resource.
+// compareVerbs compares the verbs that account has used with those that it may use, by group and
+// resource.
 func compareVerbs(t *testing.T, account string) {
 	t.Helper()
 	want := map[string][]string{
-		// Checked by the API server, and never asked for.
+		// The API server checks these permissions for other requests.
 		"samplecontroller.k8s.io/foos/finalizers": {"update"},
-		"apps/deployments":                        {"create"}, // when an apply makes one
-		// For events that come again. Ours don't.
+		"apps/deployments":                        {"create"}, // for an apply that creates one
+		// The recorder patches an event that is repeated. Ours aren't.
 		"events.k8s.io/events": {"patch"},
 		"/events":              {"patch"},
 	}
@@ -49,12 +50,12 @@ func compareVerbs(t *testing.T, account string) {
 			continue
 		}
 		if request.Annotations["authorization.k8s.io/decision"] == "forbid" {
-			t.Errorf("it may not %s %s", request.Verb, resource)
+			t.Errorf("the manager has no permission to %s %s", request.Verb, resource)
 			continue
 		}
 		verbs := []string{request.Verb}
 		if request.Verb == "watch" {
-			verbs = []string{"list", "watch"} // not every server can begin a watch with what is there
+			verbs = []string{"list", "watch"} // not every server can start a watch with a list
 		}
 		for _, verb := range verbs {
 			if !slices.Contains(want[resource], verb) {
@@ -83,7 +84,7 @@ func addedResources(t *testing.T) (added []string) {
 	return added
 }
 
-// audited is what is looked at of an entry in an audit log.
+// audited has the fields of an audit log's entry that this test needs.
 type audited struct {
 	Verb             string
 	ImpersonatedUser struct{ Username string }
@@ -91,14 +92,14 @@ type audited struct {
 	Annotations      map[string]string
 }
 
-// requestsOf returns the requests for resources that account has made.
+// requestsOf returns account's requests for resources.
 func requestsOf(t *testing.T, account string) (requests []audited) {
 	t.Helper()
 	text, err := os.ReadFile(auditLog())
 	must(t, err)
 	for line := range strings.Lines(string(text)) {
 		if !strings.HasSuffix(line, "\n") {
-			break // it is being written
+			break // the API server is still writing this line
 		}
 		var entry audited
 		must(t, json.Unmarshal([]byte(line), &entry))
@@ -117,7 +118,7 @@ func allowed(t *testing.T, account string) map[string][]string {
 		if kind := object.GetKind(); kind != "ClusterRoleBinding" && kind != "RoleBinding" {
 			continue
 		}
-		var binding rbacv1.ClusterRoleBinding // a RoleBinding has nothing else
+		var binding rbacv1.ClusterRoleBinding // a RoleBinding has the same fields
 		must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &binding))
 		for _, subject := range binding.Subjects {
 			if account == "system:serviceaccount:"+subject.Namespace+":"+subject.Name {
@@ -130,7 +131,7 @@ func allowed(t *testing.T, account string) map[string][]string {
 		if !bound[object.GetKind()+" "+object.GetName()] {
 			continue
 		}
-		var role rbacv1.ClusterRole // a Role has nothing else
+		var role rbacv1.ClusterRole // a Role has the same fields
 		must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role))
 		for _, rule := range role.Rules {
 			for _, group := range rule.APIGroups {
@@ -164,7 +165,7 @@ func buildDefault(t *testing.T) (objects []*unstructured.Unstructured) {
 // written for a release.
 var kustomizeDefault = sync.OnceValues(func() ([]byte, error) {
 	build := exec.Command("go", "tool", "kustomize", "build", filepath.Join("..", "config", "default"))
-	build.Env = append(os.Environ(), "GOWORK=off") // the tool is one of this module
+	build.Env = append(os.Environ(), "GOWORK=off") // the tool is in this module's go.mod
 	build.Stderr = os.Stderr
 	return build.Output()
 })

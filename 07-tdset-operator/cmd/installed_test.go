@@ -1,7 +1,7 @@
-// What `make deploy` applies, on a real API server: two copies of the manager, with the arguments
-// that the Deployment gives them, under its ServiceAccount. No kubelet is there, and no network
-// between Pods, so the test starts the copies, brings them their certificate, and leads the API
-// server to them. What needs a cluster that has all that is in test/e2e.
+// The objects that `make deploy` applies, on a real API server, with two replicas of the manager.
+// They have the Deployment's arguments and its ServiceAccount. There is no kubelet and no Pod
+// network, so the test starts the replicas, copies the certificate, and makes the API server call
+// them. The tests that need a whole cluster are in test/e2e.
 
 package main
 
@@ -46,57 +46,57 @@ func TestTheInstalledManager(t *testing.T) {
 	kubeconfig := kubeconfigOf(t, config, account)
 	args := deployment.Spec.Template.Spec.Containers[0].Args
 
-	var copies []*managerCopy
+	var replicas []*managerReplica
 	for range 2 {
-		copies = append(copies, startCopy(t, kubeconfig, args))
+		replicas = append(replicas, startReplica(t, kubeconfig, args))
 	}
-	eventually(t, "the certificate is made, and both copies are ready", copies, func(ctx context.Context) bool {
+	eventually(t, "there is a certificate, and both replicas are ready", replicas, func(ctx context.Context) bool {
 		ready := true
-		for _, c := range copies {
+		for _, c := range replicas {
 			c.beKubelet(ctx, t, api)
 			ready = ready && c.isReady(ctx)
 		}
 		return ready
 	})
 
-	for _, c := range copies {
+	for _, c := range replicas {
 		if err := c.serves(trustedCA(t, api)); err != nil {
-			t.Errorf("the API server wouldn't trust what is served: %v", err)
+			t.Errorf("the CA in the webhook configuration hasn't signed the certificate that the manager serves: %v", err)
 		}
-		for who, want := range map[string]int{"nobody": http.StatusUnauthorized, "somebody": http.StatusForbidden, "prometheus": http.StatusOK} {
+		for who, want := range map[string]int{"anonymous": http.StatusUnauthorized, "unauthorized": http.StatusForbidden, "prometheus": http.StatusOK} {
 			if got := c.metrics(t, tokenOf(t, api, who)); got != want {
-				t.Errorf("%s gets %d from the metrics, want %d", who, got, want)
+				t.Errorf("the client %s gets %d from /metrics, want %d", who, got, want)
 			}
 		}
-		leadTo(t, api, c)
-		liveAsATDSet(t, config, api, newNamespace(t, api), copies)
+		routeTo(t, api, c)
+		liveAsATDSet(t, config, api, newNamespace(t, api), replicas)
 	}
 
-	for _, c := range copies {
+	for _, c := range replicas {
 		if code := c.stop(t); code != 0 {
-			t.Errorf("the manager ended with the exit code %d:\n%s", code, &c.log)
+			t.Errorf("the manager's exit code is %d, want 0:\n%s", code, &c.log)
 		}
 	}
 	var lease coordinationv1.Lease
 	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: installed, Name: "tdset-controller"}, &lease))
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
-		t.Errorf("no copy runs any more, and %q holds the lease", holder)
+		t.Errorf("after the shutdown, %q holds the lease, want no holder", holder)
 	}
 	compareVerbs(t, account)
 }
 
-// liveAsATDSet is a life with all that makes the manager ask for something.
-func liveAsATDSet(t *testing.T, config *rest.Config, api client.Client, namespace string, copies []*managerCopy) {
+// liveAsATDSet takes a TDSet through everything that makes the manager send requests.
+func liveAsATDSet(t *testing.T, config *rest.Config, api client.Client, namespace string, replicas []*managerReplica) {
 	t.Helper()
 	tdset := tdsetOf(namespace)
-	eventually(t, "the webhook is called, and the TDSet is made", copies, func(ctx context.Context) bool { return api.Create(ctx, tdset) == nil })
+	eventually(t, "the webhook accepts the TDSet", replicas, func(ctx context.Context) bool { return api.Create(ctx, tdset) == nil })
 	warnedOfFreeHours(t, config, namespace)
 	key, deployment, service := client.ObjectKeyFromObject(tdset), &appsv1.Deployment{}, &corev1.Service{}
-	eventually(t, "it has its Deployment and its Service", copies, func(ctx context.Context) bool {
+	eventually(t, "the TDSet has its Deployment and its Service", replicas, func(ctx context.Context) bool {
 		return api.Get(ctx, key, deployment) == nil && api.Get(ctx, key, service) == nil
 	})
 	beDeploymentController(t, api, deployment)
-	eventually(t, "it is available, and its users are told", copies, func(ctx context.Context) bool {
+	eventually(t, "the TDSet is available, and has an Event", replicas, func(ctx context.Context) bool {
 		var events eventsv1.EventList
 		must(t, api.Get(ctx, key, tdset))
 		must(t, api.List(ctx, &events, client.InNamespace(namespace)))
@@ -104,21 +104,21 @@ func liveAsATDSet(t *testing.T, config *rest.Config, api client.Client, namespac
 			slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool { return e.Regarding.UID == tdset.UID && e.Reason == "Scaled" })
 	})
 	must(t, api.Patch(t.Context(), tdset, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"service":null}}`))))
-	eventually(t, "it has no Service", copies, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, service)) })
+	eventually(t, "its Service is deleted", replicas, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, service)) })
 	must(t, api.Delete(t.Context(), tdset))
-	eventually(t, "its Deployment is drained", copies, func(ctx context.Context) bool {
+	eventually(t, "its Deployment is scaled to zero", replicas, func(ctx context.Context) bool {
 		return api.Get(ctx, key, deployment) == nil && *deployment.Spec.Replicas == 0
 	})
 	beDeploymentController(t, api, deployment)
-	eventually(t, "it is gone", copies, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, tdset)) })
+	eventually(t, "the TDSet is gone", replicas, func(ctx context.Context) bool { return apierrors.IsNotFound(api.Get(ctx, key, tdset)) })
 }
 
-// warnedOfFreeHours fails the test if a user who makes a TDSet with hours in no window isn't
-// warned: only a webhook can do that.
+// warnedOfFreeHours fails the test if there is no warning for hours that are in no window. Only the
+// webhook warns, so this shows that it is called.
 func warnedOfFreeHours(t *testing.T, config *rest.Config, namespace string) {
 	t.Helper()
-	said, config := &warnings{}, rest.CopyConfig(config)
-	config.WarningHandler = said
+	got, config := &warnings{}, rest.CopyConfig(config)
+	config.WarningHandler = got
 	user, err := client.New(config, client.Options{Scheme: scheme})
 	must(t, err)
 	tdset := tdsetOf(namespace)
@@ -126,17 +126,17 @@ func warnedOfFreeHours(t *testing.T, config *rest.Config, namespace string) {
 
 	must(t, user.Create(t.Context(), tdset, client.DryRunAll))
 
-	if len(said.texts) != 1 || !strings.Contains(said.texts[0], "no window includes the hours 23 to 24") {
-		t.Errorf("its user is warned: %q, want one warning of the hour from 23 to 24", said.texts)
+	if len(got.texts) != 1 || !strings.Contains(got.texts[0], "no window includes the hours 23 to 24") {
+		t.Errorf("got the warnings %q, want one about the hours 23 to 24", got.texts)
 	}
 }
 
-// warnings are what the API server has warned of.
+// warnings collects the API server's warnings.
 type warnings struct{ texts []string }
 
 func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.texts = append(w.texts, text) }
 
-// beDeploymentController says that all that the Deployment asks for is there.
+// beDeploymentController reports all of the Deployment's replicas as available.
 func beDeploymentController(t *testing.T, api client.Client, deployment *appsv1.Deployment) {
 	t.Helper()
 	replicas := *deployment.Spec.Replicas
@@ -147,7 +147,7 @@ func beDeploymentController(t *testing.T, api client.Client, deployment *appsv1.
 }
 
 // install applies what `make deploy` does. The webhooks are deleted when the test ends, because
-// nobody could create a TDSet otherwise.
+// otherwise no other test could create a TDSet.
 func install(t *testing.T, api client.Client) {
 	t.Helper()
 	for _, object := range buildDefault(t) {
@@ -156,13 +156,14 @@ func install(t *testing.T, api client.Client) {
 	t.Cleanup(func() {
 		ctx := context.Background()
 		must(t, api.Delete(ctx, &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: validating}}))
-		eventually(t, "the server asks no longer", nil, func(context.Context) bool { return api.Create(ctx, tdsetOf("default"), client.DryRunAll) == nil })
+		eventually(t, "the API server no longer calls the webhooks", nil, func(context.Context) bool { return api.Create(ctx, tdsetOf("default"), client.DryRunAll) == nil })
 	})
 }
 
-// leadTo leads the API server to that copy: the Service becomes another name of this machine, and
-// the port is the copy's. By what name the API server calls it, and whom it trusts, stays as it is.
-func leadTo(t *testing.T, api client.Client, c *managerCopy) {
+// routeTo makes the API server call that replica: the Service becomes an alias of localhost, with
+// the replica's port. The Service's name and the CA stay the same, so the certificate is checked as
+// always.
+func routeTo(t *testing.T, api client.Client, c *managerReplica) {
 	t.Helper()
 	_, port, err := net.SplitHostPort(c.webhooks)
 	must(t, err)
@@ -173,8 +174,7 @@ func leadTo(t *testing.T, api client.Client, c *managerCopy) {
 	must(t, api.Patch(t.Context(), validate, toPort(port, len(validate.Webhooks))))
 }
 
-// toPort returns a patch that sets the port of all webhooks in a configuration, which has that
-// many.
+// toPort returns a patch for a configuration with that number of webhooks. It sets their port.
 func toPort(port string, webhooks int) client.Patch {
 	var operations []string
 	for i := range webhooks {
@@ -183,7 +183,7 @@ func toPort(port string, webhooks int) client.Patch {
 	return client.RawPatch(types.JSONPatchType, []byte("["+strings.Join(operations, ",")+"]"))
 }
 
-// kubeconfigOf returns the path of a kubeconfig that has only the rights of that ServiceAccount.
+// kubeconfigOf returns the path of a kubeconfig with only the permissions of that ServiceAccount.
 func kubeconfigOf(t *testing.T, config *rest.Config, account string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -213,11 +213,11 @@ func trustedCA(t *testing.T, api client.Client) *x509.CertPool {
 	return pool
 }
 
-// tokenOf returns a token of that ServiceAccount: none for nobody, and one that may read the
-// metrics for prometheus.
+// tokenOf returns a token of that ServiceAccount. anonymous has no token, and only prometheus may
+// read the metrics.
 func tokenOf(t *testing.T, api client.Client, who string) string {
 	t.Helper()
-	if who == "nobody" {
+	if who == "anonymous" {
 		return ""
 	}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: who}}

@@ -1,4 +1,4 @@
-// The start and the end of the tests.
+// Setup and teardown of this package's tests.
 
 package main
 
@@ -14,8 +14,9 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its context, and all that it runs.
-// With a certain environment this program is the manager itself: see process_test.go.
+// TestMain fails the run if a goroutine is left behind. The manager has to stop everything that it
+// runs when its context ends. If an environment variable is set, this program is the manager
+// itself: see process_test.go.
 func TestMain(m *testing.M) {
 	if os.Getenv(beTheManager) != "" {
 		main()
@@ -23,12 +24,13 @@ func TestMain(m *testing.M) {
 	}
 	utils.ShareLog()
 	ctrl.SetLogger(klog.Background()) // as run does
-	// controller-runtime's watch of metadata leaves one behind when its context ends: the watch then says why, and nobody listens any more
-	// (apimachinery 0.37.2, watch.Filter). That is when the program ends.
+	// controller-runtime's watch of metadata leaks a goroutine when its context ends: it sends a
+	// last event, which nobody receives (apimachinery 0.37.2, watch.Filter). In production, the
+	// program exits then.
 	goleak.VerifyTestMain(andStop{m}, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
 }
 
-// andStop runs the tests, and then stops the API server that they have shared: its clients' connections aren't leaks.
+// andStop stops the shared API server after the tests, before goroutines are counted.
 type andStop struct{ *testing.M }
 
 func (tests andStop) Run() (code int) {

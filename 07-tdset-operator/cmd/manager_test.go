@@ -1,4 +1,4 @@
-// The manager's options: what its cache keeps and refuses.
+// The manager's options: what its cache contains, and which reads it refuses.
 
 package main
 
@@ -22,8 +22,8 @@ import (
 
 var tdsetKind = schedulev1.GroupVersion.WithKind("TDSet")
 
-// What is read is watched: of any other type the cache would have to begin to, and says instead
-// that it doesn't, at once.
+// The cache contains the types that the controller watches. A read of any other type fails at once,
+// instead of starting an informer.
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	config, api, namespace := newAPIServer(t)
 	o := optionsFor(namespace)
@@ -45,28 +45,28 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 
 	key := client.ObjectKeyFromObject(tdset)
 	for _, object := range []client.Object{&schedulev1.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, metadataOfPods()} {
-		eventually(t, "the cache has it", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
-		// Who owns which field takes a third of the memory, and nobody here asks for it.
+		eventually(t, "the object is in the cache", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
+		// managedFields take a third of the memory, and nothing here reads them.
 		if fields := object.GetManagedFields(); len(fields) > 0 {
-			t.Errorf("a %T is kept with its managed fields", object)
+			t.Errorf("a cached %T has managedFields, want none", object)
 		}
 	}
-	// What happened to these came before that Pod.
-	for name, what := range map[string]string{"another": "that isn't a TDSet's", "evicted": "that has finished"} {
+	// These Pods were created first, so their events have arrived by now.
+	for name, what := range map[string]string{"another": "without a TDSet", "evicted": "that has finished"} {
 		if err := mgr.GetClient().Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, metadataOfPods()); !apierrors.IsNotFound(err) {
-			t.Errorf("a Pod %s: got the error %v, want that there is none", what, err)
+			t.Errorf("get a Pod %s: got the error %v, want NotFound", what, err)
 		}
 	}
 	for what, object := range map[string]client.Object{"a Secret": &corev1.Secret{}, "a whole Pod": &corev1.Pod{}} {
 		err := mgr.GetClient().Get(t.Context(), key, object)
 		if notCached := (&cache.ErrResourceNotCached{}); !errors.As(err, &notCached) {
-			t.Errorf("%s: got the error %v, want that it isn't cached", what, err)
+			t.Errorf("get %s: got the error %v, want ErrResourceNotCached", what, err)
 		}
 	}
 }
 
-// tdsetOf returns a TDSet that asks for all that there is to ask for, and needs no Pods: nobody
-// makes any here.
+// tdsetOf returns a TDSet that uses every field, but needs no Pods, because nothing creates them
+// here.
 func tdsetOf(namespace string) *schedulev1.TDSet {
 	return &schedulev1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"},
@@ -91,8 +91,8 @@ func metadataOfPods() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
 }
 
-// optionsFor returns what the flags say by default, but for one namespace and without servers. Each
-// test has a controller of the same name.
+// optionsFor returns the flags' default options, but for one namespace and without servers. The
+// tests' controllers all have the same name, so their names aren't validated.
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace, watchIdleTimeout: time.Minute, drainTimeout: time.Minute}
 	o.Metrics.BindAddress, o.HealthProbeBindAddress = "0", "0"
@@ -105,10 +105,10 @@ func optionsFor(namespace string) options {
 // runManager runs a manager until the test ends.
 func runManager(t *testing.T, mgr ctrl.Manager) {
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- start(ctx, mgr) }()
+	stopped := make(chan error)
+	go func() { stopped <- start(ctx, mgr) }()
 	t.Cleanup(func() {
 		stop()
-		must(t, <-ended)
+		must(t, <-stopped)
 	})
 }

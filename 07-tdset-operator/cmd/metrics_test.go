@@ -1,5 +1,5 @@
-// To whom metrics are served, and how. Those for others than this machine are asked for in installed_test.go, where there is an API
-// server that says who may read them.
+// Who may read the metrics, and how they are served. installed_test.go reads them as a remote
+// client, because that needs an API server to check permissions.
 
 package main
 
@@ -17,10 +17,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// What leaves this machine is encrypted, and for those who may read it. In doubt, too.
+// Metrics that leave this machine are encrypted, and for authorized clients only. That includes
+// addresses that might leave it.
 func TestMetricsOptions(t *testing.T) {
 	for address, wantSecure := range map[string]bool{
-		"0": false, // nowhere
+		"0": false, // disabled
 
 		"127.0.0.1:0":    false,
 		"127.0.0.2:8080": false,
@@ -30,9 +31,9 @@ func TestMetricsOptions(t *testing.T) {
 		"0.0.0.0:8443":       true,
 		"[::]:8443":          true,
 		"10.0.0.1:8443":      true,
-		"localhost:8080":     true, // a name, which may lead anywhere
+		"localhost:8080":     true, // a name can resolve to any address
 		"[fe80::1%eth0]:443": true,
-		"":                   true, // controller-runtime takes it for :8080
+		"":                   true, // controller-runtime's default, :8080
 		"8080":               true,
 		"127.0.0.1":          true,
 	} {
@@ -40,7 +41,7 @@ func TestMetricsOptions(t *testing.T) {
 			got := metricsserver.Options{BindAddress: address}
 			secureMetrics(&got)
 			if got.BindAddress != address || got.SecureServing != wantSecure || (got.FilterProvider != nil) != wantSecure {
-				t.Errorf("served at %q, by HTTPS: %v, with a filter: %v; want at %q, and both: %v",
+				t.Errorf("got the address %q, HTTPS %v, authorization %v; want the address %q, and both %v",
 					got.BindAddress, got.SecureServing, got.FilterProvider != nil, address, wantSecure)
 			}
 		})
@@ -58,12 +59,13 @@ func TestMetricsOnLoopbackAreForAll(t *testing.T) {
 	must(t, err)
 	for _, want := range []string{"go_goroutines ", "tdset_transition_lag_seconds_count "} { // Go's, and our own
 		if response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
-			t.Errorf("the answer is %d, without %s:\n%s", response.StatusCode, want, body)
+			t.Errorf("got the status %d, want 200 and %s:\n%s", response.StatusCode, want, body)
 		}
 	}
 }
 
-// serveMetrics serves them at address until the test ends, and returns how to get there on this machine.
+// serveMetrics serves metrics at address until the test ends, and returns an address to read them
+// at.
 func serveMetrics(t *testing.T, address string, config *rest.Config) string {
 	t.Helper()
 	httpClient, err := rest.HTTPClientFor(config)
@@ -73,11 +75,11 @@ func serveMetrics(t *testing.T, address string, config *rest.Config) string {
 	server, err := metricsserver.NewServer(options, config, httpClient)
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- server.Start(ctx) }()
+	stopped := make(chan error)
+	go func() { stopped <- server.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		must(t, <-ended)
+		must(t, <-stopped)
 	})
 	var port string
 	err = wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {

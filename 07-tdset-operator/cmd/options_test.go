@@ -1,4 +1,4 @@
-// Options that can't be are refused with a message that says what to do.
+// Invalid options are refused with a message that says what to do.
 
 package main
 

@@ -1,4 +1,4 @@
-// A start without permissions: what is missing is said, and waited for.
+// A start without permissions: the log says what is missing, and the program waits for it.
 
 package main
 
@@ -17,15 +17,16 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// They may come later than a controller waits for its informers (CacheSyncTimeout). So the manager
-// has made them before, and waits for them without a limit.
-func TestPermissionsThatComeLate(t *testing.T) {
+// The permissions may be applied later than a controller waits for its informers
+// (CacheSyncTimeout). So makeInformers makes them before, and the manager waits for them without a
+// limit.
+func TestLatePermissions(t *testing.T) {
 	log := utils.CaptureLog(t)
 	_, api, namespace := newAPIServer(t)
 	user, err := testEnv.AddUser(envtest.User{Name: "late"}, nil)
 	must(t, err)
 	o := optionsFor(namespace)
-	o.HealthProbeBindAddress, o.Controller.CacheSyncTimeout = freeAddress(t), hastyTimeout
+	o.HealthProbeBindAddress, o.Controller.CacheSyncTimeout = freeAddress(t), shortTimeout
 	mapper, err := newMapper(user.Config())
 	must(t, err)
 	mgr, err := newManager(user.Config(), mapper, o)
@@ -33,19 +34,19 @@ func TestPermissionsThatComeLate(t *testing.T) {
 	must(t, setUp(t.Context(), mgr, o))
 	tdset := tdsetOf(namespace)
 	must(t, api.Create(t.Context(), tdset))
-	began, probe := time.Now(), managerCopy{probes: o.HealthProbeBindAddress}
+	began, probe := time.Now(), managerReplica{probes: o.HealthProbeBindAddress}
 	runManager(t, mgr)
 
-	eventually(t, "it has waited long, and says what for", nil, func(context.Context) bool {
+	eventually(t, "the log names every missing permission", nil, func(context.Context) bool {
 		for _, resource := range []string{"tdsets.schedule.rs", "deployments.apps", "services", "pods"} {
 			if !strings.Contains(log.String(), resource+" is forbidden: ") {
 				return false
 			}
 		}
-		return time.Since(began) > 2*hastyTimeout
+		return time.Since(began) > 2*shortTimeout
 	})
 	if probe.isReady(t.Context()) {
-		t.Error("it is ready, and knows nothing of the cluster")
+		t.Error("the manager is ready before its caches are synced")
 	}
 	log.MustHave(t, "Waiting: are the permissions applied?")
 
@@ -54,12 +55,12 @@ func TestPermissionsThatComeLate(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "late"}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 	}))
-	eventually(t, "it is ready", nil, probe.isReady)
-	eventually(t, "its work has begun", nil, func(ctx context.Context) bool {
+	eventually(t, "the manager is ready", nil, probe.isReady)
+	eventually(t, "the TDSet is reconciled", nil, func(ctx context.Context) bool {
 		must(t, api.Get(ctx, client.ObjectKeyFromObject(tdset), tdset))
 		return controllerutil.ContainsFinalizer(tdset, "schedule.rs/drain")
 	})
 }
 
-// hastyTimeout is how long a controller waits for its informers here.
-const hastyTimeout = time.Second
+// shortTimeout is how long a controller waits for its informers here.
+const shortTimeout = time.Second

@@ -1,5 +1,5 @@
-// The program itself: this test's own binary, which is the manager if it is told so (see TestMain).
-// So flags are read, a signal ends it, and its exit code says how that went.
+// The program as a process: this test's own binary, which TestMain turns into the manager. So the
+// tests cover flags, signals and exit codes.
 
 package main
 
@@ -51,52 +51,52 @@ func TestHelp(t *testing.T) {
 			process := exec.Command(os.Args[0], test.arg)
 			process.Env = append(os.Environ(), beTheManager+"=1")
 
-			said, _ := process.CombinedOutput() // what went wrong is in the exit code
+			output, _ := process.CombinedOutput() // the exit code has the error
 
 			if code := process.ProcessState.ExitCode(); code != test.wantCode {
-				t.Errorf("its exit code is %d, want %d", code, test.wantCode)
+				t.Errorf("the exit code is %d, want %d", code, test.wantCode)
 			}
 			for _, want := range test.want {
-				if !strings.Contains(string(said), want) {
-					t.Errorf("it doesn't say %q:\n%s", want, said)
+				if !strings.Contains(string(output), want) {
+					t.Errorf("the output doesn't contain %q:\n%s", want, output)
 				}
 			}
 		})
 	}
 }
 
-// Without permissions the caches aren't filled, and nothing is begun. It can be stopped all the
-// same.
+// Without permissions the caches never sync, so no worker starts. The program must still stop on a
+// signal.
 func TestStoppedWhileWaitingForPermissions(t *testing.T) {
 	newAPIServer(t)
-	nobody, err := testEnv.AddUser(envtest.User{Name: "who may do nothing"}, nil)
+	nobody, err := testEnv.AddUser(envtest.User{Name: "without permissions"}, nil)
 	must(t, err)
 	kubeconfig, err := nobody.KubeConfig()
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(path, kubeconfig, 0o600))
-	waiting := startCopy(t, path, nil)
-	eventually(t, "it says what it waits for", []*managerCopy{waiting}, func(context.Context) bool {
+	waiting := startReplica(t, path, nil)
+	eventually(t, "the log says what is missing", []*managerReplica{waiting}, func(context.Context) bool {
 		return strings.Contains(waiting.log.String(), "are the permissions applied?")
 	})
 
 	if code := waiting.stop(t); code != 0 {
-		t.Errorf("it ended with the exit code %d, want 0:\n%s", code, &waiting.log)
+		t.Errorf("the exit code is %d, want 0:\n%s", code, &waiting.log)
 	}
 }
 
-// managerCopy is a process.
-type managerCopy struct {
+// managerReplica is one manager process.
+type managerReplica struct {
 	process                  *exec.Cmd
 	log                      utils.Log
 	certs                    string
 	webhooks, probes, secure string // addresses
 }
 
-// startCopy starts the manager with those arguments, and with addresses and a folder of its own.
-func startCopy(t *testing.T, kubeconfig string, args []string) *managerCopy {
+// startReplica starts the manager with those arguments, and with its own addresses and folder.
+func startReplica(t *testing.T, kubeconfig string, args []string) *managerReplica {
 	t.Helper()
-	c := &managerCopy{certs: t.TempDir(), webhooks: freeAddress(t), probes: freeAddress(t), secure: freeAddress(t)}
+	c := &managerReplica{certs: t.TempDir(), webhooks: freeAddress(t), probes: freeAddress(t), secure: freeAddress(t)}
 	c.process = exec.Command(os.Args[0])
 	_, port, _ := net.SplitHostPort(c.webhooks)
 	_, securePort, _ := net.SplitHostPort(c.secure)
@@ -112,38 +112,38 @@ func startCopy(t *testing.T, kubeconfig string, args []string) *managerCopy {
 	return c
 }
 
-func (c *managerCopy) kill() {
+func (c *managerReplica) kill() {
 	if c.process.ProcessState == nil {
 		_ = c.process.Process.Kill()
 		_ = c.process.Wait()
 	}
 }
 
-// stop ends the process as a kubelet does, and returns its exit code.
-func (c *managerCopy) stop(t *testing.T) int {
+// stop stops the process as a kubelet does, and returns its exit code.
+func (c *managerReplica) stop(t *testing.T) int {
 	t.Helper()
 	must(t, c.process.Process.Signal(syscall.SIGTERM))
-	tooLong := time.AfterFunc(30*time.Second, func() { c.process.Process.Kill() })
-	defer tooLong.Stop()
-	_ = c.process.Wait() // what went wrong is in the exit code
+	deadline := time.AfterFunc(30*time.Second, func() { c.process.Process.Kill() })
+	defer deadline.Stop()
+	_ = c.process.Wait() // the exit code has the error
 	return c.process.ProcessState.ExitCode()
 }
 
-// beKubelet brings what is in the Secret into the folder that it is mounted at.
-func (c *managerCopy) beKubelet(ctx context.Context, t *testing.T, api client.Client) {
+// beKubelet copies the Secret into the folder that it is mounted at.
+func (c *managerReplica) beKubelet(ctx context.Context, t *testing.T, api client.Client) {
 	t.Helper()
 	var secret corev1.Secret
 	must(t, api.Get(ctx, client.ObjectKey{Namespace: installed, Name: certSecret}, &secret))
-	for _, name := range []string{"tls.key", "tls.crt"} { // what is waited for comes last
+	for _, name := range []string{"tls.key", "tls.crt"} { // tls.crt comes last, because the manager waits for it
 		file, data := filepath.Join(c.certs, name), secret.Data[name]
-		if there, _ := os.ReadFile(file); len(data) > 0 && !bytes.Equal(there, data) {
+		if old, _ := os.ReadFile(file); len(data) > 0 && !bytes.Equal(old, data) {
 			must(t, os.WriteFile(file+".new", data, 0o600))
 			must(t, os.Rename(file+".new", file))
 		}
 	}
 }
 
-func (c *managerCopy) isReady(ctx context.Context) bool {
+func (c *managerReplica) isReady(ctx context.Context) bool {
 	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.probes+"/readyz", nil)
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	if err != nil {
@@ -153,8 +153,8 @@ func (c *managerCopy) isReady(ctx context.Context) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// serves connects as the API server does, which calls the Service by its name.
-func (c *managerCopy) serves(trusted *x509.CertPool) error {
+// serves connects as the API server does, which expects the Service's name in the certificate.
+func (c *managerReplica) serves(trusted *x509.CertPool) error {
 	connection, err := tls.Dial("tcp", c.webhooks, &tls.Config{
 		RootCAs: trusted, ServerName: webhookService + "." + installed + ".svc", NextProtos: []string{"h2", "http/1.1"},
 	})
@@ -163,27 +163,27 @@ func (c *managerCopy) serves(trusted *x509.CertPool) error {
 	}
 	defer connection.Close()
 	if protocol := connection.ConnectionState().NegotiatedProtocol; protocol != "http/1.1" {
-		return fmt.Errorf("it speaks %s", protocol)
+		return fmt.Errorf("the protocol is %s, want http/1.1", protocol)
 	}
 	return nil
 }
 
 // metrics returns the HTTP status that a client with that token gets.
-func (c *managerCopy) metrics(t *testing.T, token string) int {
+func (c *managerReplica) metrics(t *testing.T, token string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+c.secure+"/metrics", nil)
 	must(t, err)
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	// The manager has made the certificate for itself.
+	// The manager's own certificate isn't signed by a CA.
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}).Do(request)
 	must(t, err)
 	response.Body.Close()
 	return response.StatusCode
 }
 
-// freeAddress returns one of this machine that nobody listens at.
+// freeAddress returns a free address on this machine.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -192,18 +192,18 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// eventually waits until something holds, and fails if that takes too long: then the copies are
-// ended, and what they said is shown.
-func eventually(t *testing.T, what string, copies []*managerCopy, holds func(context.Context) bool) {
+// eventually waits until a condition holds. If that takes too long, it stops the replicas, shows
+// their logs, and fails the test.
+func eventually(t *testing.T, what string, replicas []*managerReplica, holds func(context.Context) bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), 50*time.Millisecond, time.Minute, true,
 		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
 	if err == nil {
 		return
 	}
-	for i, c := range copies {
+	for i, c := range replicas {
 		c.kill()
-		t.Logf("copy %d:\n%s", i, &c.log)
+		t.Logf("replica %d:\n%s", i, &c.log)
 	}
 	t.Fatalf("still not true after a minute: %s", what)
 }

@@ -9,7 +9,7 @@
 // says: its subject becomes the account in staging, and the first installation loses its permissions
 //
 // fails: TestStaging/it has no CRD
-// says: CustomResourceDefinition foos.samplecontroller.k8s.io is the first installation's
+// says: CustomResourceDefinition foos.samplecontroller.k8s.io belongs to the first installation
 //
 // fails: TestStaging/it has no webhooks
 // says: MutatingWebhookConfiguration foo-operator-mutating-webhook-configuration
