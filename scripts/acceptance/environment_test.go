@@ -76,7 +76,7 @@ type judged struct {
 // holds reports whether the program is declared to keep the promise, or all promises through the
 // fault.
 func (j judged) holds(name string) bool {
-	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotAsked(j.chapter, name) == "" && whyLeftOut(name) == ""
+	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotTested(j.chapter, name) == "" && whyLeftOut(name) == ""
 }
 
 // isFull reports whether it is the chapter's own program, and not an exercise's solution, which is as
@@ -90,7 +90,7 @@ func (j judged) runsInCluster() bool {
 	return j.isFull() && (found || err != nil) // an error is for the tests to show
 }
 
-// patience bounds every wait, unless TEST_PATIENCE says otherwise: where Pods are simulated, and
+// patience bounds every wait, unless TEST_TIMEOUT says otherwise: where Pods are simulated, and
 // where containers have to be started. It is long since a loaded machine is slow, and costs nothing
 // when all is well.
 const (
@@ -127,9 +127,9 @@ func newEnvironment() (*environment, error) {
 	if kindNode() != "" {
 		env.patience = patienceWithContainers
 	}
-	if limit := os.Getenv("TEST_PATIENCE"); limit != "" {
+	if limit := os.Getenv("TEST_TIMEOUT"); limit != "" {
 		if env.patience, err = time.ParseDuration(limit); err != nil {
-			return nil, fmt.Errorf("TEST_PATIENCE: %w", err)
+			return nil, fmt.Errorf("TEST_TIMEOUT: %w", err)
 		}
 	}
 	if inCluster() && kindNode() == "" {

@@ -38,13 +38,14 @@ timetables. scripts/INSTRUCTOR.md says what to prepare.`,
 			}
 			text := string(page)
 			if len(args) == 1 {
+				introduction, _, _ := strings.Cut(text, "\n## ")
 				_, after, found := strings.Cut(text, "\n## "+args[0]+" (")
 				if !found {
 					return problem.New("there is no timetable %q", args[0]).
 						ToDo("choose 90m, 3h or 1day, the headings of scripts/AGENDA.md")
 				}
 				timetable, _, _ := strings.Cut(after, "\n## ")
-				text = "## " + args[0] + " (" + timetable
+				text = introduction + "\n## " + args[0] + " (" + timetable
 			}
 			_, err = fmt.Fprint(command.OutOrStdout(), sinceStart.ReplaceAllStringFunc(text, func(cell string) string {
 				since := sinceStart.FindStringSubmatch(cell)

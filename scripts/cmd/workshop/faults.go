@@ -69,7 +69,7 @@ argument, faults lists the faults. Flags after -- are the program's.`,
 func listFaults(w io.Writer) error {
 	var hints strings.Builder
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, fault := range faults.Makeable() {
+	for _, fault := range faults.Injectable() {
 		fmt.Fprintf(table, "%s\t%s\n", fault.Name, fault.Does)
 		if fault.Hint != "" {
 			fmt.Fprintf(&hints, "\n%s: %s\n", fault.Name, fault.Hint)

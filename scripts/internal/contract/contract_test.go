@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestAsked(t *testing.T) {
+func TestTested(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		chapter string
 		names   []string
@@ -89,7 +89,7 @@ func TestAsked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(names(Asked(chapters.Chapter{Name: test.chapter}, wanted)), ", "); got != test.want {
+			if got := strings.Join(names(Tested(chapters.Chapter{Name: test.chapter}, wanted)), ", "); got != test.want {
 				t.Errorf("asked for are %q, want %q", got, test.want)
 			}
 		})

@@ -28,8 +28,8 @@ type Contract struct {
 	Kind     string
 	Promises []Named
 	// notHeld says, by chapter number and the name of a promise or fault, why that isn't held;
-	// notAsked, why nobody asks. All that isn't named in either is held.
-	notHeld, notAsked map[string]map[string]string
+	// notTested, why nobody asks. All that isn't named in either is held.
+	notHeld, notTested map[string]map[string]string
 	// provided says in the same way on which condition a promise or fault is held, or thanks to what.
 	provided map[string]map[string]string
 }
@@ -110,7 +110,7 @@ func tdsets() Contract {
 			"02": {"F4a": late, "F4c": late, "F8": late},
 		},
 		provided: map[string]map[string]string{"02": {"F4b": tooMany}, "07": {"F4a": events, "F4c": events}},
-		notAsked: map[string]map[string]string{
+		notTested: map[string]map[string]string{
 			"01": exercise, "02": exercise, "03": exercise, "04": exercise, "05": exercise, "06": exercise,
 		},
 	}
@@ -135,9 +135,9 @@ func (c Contract) WhyNotHeld(chapter chapters.Chapter, name string) string {
 	return c.notHeld[chapter.Number()][name]
 }
 
-// WhyNotAsked says why nobody asks for that of the chapter's program; "" if somebody does.
-func (c Contract) WhyNotAsked(chapter chapters.Chapter, name string) string {
-	return c.notAsked[chapter.Number()][name]
+// WhyNotTested says why nobody asks for that of the chapter's program; "" if somebody does.
+func (c Contract) WhyNotTested(chapter chapters.Chapter, name string) string {
+	return c.notTested[chapter.Number()][name]
 }
 
 // WhyNotHeld is the same for the chapter's own program.

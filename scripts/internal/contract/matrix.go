@@ -92,7 +92,7 @@ func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chap
 			cell := "yes"
 			if reason := c.WhyNotHeld(chapter, named.Name); reason != "" {
 				cell = because("no", reason)
-			} else if reason := c.WhyNotAsked(chapter, named.Name); reason != "" {
+			} else if reason := c.WhyNotTested(chapter, named.Name); reason != "" {
 				cell = because("–", reason)
 			} else if condition := c.provided[chapter.Number()][named.Name]; condition != "" {
 				cell = because("yes", condition)

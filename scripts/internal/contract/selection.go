@@ -45,16 +45,16 @@ func Everything() (all []Named) {
 }
 
 // Asked are those of wanted that the chapter's programs are asked for: what isn't has no tests.
-func Asked(chapter chapters.Chapter, wanted []Named) []Named {
+func Tested(chapter chapters.Chapter, wanted []Named) []Named {
 	return slices.DeleteFunc(slices.Clone(wanted), func(named Named) bool {
-		return !slices.ContainsFunc(All(), func(c Contract) bool { return c.Asks(chapter, named) })
+		return !slices.ContainsFunc(All(), func(c Contract) bool { return c.Tests(chapter, named) })
 	})
 }
 
 // Asks reports whether the contract asks for any of these of the chapter's program.
-func (c Contract) Asks(chapter chapters.Chapter, these ...Named) bool {
+func (c Contract) Tests(chapter chapters.Chapter, these ...Named) bool {
 	return c.Judges(chapter) && slices.ContainsFunc(these, func(named Named) bool {
-		return (named.IsFault() || slices.Contains(c.Promises, named)) && c.WhyNotAsked(chapter, named.Name) == ""
+		return (named.IsFault() || slices.Contains(c.Promises, named)) && c.WhyNotTested(chapter, named.Name) == ""
 	})
 }
 

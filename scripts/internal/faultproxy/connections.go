@@ -1,5 +1,5 @@
-// The TCP connections under it all, on either side: known, so that they can be closed or frozen whatever TLS and HTTP/2
-// above them are about.
+// The TCP connections on both sides. The proxy knows them, so it can close or freeze them, whatever
+// TLS and HTTP/2 do above them.
 
 package faultproxy
 
@@ -23,7 +23,7 @@ func newConnections() *connections {
 	return &connections{open: map[*connection]struct{}{}}
 }
 
-// add takes a connection in. If all is closed already, so is the new one.
+// add adds a connection to the set. If the set is closed, it closes the connection too.
 func (c *connections) add(plain net.Conn) *connection {
 	added := &connection{Conn: plain, set: c}
 	added.changed = sync.NewCond(&added.mutex)
@@ -43,7 +43,7 @@ func (c *connections) all() []*connection {
 	return slices.Collect(maps.Keys(c.open))
 }
 
-// close closes all connections, and those to come.
+// close closes all connections, even those that are added later.
 func (c *connections) close() {
 	c.mutex.Lock()
 	c.closed = true
@@ -77,13 +77,13 @@ func (a accepting) Accept() (net.Conn, error) {
 	return a.set.add(plain), nil
 }
 
-// connection is a TCP connection that can be frozen: no byte and no end gets in or out.
+// connection is a TCP connection that can be frozen. Then nothing gets in or out, not even its end.
 type connection struct {
 	net.Conn
 	set *connections
 
 	mutex          sync.Mutex
-	changed        *sync.Cond // with mutex: one of these is another now
+	changed        *sync.Cond // uses mutex; signals that a field below has changed
 	frozen, closed bool
 }
 
@@ -102,7 +102,7 @@ func (c *connection) Write(buffer []byte) (int, error) {
 	return c.Conn.Write(buffer)
 }
 
-// Close closes the connection at once. Closed under TLS, as here, it ends for the other side without a farewell.
+// Close closes the connection below TLS, so the other side gets no close_notify.
 func (c *connection) Close() error {
 	c.set.mutex.Lock()
 	delete(c.set.open, c)
@@ -117,7 +117,7 @@ func (c *connection) isOpen() bool {
 	return !c.closed
 }
 
-// pass waits while the connection is frozen. It returns false if the connection was closed meanwhile.
+// pass waits while the connection is frozen, and returns false if it was closed meanwhile.
 func (c *connection) pass() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -127,12 +127,12 @@ func (c *connection) pass() bool {
 	return !c.frozen
 }
 
-// freeze stops all bytes. It returns false if they were stopped already.
+// freeze stops all bytes. It returns false if the connection was frozen already.
 func (c *connection) freeze() bool { return c.change(&c.frozen, true) }
 
 func (c *connection) thaw() { c.change(&c.frozen, false) }
 
-// change sets one of the connection's states, and reports whether it was another before.
+// change sets frozen or closed, and reports whether that changed its value.
 func (c *connection) change(state *bool, to bool) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -144,7 +144,7 @@ func (c *connection) change(state *bool, to bool) bool {
 
 type connectionKey struct{}
 
-// withConnection tells the requests on a connection which one it is.
+// withConnection gives a connection's requests access to it.
 func withConnection(ctx context.Context, encrypted net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, encrypted.(*tls.Conn).NetConn())
 }

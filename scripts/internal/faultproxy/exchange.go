@@ -1,6 +1,6 @@
-// The way of one request: it is read, it meets the rules that are in force, it goes to the server,
-// the answer meets the rules as well, and the client gets it. Whatever ends midway is cut as a
-// dying server cuts it: with its connection.
+// One request's way through the proxy: the proxy parses it, applies the rules that are in force,
+// sends it to the server, applies rules to the answer, and passes that on. If anything fails
+// midway, the proxy closes the connection, as a server that dies does.
 
 package faultproxy
 
@@ -18,10 +18,10 @@ type exchange struct {
 
 	connection *connection
 	client     context.Context // ends when the client leaves
-	ctx        context.Context // ends then, and when a fault wants it to
+	ctx        context.Context // ends with client, or when a fault ends it
 	end        context.CancelCauseFunc
 
-	doom *doom // of a watch that is not to last
+	doom *doom // nil, unless a fault will cut this watch
 }
 
 type exchangeKey struct{}
@@ -39,7 +39,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 
 	finished := false
 	defer func() {
-		// A client that gives up a request keeps its connection.
+		// A client that gives up on a request keeps its connection.
 		if !finished && x.client.Err() == nil {
 			x.connection.Close()
 		}
@@ -61,7 +61,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	finished = true
 }
 
-// enter counts a handler that begins. It returns false when the proxy is closed.
+// enter counts a handler that begins. It returns false if the proxy is closed.
 func (p *Proxy) enter() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -71,7 +71,8 @@ func (p *Proxy) enter() bool {
 	return !p.closed
 }
 
-// answered is called before the client gets the server's answer. An error keeps it from the client.
+// answered is called before the client gets the server's answer. If it returns an error, the client
+// gets no answer.
 func (p *Proxy) answered(response *http.Response) error {
 	x := response.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.Code = int32(response.StatusCode)
@@ -104,23 +105,23 @@ func (p *Proxy) record(x *exchange) {
 	}
 }
 
-// Follow calls do with each of the coming Requests. It must return soon, and not call the Proxy.
+// Follow calls do with each Request from now on. do must return soon, and must not call the Proxy.
 func (p *Proxy) Follow(do func(audit.Request)) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.followers = append(p.followers, do)
 }
 
-// Requests returns all requests so far that were answered, by the server or by a fault, in the
-// order of the answers: a watch counts when it begins. A request is there before the client gets
-// its answer.
+// Requests returns all requests that the server or a fault has answered, in the order of their
+// answers. A watch counts as answered when it begins. A request is included before its client gets
+// the answer.
 func (p *Proxy) Requests() []audit.Request {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return slices.Clone(p.requests)
 }
 
-// Writes returns those of the Requests that could change something, without Leases and Events.
+// Writes returns the Requests that could change something, without Leases and Events.
 func (p *Proxy) Writes() []audit.Request {
 	return slices.DeleteFunc(p.Requests(), func(r audit.Request) bool { return !isWrite(r) })
 }

@@ -1,5 +1,4 @@
-// A fault. Its caller can count its hits and stop it. To the proxy, it is a set of rules: what
-// happens to which of the coming requests.
+// What all faults share. To the proxy, a fault is a set of rules: what happens to which requests.
 
 package faultproxy
 
@@ -12,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// Fault is a fault that was asked for. It counts its hits, so that a test can wait for them.
+// Fault is a fault in effect. It counts its hits, so that a test can wait for them.
 type Fault struct {
 	name string
 	stop func() // may be nil
@@ -27,20 +26,20 @@ func newFault(name string) *Fault {
 	return &Fault{name: name, next: make(chan struct{})}
 }
 
-// Hits returns how many connections, watches or requests it has hit, as its method says.
+// Hits returns how many connections, watches or requests the fault has hit, as its method says.
 func (f *Fault) Hits() int {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	return f.hits
 }
 
-// Wait waits until the fault has hit so often, or ctx ends.
+// Wait waits until the fault has that many hits, or ctx ends.
 func (f *Fault) Wait(ctx context.Context, hits int) error {
 	for {
 		f.mutex.Lock()
-		sofar, next := f.hits, f.next
+		soFar, next := f.hits, f.next
 		f.mutex.Unlock()
-		if sofar >= hits {
+		if soFar >= hits {
 			return nil
 		}
 		select {
@@ -51,8 +50,8 @@ func (f *Fault) Wait(ctx context.Context, hits int) error {
 	}
 }
 
-// Stop ends the fault: what it would still do, it won't. It may be called twice. What has been hit
-// stays hit, but for Freeze and Silence.
+// Stop ends the fault: it hits nothing more. Only Freeze and Silence also undo what they did. It
+// may be called twice.
 func (f *Fault) Stop() {
 	f.mutex.Lock()
 	again := f.stopped
@@ -79,16 +78,16 @@ func (f *Fault) hit() {
 	f.next = make(chan struct{})
 }
 
-// Match reports whether a fault is meant for a request. Where several are given, all of them have to
-// agree; where none is, the fault is meant for everything. It must not call the Proxy.
+// Match reports whether a fault applies to a request. If a fault has several, all must agree; if it
+// has none, it applies to every request. A Match must not call the Proxy.
 type Match func(audit.Request) bool
 
-// Resource matches requests for these resources. As in RBAC, foos/status is a resource of its own.
+// Resource matches requests for these resources. As in RBAC, foos/status is a separate resource.
 func Resource(names ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(names, r.Resource) }
 }
 
-// Verb matches requests with one of these verbs, which are those of audit.Request.
+// Verb matches requests with one of these verbs, as in audit.Request.
 func Verb(verbs ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(verbs, r.Verb) }
 }
@@ -97,30 +96,30 @@ func matchesAll(r audit.Request, matches []Match) bool {
 	return !slices.ContainsFunc(matches, func(match Match) bool { return !match(r) })
 }
 
-// moment is the point in a request's way at which a rule acts.
+// moment is when a rule acts on a request.
 type moment int
 
 const (
-	asked moment = iota // the request has come; act returns what to answer in the server's stead
-	done                // the server has done it; an error of act keeps its answer from the client
+	asked moment = iota // the request has arrived; act returns the answer, and the server gets no request
+	done                // the server has done it; if act fails, the client gets no answer
 	begun               // the server has accepted a watch
 )
 
-// rule is a fault that waits for its requests.
+// rule is what a fault does to some requests.
 type rule struct {
 	*Fault
 	at      moment
 	matches []Match
-	skip    int // so many pass first
-	left    int // so many are hit; negative: no end
+	skip    int // how many requests pass first
+	left    int // how many it hits after those; negative: no limit
 	act     func(*exchange) error
-	holds   bool // act blocks until the fault is over, so the hit counts before it
+	holds   bool // act blocks until the fault ends, so the hit counts before act
 }
 
-// forever is for rules that act until they are stopped.
+// forever is for rules that act until the fault stops.
 const forever = -1
 
-// enforce puts rules in force until they are used up or the fault is stopped. All are of one fault.
+// enforce puts a fault's rules in force until they are used up or the fault is stopped.
 func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
 	fault.stop = func() {
 		p.mutex.Lock()
@@ -138,7 +137,7 @@ func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
 	return fault
 }
 
-// take returns the oldest rule for a request at this moment, or nil, and counts its use.
+// take returns the oldest rule for a request at this moment, or nil. It counts the use of the rule.
 func (p *Proxy) take(at moment, x *exchange) *rule {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -157,7 +156,8 @@ func (p *Proxy) take(at moment, x *exchange) *rule {
 	return nil
 }
 
-// doom cuts a watch in place of the event that follows after others; 0 cuts it at once.
+// doom cuts a watch instead of passing on the event that follows the first few. With after 0 it
+// cuts at once.
 type doom struct {
 	*Fault
 	after int

@@ -1,6 +1,6 @@
-// The faults. A connection fault hits everything on the connection: with HTTP/2, all of a client's
-// requests, writes in flight included. A watch fault leaves the connection and its other requests
-// alone. A single-request fault spares Leases and Events.
+// The faults. A connection fault hits everything on the connection. With HTTP/2, that is all of a
+// client's requests, writes in flight included. A watch fault leaves the connection and its other
+// requests alone. A single-request fault spares Leases and Events.
 
 package faultproxy
 
@@ -13,19 +13,19 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// CutWatches is F1: each connection that carries a watch is closed without a word, as by a load
-// balancer that is restarted. The client sees an unexpected EOF. A write in flight may have been
-// done or not. Hits: watches.
+// CutWatches is F1: it closes each connection that carries a watch, as a load balancer does that
+// restarts. The client sees an unexpected EOF. A write in flight may or may not be done. Hits:
+// watches.
 func (p *Proxy) CutWatches() *Fault {
 	fault := newFault("CutWatches")
 	p.cutOpen(fault)
 	return fault
 }
 
-// KeepCutting is F1 again and again: what CutWatches does now, and then, until Stop, to every watch
-// that begins. So many events pass before the cut comes, in place of the next one; with 0 it comes
-// at once. Initial events, which a client asks for with sendInitialEvents, pass as well and don't
-// count, else it would never get to the end of them. Hits: watches.
+// KeepCutting is F1 again and again: it does what CutWatches does, and then cuts every new watch
+// until Stop. Of a new watch it passes on that many events, and cuts instead of the next one. With
+// 0 it cuts at once. Initial events (sendInitialEvents) always pass and don't count, because
+// otherwise a client would never get all of them. Hits: watches.
 func (p *Proxy) KeepCutting(after int) *Fault {
 	fault := newFault("KeepCutting")
 	p.enforce(fault, &rule{at: begun, left: forever, act: func(x *exchange) error {
@@ -49,11 +49,11 @@ func (p *Proxy) cutOpen(fault *Fault) {
 	}
 }
 
-// Freeze is F6a: no byte goes over any of the present connections any more, in either direction,
-// while both ends believe them open; pings get no answer. New connections work, so that a client
-// who notices can help itself: client-go does after HTTP2_READ_IDLE_TIMEOUT_SECONDS and
-// HTTP2_PING_TIMEOUT_SECONDS (30 and 15, if they aren't set). Stop thaws them, and what was under
-// way goes on. Hits: connections.
+// Freeze is F6a: no byte passes over any present connection, in either direction, and pings get no
+// answer, but both ends believe that it is open. New connections work, so a client that notices can
+// reconnect. client-go notices after HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS
+// (by default 30 and 15). Stop thaws the connections, and their requests continue. Hits:
+// connections.
 func (p *Proxy) Freeze() *Fault {
 	fault := newFault("Freeze")
 	var frozen []*connection
@@ -72,8 +72,7 @@ func (p *Proxy) Freeze() *Fault {
 }
 
 // GoneAsEvent is F2 in the stream: each open watch gets an ERROR event with a 410 Status, and ends.
-// Who goes on from where it was is answered 410 from then on, until it has listed again. Hits:
-// watches.
+// From then on, a client that resumes a watch without a new list is answered 410. Hits: watches.
 func (p *Proxy) GoneAsEvent() *Fault {
 	p.forget(newFault("GoneAsEvent, afterwards"), p.open(nil), true)
 	fault := newFault("GoneAsEvent")
@@ -81,8 +80,8 @@ func (p *Proxy) GoneAsEvent() *Fault {
 	return fault
 }
 
-// GoneAsResponse is F2 as a response: each open watch ends, and who goes on from where it was is
-// answered 410, until it has listed again. Hits: answers.
+// GoneAsResponse is F2 as a response: each open watch ends, and a client that resumes it without a
+// new list is answered 410. Hits: answers.
 func (p *Proxy) GoneAsResponse() *Fault {
 	open := p.open(nil)
 	fault := p.forget(newFault("GoneAsResponse"), open, false)
@@ -92,63 +91,64 @@ func (p *Proxy) GoneAsResponse() *Fault {
 	return fault
 }
 
-// forget has the server forget what these watches have seen. Their clients may know that already.
-func (p *Proxy) forget(fault *Fault, watches []*watch, told bool) *Fault {
+// forget makes the server forget the history of these watches. If their clients know, they are the
+// ones who got the 410 as an event.
+func (p *Proxy) forget(fault *Fault, watches []*watch, clientsKnow bool) *Fault {
 	paths := sets.New[string]()
 	for _, w := range watches {
 		paths.Insert(path(w.Request))
 	}
 	var rules []*rule
 	for path := range paths {
-		rules = append(rules, &rule{at: asked, matches: []Match{asksForHistory(path, told)}, left: forever, act: expired})
+		rules = append(rules, &rule{at: asked, matches: []Match{asksForHistory(path, clientsKnow)}, left: forever, act: expired})
 	}
 	return p.enforce(fault, rules...)
 }
 
-// asksForHistory matches the watches of a path that go on from where they were, until they who were
-// told of the 410 have listed. What was listed before that, for whatever reason, is nothing to go
-// on from.
-func asksForHistory(of string, told bool) Match {
-	listed := false // take calls one Match at a time
+// asksForHistory matches the watches of a path that resume where they were, until clients that know
+// of the 410 have listed. A list before that doesn't count, because it may have had another reason.
+func asksForHistory(of string, clientsKnow bool) Match {
+	listed := false // safe without a mutex, because take calls one Match at a time
 	return func(r audit.Request) bool {
 		switch {
 		case path(r) != of:
 			return false
 		case r.Verb == "list", r.Verb == "watch" && startsWithObjects(r):
-			listed = listed || told
+			listed = listed || clientsKnow
 			return false
 		case r.Verb != "watch" || listed:
 			return false
 		}
-		told = true
+		clientsKnow = true
 		return true
 	}
 }
 
-// startsWithObjects reports whether a watch first asks for all objects: then it needs no history.
+// startsWithObjects reports whether a watch first asks for all objects, so that it needs no
+// history.
 func startsWithObjects(r audit.Request) bool {
 	return resourceVersion(r) == "" || query(r).Get("sendInitialEvents") == "true"
 }
 
-// Silence is F6b: each open watch that matches stays open and says nothing any more, no event, no
-// bookmark, no end. The connection lives, and a new watch works. With Stop they end, in the
-// ordinary way. Hits: watches.
+// Silence is F6b: each open watch that matches stays open, but gets no event, no bookmark and no
+// end. The connection and new watches work. Stop ends the silent watches, as a server does. Hits:
+// watches.
 func (p *Proxy) Silence(matches ...Match) *Fault {
-	over := make(chan struct{})
+	ended := make(chan struct{})
 	fault := newFault("Silence")
-	fault.stop = func() { close(over) }
-	p.interruptOpen(fault, &silence{over}, matches)
+	fault.stop = func() { close(ended) }
+	p.interruptOpen(fault, &silence{ended}, matches)
 	return fault
 }
 
 // Hang is F6c: requests that match get no response until Stop, or until the client gives up. The
-// connection stays alive, and its other requests are answered. Hits: requests.
+// connection and its other requests work. Hits: requests.
 func (p *Proxy) Hang(matches ...Match) *Fault {
-	over := make(chan struct{})
+	ended := make(chan struct{})
 	fault := newFault("Hang")
 	p.enforce(fault, &rule{at: asked, matches: matches, left: forever, holds: true, act: func(x *exchange) error {
 		select {
-		case <-over:
+		case <-ended:
 		case <-x.ctx.Done():
 		}
 		return failure(x, http.StatusGatewayTimeout)
@@ -156,7 +156,7 @@ func (p *Proxy) Hang(matches ...Match) *Fault {
 	withdraw := fault.stop
 	fault.stop = func() {
 		withdraw()
-		close(over)
+		close(ended)
 	}
 	return fault
 }
@@ -170,7 +170,7 @@ func (p *Proxy) interruptOpen(fault *Fault, reason error, matches []Match) {
 }
 
 // FailWrites is F4: the next n writes that match are answered with this HTTP status code and don't
-// reach the server. 500, 409 and 429 look as the server makes them; 429 asks to come back in a
+// reach the server. 500, 409 and 429 look like the server's own. 429 asks the client to retry in a
 // second, which client-go does by itself. Hits: answers.
 func (p *Proxy) FailWrites(n, code int, matches ...Match) *Fault {
 	fault := newFault("FailWrites")
@@ -179,18 +179,17 @@ func (p *Proxy) FailWrites(n, code int, matches ...Match) *Fault {
 	}})
 }
 
-// Forbid is F8: requests that match are answered 403, until Stop gives the permission back. As with
-// RBAC, a watch that is open stays so, and a subresource is a resource of its own. Hits: answers.
+// Forbid is F8: requests that match are answered 403, until Stop. As with RBAC, a watch that is
+// open stays open, and a subresource is a separate resource. Hits: answers.
 func (p *Proxy) Forbid(matches ...Match) *Fault {
 	fault := newFault("Forbid")
 	notSpared := func(r audit.Request) bool { return !spared(r) }
 	return p.enforce(fault, &rule{at: asked, matches: slices.Concat(matches, []Match{notSpared}), left: forever, act: forbidden})
 }
 
-// AfterWrite calls do once, after the k-th write from now that matches: the server has done it, and
-// the client learns of it when do returns, which it must. It is for F5, where do kills the program
-// between two of its writes. Writes that the server refuses don't count. Hits: 1, when do has
-// returned.
+// AfterWrite calls do once, after the server has done the k-th matching write from now. The client
+// gets its answer when do returns, which it must. For F5, do kills the program between two of its
+// writes. Writes that the server refuses don't count. Hits: 1, when do has returned.
 func (p *Proxy) AfterWrite(k int, do func(audit.Request), matches ...Match) *Fault {
 	fault := newFault("AfterWrite")
 	return p.enforce(fault, &rule{at: done, matches: writes(matches), skip: k - 1, left: 1, act: func(x *exchange) error {

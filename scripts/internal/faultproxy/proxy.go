@@ -1,13 +1,14 @@
-// Package faultproxy is a proxy between one program and a Kubernetes API server. On command it causes the faults of a real
-// cluster: watches that are cut, 410 Gone, writes that fail, connections that freeze. It shows what a controller survives.
+// Package faultproxy is a proxy between one program and a Kubernetes API server. On command it
+// causes the faults of a real cluster: watches that are cut, 410 Gone, writes that fail,
+// connections that freeze. Tests and learners see which of these a controller survives.
 //
-// The program gets a kubeconfig that points here. exchange.go handles requests, watch.go watches,
-// connections.go bytes. Each fault is a method of Proxy (faults.go) for connections, watches, or
-// single requests. All are safe for concurrent use, and return a Fault, which counts its hits and
-// can be stopped. Package faults lists them by name.
+// The program gets a kubeconfig with the proxy's address. exchange.go handles requests, watch.go
+// watches, and connections.go bytes. Each fault is a method of Proxy (faults.go). All are safe for
+// concurrent use, and return a Fault, which counts its hits and can be stopped. Package faults
+// lists them by name.
 //
-// Leases and Events are spared where a single request is meant, so that a leader isn't deposed by a fault that was meant
-// for its work; a connection that is cut or frozen takes all with it.
+// Faults of single requests spare Leases and Events, so that a leader isn't deposed by a fault that
+// was meant for its work. A fault of a connection hits all that it carries.
 package faultproxy
 
 import (
@@ -31,7 +32,7 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// identity is the proxies' certificate in this process. It is never written to a disk.
+// identity is this process's certificate for all proxies. It is never written to disk.
 var identity = sync.OnceValues(func() (tls.Certificate, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
@@ -59,8 +60,8 @@ type Proxy struct {
 	followers []func(audit.Request)
 }
 
-// Start starts a proxy for the API server of target, on a free port of 127.0.0.1. Of target only the address and the CA are
-// used: the client brings its own credentials, and must send them in a header (a bearer token).
+// Start starts a proxy for target's API server, on a free port of 127.0.0.1. It only uses target's
+// address and CA. The client must send its own credentials in a header (a bearer token).
 func Start(target *rest.Config) (*Proxy, error) {
 	server, _, err := rest.DefaultServerUrlFor(target)
 	if err != nil {
@@ -91,7 +92,7 @@ func Start(target *rest.Config) (*Proxy, error) {
 	return p, nil
 }
 
-// newForward makes what carries requests to the server and answers back.
+// newForward returns the handler that passes requests to the server, and answers back.
 func (p *Proxy) newForward(server *url.URL, trust *tls.Config) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) },
@@ -99,17 +100,17 @@ func (p *Proxy) newForward(server *url.URL, trust *tls.Config) *httputil.Reverse
 			DialContext:        p.servers.dial,
 			TLSClientConfig:    trust,
 			ForceAttemptHTTP2:  true,
-			DisableCompression: true, // what the client accepts is for the client to say
+			DisableCompression: true, // the client asks for it itself if it wants it
 		},
-		FlushInterval:  -1, // an event is passed on when it comes
+		FlushInterval:  -1, // pass on each event at once
 		ModifyResponse: p.answered,
-		// A server that can't be reached is a dead one, and the dead send no 502: the exchange is cut.
+		// A server that is down sends no 502, so the client's connection is closed.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-		ErrorLog:     log.New(io.Discard, "", 0), // failing is what it is here for
+		ErrorLog:     log.New(io.Discard, "", 0), // failures are expected here
 	}
 }
 
-// serve begins to accept connections. Like a real API server it speaks HTTP/2, or HTTP/1.1 to those who prefer it.
+// serve begins to accept connections. Like a real API server, it offers HTTP/2 and HTTP/1.1.
 func (p *Proxy) serve(certificate tls.Certificate) {
 	server := &http.Server{
 		Handler:     http.HandlerFunc(p.handle),
@@ -130,10 +131,11 @@ func (p *Proxy) serve(certificate tls.Certificate) {
 
 func (p *Proxy) Address() string { return "https://" + p.listener.Addr().String() }
 
-// CAData is the certificate, in PEM, by which clients know the proxy.
+// CAData is the proxy's CA certificate, in PEM.
 func (p *Proxy) CAData() []byte { return p.ca }
 
-// Close ends all connections, even frozen ones, and waits for the end. It may be called twice.
+// Close closes all connections, even frozen ones, and returns when they have ended. It may be
+// called twice.
 func (p *Proxy) Close() {
 	p.closing.Do(func() {
 		p.mutex.Lock()
@@ -147,7 +149,8 @@ func (p *Proxy) Close() {
 	})
 }
 
-// Kubeconfig copies original's current context to path, for this user, with the proxy as cluster.
+// Kubeconfig copies original's current context to path, readable by this user only. The cluster
+// becomes the proxy.
 func (p *Proxy) Kubeconfig(original, path string) error {
 	config, err := clientcmd.LoadFromFile(original)
 	if err != nil {
@@ -158,7 +161,7 @@ func (p *Proxy) Kubeconfig(original, path string) error {
 	}
 	for name, user := range config.AuthInfos {
 		if user.ClientCertificate != "" || len(user.ClientCertificateData) > 0 {
-			return fmt.Errorf("kubeconfig %s: user %q shows a client certificate, which can't pass through a proxy; use a token, as of a ServiceAccount", original, name)
+			return fmt.Errorf("kubeconfig %s: user %q has a client certificate, which can't pass through a proxy; use a token, such as a ServiceAccount's", original, name)
 		}
 	}
 	for name := range config.Clusters {

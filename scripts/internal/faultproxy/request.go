@@ -1,5 +1,5 @@
-// What a request is about, in the terms of the API: read from its URL as the API server itself does, and from its body where
-// the URL doesn't say it.
+// What a request is about, read from its URL as the API server does, and for a create from its
+// body.
 
 package faultproxy
 
@@ -28,8 +28,8 @@ var apiPaths = request.RequestInfoFactory{
 
 func parse(r *http.Request) *exchange {
 	info, err := apiPaths.NewRequestInfo(r)
-	if err != nil {
-		info = &request.RequestInfo{Verb: strings.ToLower(r.Method)} // the server will say what is wrong with it
+	if err != nil { // the server will answer what is wrong with it
+		info = &request.RequestInfo{Verb: strings.ToLower(r.Method)}
 	}
 	x := &exchange{user: userOf(r.Header.Get("Authorization")), Request: audit.Request{
 		Verb:      info.Verb,
@@ -49,11 +49,11 @@ func parse(r *http.Request) *exchange {
 	return x
 }
 
-// nameInBody returns the name of the object that a request brings. The body can be read again afterwards.
+// nameInBody returns the name of the object in a request's body. The body can be read again.
 func nameInBody(r *http.Request) string {
 	body, err := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // r.Body repeats err, if there is one
-	if err != nil {
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+	if err != nil { // r.Body returns it again
 		return ""
 	}
 	var object metav1.PartialObjectMetadata
@@ -68,13 +68,13 @@ func nameInBody(r *http.Request) string {
 	return object.Name
 }
 
-// groupResource names the resource as errors do, without its subresource.
+// groupResource returns the resource without its subresource, as errors name it.
 func (x *exchange) groupResource() schema.GroupResource {
 	resource, _, _ := strings.Cut(x.Resource, "/")
 	return schema.GroupResource{Group: x.Group, Resource: resource}
 }
 
-// userOf returns whom a ServiceAccount's token names. Nothing is verified: that is the server's business.
+// userOf returns the subject of a ServiceAccount's token. Verifying it is left to the server.
 func userOf(authorization string) string {
 	token := strings.Split(strings.TrimPrefix(authorization, "Bearer "), ".")
 	var claims struct {
@@ -82,13 +82,14 @@ func userOf(authorization string) string {
 	}
 	if len(token) == 3 {
 		if payload, err := base64.RawURLEncoding.DecodeString(token[1]); err == nil {
-			_ = json.Unmarshal(payload, &claims) // another kind of token: nobody
+			_ = json.Unmarshal(payload, &claims) // other tokens have no subject
 		}
 	}
 	return claims.Subject
 }
 
-// spared reports whether single-request faults leave a request alone: a Lease or an Event.
+// spared reports whether single-request faults leave a request alone, because it is about a Lease
+// or an Event.
 func spared(r audit.Request) bool {
 	resource, _, _ := strings.Cut(r.Resource, "/")
 	return slices.Contains([]string{"leases.coordination.k8s.io", "events.", "events.events.k8s.io"}, resource+"."+r.Group)

@@ -1,5 +1,5 @@
-// Answers that are given in the server's stead, in its own words, so that no client can tell the
-// difference; and watch events in bytes: where one ends and the next begins, and what an ERROR is.
+// Answers that the proxy gives in the server's place, worded as the server does, and the encoding
+// of watch events: where one ends and the next begins, and how to write an ERROR.
 
 package faultproxy
 
@@ -41,7 +41,7 @@ func failure(x *exchange, code int) error {
 func forbidden(x *exchange) error {
 	name, where := x.Name, "at the cluster scope"
 	if x.Verb == "create" {
-		name = "" // nobody has read the body yet
+		name = "" // RBAC decides before the body is read
 	}
 	if x.Namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", x.Namespace)
@@ -50,7 +50,7 @@ func forbidden(x *exchange) error {
 	return apierrors.NewForbidden(x.groupResource(), name, errors.New(reason))
 }
 
-// expired is the answer to a watch from a resourceVersion that is older than what the server remembers.
+// expired is the answer to a watch from a resourceVersion that the server has forgotten.
 func expired(x *exchange) error {
 	return apierrors.NewResourceExpired("too old resource version: " + resourceVersion(x.Request))
 }
@@ -65,7 +65,8 @@ func statusOf(err error) *metav1.Status {
 	return &status
 }
 
-// writeStatus sends an answer. API Priority and Fairness makes 429 plain text, with a header.
+// writeStatus sends an answer. Like API Priority and Fairness, it sends a 429 as plain text with a
+// header.
 func writeStatus(w http.ResponseWriter, status *metav1.Status) {
 	if status.Code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", fmt.Sprint(status.Details.RetryAfterSeconds))
@@ -77,14 +78,14 @@ func writeStatus(w http.ResponseWriter, status *metav1.Status) {
 	json.NewEncoder(w).Encode(status)
 }
 
-// readEvent reads one event, with all that delimits it: JSON comes in lines, protobuf after its length. What is in neither of
-// them is passed on as it comes.
+// readEvent reads one event with its delimiters: JSON events are lines, and protobuf events begin
+// with their length. Other encodings are passed on as they arrive.
 func readEvent(stream *bufio.Reader, mediaType string) ([]byte, error) {
 	switch mediaType {
 	case runtime.ContentTypeJSON:
 		event, err := stream.ReadBytes('\n')
 		if len(event) > 0 {
-			return event, nil // if there is an error, it is still there at the next read
+			return event, nil // the next read returns any error again
 		}
 		return nil, err
 	case runtime.ContentTypeProtobuf:
@@ -104,7 +105,7 @@ func readEvent(stream *bufio.Reader, mediaType string) ([]byte, error) {
 	return piece, err
 }
 
-// errorEvent returns an ERROR event. It says what the answer's status code would have said, had it not been sent long ago.
+// errorEvent returns an ERROR event, which replaces the status code once a response has begun.
 func errorEvent(mediaType string, status *metav1.Status) ([]byte, error) {
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
 	if !ok || info.StreamSerializer == nil {

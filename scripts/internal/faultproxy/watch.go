@@ -1,5 +1,5 @@
-// A watch on its way through the proxy: passed on event by event, so that a fault strikes between two events and never in
-// the middle of one. How events are told apart is in status.go.
+// A watch that passes through the proxy event by event, so that a fault acts between two events and
+// never within one. status.go finds where events end.
 
 package faultproxy
 
@@ -21,32 +21,32 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// Why a watch ends before the server or the client ends it: the cause with which a fault ends the exchange.
+// Why a fault ends a watch: the cause with which it cancels the exchange.
 var (
 	errCut  = errors.New("the fault proxy cuts the connection")
 	errGone = errors.New("the fault proxy sends 410 as an event")
 	errEnd  = errors.New("the fault proxy ends the watch as the server would")
 )
 
-// silence is a cause as well, though the client sees no end, until it is over.
-type silence struct{ over chan struct{} }
+// silence is such a cause too, but the client sees no end until ended is closed.
+type silence struct{ ended chan struct{} }
 
 func (*silence) Error() string { return "the fault proxy silences the watch" }
 
-// watch is the body of the server's answer to a watch, as the client gets to read it.
+// watch is the body of the answer to a watch, as the client reads it.
 type watch struct {
 	*exchange
 	proxy     *Proxy
 	body      io.ReadCloser
 	stream    *bufio.Reader
 	mediaType string
-	event     []byte // what is left of the present one
-	last      bool   // no other comes after it
-	initial   bool   // the events are of objects that were there before the watch
-	passed    int    // events that came after those
+	event     []byte // the rest of the current one
+	last      bool   // no event follows
+	initial   bool   // the events still list the existing objects
+	passed    int    // how many events came after those
 }
 
-// follow takes in a watch that the server has accepted.
+// follow registers a watch that the server has accepted.
 func (p *Proxy) follow(x *exchange, response *http.Response) *watch {
 	w := &watch{exchange: x, proxy: p, body: response.Body, stream: bufio.NewReader(response.Body)}
 	w.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
@@ -57,8 +57,8 @@ func (p *Proxy) follow(x *exchange, response *http.Response) *watch {
 	return w
 }
 
-// Watches returns how many watches are open: those that the server has accepted, and that have not ended since. Silenced
-// ones count, and so do those on a frozen connection, even if the client has left it.
+// Watches returns how many accepted watches haven't ended. That includes silenced ones, and those
+// on a frozen connection, even if the client has given it up.
 func (p *Proxy) Watches() int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -71,7 +71,7 @@ func (p *Proxy) open(matches []Match) []*watch {
 	return slices.DeleteFunc(slices.Collect(maps.Keys(p.watches)), func(w *watch) bool { return !matchesAll(w.Request, matches) })
 }
 
-// interrupt ends a watch for that reason. It returns false if the watch has ended, or was interrupted, before.
+// interrupt ends a watch with that cause. It returns false if the watch had ended already.
 func (w *watch) interrupt(reason error) bool {
 	w.proxy.mutex.Lock()
 	defer w.proxy.mutex.Unlock()
@@ -117,7 +117,8 @@ func (w *watch) next() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case w.initial:
-		w.initial = !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey)) // on the bookmark that ends them
+		// The bookmark that ends the initial events has this annotation.
+		w.initial = !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey))
 	case w.meetsDoom(w.passed):
 		return nil, errCut
 	default:
@@ -126,7 +127,7 @@ func (w *watch) next() ([]byte, error) {
 	return event, nil
 }
 
-// meetsDoom reports whether it ended the watch for a fault. Others may have been quicker.
+// meetsDoom reports whether the watch's doom has ended it now. Another fault may have been quicker.
 func (w *watch) meetsDoom(passed int) bool {
 	if w.doom == nil || w.doom.after != passed || w.doom.isOver() || !w.interrupt(errCut) {
 		return false
@@ -135,7 +136,7 @@ func (w *watch) meetsDoom(passed int) bool {
 	return true
 }
 
-// interrupted returns what comes instead of the server's events.
+// interrupted returns what the client reads in place of the server's events.
 func (w *watch) interrupted(cause error) ([]byte, error) {
 	switch cause {
 	case errEnd:
@@ -144,9 +145,9 @@ func (w *watch) interrupted(cause error) ([]byte, error) {
 		w.last = true
 		return errorEvent(w.mediaType, statusOf(expired(w.exchange)))
 	}
-	if quiet, ok := cause.(*silence); ok {
+	if silent, ok := cause.(*silence); ok {
 		select {
-		case <-quiet.over:
+		case <-silent.ended:
 			return nil, io.EOF
 		case <-w.client.Done():
 		}
@@ -154,7 +155,7 @@ func (w *watch) interrupted(cause error) ([]byte, error) {
 	return nil, cause
 }
 
-// resourceVersion returns the point in history at which a watch is to begin, or nothing if the server may choose.
+// resourceVersion returns where in history a watch begins, or "" if the server may choose.
 func resourceVersion(r audit.Request) string {
 	if version := query(r).Get("resourceVersion"); version != "0" {
 		return version
@@ -169,6 +170,6 @@ func path(r audit.Request) string {
 
 func query(r audit.Request) url.Values {
 	_, query, _ := strings.Cut(r.URI, "?")
-	values, _ := url.ParseQuery(query) // what can't be read is left out
+	values, _ := url.ParseQuery(query) // leaves out what it can't parse
 	return values
 }

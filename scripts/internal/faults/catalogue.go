@@ -1,11 +1,10 @@
-// Package faults is the catalogue of everything that goes wrong in the course, and lets a reader
-// try a fault by hand and watch: a chapter's program runs against a real API server, through the
-// fault proxy, and each request, each line of its log and each hit of the fault is printed as it
-// happens.
+// Package faults is the catalogue of everything that goes wrong in the course. `workshop faults`
+// uses it to run a chapter's program through the fault proxy against a real API server. It prints
+// each request, each line of the program's log and each hit of the fault as it happens.
 //
-// The matrix, `test --only`, `workshop faults` and scripts/acceptance all use the list in this
-// file. To add a fault, add an entry here and its code: a method of the fault proxy, or a function
-// below. session.go runs a program and injects a fault; tell.go prints.
+// The matrix, `test --only` and scripts/acceptance use the same list. To add a fault, add an entry
+// here and its code: a method of the fault proxy, or a function below. session.go runs a program
+// and injects a fault, and print.go prints what happens.
 package faults
 
 import (
@@ -25,36 +24,35 @@ import (
 // Fault is something that may go wrong while a controller works.
 type Fault struct {
 	Name string
-	// Title is what the matrix and its tests call it.
+	// Title names it in the matrix and in the names of its tests.
 	Title string
-	// Does says what happens when `workshop faults` makes it, and Hint what helps to see its
+	// Does says what happens when `workshop faults` injects it, and Hint what helps to see its
 	// effect.
 	Does, Hint string
-	// Parts are what it is made of, if `workshop faults` makes that one at a time. Then the fields
-	// below belong to the parts.
+	// Parts are what it consists of, if `workshop faults` injects one part at a time. Then the
+	// parts have the fields below.
 	Parts []Fault
-	// Replicas says that several replicas of the program run: they should elect a leader, if they
-	// can.
+	// Replicas says that several replicas of the program run and elect a leader, if they can.
 	Replicas bool
 
-	// proxied has the fault proxy make it.
+	// proxied injects it through the fault proxy.
 	proxied func(*faultproxy.Proxy) *faultproxy.Fault
-	// begin makes it where the proxy can't. The function that it returns ends the fault, and is
-	// called once.
+	// begin injects it in another way. The function that it returns ends the fault, and is called
+	// once.
 	begin func(ctx context.Context, s *session) (end func() error, err error)
 }
 
-// All returns all faults, as the matrix has them.
+// All returns all faults, in the order of the matrix.
 func All() []Fault {
 	return []Fault{
 		{
-			Name: "F1", Title: "every watch connection cut, again and again",
+			Name: "F1", Title: "every watch connection is cut, again and again",
 			Does: "each watch's connection is cut, and each new one's after one event; " +
 				"writes in flight fail too, because they share this HTTP/2 connection",
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) },
 		},
 		{
-			Name: "F2", Title: "410 Gone, as a response and as an event",
+			Name: "F2", Title: "watches get 410 Gone, as a response and as an event",
 			Parts: []Fault{{
 				Name: "F2a", Does: "every watch ends, and the next is answered 410 Gone",
 				proxied: (*faultproxy.Proxy).GoneAsResponse,
@@ -64,58 +62,58 @@ func All() []Fault {
 			}},
 		},
 		{
-			Name: "F3", Title: "the API server killed and started again",
+			Name: "F3", Title: "the API server is killed and started again",
 			Does:  "the API server is killed; then it is started again",
 			begin: killAPIServer,
 		},
 		{
-			Name: "F4a", Title: "writes answered 500",
+			Name: "F4a", Title: "writes are answered 500",
 			Does:    "the next 3 writes are answered 500",
 			proxied: failWrites(http.StatusInternalServerError),
 		},
 		{
-			Name: "F4b", Title: "writes answered 429",
+			Name: "F4b", Title: "writes are answered 429",
 			Does:    "the next 3 writes are answered 429, retry in a second",
 			proxied: failWrites(http.StatusTooManyRequests),
 		},
 		{
-			Name: "F4c", Title: "writes answered 409 for no reason",
+			Name: "F4c", Title: "writes are answered 409 for no reason",
 			Does:    "the next 3 writes are answered 409 Conflict",
 			proxied: failWrites(http.StatusConflict),
 		},
 		{
-			Name: "F5", Title: "the program killed between two of its writes",
+			Name: "F5", Title: "the program is killed between two of its writes",
 			Does:  "the program is killed after its next write, before it can do another, and started again",
 			begin: killProgram,
 		},
 		{
-			Name: "F6a", Title: "a frozen connection",
+			Name: "F6a", Title: "a connection freezes",
 			Does: "the connection is frozen: it stays open, but no bytes get through",
 			Hint: "a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
 				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5.",
 			proxied: (*faultproxy.Proxy).Freeze,
 		},
 		{
-			Name: "F6b", Title: "watches that go silent",
+			Name: "F6b", Title: "watches go silent",
 			Does:    "the watches are silent: the connection works, but no events arrive",
 			Hint:    "every chapter's program notices after 90 seconds, or sooner if the command ends with -- --watch-idle-timeout 10s.",
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() },
 		},
 		{
-			Name: "F6c", Title: "a frozen lease: its requests get no response",
+			Name: "F6c", Title: "requests for the lease get no response",
 			Does:     "requests for the Lease get no response, and all others do",
 			Hint:     "the leader gives up and restarts before the lease runs out.",
 			Replicas: true,
 			proxied:  func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hang(faultproxy.Resource("leases")) },
 		},
 		{
-			Name: "F7", Title: "two replicas running: one leads, and the other takes over",
+			Name: "F7", Title: "the leading replica is killed while a second one waits",
 			Does:     "a second replica of the program is started; then the first one is killed",
 			Replicas: true,
 			begin:    addReplica,
 		},
 		{
-			Name: "F8", Title: "forbidden for a while",
+			Name: "F8", Title: "Deployments are forbidden for a while",
 			Does:    "Deployments are forbidden",
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid(faultproxy.Resource("deployments")) },
 		},
@@ -126,13 +124,14 @@ func failWrites(code int) func(*faultproxy.Proxy) *faultproxy.Fault {
 	return func(p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(3, code) }
 }
 
-// NeedsProxy reports whether only the fault proxy can make it.
+// NeedsProxy reports whether only the fault proxy can inject the fault.
 func (f Fault) NeedsProxy() bool {
 	return f.proxied != nil || slices.ContainsFunc(f.Parts, Fault.NeedsProxy)
 }
 
-// Makeable returns what `workshop faults` can make: all faults, and of those with parts the parts.
-func Makeable() (all []Fault) {
+// Injectable returns what `workshop faults` can inject: all faults, or the parts of those that have
+// parts.
+func Injectable() (all []Fault) {
 	for _, fault := range All() {
 		if fault.Parts == nil {
 			fault.Parts = []Fault{fault}
@@ -142,7 +141,7 @@ func Makeable() (all []Fault) {
 	return all
 }
 
-// Whole returns the name of the fault that has this part. Other names it returns as they are.
+// Whole returns the name of the fault that has this part, and other names unchanged.
 func Whole(name string) string {
 	for _, fault := range All() {
 		for _, part := range fault.Parts {
@@ -154,10 +153,11 @@ func Whole(name string) string {
 	return name
 }
 
-// Find returns the fault or the part of that name, in any case, if `workshop faults` can make it.
+// Find returns the fault or part of that name, in upper or lower case, if `workshop faults` can
+// inject it.
 func Find(name string) (Fault, error) {
 	var names, several []string
-	for _, fault := range Makeable() {
+	for _, fault := range Injectable() {
 		if strings.EqualFold(fault.Name, name) {
 			return fault, nil
 		}
@@ -179,11 +179,11 @@ func killAPIServer(ctx context.Context, s *session) (end func() error, err error
 		if _, err := s.Cluster.Up(context.WithoutCancel(ctx), cluster.UpOptions{}); err != nil {
 			return err
 		}
-		s.tell(theFault, "the API server is back")
+		s.print(theFault, "the API server is back")
 		return nil
 	}
 	if err := s.Cluster.Kill(ctx, "kube-apiserver"); err != nil {
-		return nil, errors.Join(err, end()) // it may have been killed all the same
+		return nil, errors.Join(err, end()) // it may have been killed anyway
 	}
 	return end, nil
 }
@@ -193,7 +193,7 @@ func killProgram(ctx context.Context, s *session) (end func() error, err error) 
 	return s.follow(ctx, first.proxy.AfterWrite(1, func(audit.Request) { first.program.Kill() })), nil
 }
 
-// addReplica is F7. Replicas are known by their numbers; the oldest one is killed.
+// addReplica is F7. Replicas have numbers, and the oldest one is killed.
 func addReplica(_ context.Context, s *session) (end func() error, err error) {
 	if err := s.startReplica(); err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func addReplica(_ context.Context, s *session) (end func() error, err error) {
 	return func() error {
 		oldest := s.replicas[0]
 		s.replicas = s.replicas[1:]
-		s.tell(oldest.source(theProgram), "is killed, and isn't started again")
+		s.print(oldest.source(theProgram), "is killed, and isn't started again")
 		oldest.close((*process.Program).Destroy)
 		return nil
 	}, nil

@@ -30,7 +30,7 @@ func TestEachFaultCanBeMade(t *testing.T) {
 		}
 		seen[fault.Name] = true
 	}
-	for _, fault := range Makeable() {
+	for _, fault := range Injectable() {
 		if fault.Does == "" || (fault.proxied == nil) == (fault.begin == nil) {
 			t.Errorf("%s is declared without a sentence, or without one way to make it", fault.Name)
 		}
@@ -44,7 +44,7 @@ func TestEachFaultCanBeMade(t *testing.T) {
 // again.
 func TestEachFaultOfTheProxyHits(t *testing.T) {
 	const watch = "/apis/samplecontroller.k8s.io/v1alpha1/foos?watch=true&resourceVersion=10"
-	for _, fault := range Makeable() {
+	for _, fault := range Injectable() {
 		if fault.proxied == nil {
 			continue
 		}
@@ -116,7 +116,7 @@ func TestFind(t *testing.T) {
 
 func TestRequestsAreTold(t *testing.T) {
 	var page output.Buffer
-	told := teller{out: &page, colours: ui.NewPalette(false)}
+	told := printer{out: &page, colours: ui.NewPalette(false)}
 	for _, r := range []audit.Request{
 		{Verb: "list", Resource: "foos", URI: "/foos", Code: 200},
 		{Verb: "watch", Resource: "foos", URI: "/foos?watch=true", Code: 410},
@@ -131,7 +131,7 @@ func TestRequestsAreTold(t *testing.T) {
 		told.request(aRequest, r)
 	}
 	told.request(aRequest+" 2", audit.Request{Verb: "get", Code: 200})
-	told.tell(theFault, "hit %d", 1)
+	told.print(theFault, "hit %d", 1)
 	told.heading("%s", "over")
 	want := `request   list foos: 200
 request   watch foos: 410

@@ -1,6 +1,6 @@
 package faults
 
-// A program through the proxy, and a fault that comes and goes.
+// A session: a program that runs through the proxy, and a fault that begins and ends.
 
 import (
 	"context"
@@ -24,28 +24,28 @@ import (
 )
 
 const (
-	// quiet is how long a program has to send nothing to count as settled.
-	quiet = time.Second
-	// settledIn is how long that may take.
-	settledIn = time.Minute
-	// watches is how many a program has open that has settled: of Foos, and of Deployments.
+	// quietPeriod is how long a program has sent nothing when it counts as settled.
+	quietPeriod = time.Second
+	// settleTimeout is how long that may take.
+	settleTimeout = time.Minute
+	// watches is how many a settled program has open: one of Foos and one of Deployments.
 	watches = 2
 )
 
 // Session is what it takes to try a fault.
 type Session struct {
 	Fault Fault
-	// Target is the API server, and Cluster what can kill it and bring it up again.
+	// Target is the API server, and Cluster kills and restarts it.
 	Target  *rest.Config
 	Cluster cluster.Backend
-	// Binary is the program, Kubeconfig its own (not yet through a proxy), and Flags are more of its flags.
+	// Binary is the program. Kubeconfig is its own, not through a proxy. Flags are additional ones.
 	Binary, Kubeconfig string
 	Flags              []string
-	// Ready returns when the program has done its first work, or says why not.
+	// Ready returns when the program has done its first work, or an error.
 	Ready func(context.Context) error
-	// Advice is told when the program has settled: what the reader may do then.
+	// Advice is printed when the program has settled: what the reader may do then.
 	Advice string
-	// Turns is received from when the program has settled. With each, the fault begins or ends.
+	// Turns starts or ends the fault with each value, once the program has settled.
 	Turns   <-chan struct{}
 	Out     io.Writer
 	Colours ui.Palette
@@ -53,22 +53,23 @@ type Session struct {
 
 type session struct {
 	Session
-	teller
-	replicas []*running // the oldest first
-	number   int        // of the youngest
+	printer
+	replicas []*running // oldest first
+	number   int        // the newest one's
 }
 
-// running is a replica of the program, behind a proxy of its own.
+// running is a replica of the program with its own proxy.
 type running struct {
-	number     int // 0: there is but one
+	number     int // 0 if there is only one
 	proxy      *faultproxy.Proxy
 	kubeconfig string
 	program    *process.Program
 }
 
-// Run lets the fault come and go until ctx ends, which is no error, and leaves nothing running.
+// Run starts and ends the fault at each turn until ctx ends, which is no error. It leaves nothing
+// running.
 func (s Session) Run(ctx context.Context) error {
-	run := &session{Session: s, teller: teller{out: s.Out, colours: s.Colours}}
+	run := &session{Session: s, printer: printer{out: s.Out, colours: s.Colours}}
 	defer run.close()
 	run.heading("%s starts behind the fault proxy", filepath.Base(s.Binary))
 	if err := run.startReplica(); err != nil {
@@ -86,27 +87,27 @@ func (s Session) Run(ctx context.Context) error {
 			return nil
 		case <-s.Turns:
 		}
-		if err := run.strike(ctx); err != nil {
+		if err := run.inject(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// settle waits until the program has done what there is to do: it watches, and sends nothing.
+// settle waits until the program is idle: it watches, and sends nothing.
 func (s *session) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, settledIn)
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	err := s.Ready(ctx)
 	if err == nil {
 		proxy, sent := s.replicas[0].proxy, -1
-		err = wait.PollUntilContextCancel(ctx, quiet, true, func(context.Context) (bool, error) {
+		err = wait.PollUntilContextCancel(ctx, quietPeriod, true, func(context.Context) (bool, error) {
 			before := sent
 			sent = len(slices.DeleteFunc(proxy.Requests(), isElection))
 			return sent == before && proxy.Watches() >= watches, nil
 		})
 	}
 	if err != nil {
-		return problem.New("the program doesn't become idle within %v", settledIn).
+		return problem.New("the program doesn't become idle within %v", settleTimeout).
 			ToDo("the output above shows what it does").
 			Because(err)
 	}
@@ -115,11 +116,11 @@ func (s *session) settle(ctx context.Context) error {
 	return nil
 }
 
-// isElection reports whether the request is about a Lease: a leader renews its own forever.
+// isElection reports whether the request is about a Lease, which a leader renews forever.
 func isElection(r audit.Request) bool { return r.Resource == "leases" }
 
-// strike makes the fault, until the next turn or the end of ctx.
-func (s *session) strike(ctx context.Context) error {
+// inject lets the fault act until the next turn or the end of ctx.
+func (s *session) inject(ctx context.Context) error {
 	s.heading("%s begins: %s", s.Fault.Name, s.Fault.Does)
 	end, err := s.begin(ctx)
 	if err != nil {
@@ -131,12 +132,12 @@ func (s *session) strike(ctx context.Context) error {
 	}
 	s.heading("%s ends", s.Fault.Name)
 	if err := end(); err != nil {
-		return fmt.Errorf("take back %s: %w", s.Fault.Name, err)
+		return fmt.Errorf("end %s: %w", s.Fault.Name, err)
 	}
 	return nil
 }
 
-// begin makes the fault. The function that it returns ends the fault.
+// begin begins the fault. The function that it returns ends it.
 func (s *session) begin(ctx context.Context) (end func() error, err error) {
 	if s.Fault.proxied != nil {
 		return s.follow(ctx, s.Fault.proxied(s.replicas[0].proxy)), nil
@@ -144,20 +145,20 @@ func (s *session) begin(ctx context.Context) (end func() error, err error) {
 	return s.Fault.begin(ctx, s)
 }
 
-// follow tells each hit of a fault, and returns what ends both.
+// follow prints each hit of a fault. The function that it returns ends both.
 func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func() error) {
 	ctx, cancel := context.WithCancel(ctx)
-	told := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(done)
 		for hits := 1; fault.Wait(ctx, hits) == nil; hits++ {
-			s.tell(theFault, "hit %d", hits)
+			s.print(theFault, "hit %d", hits)
 		}
 	}()
 	return func() error {
 		fault.Stop()
 		cancel()
-		<-told
+		<-done
 		return nil
 	}
 }
@@ -180,20 +181,20 @@ func (s *session) startReplica() error {
 	c.program, err = process.Supervise(process.Options{
 		Binary:   s.Binary,
 		Args:     append([]string{"--kubeconfig", c.kubeconfig}, s.Flags...),
-		Output:   &output.Lines{Do: func(line string) { s.tell(c.source(theProgram), "%s", withoutStamp(line)) }},
+		Output:   &output.Lines{Do: func(line string) { s.print(c.source(theProgram), "%s", withoutStamp(line)) }},
 		OwnGroup: true,
 		Exited: func(why error, again bool) {
 			if again {
-				s.tell(c.source(theProgram), "has exited (%v), and is started again", why)
+				s.print(c.source(theProgram), "has exited (%v), and is started again", why)
 			} else {
-				s.tell(c.source(theProgram), "can't be started again (%v)", why)
+				s.print(c.source(theProgram), "can't be started again (%v)", why)
 			}
 		},
 	})
 	return err
 }
 
-// source is who something is told about: a program, or one of several.
+// source names the replica that a line is about, with its number if there are several.
 func (r *running) source(what string) string {
 	if r.number == 0 {
 		return what
@@ -207,7 +208,7 @@ func (s *session) close() {
 	}
 }
 
-// close ends a replica in the way given, and its proxy.
+// close ends a replica with end, and its proxy.
 func (r *running) close(end func(*process.Program)) {
 	if r.program != nil {
 		end(r.program)

@@ -1,4 +1,5 @@
-// Package git runs git. Callers go by its exit status: its words depend on its version and on the user's language.
+// Package git runs git. Callers check its exit status, not its output, which depends on its version
+// and language.
 package git
 
 import (
@@ -15,11 +16,12 @@ import (
 // ErrNone says that this machine has no git command.
 var ErrNone = errors.New("there is no git command here")
 
-// Run runs git in dir, which is the top of a repository or a folder in it, and returns what it printed. If git fails, the
-// error wraps an *exec.ExitError and quotes what git said.
+// Run runs git in dir, a repository or a folder in one, and returns its output. If git fails, the
+// error wraps an *exec.ExitError and quotes git's message.
 func Run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	// A hook's variables would point git to the hook's repository. How far up git may look for one is another matter.
+	// In a hook, these variables point git to the hook's repository. GIT_CEILING_DIRECTORIES, which
+	// limits the search for a repository, stays.
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "GIT_") && !strings.HasPrefix(variable, "GIT_CEILING_DIRECTORIES=")
 	})

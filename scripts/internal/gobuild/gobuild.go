@@ -1,5 +1,6 @@
-// Package gobuild runs `go build` for everything that the workshop builds. All builds have the same flags and environment, so
-// that what programs share (the standard library, client-go) is compiled once, and all report their progress.
+// Package gobuild runs `go build` for everything that the workshop builds. All builds have the same
+// flags and environment, so packages that programs share are compiled once, and all report their
+// progress.
 package gobuild
 
 import (
@@ -17,10 +18,10 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// Environment is what all builds add to theirs. cgo and -trimpath are part of each package's key in
-// Go's cache: a program built with either would compile all its libraries again. There is no cgo,
-// because images FROM scratch need static programs; and no -trimpath, because `go run` has none.
-// scripts/workshop exports the same CGO_ENABLED for the go commands of Makefiles and tests.
+// Environment is what all builds add to the environment. cgo and -trimpath are part of each
+// package's key in Go's cache, so a program built with either would compile all its libraries
+// again. cgo is off because images FROM scratch need static programs, and -trimpath because `go
+// run` doesn't use it. scripts/workshop exports the same CGO_ENABLED for Makefiles and tests.
 func Environment() []string { return append(Memory(), "GOWORK=off", "CGO_ENABLED=0") }
 
 // Memory lets Go's compiler and linker use more memory before garbage collection, which saves a
@@ -32,7 +33,7 @@ func Memory() []string {
 	}
 }
 
-// grace is how long go has to remove its temporary files when it is told to end.
+// grace is how long go has to remove its temporary files when it is interrupted.
 const grace = 5 * time.Second
 
 type Build struct {
@@ -40,12 +41,13 @@ type Build struct {
 	Dir      string         // the module's, or a folder in it
 	Args     []string       // flags beyond those that all builds have, then packages
 	Env      []string       // beyond Environment, such as GOOS=linux
-	Log      io.Writer      // gets everything that go says; may be nil
+	Log      io.Writer      // gets go's output; may be nil
 	Progress func(Progress) // may be nil
 }
 
-// Run builds. It overrides flags that a user may have in GOFLAGS and that would break the build. git isn't asked for the
-// commit: where the repository is another user's (a mounted folder, sudo), git refuses to answer, and go to build.
+// Run builds. Its flags override those in the user's GOFLAGS that would break the build. It doesn't
+// ask git for the commit, because git refuses to answer if another user owns the repository (a
+// mounted folder, or sudo), and the build would fail.
 func (b Build) Run(ctx context.Context) error {
 	cmd := process.NewCommand(ctx, grace, "go", append([]string{"build", "-v", "-mod=readonly", "-buildvcs=false"}, b.Args...)...)
 	cmd.Dir = b.Dir
@@ -65,7 +67,7 @@ func (b Build) Run(ctx context.Context) error {
 	}
 	p := problem.New("building %s failed", b.What).Because(err)
 	if len(watch.messages) > 0 {
-		p.Err = fmt.Errorf("go said:\n    %s", strings.Join(watch.messages, "\n    "))
+		p.Err = fmt.Errorf("go reported:\n    %s", strings.Join(watch.messages, "\n    "))
 	}
 	p.Explain(problem.OfGo(), strings.Join(watch.messages, "\n"))
 	return p
@@ -84,18 +86,18 @@ func (p Progress) String() string {
 	return fmt.Sprintf("%d packages compiled", p.Packages)
 }
 
-// lastMessages is how many of go's messages are kept to show when it fails.
+// lastMessages is how many of go's last messages an error shows.
 const lastMessages = 20
 
-// Watcher reads what go prints with -v, as it comes: packages compiled, modules fetched, and messages.
+// Watcher reads the output of `go build -v`: packages compiled, modules fetched, and messages.
 type Watcher struct {
 	output.Lines
 	progress Progress
 	report   func(Progress)
-	messages []string // the last few lines that are neither
+	messages []string // the last lines that are neither
 }
 
-// NewWatcher returns a Watcher that calls report, which may be nil, whenever there is progress.
+// NewWatcher returns a Watcher that calls report, which may be nil, on progress.
 func NewWatcher(report func(Progress)) *Watcher {
 	if report == nil {
 		report = func(Progress) {}

@@ -8,7 +8,7 @@ import (
 
 func TestWatcher(t *testing.T) {
 	tests := map[string]struct {
-		output   []string // as it comes, not always in whole lines
+		output   []string // not always whole lines
 		want     string
 		messages []string
 	}{
@@ -20,7 +20,7 @@ func TestWatcher(t *testing.T) {
 			[]string{"go: downloading k8s.io/api v0.36.3\n", "go: downloading sigs.k8s.io/yaml v1.6.0\n"},
 			"2 modules fetched", nil,
 		},
-		"reads lines that come in pieces": {
+		"joins the pieces of a line": {
 			[]string{"inter", "nal/abi\nre", "flect\nhal"},
 			"2 packages compiled", nil,
 		},

@@ -1,7 +1,7 @@
-// Package gotest runs `go test` and says what became of each test. It is there so that a skipped test, and a package whose
-// tests never ran, can't pass for green, and so that nothing goes on in the background when a run is broken off.
+// Package gotest runs `go test` and returns the result of each test. A skipped test, or a package
+// whose tests never ran, doesn't count as passed, and nothing keeps running after an interrupt.
 //
-// This file runs, and says what a run's results are; parse.go reads what `go test -json` prints.
+// parse.go reads what `go test -json` prints.
 package gotest
 
 import (
@@ -19,7 +19,8 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// Counts are numbers of tests, subtests included. A package that fails by itself, or doesn't build, counts as a failed test.
+// Counts are numbers of tests, subtests included. A package that fails outside its tests, or
+// doesn't build, counts as a failed test.
 type Counts struct {
 	Passed, Failed, Skipped int
 }
@@ -28,40 +29,40 @@ func (c Counts) Plus(other Counts) Counts {
 	return Counts{c.Passed + other.Passed, c.Failed + other.Failed, c.Skipped + other.Skipped}
 }
 
-// NotPassed is the number of tests that failed or were skipped: a skipped test shows nothing.
+// NotPassed is the number of tests that failed or were skipped.
 func (c Counts) NotPassed() int { return c.Failed + c.Skipped }
 
-// State is what became of a test.
+// State is a test's result.
 type State int
 
 const (
-	Unfinished State = iota // another one ended the run
+	Unfinished State = iota // something else ended the run
 	Passed
 	Failed
 	Skipped
 )
 
 type Test struct {
-	Name   string // as go test has it: a subtest's after a slash, blanks as underscores
+	Name   string // go test's: slashes before subtests, underscores for spaces
 	State  State
 	output clip
 }
 
-// Output is all that the test printed, or its beginning and its end.
+// Output is all that the test printed, possibly without its middle.
 func (t *Test) Output() string { return t.output.String() }
 
 type Package struct {
 	Path   string  // import path
 	Tests  []*Test // in the order in which they began
 	Failed bool
-	Build  string // what the compiler or vet said, if that is why it failed
+	Build  string // the compiler's or vet's errors, if it failed because of them
 	output clip
 }
 
-// Output is what was printed outside the tests, or its beginning and its end.
+// Output is what was printed outside the tests, possibly without its middle.
 func (p *Package) Output() string { return p.output.String() }
 
-// Results are the packages of one run, in the order in which go test came to them.
+// Results are the packages of one run, in go test's order.
 type Results []*Package
 
 func (r Results) Counts() Counts {
@@ -77,7 +78,7 @@ func (r Results) Counts() Counts {
 	return Counts{Passed: tests[Passed], Failed: tests[Failed], Skipped: tests[Skipped]}
 }
 
-// Problems has the name and the output of each test and package that failed or was skipped.
+// Problems returns the name and output of each test and package that failed or was skipped.
 func (r Results) Problems() []string {
 	var problems []string
 	for _, p := range r {
@@ -90,47 +91,48 @@ func (r Results) Problems() []string {
 		case p.Build != "":
 			problems = append(problems, fmt.Sprintf("%s: doesn't build\n%s", p.Path, p.Build))
 		case p.failedByItself():
-			problems = append(problems, fmt.Sprintf("%s: failed\n%s", p.Path, p.said()))
+			problems = append(problems, fmt.Sprintf("%s: failed\n%s", p.Path, p.printed()))
 		}
 	}
 	return problems
 }
 
-// failedByItself reports whether the package failed and no test did: in TestMain, by an exit, a leak, a race, or since it
-// doesn't build.
+// failedByItself reports whether the package failed but no test did: in TestMain, by an exit, a
+// leak, a race, or because it doesn't build.
 func (p *Package) failedByItself() bool {
 	return p.Failed && !slices.ContainsFunc(p.Tests, func(t *Test) bool { return t.State == Failed })
 }
 
-// said is what the package printed, and the tests that didn't come to their end.
-func (p *Package) said() string {
-	var said strings.Builder
+// printed is the output of the package and of its unfinished tests.
+func (p *Package) printed() string {
+	var output strings.Builder
 	for _, t := range p.Tests {
 		if t.State == Unfinished {
-			said.WriteString(t.Output())
+			output.WriteString(t.Output())
 		}
 	}
-	return said.String() + p.Output()
+	return output.String() + p.Output()
 }
 
-// grace is how long go test has to end by itself, once it has been told to.
+// grace is how long go test has to end after an interrupt.
 const grace = 3 * time.Second
 
 type Request struct {
 	Dir  string   // of the module
 	Env  []string // beyond this process's environment
 	Args []string // go test's: flags, then packages
-	// Progress is called with each test's name as it starts; may be nil.
+	// Progress is called with each test's name as it starts. It may be nil.
 	Progress func(test string)
 }
 
-// Run runs `go test -json`. An error means that it couldn't: failures are in the results.
+// Run runs `go test -json`. Failed tests are in the results, and an error means that it couldn't
+// run.
 func Run(ctx context.Context, r Request) (Results, error) {
 	command := process.NewCommand(ctx, grace, "go", append([]string{"test", "-json"}, r.Args...)...)
 	command.Dir = r.Dir
 	command.Env = slices.Concat(os.Environ(), gobuild.Memory(), r.Env)
 	if slices.Contains(r.Args, "-race") {
-		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo, which everything else is built without
+		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo
 	}
 	var stderr strings.Builder
 	command.Stderr = &stderr
@@ -155,9 +157,10 @@ func Run(ctx context.Context, r Request) (Results, error) {
 	return results, nil
 }
 
-// refused explains why go test failed when no test and no package did: a broken go.mod, a wrong GOFLAGS.
-func refused(err error, said string) error {
-	p := problem.New("go test can't run").Because(errors.New(strings.TrimSpace(said + "\n" + err.Error())))
-	p.Explain(problem.OfGo(), said)
+// refused explains why go test failed although no test and no package did: a broken go.mod, or
+// wrong GOFLAGS.
+func refused(err error, stderr string) error {
+	p := problem.New("go test can't run").Because(errors.New(strings.TrimSpace(stderr + "\n" + err.Error())))
+	p.Explain(problem.OfGo(), stderr)
 	return p
 }

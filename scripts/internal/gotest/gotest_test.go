@@ -25,9 +25,9 @@ func TestRun(t *testing.T) {
 			problem: "the reason",
 		},
 		"a skipped test is a problem": {
-			source:  "func TestA(t *testing.T) { t.Skip(`no time`) }",
+			source:  "func TestA(t *testing.T) { t.Skip(`not today`) }",
 			want:    Counts{Skipped: 1},
-			problem: "no time",
+			problem: "not today",
 		},
 		"a test file that doesn't build is a problem": {
 			source:  "func TestA(t *testing.T) { undefined() }",
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 			want:    Counts{Failed: 1},
 			problem: "before",
 		},
-		"a run without a test counts none": {
+		"a run without tests counts none": {
 			source: "var _ testing.T",
 		},
 	} {
@@ -64,11 +64,11 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			if counts := results.Counts(); counts != test.want {
-				t.Errorf("counted %+v, want %+v", counts, test.want)
+				t.Errorf("got counts %+v, want %+v", counts, test.want)
 			}
 			problems := results.Problems()
 			if len(problems) != test.want.Failed+test.want.Skipped || !strings.Contains(strings.Join(problems, "\n"), test.problem) {
-				t.Errorf("problems %q, want %q", problems, test.problem)
+				t.Errorf("got problems %q, want %q", problems, test.problem)
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func TestRun(t *testing.T) {
 func TestARunThatGoRefusesIsAnError(t *testing.T) {
 	_, err := Run(t.Context(), Request{Dir: t.TempDir(), Args: []string{"-timeout=soon"}})
 	if err == nil || !strings.Contains(err.Error(), "go test can't run") || !strings.Contains(err.Error(), "soon") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got error %v, want one that says what go refuses", err)
 	}
 }
 
@@ -92,14 +92,14 @@ func TestAnEndlessOutputIsCut(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestMessages(t *testing.T) {
 	const output = "=== RUN   TestA\nprinted past it\n    a_test.go:7: it is 1,\n        want 2\n\n        at least\n    a_test.go:9: and so on\n--- FAIL: TestA (0.00s)\n"
-	want := []Said{
+	want := []Message{
 		{Text: "printed past it"},
 		{"a_test.go", 7, "it is 1,\nwant 2\n\nat least"},
 		{"a_test.go", 9, "and so on"},
 	}
-	if got := Words(output); !slices.Equal(got, want) {
+	if got := Messages(output); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

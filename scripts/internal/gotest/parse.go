@@ -25,7 +25,7 @@ type event struct {
 func parse(lines io.Reader, progress func(test string)) (Results, error) {
 	var results Results
 	packages := map[string]*Package{}
-	builds := map[string]*clip{} // what the compiler said, by import path
+	builds := map[string]*clip{} // the compiler's output, by import path
 	decoder := json.NewDecoder(lines)
 	for {
 		var e event
@@ -61,8 +61,8 @@ func parse(lines io.Reader, progress func(test string)) (Results, error) {
 			p.output.add(e.Output)
 		case "fail":
 			p.Failed = true
-			if said := builds[e.FailedBuild]; said != nil {
-				p.Build = said.String()
+			if output := builds[e.FailedBuild]; output != nil {
+				p.Build = output.String()
 			}
 		}
 	}
@@ -79,22 +79,22 @@ func (p *Package) test(name string) *Test {
 	return t
 }
 
-// ends are the actions that end a test.
-var ends = map[string]State{"pass": Passed, "fail": Failed, "skip": Skipped}
+// endings are the states of tests after the actions that end them.
+var endings = map[string]State{"pass": Passed, "fail": Failed, "skip": Skipped}
 
 func (t *Test) take(e event) {
 	if e.Action == "output" {
 		t.output.add(e.Output)
 	}
-	if state, ended := ends[e.Action]; ended {
+	if state, ended := endings[e.Action]; ended {
 		t.State = state
 	}
 }
 
-// clipped is how much is kept of the beginning and of the end of an output: a loop that prints may print gigabytes.
+// clipped is how much is kept of an output's beginning and of its end. A loop may print gigabytes.
 const clipped = 64 << 10
 
-// clip is an output whose middle may have been lost.
+// clip is an output whose middle may be cut out.
 type clip struct{ text []byte }
 
 func (c *clip) add(s string) {
@@ -106,37 +106,38 @@ func (c *clip) add(s string) {
 
 func (c *clip) String() string { return string(c.text) }
 
-// Said is what a test said by t.Error, t.Log and the like, in one go; or a line that was printed past it.
-type Said struct {
-	File string // where it said so, such as sum_test.go; "" if it was printed
+// Message is one message of t.Error, t.Log and the like, or a line that was printed without them.
+type Message struct {
+	File string // such as sum_test.go; "" for a printed line
 	Line int
-	Text string // may have several lines
+	Text string // one line or more
 }
 
 var (
-	// frame are go test's own lines.
+	// frame matches go test's own lines.
 	frame = regexp.MustCompile(`^\s*(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|FAIL|SKIP):|PASS$|FAIL($|\t)|ok  \t|exit status )`)
-	// located is the first line of what t.Error or t.Log prints.
+	// located matches the first line of a message.
 	located = regexp.MustCompile(`^    (\S+\.go):(\d+): ?(.*)$`)
 )
 
-func Words(output string) []Said {
-	var all []Said
-	saying := false
+// Messages parses a test's output.
+func Messages(output string) []Message {
+	var all []Message
+	inMessage := false
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\n")
 		switch match := located.FindStringSubmatch(line); {
 		case frame.MatchString(line):
-			saying = false
+			inMessage = false
 		case match != nil:
-			saying = true
+			inMessage = true
 			number, _ := strconv.Atoi(match[2])
-			all = append(all, Said{match[1], number, match[3]})
-		case saying && (strings.HasPrefix(line, "        ") || line == ""):
+			all = append(all, Message{match[1], number, match[3]})
+		case inMessage && (strings.HasPrefix(line, "        ") || line == ""):
 			all[len(all)-1].Text += "\n" + strings.TrimPrefix(line, "        ")
 		case line != "":
-			saying = false
-			all = append(all, Said{Text: line})
+			inMessage = false
+			all = append(all, Message{Text: line})
 		}
 	}
 	for i := range all {

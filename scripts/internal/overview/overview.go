@@ -26,7 +26,7 @@ func Chapters(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	table := [][]string{{"chapter", "the problem", "you add", "minutes + exercises"}}
+	table := [][]string{{"chapter", "the problem", "you add", "minutes: text + exercises"}}
 	for _, chapter := range all {
 		summary, err := chapter.Summary()
 		if err != nil {

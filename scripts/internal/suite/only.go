@@ -32,7 +32,7 @@ const logFile = ".workshop/logs/only.log"
 // Only runs the tests of these promises and faults for each chapter on the contract's cluster, and
 // leaves it up. It writes the results to out. The error means that no test could run.
 func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
-	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Asked(chapter, wanted)) > 0 }) {
+	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Tested(chapter, wanted)) > 0 }) {
 		return counts, problem.New("none of these apply to the chapters' programs").
 			ToDo(`"./scripts/workshop test --matrix" lists what does`)
 	}
@@ -55,7 +55,7 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 		if len(s.Chapters) > 1 {
 			fmt.Fprintf(out, "%s%s\n", strings.Repeat("\n", min(i, 1)), colours.Bold.Sprint(chapter.Name))
 		}
-		asked := contract.Asked(chapter, wanted)
+		asked := contract.Tested(chapter, wanted)
 		if len(asked) == 0 {
 			fmt.Fprintf(out, "– none of these apply to it\n")
 			continue
@@ -79,7 +79,7 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []c
 	step := s.UI.Start(chapter.Name)
 	defer step.Drop()
 	for _, c := range contract.All() {
-		if !c.Asks(chapter, wanted...) {
+		if !c.Tests(chapter, wanted...) {
 			continue
 		}
 		p, found, err := program.Of(chapter, c.Kind)
@@ -96,7 +96,7 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []c
 	step.Update("building its tests")
 	env := s.testEnvironment(s.Cluster(), chapter)
 	if !slices.ContainsFunc(wanted, contract.Named.IsFault) {
-		env = append(env, "TEST_PATIENCE="+readersPatience)
+		env = append(env, "TEST_TIMEOUT="+readersPatience)
 	}
 	return gotest.Run(ctx, gotest.Request{
 		Dir:      filepath.Join(s.Root, "scripts"),

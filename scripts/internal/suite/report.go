@@ -104,8 +104,8 @@ func sentence(name string) string {
 
 // firstWords is the first thing that a test said. What it said later is about the circumstances.
 func firstWords(t *gotest.Test) string {
-	words := gotest.Words(t.Output())
-	i := slices.IndexFunc(words, func(s gotest.Said) bool { return s.File != "" })
+	words := gotest.Messages(t.Output())
+	i := slices.IndexFunc(words, func(s gotest.Message) bool { return s.File != "" })
 	switch {
 	case i >= 0:
 		return words[i].Text

@@ -138,16 +138,16 @@ var mention = regexp.MustCompile(`\b` + regexp.QuoteMeta(exercises.ExerciseFile)
 func ownWords(output string) (said, asked string, mentioned int) {
 	output, _ = findCrash(output)
 	var lines []string
-	for _, words := range gotest.Words(output) {
-		switch words.File {
+	for _, message := range gotest.Messages(output) {
+		switch message.File {
 		case "":
-			words.Text = "printed: " + words.Text
+			message.Text = "printed: " + message.Text
 		case exercises.ExerciseFile:
-			mentioned = words.Line
+			mentioned = message.Line
 		default:
-			asked = fmt.Sprintf("%s:%d", words.File, words.Line)
+			asked = fmt.Sprintf("%s:%d", message.File, message.Line)
 		}
-		lines = append(lines, words.Text)
+		lines = append(lines, message.Text)
 	}
 	said = strings.TrimSpace(strings.Join(lines, "\n"))
 	if match := mention.FindStringSubmatch(said); match != nil {

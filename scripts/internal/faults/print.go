@@ -1,6 +1,6 @@
 package faults
 
-// What is told, a line for each thing that happens: who it is about, and what.
+// A session's output: a line for each event, with its source.
 
 import (
 	"fmt"
@@ -13,34 +13,34 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// Whom lines are about.
+// The sources of lines.
 const (
 	theFault   = "fault"
 	theProgram = "program"
 	aRequest   = "request"
 )
 
-// teller writes lines, which come from many sides at once.
-type teller struct {
+// printer prints lines for several goroutines.
+type printer struct {
 	out     io.Writer
 	colours ui.Palette
 
 	mutex  sync.Mutex
-	reads  int // that were counted and not told yet
+	reads  int // counted, but not printed yet
 	reader string
 }
 
-// tell tells something about somebody: the program, a request of it, the fault.
-func (t *teller) tell(who, format string, args ...any) {
+// print prints a line about its source: the program, a request, or the fault.
+func (t *printer) print(who, format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	t.tellReads()
+	t.printReads()
 	t.line(who, format, args...)
 }
 
-// request tells a request. Reads of one object, or in one namespace, are only counted: there are many, and little is learned.
-// Leases, which are renewed all the time, are left out.
-func (t *teller) request(who string, r audit.Request) {
+// request prints a request. Reads of one object or namespace are only counted, because there are
+// many. Requests for Leases are left out, because leaders renew them all the time.
+func (t *printer) request(who string, r audit.Request) {
 	if r.Resource == "leases" {
 		return
 	}
@@ -48,38 +48,38 @@ func (t *teller) request(who string, r audit.Request) {
 	defer t.mutex.Unlock()
 	read := r.Code < 300 && (r.Verb == "get" || r.Verb == "list" && r.Namespace != "")
 	if !read || who != t.reader {
-		t.tellReads()
+		t.printReads()
 	}
 	if read {
 		t.reads++
 		t.reader = who
 		return
 	}
-	t.line(who, "%s", inWords(r))
+	t.line(who, "%s", describe(r))
 }
 
-func (t *teller) heading(format string, args ...any) {
+func (t *printer) heading(format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	t.tellReads()
+	t.printReads()
 	fmt.Fprintf(t.out, "\n%s\n", t.colours.Bold.Sprintf("== "+format, args...))
 }
 
-// note tells the reader something, a line or more, below a heading.
-func (t *teller) note(text string) {
+// note prints text, of one line or more, below a heading.
+func (t *printer) note(text string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	fmt.Fprintf(t.out, "   %s\n", strings.ReplaceAll(text, "\n", "\n   "))
 }
 
-func (t *teller) tellReads() {
+func (t *printer) printReads() {
 	if t.reads > 0 {
 		t.line(t.reader, "%s", ui.Plural(t.reads, "read"))
 	}
 	t.reads = 0
 }
 
-func (t *teller) line(who, format string, args ...any) {
+func (t *printer) line(who, format string, args ...any) {
 	colour := t.colours.Cyan
 	switch {
 	case who == theFault:
@@ -90,8 +90,8 @@ func (t *teller) line(who, format string, args ...any) {
 	fmt.Fprintf(t.out, "%s %s\n", colour.Sprintf("%-9s", who), fmt.Sprintf(format, args...))
 }
 
-// inWords is what a request is about, and its answer.
-func inWords(r audit.Request) string {
+// describe describes a request and its answer.
+func describe(r audit.Request) string {
 	object := strings.Trim(r.Namespace+"/"+r.Name, "/")
 	if r.Resource == "" {
 		object, _, _ = strings.Cut(r.URI, "?")
@@ -99,8 +99,8 @@ func inWords(r audit.Request) string {
 	return fmt.Sprintf("%s: %d", strings.Join(strings.Fields(r.Verb+" "+r.Resource+" "+object), " "), r.Code)
 }
 
-// stamp is the time at the beginning of klog's lines, after the severity, and of zap's.
+// stamp matches the time at the beginning of klog's lines, after the severity, and of zap's.
 var stamp = regexp.MustCompile(`^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ |^\d{4}-\d\d-\d\dT\S+\t([DIWEF])[A-Z]*\t`)
 
-// withoutStamp returns a line of the program's log that begins with the severity, a letter.
+// withoutStamp returns a log line without its time, beginning with the letter of its severity.
 func withoutStamp(line string) string { return stamp.ReplaceAllString(line, "$1$2 ") }
