@@ -10,85 +10,85 @@
 // says: the next change is never, want 2026-03-02T09:00:00Z
 //
 // fails: TestScheduleAt/a window begins with its first hour
-// says: 1 replicas, want 5
+// says: got 1 replicas, want 5
 //
-// fails: TestScheduleAt/and has ended when the hour of its end begins
+// fails: TestScheduleAt/a window ends when the hour of its end begins
 // says: the next change is never, want 2026-03-03T09:00:00Z
 //
-// fails: TestScheduleAt/the hour counts in UTC, whatever zone the instant is given in
+// fails: TestScheduleAt/hours are in UTC, even if the instant is in another zone
 // says: the next change is never, want 2026-03-02T09:00:00Z
 //
-// fails: TestScheduleAt/the last hour of the day, by an end of 24
-// says: 1 replicas, want 2
+// fails: TestScheduleAt/the last hour of the day, with an end of 24
+// says: got 1 replicas, want 2
 //
-// fails: TestScheduleAt/the last hour of the day, by an end of 0
-// says: 1 replicas, want 2
+// fails: TestScheduleAt/the last hour of the day, with an end of 0
+// says: got 1 replicas, want 2
 //
-// fails: TestScheduleAt/past midnight, in the evening
-// says: 1 replicas, want 2
+// fails: TestScheduleAt/a window past midnight, in the evening
+// says: got 1 replicas, want 2
 //
-// fails: TestScheduleAt/past midnight, in the morning
-// says: 1 replicas, want 2
+// fails: TestScheduleAt/a window past midnight, in the morning
+// says: got 1 replicas, want 2
 //
-// fails: TestScheduleAt/past midnight, at noon: not active
+// fails: TestScheduleAt/a window past midnight isn't active at noon
 // says: the next change is never, want 2026-03-02T22:00:00Z
 //
 // fails: TestScheduleAt/the whole day: nothing ever changes
-// says: 1 replicas, want 2
+// says: got 1 replicas, want 2
 //
-// fails: TestScheduleAt/no replicas is a number like any other
-// says: 1 replicas, want 0
+// fails: TestScheduleAt/a window may have 0 replicas
+// says: got 1 replicas, want 0
 //
-// fails: TestScheduleAt/of two active windows, the first in the list counts, until it ends
-// says: 1 replicas, want 8
+// fails: TestScheduleAt/where windows overlap, the first in the list is active until it ends
+// says: got 1 replicas, want 8
 //
-// fails: TestScheduleAt/the second counts until the first one in the list begins
+// fails: TestScheduleAt/where windows overlap, the second is active until the first begins
 // says: the active window is -1, want 1
 //
-// fails: TestScheduleAt/what ends behind the first active window changes nothing
+// fails: TestScheduleAt/the end of an overlapped window is no change
 // says: the next change is never, want 2026-03-02T17:00:00Z
 //
-// fails: TestScheduleAt/another window with the same number is a change all the same
+// fails: TestScheduleAt/another window with the same number of replicas is a change, too
 // says: the next change is never, want 2026-03-02T12:00:00Z
 //
-// fails: TestScheduleAt/on the last day of a year, the next change is in the next
+// fails: TestScheduleAt/on the last day of a year, the next change is in the next year
 // says: the next change is never, want 2027-01-01T09:00:00Z
 //
 // fails: TestScheduleAtEveryHourOfTheExample
 // says: replicas from hour 0 to hour 23 are [3 3 3
 //
 // fails: TestScheduleAtEveryHourOfManySchedules
-// says: it says 1 replicas, window -1, next change 0001-01-01
+// says: got 1 replicas, window -1, next change 0001-01-01
 //
-// fails: TestRun/a TDSet that was there before the program gets its Deployment, with the replicas of the hour
+// fails: TestRun/a TDSet that existed before the start gets its Deployment, with the replicas of the hour
 // says: at 10:00:01 the Deployment has 3 replicas, want 5
 //
-// fails: TestRun/a TDSet that comes later gets its Deployment at once
+// fails: TestRun/a TDSet that is created later gets its Deployment at once
 // says: at 10:00:01 the Deployment has 3 replicas, want 5
 //
-// fails: TestRun/a day: the Deployment is scaled at every boundary, exactly then, and never in between
-// says: the Deployment was written [],
+// fails: TestRun/for a whole day, the Deployment is scaled exactly at each boundary, and never in between
+// says: the writes of the Deployment are [],
 //
-// fails: TestRun/a new schedule counts at once, and so do its boundaries
+// fails: TestRun/a new schedule applies at once, and so do its boundaries
 // says: at 10:00:01 the Deployment has 3 replicas, want 7
 //
-// fails: TestRun/one of them may be earlier than the one that was waited for
+// fails: TestRun/the first boundary of a new schedule may be earlier than the old one
 // says: at 08:00:00 the Deployment has 3 replicas, want 7
 //
-// fails: TestRun/two TDSets: each is scaled at its own boundaries, and both at one that they share
+// fails: TestRun/two TDSets are each scaled at their own boundaries, and both at a shared one
 // says: at 09:00:00 the second TDSet's Deployment has 3 replicas, want 7
 //
-// fails: TestRun/an event of an unrelated Deployment forgets no boundary
+// fails: TestRun/an event of an unrelated Deployment doesn't cancel a boundary
 // says: at 09:00:00 the Deployment has 3 replicas, want 5
 //
-// fails: TestRun/a server that fails for five minutes at a boundary: it is done within a minute after that
+// fails: TestRun/if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that
 // says: at 09:05:30 the Deployment has 3 replicas, want 5
 //
-// fails: TestRun/a change that comes while the server fails: it is done within a minute after that
+// fails: TestRun/a new image that is set while the server fails is rolled out within a minute after that
 // says: the Deployment's image is crccheck/hello-world, want another
 //
-// fails: TestRun/intervalMint: it looks at least that often
-// says: in the eleven minutes up to 00:11 it hasn't looked once
+// fails: TestRun/with intervalMint, the TDSet is checked at least that often
+// says: in the eleven minutes before 00:11: got no call of c.clock.Now, want at least one
 
 package main
 
@@ -123,31 +123,31 @@ func TestScheduleAt(t *testing.T) {
 			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T09:00:00Z",
 			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T17:00:00Z",
 		},
-		"and has ended when the hour of its end begins": {
+		"a window ends when the hour of its end begins": {
 			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T17:00:00Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-03T09:00:00Z",
 		},
-		"the hour counts in UTC, whatever zone the instant is given in": {
+		"hours are in UTC, even if the instant is in another zone": {
 			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T14:15:00+05:30",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T09:00:00Z",
 		},
-		"the last hour of the day, by an end of 24": {
+		"the last hour of the day, with an end of 24": {
 			windows: []Scheduling{{19, 24, 2}}, at: "2026-03-02T23:59:59Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T00:00:00Z",
 		},
-		"the last hour of the day, by an end of 0": {
+		"the last hour of the day, with an end of 0": {
 			windows: []Scheduling{{19, 0, 2}}, at: "2026-03-02T23:59:59Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T00:00:00Z",
 		},
-		"past midnight, in the evening": {
+		"a window past midnight, in the evening": {
 			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T22:30:00Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T06:00:00Z",
 		},
-		"past midnight, in the morning": {
+		"a window past midnight, in the morning": {
 			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T05:30:00Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-02T06:00:00Z",
 		},
-		"past midnight, at noon: not active": {
+		"a window past midnight isn't active at noon": {
 			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T12:00:00Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T22:00:00Z",
 		},
@@ -155,27 +155,27 @@ func TestScheduleAt(t *testing.T) {
 			windows: []Scheduling{{0, 24, 2}}, at: "2026-03-02T12:00:00Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: never,
 		},
-		"no replicas is a number like any other": {
+		"a window may have 0 replicas": {
 			windows: []Scheduling{{0, 6, 0}}, at: "2026-03-02T03:00:00Z",
 			wantReplicas: 0, wantWindow: 0, wantNext: "2026-03-02T06:00:00Z",
 		},
-		"of two active windows, the first in the list counts, until it ends": {
+		"where windows overlap, the first in the list is active until it ends": {
 			windows: []Scheduling{{12, 14, 8}, {9, 17, 5}}, at: "2026-03-02T12:30:00Z",
 			wantReplicas: 8, wantWindow: 0, wantNext: "2026-03-02T14:00:00Z",
 		},
-		"the second counts until the first one in the list begins": {
+		"where windows overlap, the second is active until the first begins": {
 			windows: []Scheduling{{12, 14, 8}, {9, 17, 5}}, at: "2026-03-02T10:00:00Z",
 			wantReplicas: 5, wantWindow: 1, wantNext: "2026-03-02T12:00:00Z",
 		},
-		"what ends behind the first active window changes nothing": {
+		"the end of an overlapped window is no change": {
 			windows: []Scheduling{{9, 17, 5}, {8, 12, 3}}, at: "2026-03-02T10:00:00Z",
 			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T17:00:00Z",
 		},
-		"another window with the same number is a change all the same": {
+		"another window with the same number of replicas is a change, too": {
 			windows: []Scheduling{{9, 12, 5}, {12, 17, 5}}, at: "2026-03-02T10:00:00Z",
 			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T12:00:00Z",
 		},
-		"on the last day of a year, the next change is in the next": {
+		"on the last day of a year, the next change is in the next year": {
 			windows: []Scheduling{{9, 17, 5}}, at: "2026-12-31T18:00:00Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2027-01-01T09:00:00Z",
 		},
@@ -188,7 +188,7 @@ func TestScheduleAt(t *testing.T) {
 			replicas, window, next := scheduleAt(TDSetSpec{SchedulingConfig: test.windows, DefaultReplica: 1}, at)
 
 			if replicas != test.wantReplicas {
-				t.Errorf("%d replicas, want %d", replicas, test.wantReplicas)
+				t.Errorf("got %d replicas, want %d", replicas, test.wantReplicas)
 			}
 			if window != test.wantWindow {
 				t.Errorf("the active window is %d, want %d", window, test.wantWindow)
@@ -247,7 +247,7 @@ func TestScheduleAtEveryHourOfManySchedules(t *testing.T) {
 			replicas, window, next := scheduleAt(spec, at)
 
 			if replicas != wantReplicas || window != active[hour] || !next.Equal(wantNext) {
-				t.Fatalf("windows %+v, at %s:\nit says %d replicas, window %d, next change %s,\nwant    %d replicas, window %d, next change %s",
+				t.Fatalf("windows %+v, at %s:\ngot %d replicas, window %d, next change %s,\nwant %d replicas, window %d, next change %s",
 					spec.SchedulingConfig, at.Format(time.TimeOnly), replicas, window, next, wantReplicas, active[hour], wantNext)
 			}
 		}
@@ -274,21 +274,21 @@ func dial(windows []Scheduling) (active [24]int) {
 
 func TestRun(t *testing.T) {
 	for sentence, test := range map[string]func(c *cluster){
-		"a TDSet that was there before the program gets its Deployment, with the replicas of the hour": func(c *cluster) {
+		"a TDSet that existed before the start gets its Deployment, with the replicas of the hour": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that comes later gets its Deployment at once": func(c *cluster) {
+		"a TDSet that is created later gets its Deployment at once": func(c *cluster) {
 			c.until("10:00")
 			c.running(func() {
 				c.putTDSet()
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that is being deleted gets nothing": func(c *cluster) {
+		"nothing is written for a TDSet that is being deleted": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
 				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
@@ -304,7 +304,7 @@ func TestRun(t *testing.T) {
 				c.wantImage("another")
 			})
 		},
-		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
+		"a manual change is reverted, and a deleted Deployment is created again": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
@@ -313,7 +313,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a Deployment that was deleted while the watch had lost its history is made again": func(c *cluster) {
+		"a Deployment is created again even if the watch missed its deletion": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.removeUnseen("deployments")
@@ -321,7 +321,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a Deployment that isn't the TDSet's is left alone, until its name is free": func(c *cluster) {
+		"someone else's Deployment is left alone, and replaced only after it is deleted": func(c *cluster) {
 			c.putTDSet()
 			other := desiredDeployment(example(c.T), 1)
 			other.OwnerReferences = nil
@@ -341,24 +341,22 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
-		"a day: the Deployment is scaled at every boundary, exactly then, and never in between": func(c *cluster) {
+		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.scaled, c.status = nil, nil
 				c.until("11:00")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("16:30")
-				if looks := c.clock.looks(); looks > 0 {
-					c.Errorf("from 11:00 to 16:30 the program asked %d times what time it is, want none: nothing happens then", looks)
-				}
+				c.wantNoCalls("from 11:00 to 16:30, when nothing changes")
 				c.until("00:30")
 			})
 			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
 			if len(c.status) > len(c.scaled) {
-				c.Errorf("the status was written at %q, want no more writes than of the Deployment", c.status)
+				c.Errorf("the status was written at %q, want at most as many writes as of the Deployment", c.status)
 			}
 		},
-		"a new schedule counts at once, and so do its boundaries": func(c *cluster) {
+		"a new schedule applies at once, and so do its boundaries": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -368,7 +366,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"one of them may be earlier than the one that was waited for": func(c *cluster) {
+		"the first boundary of a new schedule may be earlier than the old one": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -379,7 +377,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(7)
 			})
 		},
-		"two TDSets: each is scaled at its own boundaries, and both at one that they share": func(c *cluster) {
+		"two TDSets are each scaled at their own boundaries, and both at a shared one": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.putAnother(Scheduling{9, 11, 7}, Scheduling{12, 17, 8})
@@ -397,7 +395,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicasOfBoth(2, 3)
 			})
 		},
-		"an event of an unrelated Deployment forgets no boundary": func(c *cluster) {
+		"an event of an unrelated Deployment doesn't cancel a boundary": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -406,45 +404,45 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(5)
 			})
 		},
-		"the boundaries of a schedule that was replaced are forgotten": func(c *cluster) {
+		"the boundaries of a replaced schedule are forgotten": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
 				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
-				c.clock.looks()
+				c.clock.calls()
 				c.until("17:30")
-				c.wantNoLooks("at 17:00, a boundary of the old schedule")
+				c.wantNoCalls("at 17:00, a boundary of the old schedule")
 			})
 		},
-		"a TDSet that is gone is forgotten": func(c *cluster) {
+		"a deleted TDSet is forgotten": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
 				c.remove("tdsets")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("09:30")
-				c.wantNoLooks("at 09:00, a boundary of the TDSet that is gone")
+				c.wantNoCalls("at 09:00, a boundary of the deleted TDSet")
 			})
 		},
-		"so is one that was deleted while the watch had lost its history": func(c *cluster) {
+		"a deleted TDSet is forgotten even if the watch missed its deletion": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
 				c.removeUnseen("tdsets")
 				c.until("08:30")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("09:30")
-				c.wantNoLooks("at 09:00, a boundary of the TDSet that is gone")
+				c.wantNoCalls("at 09:00, a boundary of the deleted TDSet")
 			})
 		},
-		"a server that fails for five minutes at a boundary: it is done within a minute after that": func(c *cluster) {
+		"if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
-				c.clock.looks()
+				c.clock.calls()
 				c.failing("08:59:30", "09:04:30")
-				if looks := c.clock.looks(); looks > 100 {
-					c.Errorf("while the server failed, the program asked %d times what time it is: it tries again too often", looks)
+				if calls := c.clock.calls(); calls > 100 {
+					c.Errorf("while the server failed: got %d calls of c.clock.Now, want at most 100: increase the pause between retries", calls)
 				}
 				c.until("09:05:30")
 				c.wantReplicas(5)
@@ -452,7 +450,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a change that comes while the server fails: it is done within a minute after that": func(c *cluster) {
+		"a new image that is set while the server fails is rolled out within a minute after that": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -463,27 +461,27 @@ func TestRun(t *testing.T) {
 				c.wantImage("another")
 			})
 		},
-		"intervalMint: it looks at least that often": func(c *cluster) {
+		"with intervalMint, the TDSet is checked at least that often": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.Spec.SchedulingConfig = []Scheduling{}
 				tdset.Spec.IntervalMint = 10
 			})
 			c.running(func() {
 				for _, at := range []string{"00:11", "00:22", "00:33"} {
-					c.clock.looks()
-					if c.until(at); c.clock.looks() == 0 {
-						c.Errorf("in the eleven minutes up to %s it hasn't looked once", at)
+					c.clock.calls()
+					if c.until(at); c.clock.calls() == 0 {
+						c.Errorf("in the eleven minutes before %s: got no call of c.clock.Now, want at least one", at)
 					}
 				}
 			})
 		},
-		"once the program has ended, nothing happens at a boundary": func(c *cluster) {
+		"after the shutdown, nothing happens at a boundary": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {})
-			c.clock.looks()
+			c.clock.calls()
 			c.until("09:30")
-			c.wantNoLooks("at 09:00, when the program had ended")
+			c.wantNoCalls("at 09:00, after the shutdown")
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })

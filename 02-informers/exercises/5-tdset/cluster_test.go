@@ -101,7 +101,7 @@ func (c *cluster) running(meanwhile func()) {
 	select {
 	case <-ended:
 	default:
-		c.Error("run doesn't return when its context ends")
+		c.Error("run hasn't returned after its context was cancelled")
 	}
 }
 
@@ -260,23 +260,23 @@ func (c *cluster) wantImage(want string) {
 func (c *cluster) wantScaled(want ...string) {
 	c.Helper()
 	if !slices.Equal(c.scaled, want) {
-		c.Errorf("the Deployment was written %q,\nwant                       %q", c.scaled, want)
+		c.Errorf("the writes of the Deployment are %q,\nwant                             %q", c.scaled, want)
 	}
 }
 
-// wantNothingWritten checks that the program has sent no write.
+// wantNothingWritten checks that the controller has written nothing.
 func (c *cluster) wantNothingWritten() {
 	c.Helper()
 	if len(c.scaled)+len(c.status) > 0 {
-		c.Errorf("it has written the Deployment (%q) and the status (%q), want no write", c.scaled, c.status)
+		c.Errorf("the writes are %q of the Deployment and %q of the status, want none", c.scaled, c.status)
 	}
 }
 
-// wantNoLooks checks that the program hasn't asked the clock since the last call of looks.
-func (c *cluster) wantNoLooks(when string) {
+// wantNoCalls checks that the controller hasn't called clock.Now since calls was last called.
+func (c *cluster) wantNoCalls(when string) {
 	c.Helper()
-	if c.clock.looks() > 0 {
-		c.Errorf("the program did something %s", when)
+	if calls := c.clock.calls(); calls > 0 {
+		c.Errorf("%s: got %d calls of c.clock.Now, want none", when, calls)
 	}
 }
 
@@ -301,51 +301,51 @@ func available(d *appsv1.Deployment) {
 	}
 }
 
-// testClock shows another time than the bubble's clock, so a program that asks the wrong one fails.
-// It counts how often it is asked for the time, which is the first thing that syncHandler does.
+// testClock differs from the bubble's clock, so a controller that uses the wrong one fails. It
+// counts the calls of Now, because that is the first thing that syncHandler calls.
 type testClock struct {
 	shiftedClock
 	t *testing.T
 
 	mu     sync.Mutex
-	asked  int
+	count  int // calls of Now since calls was last called
 	last   time.Time
-	inARow int // how often at the same instant
-	inAll  int
+	atLast int // calls at the instant last
+	total  int
 }
 
-// No program has a reason to ask this often, either at one instant or in a whole test. One that
-// does is in an endless loop.
-const tooOften, tooOftenInAll = 200, 5000
+// A controller that makes this many calls of Now, at one instant or in a whole test, is in an
+// endless loop.
+const tooMany, tooManyInTotal = 200, 5000
 
 func (c *testClock) Now() time.Time {
 	now := c.shiftedClock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked++
-	c.inARow++
+	c.count++
+	c.atLast++
 	if !now.Equal(c.last) {
-		c.last, c.inARow = now, 1
+		c.last, c.atLast = now, 1
 	}
-	if c.inARow == tooOften {
-		c.t.Errorf("at %s the program goes round in circles: it has asked for the time %d times, and no time has passed", c, tooOften)
+	if c.atLast == tooMany {
+		c.t.Errorf("at %s: got %d calls of c.clock.Now at the same instant: is there an endless loop?", c, tooMany)
 	}
-	if c.inAll++; c.inAll == tooOftenInAll {
-		c.t.Errorf("by %s the program has asked for the time %d times: it comes back again and again, with nothing to do", c, tooOftenInAll)
+	if c.total++; c.total == tooManyInTotal {
+		c.t.Errorf("by %s: got %d calls of c.clock.Now, although there is little to do: is there an endless loop?", c, tooManyInTotal)
 	}
-	if c.inARow >= tooOften || c.inAll >= tooOftenInAll {
+	if c.atLast >= tooMany || c.total >= tooManyInTotal {
 		runtime.Goexit() // ends the loop, but not the test
 	}
 	return now
 }
 
-// looks returns how often the clock was asked since the last call of looks.
-func (c *testClock) looks() int {
+// calls returns how often Now has been called since calls was last called.
+func (c *testClock) calls() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	asked := c.asked
-	c.asked = 0
-	return asked
+	calls := c.count
+	c.count = 0
+	return calls
 }
 
 // String returns the time of day.

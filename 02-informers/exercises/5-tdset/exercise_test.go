@@ -3,49 +3,49 @@
 // These tests check what the program does in a cluster while time passes. Their helpers, such as
 // until and wantReplicas, are in cluster_test.go.
 //
-// As given, the program handles each TDSet only once, when it hears of it. `workshop test` checks
+// As given, the program handles each TDSet only once, when it is added. `workshop test` checks
 // these failures:
 //
 // fails: TestRun/a new image is rolled out
 // says: the Deployment's image is crccheck/hello-world, want another
 //
-// fails: TestRun/what was changed by hand is put back, and what was deleted is made again
+// fails: TestRun/a manual change is reverted, and a deleted Deployment is created again
 // says: at 00:00:01 the Deployment has 1 replicas, want 3
 //
-// fails: TestRun/a Deployment that was deleted while the watch had lost its history is made again
+// fails: TestRun/a Deployment is created again even if the watch missed its deletion
 // says: at 00:05:00 there is no Deployment, want one with 3 replicas
 //
-// fails: TestRun/a Deployment that isn't the TDSet's is left alone, until its name is free
+// fails: TestRun/someone else's Deployment is left alone, and replaced only after it is deleted
 // says: at 00:00:01 there is no Deployment, want one with 3 replicas
 //
 // fails: TestRun/the status follows the Deployment
 // says: there is no condition Ready, want one with the reason Progressing
 //
-// fails: TestRun/a day: the Deployment is scaled at every boundary, exactly then, and never in between
-// says: the Deployment was written [],
+// fails: TestRun/for a whole day, the Deployment is scaled exactly at each boundary, and never in between
+// says: the writes of the Deployment are [],
 //
-// fails: TestRun/a new schedule counts at once, and so do its boundaries
+// fails: TestRun/a new schedule applies at once, and so do its boundaries
 // says: at 10:00:01 the Deployment has 5 replicas, want 7
 //
-// fails: TestRun/one of them may be earlier than the one that was waited for
+// fails: TestRun/the first boundary of a new schedule may be earlier than the old one
 // says: at 12:00:00 the Deployment has 5 replicas, want 3
 //
-// fails: TestRun/two TDSets: each is scaled at its own boundaries, and both at one that they share
+// fails: TestRun/two TDSets are each scaled at their own boundaries, and both at a shared one
 // says: at 09:00:00 the second TDSet's Deployment has 3 replicas, want 7
 //
-// fails: TestRun/an event of an unrelated Deployment forgets no boundary
+// fails: TestRun/an event of an unrelated Deployment doesn't cancel a boundary
 // says: at 09:00:00 the Deployment has 3 replicas, want 5
 //
-// fails: TestRun/a server that fails for five minutes at a boundary: it is done within a minute after that
+// fails: TestRun/if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that
 // says: at 09:05:30 the Deployment has 3 replicas, want 5
 //
-// fails: TestRun/a change that comes while the server fails: it is done within a minute after that
+// fails: TestRun/a new image that is set while the server fails is rolled out within a minute after that
 // says: the Deployment's image is crccheck/hello-world, want another
 //
-// fails: TestRun/intervalMint: it looks at least that often
-// says: in the eleven minutes up to 00:11 it hasn't looked once
+// fails: TestRun/with intervalMint, the TDSet is checked at least that often
+// says: in the eleven minutes before 00:11: got no call of c.clock.Now, want at least one
 //
-// fails: TestTheLockIsHeldDuringAllWork
+// fails: TestEveryWriteHoldsTheLock
 // says: at 09:00:00 the Deployment has 3 replicas, want 5
 
 package main
@@ -62,21 +62,21 @@ import (
 
 func TestRun(t *testing.T) {
 	for sentence, test := range map[string]func(c *cluster){
-		"a TDSet that was there before the program gets its Deployment, with the replicas of the hour": func(c *cluster) {
+		"a TDSet that existed before the start gets its Deployment, with the replicas of the hour": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that comes later gets its Deployment at once": func(c *cluster) {
+		"a TDSet that is created later gets its Deployment at once": func(c *cluster) {
 			c.until("10:00")
 			c.running(func() {
 				c.putTDSet()
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that is being deleted gets nothing": func(c *cluster) {
+		"nothing is written for a TDSet that is being deleted": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
 				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
@@ -92,7 +92,7 @@ func TestRun(t *testing.T) {
 				c.wantImage("another")
 			})
 		},
-		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
+		"a manual change is reverted, and a deleted Deployment is created again": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
@@ -101,7 +101,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a Deployment that was deleted while the watch had lost its history is made again": func(c *cluster) {
+		"a Deployment is created again even if the watch missed its deletion": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.removeUnseen("deployments")
@@ -109,7 +109,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a Deployment that isn't the TDSet's is left alone, until its name is free": func(c *cluster) {
+		"someone else's Deployment is left alone, and replaced only after it is deleted": func(c *cluster) {
 			c.putTDSet()
 			other := desiredDeployment(example(c.T), 1)
 			other.OwnerReferences = nil
@@ -129,24 +129,22 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
-		"a day: the Deployment is scaled at every boundary, exactly then, and never in between": func(c *cluster) {
+		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.scaled, c.status = nil, nil
 				c.until("11:00")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("16:30")
-				if looks := c.clock.looks(); looks > 0 {
-					c.Errorf("from 11:00 to 16:30 the program asked %d times what time it is, want none: nothing happens then", looks)
-				}
+				c.wantNoCalls("from 11:00 to 16:30, when nothing changes")
 				c.until("00:30")
 			})
 			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
 			if len(c.status) > len(c.scaled) {
-				c.Errorf("the status was written at %q, want no more writes than of the Deployment", c.status)
+				c.Errorf("the status was written at %q, want at most as many writes as of the Deployment", c.status)
 			}
 		},
-		"a new schedule counts at once, and so do its boundaries": func(c *cluster) {
+		"a new schedule applies at once, and so do its boundaries": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -156,7 +154,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"one of them may be earlier than the one that was waited for": func(c *cluster) {
+		"the first boundary of a new schedule may be earlier than the old one": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -167,7 +165,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(7)
 			})
 		},
-		"two TDSets: each is scaled at its own boundaries, and both at one that they share": func(c *cluster) {
+		"two TDSets are each scaled at their own boundaries, and both at a shared one": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.putAnother(Scheduling{9, 11, 7}, Scheduling{12, 17, 8})
@@ -185,7 +183,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicasOfBoth(2, 3)
 			})
 		},
-		"an event of an unrelated Deployment forgets no boundary": func(c *cluster) {
+		"an event of an unrelated Deployment doesn't cancel a boundary": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -194,45 +192,45 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(5)
 			})
 		},
-		"the boundaries of a schedule that was replaced are forgotten": func(c *cluster) {
+		"the boundaries of a replaced schedule are forgotten": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
 				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
-				c.clock.looks()
+				c.clock.calls()
 				c.until("17:30")
-				c.wantNoLooks("at 17:00, a boundary of the old schedule")
+				c.wantNoCalls("at 17:00, a boundary of the old schedule")
 			})
 		},
-		"a TDSet that is gone is forgotten": func(c *cluster) {
+		"a deleted TDSet is forgotten": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
 				c.remove("tdsets")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("09:30")
-				c.wantNoLooks("at 09:00, a boundary of the TDSet that is gone")
+				c.wantNoCalls("at 09:00, a boundary of the deleted TDSet")
 			})
 		},
-		"so is one that was deleted while the watch had lost its history": func(c *cluster) {
+		"a deleted TDSet is forgotten even if the watch missed its deletion": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
 				c.removeUnseen("tdsets")
 				c.until("08:30")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("09:30")
-				c.wantNoLooks("at 09:00, a boundary of the TDSet that is gone")
+				c.wantNoCalls("at 09:00, a boundary of the deleted TDSet")
 			})
 		},
-		"a server that fails for five minutes at a boundary: it is done within a minute after that": func(c *cluster) {
+		"if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
-				c.clock.looks()
+				c.clock.calls()
 				c.failing("08:59:30", "09:04:30")
-				if looks := c.clock.looks(); looks > 100 {
-					c.Errorf("while the server failed, the program asked %d times what time it is: it tries again too often", looks)
+				if calls := c.clock.calls(); calls > 100 {
+					c.Errorf("while the server failed: got %d calls of c.clock.Now, want at most 100: increase the pause between retries", calls)
 				}
 				c.until("09:05:30")
 				c.wantReplicas(5)
@@ -240,7 +238,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a change that comes while the server fails: it is done within a minute after that": func(c *cluster) {
+		"a new image that is set while the server fails is rolled out within a minute after that": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -251,27 +249,27 @@ func TestRun(t *testing.T) {
 				c.wantImage("another")
 			})
 		},
-		"intervalMint: it looks at least that often": func(c *cluster) {
+		"with intervalMint, the TDSet is checked at least that often": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.Spec.SchedulingConfig = []Scheduling{}
 				tdset.Spec.IntervalMint = 10
 			})
 			c.running(func() {
 				for _, at := range []string{"00:11", "00:22", "00:33"} {
-					c.clock.looks()
-					if c.until(at); c.clock.looks() == 0 {
-						c.Errorf("in the eleven minutes up to %s it hasn't looked once", at)
+					c.clock.calls()
+					if c.until(at); c.clock.calls() == 0 {
+						c.Errorf("in the eleven minutes before %s: got no call of c.clock.Now, want at least one", at)
 					}
 				}
 			})
 		},
-		"once the program has ended, nothing happens at a boundary": func(c *cluster) {
+		"after the shutdown, nothing happens at a boundary": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {})
-			c.clock.looks()
+			c.clock.calls()
 			c.until("09:30")
-			c.wantNoLooks("at 09:00, when the program had ended")
+			c.wantNoCalls("at 09:00, after the shutdown")
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
@@ -279,14 +277,14 @@ func TestRun(t *testing.T) {
 }
 
 // The handlers of both informers and a timer may all call handle at once.
-func TestTheLockIsHeldDuringAllWork(t *testing.T) {
+func TestEveryWriteHoldsTheLock(t *testing.T) {
 	inACluster(t, (*controller).run, func(c *cluster) {
 		wrote := c.api.onWrite
 		c.api.onWrite = func(verb string, object *unstructured.Unstructured) {
 			wrote(verb, object)
 			if c.program.working.TryLock() {
 				c.program.working.Unlock()
-				c.Errorf("at %s it writes (%s a %s) without holding working: another goroutine may be at work on the same TDSet", c.clock, verb, object.GetKind())
+				c.Errorf("at %s handle wrote (%s %s) without holding c.working, so two goroutines could handle the same TDSet at once", c.clock, verb, object.GetKind())
 			}
 		}
 		c.until("08:00")
@@ -298,9 +296,9 @@ func TestTheLockIsHeldDuringAllWork(t *testing.T) {
 	})
 }
 
-// A handler may wait for the lock during the shutdown, and get it when all timers have been
+// A handler may wait for the lock during the shutdown, and get it only after all timers have been
 // stopped.
-func TestAHandlerThatComesAfterTheEnd(t *testing.T) {
+func TestNoTimerAfterTheShutdown(t *testing.T) {
 	inACluster(t, (*controller).run, func(c *cluster) {
 		c.until("08:00")
 		c.putTDSet()
@@ -308,8 +306,8 @@ func TestAHandlerThatComesAfterTheEnd(t *testing.T) {
 		ended, cancel := context.WithCancel(c.Context())
 		cancel()
 		c.program.handle(ended, types.NamespacedName{Namespace: namespace, Name: name})
-		c.clock.looks()
+		c.clock.calls()
 		c.until("09:30")
-		c.wantNoLooks("at 09:00: a handler that came after the end has set a timer, which nobody stops")
+		c.wantNoCalls("at 09:00, because handle set a timer after the shutdown")
 	})
 }

@@ -36,7 +36,7 @@ type fakeAPI struct {
 	objects   map[id]*unstructured.Unstructured
 	history   []change
 	forgotten map[string]int // by resource: a watch from before this version gets 410
-	news      chan struct{}  // closed and replaced when the history grows
+	grown     chan struct{}  // closed and replaced when the history grows
 	down      bool           // every request gets a 500, but open watches continue
 }
 
@@ -53,7 +53,7 @@ func newFakeAPI() *fakeAPI {
 	return &fakeAPI{
 		objects:   map[id]*unstructured.Unstructured{},
 		forgotten: map[string]int{},
-		news:      make(chan struct{}),
+		grown:     make(chan struct{}),
 	}
 }
 
@@ -135,9 +135,9 @@ func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bo
 		for _, item := range a.list(collection).Items {
 			first = append(first, change{Type: watch.Added, Object: &item})
 		}
-		thatWasAll := a.bookmark(collection)
-		thatWasAll.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-		first = append(first, change{Type: watch.Bookmark, Object: thatWasAll})
+		end := a.bookmark(collection)
+		end.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		first = append(first, change{Type: watch.Bookmark, Object: end})
 	}
 	if sent < a.forgotten[collection.resource] {
 		return answer(nil, apierrors.NewResourceExpired("too old resource version"))
@@ -152,7 +152,7 @@ func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bo
 		}
 		for {
 			a.mu.Lock()
-			news, changes, lost := a.news, a.history[sent:], sent < a.forgotten[collection.resource]
+			grown, changes, lost := a.grown, a.history[sent:], sent < a.forgotten[collection.resource]
 			a.mu.Unlock()
 			if lost {
 				return
@@ -164,12 +164,12 @@ func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bo
 				sent++
 			}
 			select {
-			case <-news:
+			case <-grown:
 			case <-time.After(time.Minute): // an idle watch gets a bookmark
 				a.mu.Lock()
-				alive := change{Type: watch.Bookmark, Object: a.bookmark(collection)}
+				idle := change{Type: watch.Bookmark, Object: a.bookmark(collection)}
 				a.mu.Unlock()
-				stream.Encode(alive)
+				stream.Encode(idle)
 			case <-ctx.Done():
 				return
 			}
@@ -198,11 +198,11 @@ func (a *fakeAPI) write(method string, target id, toStatus bool, sent *unstructu
 		a.onWrite("create", sent)
 		return a.store(target, sent), nil
 	case method != http.MethodPut:
-		return nil, apierrors.NewForbidden(schema.GroupResource{}, target.name, errors.New("the program isn't allowed to "+method))
+		return nil, apierrors.NewForbidden(schema.GroupResource{}, target.name, errors.New("rbac.yaml doesn't allow the controller to "+method))
 	case old == nil:
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, target.name)
 	case sent.GetResourceVersion() != old.GetResourceVersion():
-		return nil, apierrors.NewConflict(schema.GroupResource{}, target.name, errors.New("it is not the one that you have seen"))
+		return nil, apierrors.NewConflict(schema.GroupResource{}, target.name, errors.New("the object has been modified"))
 	case toStatus:
 		a.onWrite("update status", sent)
 		updated := old.DeepCopy()
@@ -240,14 +240,14 @@ func (a *fakeAPI) remove(target id) {
 func (a *fakeAPI) commit(c change) *unstructured.Unstructured {
 	c.Object.SetResourceVersion(strconv.Itoa(len(a.history) + 1))
 	a.history = append(a.history, c)
-	close(a.news)
-	a.news = make(chan struct{})
+	close(a.grown)
+	a.grown = make(chan struct{})
 	return c.Object
 }
 
 // forget drops the history of a resource and ends its watches, which never report the rest.
 func (a *fakeAPI) forget(resource string) {
 	a.forgotten[resource] = len(a.history)
-	close(a.news)
-	a.news = make(chan struct{})
+	close(a.grown)
+	a.grown = make(chan struct{})
 }

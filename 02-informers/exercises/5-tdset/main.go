@@ -21,7 +21,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.StringVar(&o.now, "now", "", "begin as if it were this time, such as 2026-01-01T08:59:50Z; from then on, time passes as ever (default: now)")
+	flag.StringVar(&o.now, "now", "", "start as if it were this time, such as 2026-01-01T08:59:50Z; from then on, time passes as usual (default: now)")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	kubeconfig, namespace, now string
 }
@@ -47,7 +47,7 @@ func start(ctx context.Context, o options) error {
 	if o.now != "" {
 		now, err := time.Parse(time.RFC3339, o.now)
 		if err != nil {
-			return fmt.Errorf("--now %q is no time such as 2026-01-01T08:59:50Z", o.now)
+			return fmt.Errorf("--now %q is not a time such as 2026-01-01T08:59:50Z", o.now)
 		}
 		clock.by = now.Sub(clock.Now())
 	}

@@ -64,15 +64,15 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	return next, nil
 }
 
-// logFailure logs an error of syncHandler. A conflict isn't worth an error message, because someone
-// else wrote first, and their write causes an event.
+// logFailure logs an error of syncHandler. A conflict isn't worth an error message, because it only
+// means that someone else wrote first. Their write causes an event.
 func logFailure(ctx context.Context, key types.NamespacedName, err error) {
 	switch {
 	case ctx.Err() != nil: // the program is shutting down
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		klog.V(2).InfoS("Someone else wrote first", "tdset", key, "err", err)
+		klog.V(2).InfoS("Conflict, retrying", "tdset", key, "err", err)
 	default:
-		klog.ErrorS(err, "Failed", "tdset", key)
+		klog.ErrorS(err, "Retrying", "tdset", key)
 	}
 }
 

@@ -29,7 +29,7 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	// YOUR WORK: create both clients, and for TDSets and for Deployments an informer and a lister
 	// in that namespace. All of them are generated: for TDSets in pkg/generated, and for
 	// Deployments in client-go.
-	return c, errors.New("it has no clients, informers and listers yet")
+	return c, errors.New("the controller has no clients, informers and listers yet")
 }
 
 // createDeployment assumes that there is no Deployment with that name. If somebody has just created

@@ -7,13 +7,13 @@
 // failures:
 //
 // fails: TestNewController
-// says: newController: it has no clients, informers and listers yet
+// says: newController: the controller has no clients, informers and listers yet
 //
 // fails: TestWrites
-// says: newController: it has no clients, informers and listers yet
+// says: newController: the controller has no clients, informers and listers yet
 //
 // fails: TestRun
-// says: newController: it has no clients, informers and listers yet
+// says: newController: the controller has no clients, informers and listers yet
 
 package main
 
@@ -32,25 +32,25 @@ import (
 func TestNewController(t *testing.T) {
 	wantController(t)
 	for sentence, test := range map[string]func(c *cluster){
-		"the listers read what the informers keep": func(c *cluster) {
+		"the listers read from the informers' caches": func(c *cluster) {
 			tdset, deployment := example(c.T), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 			c.program.tdsetInformer.GetIndexer().Add(tdset)
 			c.program.deploymentInformer.GetIndexer().Add(deployment)
 			if _, err := c.program.getTDSet(c.Context(), types.NamespacedName{Namespace: namespace, Name: name}); err != nil {
-				c.Errorf("tdsetInformer has a TDSet, and tdsetsLister says: %v", err)
+				c.Errorf("tdsetsLister doesn't find the TDSet that tdsetInformer has: %v", err)
 			}
 			if _, err := c.program.getDeployment(c.Context(), namespace, name); err != nil {
-				c.Errorf("deploymentInformer has a Deployment, and deploymentsLister says: %v", err)
+				c.Errorf("deploymentsLister doesn't find the Deployment that deploymentInformer has: %v", err)
 			}
 		},
-		"without a namespace, it looks at all of them": func(c *cluster) {
+		"without a namespace, the informers watch all namespaces": func(c *cluster) {
 			c.put(elsewhere(example(c.T)), "tdsets")
 			c.put(elsewhere(c.othersDeployment(1)), "deployments")
 			c.running(func() {
 				c.wantCached("elsewhere/" + name)
 			})
 		},
-		"with a namespace, it looks at no other": func(c *cluster) {
+		"with a namespace, the informers watch no other": func(c *cluster) {
 			c.put(elsewhere(example(c.T)), "tdsets")
 			c.put(elsewhere(c.othersDeployment(1)), "deployments")
 			c.program = newProgram(c.T, c.api, namespace, c.clock)
@@ -66,95 +66,95 @@ func TestNewController(t *testing.T) {
 func TestWrites(t *testing.T) {
 	wantController(t)
 	for sentence, test := range map[string]func(c *cluster){
-		"createDeployment makes the Deployment, and owns what it has set": func(c *cluster) {
+		"createDeployment creates the Deployment, and owns the fields that it sets": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			c.wantReplicas(3)
 			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
 		},
-		"createDeployment leaves one as it is that somebody has just made": func(c *cluster) {
+		"createDeployment doesn't change a Deployment that somebody has just created": func(c *cluster) {
 			c.putTDSet()
 			c.put(c.othersDeployment(1), "deployments")
-			c.wantRefused("createDeployment", c.createDeployment(3))
+			c.wantError("createDeployment", c.createDeployment(3))
 			c.wantReplicas(1)
 		},
-		"updateDeployment puts back what somebody has changed, and owns it": func(c *cluster) {
+		"updateDeployment reverts what somebody has changed, and owns that field again": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
-			c.wantDone("updateDeployment", c.updateDeployment(c.deployment(), 3))
+			c.wantNoError("updateDeployment", c.updateDeployment(c.deployment(), 3))
 			c.wantReplicas(3)
 			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
 		},
-		"updateDeployment does so also if somebody has annotated it since": func(c *cluster) {
+		"updateDeployment succeeds even if somebody has annotated the Deployment since": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			observed := c.deployment()
 			c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "blue"} })
-			c.wantDone("somebody has set an annotation, it is still the same Deployment, and updateDeployment", c.updateDeployment(observed, 5))
+			c.wantNoError("after somebody annotated the Deployment, updateDeployment", c.updateDeployment(observed, 5))
 			c.wantReplicas(5)
 			if got := c.deployment().Annotations["team"]; got != "blue" {
-				c.Errorf("somebody's annotation is %q, want blue", got)
+				c.Errorf("the annotation team, which somebody else owns, is %q, want blue", got)
 			}
 		},
-		"updateDeployment leaves another one of that name as it is": func(c *cluster) {
+		"updateDeployment doesn't change another Deployment with the same name": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			observed := c.deployment()
 			c.remove("deployments")
 			c.put(c.othersDeployment(1), "deployments")
-			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
 			c.wantReplicas(1)
 		},
-		"updateDeployment makes none where it is gone": func(c *cluster) {
+		"updateDeployment doesn't create a Deployment that was deleted": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			observed := c.deployment()
 			c.remove("deployments")
-			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
 			if read[appsv1.Deployment](c, "deployments") != nil {
-				c.Error("there is a Deployment again, want none")
+				c.Error("updateDeployment created a Deployment, want none")
 			}
 		},
 		"updateTDSetStatus writes the status, and nothing else": func(c *cluster) {
 			c.putTDSet()
 			before := c.tdset()
-			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
+			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
 			after := c.tdset()
 			if got, want := after.Status, someStatus(7); !equality.Semantic.DeepEqual(got, want) {
 				c.Errorf("the status is\n%+v, want\n%+v", got, want)
 			}
 			if after.Generation != before.Generation {
-				c.Errorf("the spec has changed, and is %+v", after.Spec)
+				c.Errorf("the spec is %+v, want no change", after.Spec)
 			}
 		},
-		"updateTDSetStatus puts right what somebody has written there": func(c *cluster) {
+		"updateTDSetStatus overwrites a status that somebody else has written": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.Status = someStatus(1)
 				tdset.Status.Conditions[0].Reason = "ByHand"
 			})
-			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
+			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
 			c.wantReason("Some")
 		},
-		"updateTDSetStatus leaves somebody's own condition to them": func(c *cluster) {
+		"updateTDSetStatus doesn't take over somebody else's condition": func(c *cluster) {
 			blessed := someStatus(1).Conditions[0]
 			blessed.Type = "Blessed"
 			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
 			status := someStatus(1)
 			status.Conditions = append(status.Conditions, blessed) // as desiredStatus returns it
-			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
+			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
 			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
-				c.Fatal("the condition Blessed is gone")
+				c.Fatal("the condition Blessed, which somebody else owns, is gone")
 			}
 			c.wantOwner(c.tdset(), somebody, "f:status", "f:conditions", `k:{"type":"Blessed"}`)
 		},
-		"updateTDSetStatus writes none that was made from a spec that has changed since": func(c *cluster) {
+		"updateTDSetStatus doesn't write a status that was computed from an old spec": func(c *cluster) {
 			c.putTDSet()
 			seen := c.tdset()
 			c.putTDSet(func(tdset *TDSet) { tdset.Spec.DefaultReplica = 1 })
-			c.wantRefused("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
+			c.wantError("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
 			if conditions := c.tdset().Status.Conditions; len(conditions) > 0 {
-				c.Errorf("the status says %q, want nothing", conditions[0].Reason)
+				c.Errorf("the status has a condition with the reason %q, want no conditions", conditions[0].Reason)
 			}
 		},
 	} {
@@ -165,21 +165,21 @@ func TestWrites(t *testing.T) {
 func TestRun(t *testing.T) {
 	wantController(t)
 	for sentence, test := range map[string]func(c *cluster){
-		"a TDSet that was there before the program gets its Deployment, with the replicas of the hour": func(c *cluster) {
+		"a TDSet that existed before the start gets its Deployment, with the replicas of the hour": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that comes later gets its Deployment at once": func(c *cluster) {
+		"a TDSet that is created later gets its Deployment at once": func(c *cluster) {
 			c.until("10:00")
 			c.running(func() {
 				c.putTDSet()
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that is being deleted gets nothing": func(c *cluster) {
+		"nothing is written for a TDSet that is being deleted": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
 				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
@@ -197,7 +197,7 @@ func TestRun(t *testing.T) {
 				}
 			})
 		},
-		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
+		"a manual change is reverted, and a deleted Deployment is created again": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
@@ -206,7 +206,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a Deployment that was deleted while the watch had lost its history is made again": func(c *cluster) {
+		"a Deployment is created again even if the watch missed its deletion": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.removeUnseen("deployments")
@@ -214,7 +214,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a Deployment that isn't the TDSet's is left alone, until its name is free": func(c *cluster) {
+		"someone else's Deployment is left alone, and replaced only after it is deleted": func(c *cluster) {
 			c.putTDSet()
 			c.put(c.othersDeployment(1), "deployments")
 			c.running(func() {
@@ -224,17 +224,17 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"nor is one that the cache doesn't know yet": func(c *cluster) {
+		"someone else's Deployment is left alone even if it isn't in the cache yet": func(c *cluster) {
 			c.running(func() {
 				c.putUnseen(c.othersDeployment(3), "deployments")
 				c.putTDSet()
 				c.wantReason(errResourceExists)
 				if owners := c.deployment().OwnerReferences; len(owners) > 0 {
-					c.Errorf("somebody else's Deployment has the owner %s %s now, want none", owners[0].Kind, owners[0].Name)
+					c.Errorf("someone else's Deployment now has the owner %s %s, want none", owners[0].Kind, owners[0].Name)
 				}
 			})
 		},
-		"what others have added to the Deployment stays, while it is scaled": func(c *cluster) {
+		"the fields that others have added to the Deployment stay when it is scaled": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.changeDeployment(func(d *appsv1.Deployment) {
@@ -263,24 +263,22 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
-		"a day: the Deployment is scaled at every boundary, exactly then, and never in between": func(c *cluster) {
+		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.scaled, c.status = nil, nil
 				c.until("11:00")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("16:30")
-				if looks := c.clock.looks(); looks > 0 {
-					c.Errorf("from 11:00 to 16:30 the program asked %d times what time it is, want none: nothing happens then", looks)
-				}
+				c.wantNoCalls("from 11:00 to 16:30, when nothing changes")
 				c.until("00:30")
 			})
 			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
 			if len(c.status) > len(c.scaled) {
-				c.Errorf("the status was written at %q, want no more writes than of the Deployment", c.status)
+				c.Errorf("the status was written at %q, want at most as many writes as of the Deployment", c.status)
 			}
 		},
-		"a new schedule counts at once, and so do its boundaries": func(c *cluster) {
+		"a new schedule applies at once, and so do its boundaries": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -292,7 +290,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"the boundaries of a schedule that was replaced do no harm": func(c *cluster) {
+		"nothing is written at the boundaries of a replaced schedule": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -304,7 +302,7 @@ func TestRun(t *testing.T) {
 				c.wantNothingWritten()
 			})
 		},
-		"nor do those of a TDSet that is gone": func(c *cluster) {
+		"nothing is written at the boundaries of a deleted TDSet": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -315,14 +313,14 @@ func TestRun(t *testing.T) {
 				c.wantNothingWritten()
 			})
 		},
-		"a server that fails for five minutes at a boundary: it is done within a minute after that": func(c *cluster) {
+		"if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
-				c.clock.looks()
+				c.clock.calls()
 				c.failing("08:59:30", "09:04:30")
-				if looks := c.clock.looks(); looks > 100 {
-					c.Errorf("while the server failed, the program asked %d times what time it is: it tries again too often", looks)
+				if calls := c.clock.calls(); calls > 100 {
+					c.Errorf("while the server failed: got %d calls of c.clock.Now, want at most 100: increase the pause between retries", calls)
 				}
 				c.until("09:05:30")
 				c.wantReplicas(5)
@@ -330,7 +328,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a server that fails for a second: it is done a moment after that": func(c *cluster) {
+		"if the server fails for a second, the Deployment is scaled a moment after that": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -339,7 +337,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(5)
 			})
 		},
-		"failures are forgotten when all is well: the next one begins with a short pause again": func(c *cluster) {
+		"after a success, the next failure is retried after a short delay again": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -351,45 +349,45 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"intervalMint: it looks at least that often": func(c *cluster) {
+		"with intervalMint, the TDSet is checked at least that often": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.Spec.SchedulingConfig = []Scheduling{}
 				tdset.Spec.IntervalMint = 10
 			})
 			c.running(func() {
 				for _, at := range []string{"00:11", "00:22", "00:33"} {
-					c.clock.looks()
-					if c.until(at); c.clock.looks() == 0 {
-						c.Errorf("in the eleven minutes up to %s it hasn't looked once", at)
+					c.clock.calls()
+					if c.until(at); c.clock.calls() == 0 {
+						c.Errorf("in the eleven minutes before %s: got no call of c.clock.Now, want at least one", at)
 					}
 				}
 			})
 		},
-		"once the program has ended, nothing happens at a boundary": func(c *cluster) {
+		"after the shutdown, nothing happens at a boundary": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {})
-			c.clock.looks()
+			c.clock.calls()
 			c.until("09:30")
-			c.wantNoLooks("at 09:00, when the program had ended")
+			c.wantNoCalls("at 09:00, after the shutdown")
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
 	}
 }
 
-// wantController ends the test if newController fails, or if it has already started something.
+// wantController ends the test if newController fails or starts a goroutine.
 func wantController(t *testing.T) {
 	t.Helper()
 	defer func() {
-		if deadlock := recover(); deadlock != nil { // a goroutine that is started in a bubble has to end there
-			t.Fatal("newController has started something that doesn't end, such as informers: leave that to run")
+		if deadlock := recover(); deadlock != nil { // every goroutine of a bubble has to end
+			t.Fatal("newController started a goroutine that doesn't end, such as an informer's: start the informers in run")
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) { newProgram(t, newFakeAPI(), "", &testClock{t: t}) })
 }
 
-// createDeployment, updateDeployment and updateTDSetStatus make the program send one write.
+// createDeployment, updateDeployment and updateTDSetStatus call the controller's functions.
 
 func (c *cluster) createDeployment(replicas int32) error {
 	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
@@ -403,14 +401,14 @@ func (c *cluster) updateTDSetStatus(seen *TDSet, status TDSetStatus) error {
 	return c.program.updateTDSetStatus(c.Context(), seen, status)
 }
 
-func (c *cluster) wantDone(function string, err error) {
+func (c *cluster) wantNoError(function string, err error) {
 	c.Helper()
 	if err != nil {
 		c.Fatalf("%s returned the error: %v", function, err)
 	}
 }
 
-func (c *cluster) wantRefused(function string, err error) {
+func (c *cluster) wantError(function string, err error) {
 	c.Helper()
 	if err == nil {
 		c.Errorf("%s returned no error, want one", function)
@@ -427,7 +425,7 @@ func someStatus(generation int64) TDSetStatus {
 			ObservedGeneration: generation,
 			LastTransitionTime: metav1.NewTime(midnight),
 			Reason:             "Some",
-			Message:            "some words",
+			Message:            "a message",
 		}},
 	}
 }

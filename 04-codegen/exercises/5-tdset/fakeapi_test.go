@@ -37,7 +37,7 @@ type fakeAPI struct {
 	objects   map[id]*unstructured.Unstructured
 	history   []change
 	forgotten map[string]int // by resource: a watch from before this version gets 410
-	news      chan struct{}  // closed and replaced when the history grows
+	grown     chan struct{}  // closed and replaced when the history grows
 	down      bool           // every request gets a 500, but open watches continue
 }
 
@@ -54,7 +54,7 @@ func newFakeAPI() *fakeAPI {
 	return &fakeAPI{
 		objects:   map[id]*unstructured.Unstructured{},
 		forgotten: map[string]int{},
-		news:      make(chan struct{}),
+		grown:     make(chan struct{}),
 	}
 }
 
@@ -88,7 +88,7 @@ func (a *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer(nil, apierrors.NewNotFound(schema.GroupResource{}, target.name)), nil
 	}
 	if format := types.PatchType(r.Header.Get("Content-Type")); r.Method != http.MethodPatch || format != types.ApplyYAMLPatchType {
-		return answer(nil, apierrors.NewBadRequest(fmt.Sprintf("a %s of %s is no apply: this server takes nothing else", r.Method, format))), nil
+		return answer(nil, apierrors.NewBadRequest(fmt.Sprintf("got a %s with the content type %q, want an apply", r.Method, format))), nil
 	}
 	sent := &unstructured.Unstructured{}
 	if err := json.NewDecoder(r.Body).Decode(sent); err != nil {
@@ -139,9 +139,9 @@ func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bo
 		for _, item := range a.list(collection).Items {
 			first = append(first, change{Type: watch.Added, Object: &item})
 		}
-		thatWasAll := a.bookmark(collection)
-		thatWasAll.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-		first = append(first, change{Type: watch.Bookmark, Object: thatWasAll})
+		end := a.bookmark(collection)
+		end.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		first = append(first, change{Type: watch.Bookmark, Object: end})
 	}
 	if sent < a.forgotten[collection.resource] {
 		return answer(nil, apierrors.NewResourceExpired("too old resource version"))
@@ -156,7 +156,7 @@ func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bo
 		}
 		for {
 			a.mu.Lock()
-			news, changes, lost := a.news, a.history[sent:], sent < a.forgotten[collection.resource]
+			grown, changes, lost := a.grown, a.history[sent:], sent < a.forgotten[collection.resource]
 			a.mu.Unlock()
 			if lost {
 				return
@@ -168,12 +168,12 @@ func (a *fakeAPI) watch(ctx context.Context, collection id, sent int, initial bo
 				sent++
 			}
 			select {
-			case <-news:
+			case <-grown:
 			case <-time.After(time.Minute): // an idle watch gets a bookmark
 				a.mu.Lock()
-				alive := change{Type: watch.Bookmark, Object: a.bookmark(collection)}
+				idle := change{Type: watch.Bookmark, Object: a.bookmark(collection)}
 				a.mu.Unlock()
-				stream.Encode(alive)
+				stream.Encode(idle)
 			case <-ctx.Done():
 				return
 			}
@@ -216,14 +216,14 @@ func (a *fakeAPI) remove(target id) {
 func (a *fakeAPI) commit(c change) *unstructured.Unstructured {
 	c.Object.SetResourceVersion(strconv.Itoa(len(a.history) + 1))
 	a.history = append(a.history, c)
-	close(a.news)
-	a.news = make(chan struct{})
+	close(a.grown)
+	a.grown = make(chan struct{})
 	return c.Object
 }
 
 // forget drops the history of a resource and ends its watches, which never report the rest.
 func (a *fakeAPI) forget(resource string) {
 	a.forgotten[resource] = len(a.history)
-	close(a.news)
-	a.news = make(chan struct{})
+	close(a.grown)
+	a.grown = make(chan struct{})
 }

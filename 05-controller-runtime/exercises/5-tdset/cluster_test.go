@@ -70,7 +70,7 @@ func inACluster(t *testing.T, test func(c *cluster)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.program = &reconciler{Client: direct, live: direct, clock: c.clock}
+		c.program = &reconciler{Client: direct, apiReader: direct, clock: c.clock}
 		test(c)
 	})
 }
@@ -141,13 +141,13 @@ func (c *cluster) running(meanwhile func()) {
 	synctest.Wait()
 	for types, list := range map[string]client.ObjectList{"TDSets": &schedulev1.TDSetList{}, "Deployments": &appsv1.DeploymentList{}} {
 		if err := mgr.GetCache().List(ctx, list); err != nil {
-			c.Fatalf("after setUp, the manager watches no %s, so Reconcile can't read them from its cache: %v", types, err)
+			c.Fatalf("setUp doesn't watch %s, so Reconcile can't read them from the cache: %v", types, err)
 		}
 	}
 	meanwhile()
 	cancel()
 	if err := <-ended; err != nil {
-		c.Errorf("the manager ended with the error: %v", err)
+		c.Errorf("the manager stopped with an error: %v", err)
 	}
 }
 
@@ -280,15 +280,23 @@ func (c *cluster) wantReplicas(want int32) {
 func (c *cluster) wantScaled(want ...string) {
 	c.Helper()
 	if !slices.Equal(c.scaled, want) {
-		c.Errorf("the Deployment was written %q,\nwant                       %q", c.scaled, want)
+		c.Errorf("the writes of the Deployment are %q,\nwant                             %q", c.scaled, want)
 	}
 }
 
-// wantNothingWritten checks that the program has sent no write.
+// wantNothingWritten checks that the controller has written nothing.
 func (c *cluster) wantNothingWritten() {
 	c.Helper()
 	if len(c.scaled)+len(c.status) > 0 {
-		c.Errorf("it has written the Deployment (%q) and the status (%q), want no write", c.scaled, c.status)
+		c.Errorf("the writes are %q of the Deployment and %q of the status, want none", c.scaled, c.status)
+	}
+}
+
+// wantNoCalls checks that the controller hasn't called clock.Now since calls was last called.
+func (c *cluster) wantNoCalls(when string) {
+	c.Helper()
+	if calls := c.clock.calls(); calls > 0 {
+		c.Errorf("%s: got %d calls of r.clock.Now, want none", when, calls)
 	}
 }
 
@@ -330,45 +338,46 @@ func available(d *appsv1.Deployment) {
 	}
 }
 
-// testClock shows another time than the bubble's clock, so a program that asks the wrong one fails.
-// It counts how often it is asked for the time, which is the first thing that Reconcile does.
+// testClock differs from the bubble's clock, so a controller that uses the wrong one fails. It
+// counts the calls of Now, because that is the first thing that Reconcile calls.
 type testClock struct {
 	shiftedClock
 	t *testing.T
 
 	mu       sync.Mutex
-	asked    int
+	count    int // calls of Now since calls was last called
 	minute   time.Time
-	inMinute int // how often in this minute
+	inMinute int // calls in this minute
 }
 
-const tooOften = 500
+// A controller that makes this many calls of Now in one minute is in an endless loop.
+const tooMany = 500
 
 func (c *testClock) Now() time.Time {
 	now := c.shiftedClock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked++
+	c.count++
 	if minute := now.Truncate(time.Minute); !minute.Equal(c.minute) {
 		c.minute, c.inMinute = minute, 0
 	}
 	c.inMinute++
-	if c.inMinute == tooOften {
-		c.t.Errorf("at %s the program goes round in circles: it has asked for the time %d times within a minute", c, tooOften)
+	if c.inMinute == tooMany {
+		c.t.Errorf("at %s: got %d calls of r.clock.Now within a minute: is there an endless loop?", c, tooMany)
 	}
-	if c.inMinute >= tooOften {
+	if c.inMinute >= tooMany {
 		runtime.Goexit() // ends the loop, but not the test
 	}
 	return now
 }
 
-// looks returns how often the clock was asked since the last call of looks.
-func (c *testClock) looks() int {
+// calls returns how often Now has been called since calls was last called.
+func (c *testClock) calls() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	asked := c.asked
-	c.asked = 0
-	return asked
+	calls := c.count
+	c.count = 0
+	return calls
 }
 
 // String returns the time of day.

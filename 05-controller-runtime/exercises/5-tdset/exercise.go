@@ -26,7 +26,7 @@ const fieldManager = client.FieldOwner("tdset-controller")
 
 // setUp adds the controller to mgr, and declares which events enqueue which TDSets.
 func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
-	r := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock}
+	r := &reconciler{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader(), clock: clock}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&TDSet{}).
 		// YOUR WORK: watch Deployments. Which of their events concern a TDSet? It doesn't matter
@@ -71,13 +71,13 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	if err := r.updateTDSetStatus(ctx, tdset, status); err != nil {
 		return ctrl.Result{}, fmt.Errorf("update the status: %w", err)
 	}
-	return r.comeAgain(tdset, next), nil
+	return r.requeueAt(tdset, next), nil
 }
 
-// comeAgain returns the result with which Reconcile is called again at next, or never if next is
+// requeueAt returns the result with which Reconcile is called again at next, or never if next is
 // the zero time. If intervalMint is set, Reconcile is called again after that many minutes at the
 // latest.
-func (r *reconciler) comeAgain(tdset *TDSet, next time.Time) ctrl.Result {
+func (r *reconciler) requeueAt(tdset *TDSet, next time.Time) ctrl.Result {
 	// YOUR WORK: this means never. So does a RequeueAfter of 0 or less.
 	return ctrl.Result{}
 }

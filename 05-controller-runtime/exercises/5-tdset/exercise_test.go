@@ -11,43 +11,43 @@
 // fails: TestWrites
 // says: createDeployment returned the error: createDeployment sends nothing yet
 //
-// fails: TestRequeueAfter/in a window: when it ends
+// fails: TestRequeueAfter/in a window: until it ends
 // says: RequeueAfter is 0s, which is never, want 7h0m0s
 //
-// fails: TestRequeueAfter/a moment before that: in a moment
+// fails: TestRequeueAfter/a moment before a boundary: a moment
 // says: RequeueAfter is 0s, which is never, want 1ms
 //
-// fails: TestRequeueAfter/exactly then: at the next boundary
+// fails: TestRequeueAfter/exactly at a boundary: until the next one
 // says: RequeueAfter is 0s, which is never, want 2h0m0s
 //
-// fails: TestRequeueAfter/in the last window of the day: at midnight
+// fails: TestRequeueAfter/in the last window of the day: until midnight
 // says: RequeueAfter is 0s, which is never, want 30s
 //
-// fails: TestRequeueAfter/outside of all windows: when one begins
+// fails: TestRequeueAfter/outside of all windows: until one begins
 // says: RequeueAfter is 0s, which is never, want 45m0s
 //
-// fails: TestRequeueAfter/the next window has as many replicas: when it begins
+// fails: TestRequeueAfter/the next window has the same number of replicas: until it begins
 // says: RequeueAfter is 0s, which is never, want 30m0s
 //
-// fails: TestRequeueAfter/intervalMint, and a boundary after that: after the minutes
+// fails: TestRequeueAfter/intervalMint is shorter than the time to the boundary: intervalMint
 // says: RequeueAfter is 0s, which is never, want 20m0s
 //
-// fails: TestRequeueAfter/intervalMint, and a boundary before that: at the boundary
+// fails: TestRequeueAfter/intervalMint is longer than the time to the boundary: until the boundary
 // says: RequeueAfter is 0s, which is never, want 10m0s
 //
-// fails: TestRequeueAfter/intervalMint, and a schedule without any: after the minutes
+// fails: TestRequeueAfter/intervalMint, and no boundary: intervalMint
 // says: RequeueAfter is 0s, which is never, want 20m0s
 //
-// fails: TestReconcile/it has made the Deployment: until the window ends
+// fails: TestReconcile/after creating the Deployment: until the window ends
 // says: create Deployment: createDeployment sends nothing yet
 //
-// fails: TestReconcile/it has scaled the Deployment: until the window ends
+// fails: TestReconcile/after scaling the Deployment: until the window ends
 // says: update Deployment: updateDeployment sends nothing yet
 //
-// fails: TestReconcile/it has written the status: until the window ends
+// fails: TestReconcile/after writing the status: until the window ends
 // says: RequeueAfter is 0s, which is never, want 7h0m0s
 //
-// fails: TestReconcile/a write took ten seconds: so much less is left
+// fails: TestReconcile/a write took ten seconds: ten seconds less
 // says: create Deployment: createDeployment sends nothing yet
 //
 // fails: TestReconcile/a write took until after the boundary: at once
@@ -74,95 +74,95 @@ import (
 func TestWrites(t *testing.T) {
 	wantWrites(t)
 	for sentence, test := range map[string]func(c *cluster){
-		"createDeployment makes the Deployment, and owns what it has set": func(c *cluster) {
+		"createDeployment creates the Deployment, and owns the fields that it sets": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			c.wantReplicas(3)
 			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
 		},
-		"createDeployment leaves one as it is that somebody has just made": func(c *cluster) {
+		"createDeployment doesn't change a Deployment that somebody has just created": func(c *cluster) {
 			c.putTDSet()
 			c.put(c.othersDeployment(1), "deployments")
-			c.wantRefused("createDeployment", c.createDeployment(3))
+			c.wantError("createDeployment", c.createDeployment(3))
 			c.wantReplicas(1)
 		},
-		"updateDeployment puts back what somebody has changed, and owns it": func(c *cluster) {
+		"updateDeployment reverts what somebody has changed, and owns that field again": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
-			c.wantDone("updateDeployment", c.updateDeployment(c.deployment(), 3))
+			c.wantNoError("updateDeployment", c.updateDeployment(c.deployment(), 3))
 			c.wantReplicas(3)
 			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
 		},
-		"updateDeployment does so also if somebody has annotated it since": func(c *cluster) {
+		"updateDeployment succeeds even if somebody has annotated the Deployment since": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			observed := c.deployment()
 			c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "blue"} })
-			c.wantDone("somebody has set an annotation, it is still the same Deployment, and updateDeployment", c.updateDeployment(observed, 5))
+			c.wantNoError("after somebody annotated the Deployment, updateDeployment", c.updateDeployment(observed, 5))
 			c.wantReplicas(5)
 			if got := c.deployment().Annotations["team"]; got != "blue" {
-				c.Errorf("somebody's annotation is %q, want blue", got)
+				c.Errorf("the annotation team, which somebody else owns, is %q, want blue", got)
 			}
 		},
-		"updateDeployment leaves another one of that name as it is": func(c *cluster) {
+		"updateDeployment doesn't change another Deployment with the same name": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			observed := c.deployment()
 			c.remove("deployments")
 			c.put(c.othersDeployment(1), "deployments")
-			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
 			c.wantReplicas(1)
 		},
-		"updateDeployment makes none where it is gone": func(c *cluster) {
+		"updateDeployment doesn't create a Deployment that was deleted": func(c *cluster) {
 			c.putTDSet()
-			c.wantDone("createDeployment", c.createDeployment(3))
+			c.wantNoError("createDeployment", c.createDeployment(3))
 			observed := c.deployment()
 			c.remove("deployments")
-			c.wantRefused("updateDeployment", c.updateDeployment(observed, 5))
+			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
 			if read[appsv1.Deployment](c, "deployments") != nil {
-				c.Error("there is a Deployment again, want none")
+				c.Error("updateDeployment created a Deployment, want none")
 			}
 		},
 		"updateTDSetStatus writes the status, and nothing else": func(c *cluster) {
 			c.putTDSet()
 			before := c.tdset()
-			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
+			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
 			after := c.tdset()
 			if got, want := after.Status, someStatus(7); !equality.Semantic.DeepEqual(got, want) {
 				c.Errorf("the status is\n%+v, want\n%+v", got, want)
 			}
 			if after.Generation != before.Generation {
-				c.Errorf("the spec has changed, and is %+v", after.Spec)
+				c.Errorf("the spec is %+v, want no change", after.Spec)
 			}
 		},
-		"updateTDSetStatus puts right what somebody has written there": func(c *cluster) {
+		"updateTDSetStatus overwrites a status that somebody else has written": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.Status = someStatus(1)
 				tdset.Status.Conditions[0].Reason = "ByHand"
 			})
-			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
+			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
 			c.wantReason("Some")
 		},
-		"updateTDSetStatus leaves somebody's own condition to them": func(c *cluster) {
+		"updateTDSetStatus doesn't take over somebody else's condition": func(c *cluster) {
 			blessed := someStatus(1).Conditions[0]
 			blessed.Type = "Blessed"
 			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
 			status := someStatus(1)
 			status.Conditions = append(status.Conditions, blessed) // as desiredStatus would return it
-			c.wantDone("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
+			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
 			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
-				c.Fatal("the condition Blessed is gone")
+				c.Fatal("the condition Blessed, which somebody else owns, is gone")
 			}
 			c.wantOwner(c.tdset(), somebody, "f:status", "f:conditions", `k:{"type":"Blessed"}`)
 		},
-		"updateTDSetStatus writes none that was made from a spec that has changed since": func(c *cluster) {
+		"updateTDSetStatus doesn't write a status that was computed from an old spec": func(c *cluster) {
 			c.putTDSet()
 			seen := c.tdset()
 			c.putTDSet(func(tdset *TDSet) { tdset.Spec.DefaultReplica = 1 })
-			c.wantRefused("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
+			c.wantError("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
 			if conditions := c.tdset().Status.Conditions; len(conditions) > 0 {
-				c.Errorf("the status says %q, want nothing", conditions[0].Reason)
+				c.Errorf("the status has a condition with the reason %q, want no conditions", conditions[0].Reason)
 			}
 		},
 	} {
@@ -181,17 +181,17 @@ func TestRequeueAfter(t *testing.T) {
 		round *round
 		want  time.Duration // 0: never
 	}{
-		"in a window: when it ends":                                   {settled(t, "10:00"), 7 * time.Hour},
-		"a moment before that: in a moment":                           {settled(t, "16:59:59.999"), time.Millisecond},
-		"exactly then: at the next boundary":                          {settled(t, "17:00"), 2 * time.Hour},
-		"in the last window of the day: at midnight":                  {settled(t, "23:59:30"), 30 * time.Second},
-		"outside of all windows: when one begins":                     {settled(t, "00:15"), 45 * time.Minute},
-		"the next window has as many replicas: when it begins":        {settled(t, "09:30", alike), 30 * time.Minute},
-		"one window for the whole day: never":                         {settled(t, "10:00", wholeDay), 0},
-		"no windows: never":                                           {settled(t, "10:00", windows()), 0},
-		"intervalMint, and a boundary after that: after the minutes":  {settled(t, "16:30", every(20)), 20 * time.Minute},
-		"intervalMint, and a boundary before that: at the boundary":   {settled(t, "16:50", every(20)), 10 * time.Minute},
-		"intervalMint, and a schedule without any: after the minutes": {settled(t, "10:00", windows(), every(20)), 20 * time.Minute},
+		"in a window: until it ends":                                               {settled(t, "10:00"), 7 * time.Hour},
+		"a moment before a boundary: a moment":                                     {settled(t, "16:59:59.999"), time.Millisecond},
+		"exactly at a boundary: until the next one":                                {settled(t, "17:00"), 2 * time.Hour},
+		"in the last window of the day: until midnight":                            {settled(t, "23:59:30"), 30 * time.Second},
+		"outside of all windows: until one begins":                                 {settled(t, "00:15"), 45 * time.Minute},
+		"the next window has the same number of replicas: until it begins":         {settled(t, "09:30", alike), 30 * time.Minute},
+		"one window for the whole day: never":                                      {settled(t, "10:00", wholeDay), 0},
+		"no windows: never":                                                        {settled(t, "10:00", windows()), 0},
+		"intervalMint is shorter than the time to the boundary: intervalMint":      {settled(t, "16:30", every(20)), 20 * time.Minute},
+		"intervalMint is longer than the time to the boundary: until the boundary": {settled(t, "16:50", every(20)), 10 * time.Minute},
+		"intervalMint, and no boundary: intervalMint":                              {settled(t, "10:00", windows(), every(20)), 20 * time.Minute},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -205,22 +205,22 @@ func TestRequeueAfter(t *testing.T) {
 func TestReconcile(t *testing.T) {
 	failed := errors.New("the server is busy")
 	for sentence, test := range map[string]func(t *testing.T){
-		"it has made the Deployment: until the window ends": func(t *testing.T) {
+		"after creating the Deployment: until the window ends": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment = nil
 			r.wantAfter(7 * time.Hour)
 		},
-		"it has scaled the Deployment: until the window ends": func(t *testing.T) {
+		"after scaling the Deployment: until the window ends": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment.Spec.Replicas = new(int32(3))
 			r.wantAfter(7 * time.Hour)
 		},
-		"it has written the status: until the window ends": func(t *testing.T) {
+		"after writing the status: until the window ends": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.tdset.Status = TDSetStatus{}
 			r.wantAfter(7 * time.Hour)
 		},
-		"a write took ten seconds: so much less is left": func(t *testing.T) {
+		"a write took ten seconds: ten seconds less": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment, r.writeTakes = nil, 10*time.Second
 			r.wantAfter(7*time.Hour - 10*time.Second)
@@ -233,20 +233,20 @@ func TestReconcile(t *testing.T) {
 				t.Fatalf("Reconcile returned the error: %v", err)
 			}
 			if after := result.RequeueAfter; after <= 0 || after > time.Second {
-				t.Errorf("the write was made from 16:59:55 to 17:00:05, and RequeueAfter is %v; want a moment, and more than 0: 0, or less, is never", after)
+				t.Errorf("the write took from 16:59:55 to 17:00:05: RequeueAfter is %v, want more than 0 (0 or less means never) and at most a second", after)
 			}
 		},
-		"a write failed: the error, and nothing else": func(t *testing.T) {
+		"a write failed: an error, and an empty result": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment, r.writeFails = nil, failed
 			r.wantError()
 		},
-		"a write of the status failed: the error, and nothing else": func(t *testing.T) {
+		"a write of the status failed: an error, and an empty result": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.tdset.Status, r.writeFails = TDSetStatus{}, failed
 			r.wantError()
 		},
-		"there is no TDSet any more: never": func(t *testing.T) {
+		"the TDSet has been deleted: never": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.tdset = nil
 			r.wantAfter(0)
@@ -266,21 +266,21 @@ func TestRun(t *testing.T) {
 	wantWrites(t)
 	wantSetUp(t)
 	for sentence, test := range map[string]func(c *cluster){
-		"a TDSet that was there before the program gets its Deployment, with the replicas of the hour": func(c *cluster) {
+		"a TDSet that existed before the start gets its Deployment, with the replicas of the hour": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that comes later gets its Deployment at once": func(c *cluster) {
+		"a TDSet that is created later gets its Deployment at once": func(c *cluster) {
 			c.until("10:00")
 			c.running(func() {
 				c.putTDSet()
 				c.wantReplicas(5)
 			})
 		},
-		"a TDSet that is being deleted gets nothing": func(c *cluster) {
+		"nothing is written for a TDSet that is being deleted": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
 				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
@@ -298,7 +298,7 @@ func TestRun(t *testing.T) {
 				}
 			})
 		},
-		"what was changed by hand is put back, and what was deleted is made again": func(c *cluster) {
+		"a manual change is reverted, and a deleted Deployment is created again": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
@@ -307,7 +307,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"a Deployment that isn't the TDSet's is left alone, until its name is free": func(c *cluster) {
+		"someone else's Deployment is left alone, and replaced only after it is deleted": func(c *cluster) {
 			c.putTDSet()
 			c.put(c.othersDeployment(1), "deployments")
 			c.running(func() {
@@ -317,17 +317,17 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"nor is one that the cache doesn't know yet": func(c *cluster) {
+		"someone else's Deployment is left alone even if it isn't in the cache yet": func(c *cluster) {
 			c.running(func() {
 				c.putUnseen(c.othersDeployment(3), "deployments")
 				c.putTDSet()
 				c.wantReason(errResourceExists)
 				if owners := c.deployment().OwnerReferences; len(owners) > 0 {
-					c.Errorf("somebody else's Deployment has the owner %s %s now, want none", owners[0].Kind, owners[0].Name)
+					c.Errorf("someone else's Deployment now has the owner %s %s, want none", owners[0].Kind, owners[0].Name)
 				}
 			})
 		},
-		"what others have added to the Deployment stays, while it is scaled": func(c *cluster) {
+		"the fields that others have added to the Deployment stay when it is scaled": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.changeDeployment(func(d *appsv1.Deployment) {
@@ -356,24 +356,22 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
-		"a day: the Deployment is scaled at every boundary, exactly then, and never in between": func(c *cluster) {
+		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
 				c.scaled, c.status = nil, nil
 				c.until("11:00")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("16:30")
-				if looks := c.clock.looks(); looks > 0 {
-					c.Errorf("from 11:00 to 16:30 the program asked %d times what time it is, want none: nothing happens then", looks)
-				}
+				c.wantNoCalls("from 11:00 to 16:30, when nothing changes")
 				c.until("00:30")
 			})
 			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
 			if len(c.status) > len(c.scaled) {
-				c.Errorf("the status was written at %q, want no more writes than of the Deployment", c.status)
+				c.Errorf("the status was written at %q, want at most as many writes as of the Deployment", c.status)
 			}
 		},
-		"a new schedule counts at once, and so do its boundaries": func(c *cluster) {
+		"a new schedule applies at once, and so do its boundaries": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -385,7 +383,7 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"the boundary of a schedule that was replaced is forgotten": func(c *cluster) {
+		"the boundary of a replaced schedule is forgotten": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -393,14 +391,12 @@ func TestRun(t *testing.T) {
 					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
 				})
 				c.until("16:59")
-				c.clock.looks()
+				c.clock.calls()
 				c.until("17:01")
-				if c.clock.looks() > 0 {
-					c.Error("at 17:00 the program did something, want nothing: the window ends at 20:00 now")
-				}
+				c.wantNoCalls("at 17:00, although the window now ends at 20:00")
 			})
 		},
-		"what happens between two boundaries changes nothing about the next one": func(c *cluster) {
+		"an event between two boundaries doesn't change the next one": func(c *cluster) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
@@ -413,7 +409,7 @@ func TestRun(t *testing.T) {
 			})
 			c.wantScaled("17:00:00: 3")
 		},
-		"two TDSets are scaled, each at its own boundaries": func(c *cluster) {
+		"two TDSets are each scaled at their own boundaries": func(c *cluster) {
 			c.until("08:30")
 			c.putTDSet()
 			c.put(elsewhere(example(c.T), Scheduling{StartTime: 10, EndTime: 12, Replica: 7}), "tdsets")
@@ -423,22 +419,23 @@ func TestRun(t *testing.T) {
 			})
 			c.wantScaled("09:00:00: 5", "10:00:00: 7", "12:00:00: 3")
 		},
-		"an event of a Deployment brings no other TDSet than its own": func(c *cluster) {
+		"an event of a Deployment enqueues only its own TDSet": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
-				looks := func(annotation string) int {
-					c.clock.looks()
+				callsAfterChange := func(annotation string) int {
+					c.clock.calls()
 					c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": annotation} })
-					return c.clock.looks()
+					return c.clock.calls()
 				}
-				alone := looks("blue")
+				want := callsAfterChange("blue")
 				c.put(elsewhere(example(c.T)), "tdsets")
-				if both := looks("red"); both > alone {
-					c.Error("a Deployment has changed, and a TDSet of another namespace was looked at too: with 1000 TDSets, each event would bring them all")
+				if got := callsAfterChange("red"); got > want {
+					c.Errorf("a change of a Deployment led to %d calls of r.clock.Now, and to %d when there is a TDSet in another namespace: "+
+						"don't enqueue all TDSets", want, got)
 				}
 			})
 		},
-		"nothing happens any more to a TDSet that is gone": func(c *cluster) {
+		"nothing is written at the boundaries of a deleted TDSet": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
@@ -449,14 +446,14 @@ func TestRun(t *testing.T) {
 				c.wantNothingWritten()
 			})
 		},
-		"a server that fails for six minutes at a boundary: it is done within a minute after that": func(c *cluster) {
+		"if the server fails for six minutes at a boundary, the Deployment is scaled within a minute after that": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
 			c.running(func() {
-				c.clock.looks()
+				c.clock.calls()
 				c.failing("08:59:45", "09:05:45")
-				if looks := c.clock.looks(); looks > 100 {
-					c.Errorf("while the server failed, the program asked %d times what time it is: it tries again too often", looks)
+				if calls := c.clock.calls(); calls > 100 {
+					c.Errorf("while the server failed: got %d calls of r.clock.Now, want at most 100: increase the pause between retries", calls)
 				}
 				c.until("09:06:45")
 				c.wantReplicas(5)
@@ -464,16 +461,16 @@ func TestRun(t *testing.T) {
 				c.wantReplicas(3)
 			})
 		},
-		"intervalMint: it looks at least that often": func(c *cluster) {
+		"with intervalMint, the TDSet is checked at least that often": func(c *cluster) {
 			c.putTDSet(func(tdset *TDSet) {
 				tdset.Spec.SchedulingConfig = []Scheduling{}
 				tdset.Spec.IntervalMint = 10
 			})
 			c.running(func() {
 				for _, at := range []string{"00:11", "00:22", "00:33"} {
-					c.clock.looks()
-					if c.until(at); c.clock.looks() == 0 {
-						c.Errorf("in the eleven minutes up to %s it hasn't looked once", at)
+					c.clock.calls()
+					if c.until(at); c.clock.calls() == 0 {
+						c.Errorf("in the eleven minutes before %s: got no call of r.clock.Now, want at least one", at)
 					}
 				}
 			})
@@ -488,7 +485,7 @@ func wantWrites(t *testing.T) {
 	t.Helper()
 	first(t, func(c *cluster) {
 		c.putTDSet()
-		c.wantDone("createDeployment", c.createDeployment(3))
+		c.wantNoError("createDeployment", c.createDeployment(3))
 	})
 }
 
@@ -507,7 +504,7 @@ func first(t *testing.T, test func(c *cluster)) {
 	}
 }
 
-// createDeployment, updateDeployment and updateTDSetStatus make the program send one write.
+// createDeployment, updateDeployment and updateTDSetStatus call the controller's functions.
 
 func (c *cluster) createDeployment(replicas int32) error {
 	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
@@ -521,14 +518,14 @@ func (c *cluster) updateTDSetStatus(seen *TDSet, status TDSetStatus) error {
 	return c.program.updateTDSetStatus(c.Context(), seen, status)
 }
 
-func (c *cluster) wantDone(function string, err error) {
+func (c *cluster) wantNoError(function string, err error) {
 	c.Helper()
 	if err != nil {
 		c.Fatalf("%s returned the error: %v", function, err)
 	}
 }
 
-func (c *cluster) wantRefused(function string, err error) {
+func (c *cluster) wantError(function string, err error) {
 	c.Helper()
 	if err == nil {
 		c.Errorf("%s returned no error, want one", function)
@@ -554,7 +551,7 @@ func someStatus(generation int64) TDSetStatus {
 			ObservedGeneration: generation,
 			LastTransitionTime: metav1.NewTime(midnight),
 			Reason:             "Some",
-			Message:            "some words",
+			Message:            "a message",
 		}},
 	}
 }

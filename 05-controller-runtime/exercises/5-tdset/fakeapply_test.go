@@ -35,7 +35,7 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 	old, resource := a.objects[target], schema.GroupResource{Resource: target.resource}
 	switch {
 	case toStatus != (target.resource == "tdsets"):
-		return nil, apierrors.NewForbidden(resource, target.name, errors.New("rbac.yaml lets the program patch deployments and tdsets/status, and nothing else"))
+		return nil, apierrors.NewForbidden(resource, target.name, errors.New("rbac.yaml only allows the controller to patch deployments and tdsets/status"))
 	case manager == "":
 		required := field.ErrorList{field.Required(field.NewPath("fieldManager"), "is required for apply patch")}
 		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "PatchOptions"}, "", required)
@@ -47,14 +47,14 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 		immutable := field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), sent.GetUID(), "field is immutable")}
 		return nil, apierrors.NewInvalid(kinds[target.resource].GroupKind(), target.name, immutable)
 	case old != nil && sent.GetResourceVersion() != "" && sent.GetResourceVersion() != old.GetResourceVersion():
-		return nil, apierrors.NewConflict(resource, target.name, errors.New("it is not the one that you have seen"))
+		return nil, apierrors.NewConflict(resource, target.name, errors.New("the object has been modified"))
 	}
 	if toStatus { // everything else is ignored there
 		sent.Object = map[string]any{"apiVersion": sent.GetAPIVersion(), "kind": sent.GetKind(), "metadata": map[string]any{}, "status": sent.Object["status"]}
 	} else {
 		delete(sent.Object, "status")
 	}
-	merged, err := fieldManagers()[target.resource].Apply(a.live(target), sent, manager, force)
+	merged, err := fieldManagers()[target.resource].Apply(a.current(target), sent, manager, force)
 	if refused := (*apierrors.StatusError)(nil); errors.As(err, &refused) {
 		return nil, refused
 	} else if err != nil {
@@ -64,7 +64,7 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 	result.SetNamespace(target.namespace)
 	result.SetName(target.name)
 	a.onWrite(result)
-	result = asKept(result)
+	result = asStored(result)
 	if reflect.DeepEqual(result, old) {
 		return old, nil // nothing has changed, so nothing is stored
 	}
@@ -73,12 +73,12 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 
 // update replaces an object on behalf of somebody, who owns the fields that change.
 func (a *fakeAPI) update(target id, object *unstructured.Unstructured) {
-	updated := fieldManagers()[target.resource].UpdateNoErrors(a.live(target), object, somebody)
-	a.store(target, asKept(updated.(*unstructured.Unstructured)))
+	updated := fieldManagers()[target.resource].UpdateNoErrors(a.current(target), object, somebody)
+	a.store(target, asStored(updated.(*unstructured.Unstructured)))
 }
 
-// live returns a copy of an object for the field managers, or an empty object if there is none.
-func (a *fakeAPI) live(target id) *unstructured.Unstructured {
+// current returns a copy of an object for the field managers, or an empty object if there is none.
+func (a *fakeAPI) current(target id) *unstructured.Unstructured {
 	if object := a.objects[target]; object != nil {
 		return object.DeepCopy()
 	}
@@ -129,8 +129,8 @@ var parser = func() *typed.Parser {
 	return parser
 }()
 
-// asKept returns an object as a server stores it, with the fields that its Go type always has.
-func asKept(object *unstructured.Unstructured) *unstructured.Unstructured {
+// asStored returns an object as a server stores it, with the fields that its Go type always has.
+func asStored(object *unstructured.Unstructured) *unstructured.Unstructured {
 	var typed runtime.Object = &TDSet{}
 	if object.GetKind() == "Deployment" {
 		typed = &appsv1.Deployment{}
@@ -139,9 +139,9 @@ func asKept(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if err := convert.FromUnstructured(object.Object, typed); err != nil {
 		panic(err)
 	}
-	kept, err := convert.ToUnstructured(typed)
+	stored, err := convert.ToUnstructured(typed)
 	if err != nil {
 		panic(err)
 	}
-	return &unstructured.Unstructured{Object: kept}
+	return &unstructured.Unstructured{Object: stored}
 }

@@ -22,7 +22,7 @@ import (
 // reconciler keeps the Deployment that each TDSet asks for.
 type reconciler struct {
 	client.Client               // reads from the manager's cache, writes to the API server
-	live          client.Reader // reads from the API server
+	apiReader     client.Reader // reads from the API server
 	clock         clock.PassiveClock
 }
 
@@ -35,7 +35,7 @@ func (r *reconciler) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	err := r.Get(ctx, key, observed)
 	if apierrors.IsNotFound(err) {
 		// The cache may not have it yet, and an apply would change it. So ask the server, too.
-		err = r.live.Get(ctx, key, observed)
+		err = r.apiReader.Get(ctx, key, observed)
 	}
 	switch {
 	case apierrors.IsNotFound(err):

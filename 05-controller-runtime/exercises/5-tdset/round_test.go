@@ -83,7 +83,7 @@ func (r *round) reconcile() (ctrl.Result, error) {
 			return write()
 		},
 	}).Build()
-	program := &reconciler{Client: api, live: api, clock: clock}
+	program := &reconciler{Client: api, apiReader: api, clock: clock}
 	return program.Reconcile(r.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
 }
 
@@ -95,7 +95,7 @@ func (r *round) wantAfter(want time.Duration) {
 	case err != nil:
 		r.Errorf("Reconcile returned the error: %v", err)
 	case got.Abs() > 24*time.Hour && want != 0: // no schedule asks for that
-		r.Errorf("RequeueAfter is %v, want %v: does it ask r.clock what time it is?", got, want)
+		r.Errorf("RequeueAfter is %v, want %v: does Reconcile get the time from r.clock?", got, want)
 	case got != want && want == 0:
 		r.Errorf("RequeueAfter is %v, want 0: never", got)
 	case got != want && got <= 0:
@@ -110,8 +110,8 @@ func (r *round) wantError() {
 	r.Helper()
 	result, err := r.reconcile()
 	if err == nil {
-		r.Error("a write failed, and Reconcile returned no error")
+		r.Error("a write failed: Reconcile returned no error, want one")
 	} else if result != (ctrl.Result{}) {
-		r.Errorf("beside an error it returned RequeueAfter %v: that counts for nothing, and is logged as a mistake", result.RequeueAfter)
+		r.Errorf("Reconcile returned an error and RequeueAfter %v, want an empty result: controller-runtime ignores it, and logs a warning", result.RequeueAfter)
 	}
 }

@@ -26,7 +26,7 @@ const fieldManager = client.FieldOwner("tdset-controller")
 
 // setUp adds the controller to mgr, and declares which events enqueue which TDSets.
 func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
-	r := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock}
+	r := &reconciler{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader(), clock: clock}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&TDSet{}).
 		// A Deployment concerns the TDSet with its name, no matter whose it is, so enqueue the
@@ -64,25 +64,25 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	if deployment == nil {
-		return r.comeAgain(tdset, next), nil
+		return r.requeueAt(tdset, next), nil
 	}
 
 	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
-		return r.comeAgain(tdset, next), nil
+		return r.requeueAt(tdset, next), nil
 	}
 	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status")
 	if err := r.updateTDSetStatus(ctx, tdset, status); err != nil {
 		return ctrl.Result{}, fmt.Errorf("update the status: %w", err)
 	}
-	return r.comeAgain(tdset, next), nil
+	return r.requeueAt(tdset, next), nil
 }
 
-// comeAgain returns the result with which Reconcile is called again at next, or never if next is
+// requeueAt returns the result with which Reconcile is called again at next, or never if next is
 // the zero time. If intervalMint is set, Reconcile is called again after that many minutes at the
 // latest.
-func (r *reconciler) comeAgain(tdset *TDSet, next time.Time) ctrl.Result {
+func (r *reconciler) requeueAt(tdset *TDSet, next time.Time) ctrl.Result {
 	now := r.clock.Now() // later than at the start of Reconcile, because its requests take time
 	if interval := time.Duration(tdset.Spec.IntervalMint) * time.Minute; interval > 0 {
 		if next.IsZero() || next.After(now.Add(interval)) {

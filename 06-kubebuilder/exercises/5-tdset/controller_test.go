@@ -31,7 +31,7 @@ func TestController(t *testing.T) {
 	stored.UID, stored.Generation = "the TDSet's", 1
 	api := fake.NewClientBuilder().WithScheme(settings.Scheme).WithObjects(stored).WithStatusSubresource(stored).Build()
 	ten := time.Date(2026, time.January, 1, 10, 0, 0, 0, time.UTC)
-	r := &reconciler{Client: api, live: api, clock: clocktesting.NewFakePassiveClock(ten)}
+	r := &reconciler{Client: api, apiReader: api, clock: clocktesting.NewFakePassiveClock(ten)}
 
 	for range 2 { // the first time for the Deployment, then for the status
 		result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(stored)})

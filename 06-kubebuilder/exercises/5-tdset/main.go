@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	namespace, now string
 }
@@ -41,7 +41,7 @@ func start(ctx context.Context, o options) error {
 	if o.now != "" {
 		now, err := time.Parse(time.RFC3339, o.now)
 		if err != nil {
-			return fmt.Errorf("--now %q is no time such as 2026-01-01T08:59:50Z", o.now)
+			return fmt.Errorf("--now %q is not a time such as 2026-01-01T08:59:50Z", o.now)
 		}
 		clock.by = now.Sub(clock.Now())
 	}
