@@ -1,4 +1,4 @@
-// Which Foos an event concerns, and the whole controller on a server with watches.
+// The Foos that an event concerns, and the whole controller on a server with watches.
 
 package main
 
@@ -30,48 +30,48 @@ func TestHandleObject(t *testing.T) {
 			want:      []string{"web: 3 × nginx:latest"},
 			wantReady: "Available",
 		},
-		"a Deployment was deleted by hand: its Foo makes it again": {
+		"a Deployment was deleted by hand: it is created again": {
 			given:     []metav1.Object{settled},
 			event:     deploymentOf(settled),
 			want:      []string{"web: 3 × nginx:latest"},
-			wantReady: "Available", // as before: the new Deployment's own events are still to come
+			wantReady: "Available", // as before: the new Deployment's events haven't arrived yet
 		},
-		"somebody else's Deployment was deleted: the Foo that wants its name has it now": {
+		"somebody else's Deployment was deleted: a Foo that asks for the name gets its Deployment": {
 			given: []metav1.Object{foo},
 			event: deploymentOf(foo, unowned),
 			want:  []string{"web: 3 × nginx:latest"},
 		},
-		"somebody else's Deployment was made: the Foo that wants its name says that it can't have it": {
+		"somebody else's Deployment was created: a Foo that asks for the name reports the conflict": {
 			given:     []metav1.Object{foo, deploymentOf(foo, unowned)},
 			event:     deploymentOf(foo, unowned),
 			want:      []string{"web: 3 × nginx:latest"},
 			wantReady: "ErrResourceExists",
 		},
-		"a Deployment has changed that its Foo no longer names: the Foo is found by the owner reference": {
+		"a Deployment that its Foo no longer names has changed: the Foo is found by the owner reference": {
 			given: []metav1.Object{renamed, deploymentOf(foo)},
 			event: deploymentOf(foo),
 			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 		},
-		"it was made under another version of our group: the Foo is found all the same": {
+		"the owner reference has another version of our group: the Foo is found": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherVersion)},
 			event: deploymentOf(foo, ofAnotherVersion),
 			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 		},
-		"the owner is a Foo of another group: ours of the same name is not concerned": {
+		"the owner is a Foo of another group: our Foo with that name isn't synced": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherGroupsFoo)},
 			event: deploymentOf(foo, ofAnotherGroupsFoo),
 			want:  []string{"web: 3 × nginx:latest"},
 		},
-		"the owner is of another kind of our group: the Foo of the same name is not concerned": {
+		"the owner is another kind of our group: the Foo with that name isn't synced": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofABar)},
 			event: deploymentOf(foo, ofABar),
 			want:  []string{"web: 3 × nginx:latest"},
 		},
-		"a Deployment in another namespace: Foos of ours are not concerned": {
+		"a Deployment in another namespace has changed: no Foo is synced": {
 			given: []metav1.Object{foo},
 			event: deploymentOf(foo, func(d *appsv1.Deployment) { d.Namespace = "other" }),
 		},
-		"the owner is gone: nothing is to be done": {
+		"the owner is gone: nothing happens": {
 			given: []metav1.Object{deploymentOf(foo)},
 			event: deploymentOf(foo),
 			want:  []string{"web: 3 × nginx:latest"},
@@ -92,14 +92,14 @@ func TestHandleObject(t *testing.T) {
 	}
 }
 
-// The whole: what was there is listed and acted on, and what comes then is watched.
+// The whole controller: it lists and handles the existing objects, and then watches.
 func TestRun(t *testing.T) {
 	before := aFoo("before", "web", 3)
 	c := newCluster(t, before)
 	stop := c.start()
 	defer stop()
 
-	c.eventually("a Foo that was there before the controller has its Deployment", func() bool {
+	c.eventually("a Foo that existed before the controller has its Deployment", func() bool {
 		return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"}) && c.ready("before") == "Progressing"
 	})
 	c.put(deploymentOf(before, available(3)))
@@ -109,7 +109,7 @@ func TestRun(t *testing.T) {
 		return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})
 	})
 	c.put(aFoo("later", "db", 1))
-	c.eventually("a Foo that came later has its Deployment", func() bool {
+	c.eventually("a Foo that was created later has its Deployment", func() bool {
 		return cmp.Equal(c.deployments(), []string{"db: 1 × nginx:latest", "web: 3 × nginx:latest"})
 	})
 }

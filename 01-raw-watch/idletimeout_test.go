@@ -1,5 +1,6 @@
-// Tests of the idle timeout, with a function as the network, in testing/synctest bubbles, where
-// waiting takes no time. Later chapters have the same idletimeout.go, but only this one tests it.
+// Tests of the idle timeout, with a RoundTripper in place of the network. They run in
+// testing/synctest bubbles, where waiting takes no time. Later chapters have the same
+// idletimeout.go, but only this one tests it.
 
 package main
 
@@ -22,22 +23,22 @@ func TestWatchIdleTimeout(t *testing.T) {
 	const limit = 90 * time.Second
 	for sentence, test := range map[string]struct {
 		url      string
-		headers  time.Duration // until they come; negative: never
+		headers  time.Duration // until the headers arrive; negative means never
 		pauses   []time.Duration
-		reading  time.Duration // what the reader does between two reads
+		reading  time.Duration // how long the reader takes between two reads
 		wantRead int           // bytes, before the watch or its response ends
 		wantTook time.Duration
 		wantErr  error // nil: the response ended by itself
 	}{
-		"a watch that sends something every minute lives": {
+		"a watch that sends an event every minute stays open": {
 			url: "https://host/pods?watch=true", pauses: []time.Duration{time.Minute, time.Minute, time.Minute},
 			wantRead: 3, wantTook: 3 * time.Minute,
 		},
-		"one that becomes idle is ended": {
+		"a watch that becomes idle is ended": {
 			url: "https://host/pods?watch=true", pauses: []time.Duration{time.Minute, time.Hour},
 			wantRead: 1, wantTook: time.Minute + limit, wantErr: os.ErrDeadlineExceeded,
 		},
-		"one that never gets a response is ended": {
+		"a watch that never gets a response is ended": {
 			url: "https://host/pods?watch=true", headers: -1,
 			wantTook: limit, wantErr: os.ErrDeadlineExceeded,
 		},
@@ -62,7 +63,7 @@ func TestWatchIdleTimeout(t *testing.T) {
 				read, err := readAll(t, &client, test.url, test.reading)
 
 				if read != test.wantRead || time.Since(began) != test.wantTook || !errors.Is(err, test.wantErr) {
-					t.Errorf("%d bytes were read in %v, and then came %v; want %d, %v and %v",
+					t.Errorf("read %d bytes in %v and then got the error %v; want %d bytes, %v and %v",
 						read, time.Since(began), err, test.wantRead, test.wantTook, test.wantErr)
 				}
 			})
@@ -70,7 +71,7 @@ func TestWatchIdleTimeout(t *testing.T) {
 	}
 }
 
-// readAll reads the answer to its end, byte by byte.
+// readAll reads the response to its end, byte by byte.
 func readAll(t *testing.T, client *http.Client, url string, between time.Duration) (read int, err error) {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -94,7 +95,7 @@ func readAll(t *testing.T, client *http.Client, url string, between time.Duratio
 	}
 }
 
-// network answers after a while, with one byte after each pause.
+// network sends the headers after a while, and then one byte after each pause.
 type network struct {
 	headers time.Duration
 	pauses  []time.Duration
@@ -133,9 +134,9 @@ func (*pausing) Close() error { return nil }
 // Without this, client-go logs a warning for each request that takes too long.
 var _ utilnet.RoundTripperWrapper = idleTimeout{}
 
-func TestAWatchIdleTimeoutIsPositive(t *testing.T) {
+func TestWatchIdleTimeoutMustBePositive(t *testing.T) {
 	err := addWatchIdleTimeout(&rest.Config{}, 0)
 	if err == nil || !strings.HasPrefix(err.Error(), "--watch-idle-timeout 0s: must be positive") {
-		t.Errorf("got the error %v", err)
+		t.Errorf("got the error %v, want one that names the flag and what is wrong", err)
 	}
 }

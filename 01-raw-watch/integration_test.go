@@ -1,5 +1,5 @@
-// The controller on a real API server: real Deployments, real conflicts, real refusals. What needs
-// faults is tested on the server in memory.
+// The controller on a real API server: real Deployments, real conflicts, real refusals. Tests that
+// need faults use the server in memory.
 
 package main
 
@@ -53,7 +53,7 @@ func TestIntegrationLifeOfAFoo(t *testing.T) {
 	c.scale(webPath, "1")
 	c.eventually("a Deployment that was scaled by hand is scaled back", hasReplicas(3))
 
-	c.eventually("a Foo is renamed, once nobody else writes it", func(ctx context.Context) bool {
+	c.eventually("a Foo is renamed without a conflict", func(ctx context.Context) bool {
 		foo, err := c.getFoo(ctx, key)
 		if err != nil {
 			return false
@@ -61,7 +61,7 @@ func TestIntegrationLifeOfAFoo(t *testing.T) {
 		foo.Spec.DeploymentName = "new"
 		return c.client.Do(ctx, http.MethodPut, fooPath, nil, foo, nil) == nil
 	})
-	c.eventually("the new Deployment is there and the old one is gone", func(ctx context.Context) bool {
+	c.eventually("the new Deployment exists and the old one is gone", func(ctx context.Context) bool {
 		_, err := c.getDeployment(ctx, c.namespace, "web")
 		return apierrors.IsNotFound(err) && isReady(3)(ctx)
 	})
@@ -75,7 +75,7 @@ func TestIntegrationLifeOfAFoo(t *testing.T) {
 	})
 }
 
-// What the server in memory refuses, the real one refuses too.
+// The real server refuses the same stale writes as the server in memory.
 func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	c := newRealCluster(t)
 	if err := c.send(http.MethodPost, foosPath(c.namespace), example); err != nil {
@@ -114,39 +114,38 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 		}
 	}
 	if err := c.createDeployment(t.Context(), desiredDeployment(foo)); !apierrors.IsAlreadyExists(err) {
-		t.Errorf("a second Deployment of the name: got the error %v, want that it exists already", err)
+		t.Errorf("a second Deployment with the same name: got the error %v, want AlreadyExists", err)
 	}
 	web, err := c.getDeployment(t.Context(), c.namespace, "web")
 	if err != nil || web.Annotations["team"] != "blue" {
-		t.Errorf("somebody's annotation is lost: %v, %v", web.Annotations, err)
+		t.Errorf("somebody else's annotation is lost: the annotations are %v, the error is %v", web.Annotations, err)
 	}
 }
 
-// A Foo that makes no sense never reaches the controller: the server refuses it and names the
-// field.
-func TestIntegrationBadInput(t *testing.T) {
+// An invalid Foo never reaches the controller, because the server refuses it and names the field.
+func TestIntegrationInvalidFoos(t *testing.T) {
 	c := newRealCluster(t)
 	for name, test := range map[string]struct{ metadata, spec, want string }{
-		"no spec":                   {"name: x", "null", "spec: Required value"},
-		"no deploymentName":         {"name: x", "{replicas: 1}", "spec.deploymentName: Required value"},
-		"an empty deploymentName":   {"name: x", "{deploymentName: ''}", "spec.deploymentName"},
-		"a deploymentName in caps":  {"name: x", "{deploymentName: Web}", "spec.deploymentName"},
-		"a deploymentName too long": {"name: x", "{deploymentName: " + strings.Repeat("x", 64) + "}", "spec.deploymentName: Too long"},
-		"no replicas at all":        {"name: x", "{deploymentName: web, replicas: 0}", "spec.replicas"},
-		"too many replicas":         {"name: x", "{deploymentName: web, replicas: 11}", "spec.replicas"},
-		"replicas in letters":       {"name: x", "{deploymentName: web, replicas: three}", "spec.replicas"},
-		"a name too long":           {"name: " + strings.Repeat("x", 64), "{deploymentName: web}", "metadata.name: at most 63"},
+		"no spec":                                {"name: x", "null", "spec: Required value"},
+		"no deploymentName":                      {"name: x", "{replicas: 1}", "spec.deploymentName: Required value"},
+		"an empty deploymentName":                {"name: x", "{deploymentName: ''}", "spec.deploymentName"},
+		"a deploymentName with a capital letter": {"name: x", "{deploymentName: Web}", "spec.deploymentName"},
+		"a deploymentName that is too long":      {"name: x", "{deploymentName: " + strings.Repeat("x", 64) + "}", "spec.deploymentName: Too long"},
+		"zero replicas":                          {"name: x", "{deploymentName: web, replicas: 0}", "spec.replicas"},
+		"too many replicas":                      {"name: x", "{deploymentName: web, replicas: 11}", "spec.replicas"},
+		"replicas as a word":                     {"name: x", "{deploymentName: web, replicas: three}", "spec.replicas"},
+		"a name that is too long":                {"name: " + strings.Repeat("x", 64), "{deploymentName: web}", "metadata.name: at most 63"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "{apiVersion: samplecontroller.k8s.io/v1alpha1, kind: Foo, metadata: {" + test.metadata + "}, spec: " + test.spec + "}"
 			err := c.send(http.MethodPost, foosPath(c.namespace), text)
 			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got the error %v, want a refusal with %q in it", err, test.want)
+				t.Errorf("got the error %v, want an Invalid error with %q in it", err, test.want)
 			}
 		})
 	}
 	var foos samplecontrollerv1alpha1.FooList
 	if err := c.client.Do(t.Context(), http.MethodGet, foosPath(c.namespace), nil, nil, &foos); err != nil || len(foos.Items) != 0 {
-		t.Errorf("Foos in the cluster: %v, %v", foos.Items, err)
+		t.Errorf("the cluster has the Foos %v (error: %v), want none", foos.Items, err)
 	}
 }

@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	kubeconfig, namespace string
 	watchIdleTimeout      time.Duration

@@ -8,8 +8,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the controller must end with
-// its context.
+// TestMain fails the whole run if a test leaves a goroutine behind, because the controller has to
+// end with its context.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }

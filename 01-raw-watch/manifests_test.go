@@ -1,5 +1,5 @@
-// The manifests say what the code says: the example is a Foo, and the role has the verbs that the
-// controller uses, no more.
+// The manifests match the code: the example is a Foo, and the role allows exactly the verbs that
+// the controller uses.
 
 package main
 
@@ -17,34 +17,33 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func TestTheExampleIsAFoo(t *testing.T) {
+func TestExampleIsAFoo(t *testing.T) {
 	var foo samplecontrollerv1alpha1.Foo
 	readYAML(t, "manifests/foo.yaml", &foo)
 
 	want := samplecontrollerv1alpha1.GroupVersion.WithKind("Foo")
 	if got := foo.GroupVersionKind(); got != want {
-		t.Errorf("the example is a %v, want a %v", got, want)
+		t.Errorf("the kind of manifests/foo.yaml is %v, want %v", got, want)
 	}
 	if foo.Spec.DeploymentName == "" {
-		t.Error("the example has no deploymentName")
+		t.Error("manifests/foo.yaml has no deploymentName")
 	}
 }
 
-// The controller is watched at its work, and what it asked for is compared with what the role
-// allows.
-func TestTheRoleHasTheVerbsInUse(t *testing.T) {
+// This test records the controller's requests and compares them with the role.
+func TestRoleAllowsTheVerbsInUse(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, foo)
 	stop := c.start()
 	defer stop()
 	c.eventually("a Deployment is created", func() bool { return c.deployment("web") != nil && c.ready("example") != "" })
 	c.put(deploymentOf(foo, scaledTo(1)))
-	c.eventually("it is updated", func() bool { return *c.deployment("web").Spec.Replicas == 3 })
+	c.eventually("the Deployment is updated", func() bool { return *c.deployment("web").Spec.Replicas == 3 })
 	c.put(renamed)
-	c.eventually("it is deleted, for another", func() bool { return c.deployment("web") == nil && c.deployment("new") != nil })
+	c.eventually("the Deployment is replaced by another after a rename", func() bool { return c.deployment("web") == nil && c.deployment("new") != nil })
 	stop()
 
-	inUse := map[string][]string{"foos/finalizers": {"update"}} // checked by the API server, never asked for
+	inUse := map[string][]string{"foos/finalizers": {"update"}} // the API server checks this one, but the controller never sends it
 	for _, request := range c.requested() {
 		resource, _, _ := strings.Cut(request.on, "/")
 		if strings.HasSuffix(request.on, "/status") {

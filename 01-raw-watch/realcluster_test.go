@@ -1,5 +1,5 @@
-// A real cluster for tests, as cluster_test.go is one in memory: a namespace of the test's own, and
-// a controller on it.
+// A real cluster for tests: a new namespace, and a controller for it. cluster_test.go has a cluster
+// in memory.
 
 package main
 
@@ -22,7 +22,7 @@ import (
 	"example.com/operators/01-raw-watch/wire"
 )
 
-// realCluster is a controller that acts on a namespace of a real server. It isn't running yet.
+// realCluster is a controller for one namespace of a real server. start runs it.
 type realCluster struct {
 	*controller
 	t         *testing.T
@@ -38,7 +38,7 @@ func newRealCluster(t *testing.T) *realCluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := rest.TransportFor(config) // the one that the client will have
+	transport, err := rest.TransportFor(config) // the client will use the same one
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (c *realCluster) start() {
 	})
 }
 
-// send sends an object that is written in YAML.
+// send sends an object, given as YAML.
 func (c *realCluster) send(method, to, text string) error {
 	c.t.Helper()
 	var object map[string]any
@@ -88,7 +88,7 @@ func (c *realCluster) send(method, to, text string) error {
 	return c.client.Do(c.t.Context(), method, to, nil, object, nil)
 }
 
-// scale is what kubectl scale does.
+// scale does what kubectl scale does.
 func (c *realCluster) scale(object, replicas string) {
 	c.t.Helper()
 	metadata := "{namespace: " + c.namespace + ", name: " + path.Base(object) + "}"
@@ -98,7 +98,7 @@ func (c *realCluster) scale(object, replicas string) {
 	}
 }
 
-// eventually waits until something holds, and fails if that takes too long.
+// eventually waits until a condition holds, and fails the test if that takes too long.
 func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
 	c.t.Helper()
 	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, time.Minute, true,

@@ -1,5 +1,5 @@
-// What is done about a Foo. Each case is a cluster before and after: which requests led from one to
-// the other is the controller's business, as long as they are few.
+// The reconciliation of a Foo. Each case compares the cluster before and after. It doesn't matter
+// which requests the controller sends, but their number has a limit.
 
 package main
 
@@ -27,7 +27,7 @@ func TestSyncHandler(t *testing.T) {
 		given     []metav1.Object
 		want      []string // Deployments
 		wantReady string   // the reason; "" if there is no such condition
-		// wantWrites is the write budget: a write more is a promise broken.
+		// wantWrites is the exact number of writes.
 		wantWrites int
 	}{
 		"a new Foo gets its Deployment": {
@@ -42,7 +42,7 @@ func TestSyncHandler(t *testing.T) {
 			wantReady:  "Available",
 			wantWrites: 1,
 		},
-		"a settled Foo causes no write": {
+		"a Foo that is up to date causes no write": {
 			given:     []metav1.Object{settled, deploymentOf(settled, available(3))},
 			want:      []string{"web: 3 × nginx:latest"},
 			wantReady: "Available",
@@ -65,69 +65,69 @@ func TestSyncHandler(t *testing.T) {
 			wantReady:  "Progressing",
 			wantWrites: 2,
 		},
-		"a deleted Deployment is made again": {
+		"a deleted Deployment is created again": {
 			given:      []metav1.Object{settled},
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: 2,
 		},
-		"a rename moves: the new Deployment is made, the old one deleted": {
+		"after a rename, the new Deployment is created and the old one deleted": {
 			given:      []metav1.Object{renamed, deploymentOf(web, available(3))},
 			want:       []string{"new: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: 3,
 		},
-		"a rename whose old Deployment has lost its labels: it is deleted all the same": {
+		"after a rename, the old Deployment is deleted even if it has lost its labels": {
 			given:      []metav1.Object{renamed, deploymentOf(web, available(3), func(d *appsv1.Deployment) { d.Labels = nil })},
 			want:       []string{"new: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: 3,
 		},
-		"a rename whose old Deployment is being deleted already: it isn't deleted again": {
+		"after a rename, an old Deployment that is being deleted isn't deleted again": {
 			given:      []metav1.Object{renamed, deploymentOf(renamed), deploymentOf(web, terminating)},
 			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: 1,
 		},
-		"a rename to a name that is taken: both Deployments stay": {
+		"after a rename to a name that is taken, both Deployments stay": {
 			given:      []metav1.Object{renamed, deploymentOf(web, available(3)), deploymentOf(renamed, unowned, scaledTo(1))},
 			want:       []string{"new: 1 × nginx:latest", "web: 3 × nginx:latest"},
 			wantReady:  "ErrResourceExists",
 			wantWrites: 1,
 		},
-		"a rename to a name that is about to be free: the old one stays until then": {
+		"after a rename to a name whose Deployment is being deleted, the old one stays": {
 			given:      []metav1.Object{renamed, deploymentOf(web, available(3)), deploymentOf(renamed, terminating)},
 			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 			wantReady:  "Terminating",
 			wantWrites: 1,
 		},
-		"a Deployment that only carries the Foo's label is not its former one": {
+		"a Deployment with only the Foo's label isn't deleted": {
 			given:     []metav1.Object{settled, deploymentOf(settled, available(3)), deploymentOf(renamed, unowned)},
 			want:      []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 			wantReady: "Available",
 		},
-		"a Deployment that nobody owns is not touched": {
+		"a Deployment without an owner isn't changed": {
 			given:      []metav1.Object{web, deploymentOf(web, unowned, scaledTo(1), running("nginx:1.0"))},
 			want:       []string{"web: 1 × nginx:1.0"},
 			wantReady:  "ErrResourceExists",
 			wantWrites: 1,
 		},
-		"a Deployment of an earlier Foo of the same name is not touched": {
+		"a Deployment of an earlier Foo with the same name isn't changed": {
 			given:      []metav1.Object{web, deploymentOf(web, ofAnEarlierFoo, scaledTo(1))},
 			want:       []string{"web: 1 × nginx:latest"},
 			wantReady:  "ErrResourceExists",
 			wantWrites: 1,
 		},
-		"a Deployment that is being deleted is waited for": {
+		"a Deployment that is being deleted isn't changed": {
 			given:      []metav1.Object{settled, deploymentOf(settled, terminating, scaledTo(1))},
 			want:       []string{"web: 1 × nginx:latest"},
 			wantReady:  "Terminating",
 			wantWrites: 1,
 		},
-		"a Foo that is being deleted gets nothing": {
+		"a Foo that is being deleted gets no Deployment": {
 			given: []metav1.Object{beingDeleted},
 		},
-		"a Foo that is gone gets nothing": {},
+		"a Foo that is gone gets no Deployment": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, test.given...)
@@ -141,14 +141,14 @@ func TestSyncHandler(t *testing.T) {
 				t.Errorf("Ready has the reason %q, want %q", got, test.wantReady)
 			}
 			if len(writes) != test.wantWrites {
-				t.Errorf("%d writes, want %d: %q", len(writes), test.wantWrites, writes)
+				t.Errorf("got %d writes, want %d: %q", len(writes), test.wantWrites, writes)
 			}
 		})
 	}
 }
 
-// Putting our fields back leaves all else as it was.
-func TestOtherPeoplesFieldsAreKept(t *testing.T) {
+// When the controller reverts a change of its own fields, it keeps all other fields.
+func TestOtherFieldsAreKept(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo, deploymentOf(foo, available(3), annotated, withSidecars, scaledTo(1)))
 

@@ -1,5 +1,5 @@
-// This chapter's limit: a write that failed is not sent again until something else happens. Chapter
-// 03 fixes it.
+// This chapter's limit: a failed write isn't retried until another event arrives. Chapter 03 fixes
+// that.
 
 package main
 
@@ -21,39 +21,39 @@ func TestNothingIsRetried(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	for name, test := range map[string]struct {
 		given      []metav1.Object
-		verb, on   string   // the write that is answered 500
-		wantWrites []string // of the event: the failed one is the last
-		want       []string // Deployments after it
-		wantLater  []string // and after another event, and those that its writes cause
+		verb, on   string   // the write that fails with 500
+		wantWrites []string // after the event; the last one fails
+		want       []string // the Deployments after the event
+		wantLater  []string // and after another event, and the events that its writes cause
 	}{
-		"a Deployment is not created": {
+		"a create fails": {
 			given: []metav1.Object{foo},
 			verb:  "create", on: "deployments",
 			wantWrites: []string{"create deployments"},
 			wantLater:  []string{"web: 3 × nginx:latest"},
 		},
-		"a Deployment is not updated": {
+		"an update fails": {
 			given: []metav1.Object{foo, deploymentOf(foo, scaledTo(1))},
 			verb:  "update", on: "deployments/web",
 			wantWrites: []string{"update deployments/web"},
 			want:       []string{"web: 1 × nginx:latest"},
 			wantLater:  []string{"web: 3 × nginx:latest"},
 		},
-		"the new Deployment of a rename is not created: the old one stays": {
+		"the create after a rename fails: the old Deployment stays": {
 			given: []metav1.Object{renamed, deploymentOf(foo)},
 			verb:  "create", on: "deployments",
 			wantWrites: []string{"create deployments"},
 			want:       []string{"web: 3 × nginx:latest"},
 			wantLater:  []string{"new: 3 × nginx:latest"},
 		},
-		"the old Deployment of a rename is not deleted": {
+		"the delete after a rename fails": {
 			given: []metav1.Object{renamed, deploymentOf(foo), deploymentOf(renamed)},
 			verb:  "delete", on: "deployments/web",
 			wantWrites: []string{"delete deployments/web"},
 			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
 			wantLater:  []string{"new: 3 × nginx:latest"},
 		},
-		"the status is not written": {
+		"a status update fails": {
 			given: []metav1.Object{foo, deploymentOf(foo)},
 			verb:  "update", on: "foos/example/status",
 			wantWrites: []string{"update foos/example/status"},
@@ -83,15 +83,15 @@ func TestNothingIsRetried(t *testing.T) {
 				t.Errorf("Deployments after another event (-want +got):\n%s", diff)
 			}
 			if got := c.ready("example"); got != "Progressing" {
-				t.Errorf("Ready has the reason %q after another event", got)
+				t.Errorf("after another event, Ready has the reason %q, want Progressing", got)
 			}
 		})
 	}
 }
 
-// The log calls an event lost only if it is. If somebody else wrote first, their write causes an
-// event, which enqueues the Foo again.
-func TestOnlyALostEventIsCalledLost(t *testing.T) {
+// The log reports a lost event only if there is one. If somebody else wrote first, their write
+// causes another event.
+func TestLogReportsOnlyLostEvents(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {
 		answer *apierrors.StatusError
@@ -100,7 +100,7 @@ func TestOnlyALostEventIsCalledLost(t *testing.T) {
 		"the server failed":              {apierrors.NewInternalError(errors.New("the disk is full")), true},
 		"somebody else wrote first":      {apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("it has changed")), false},
 		"somebody else took the name":    {apierrors.NewAlreadyExists(schema.GroupResource{}, "web"), false},
-		"the server takes no such thing": {apierrors.NewBadRequest("no"), true},
+		"the server refuses the request": {apierrors.NewBadRequest("no"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -114,7 +114,7 @@ func TestOnlyALostEventIsCalledLost(t *testing.T) {
 
 			klog.Flush()
 			if got := strings.Contains(log.String(), "Lost an event"); got != test.want {
-				t.Errorf("called lost: %v, want %v. The log:\n%s", got, test.want, &log)
+				t.Errorf("the log reports a lost event: %v, want %v. The log:\n%s", got, test.want, &log)
 			}
 		})
 	}

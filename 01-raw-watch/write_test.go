@@ -1,5 +1,5 @@
-// How writes leave: each says what it assumes, and if that is no longer true, the server refuses it
-// (409 Conflict). This is the lesson of optimistic concurrency.
+// Optimistic concurrency: each write states its assumption, and if that is no longer true, the
+// server refuses the write (409 Conflict).
 
 package main
 
@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The lesson in short: two have read the same Deployment, the other one writes first.
+// The smallest example: two programs have read the same Deployment, and the other one writes first.
 func TestAStaleUpdateIsRefused(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, deploymentOf(foo, scaledTo(1)))
@@ -30,21 +30,21 @@ func TestAStaleUpdateIsRefused(t *testing.T) {
 	}
 }
 
-// The same for each kind of write, with the other's write between the controller's read and its
-// own; and the event that the other's write causes sets things right.
+// The same for each kind of write. Somebody else writes between the controller's read and its
+// write. The event that this causes leads to the right state.
 func TestStaleWritesAreRefused(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	renamed := aFoo("example", "new", 3)
 	anothersWeb := deploymentOf(foo, unowned, scaledTo(1), func(d *appsv1.Deployment) { d.UID = "another's" })
 	for name, test := range map[string]struct {
 		given []metav1.Object
-		// Just before this write of the controller, this is put there by somebody else.
+		// Just before the controller's write arrives, somebody else puts this object.
 		verb, on string
 		put      metav1.Object
 
 		wantRefusal     func(error) bool
-		wantDeployments []string // after it: what the other wrote stands, and nothing of ours
-		wantInTheEnd    []string // after the event that the other's write causes
+		wantDeployments []string // after the refusal: only the other write took effect
+		wantInTheEnd    []string // after the event that the other write causes
 	}{
 		"a Deployment is annotated while it is being updated": {
 			given: []metav1.Object{foo, deploymentOf(foo, scaledTo(1))},
@@ -70,7 +70,7 @@ func TestStaleWritesAreRefused(t *testing.T) {
 			wantDeployments: []string{"web: 1 × nginx:latest"},
 			wantInTheEnd:    []string{"web: 1 × nginx:latest"},
 		},
-		"a name is taken over while a former Deployment is being deleted": {
+		"a former Deployment is replaced while it is being deleted": {
 			given: []metav1.Object{renamed, deploymentOf(foo), deploymentOf(renamed)},
 			verb:  "delete", on: "deployments/web",
 			put:             anothersWeb,
@@ -87,7 +87,7 @@ func TestStaleWritesAreRefused(t *testing.T) {
 			})
 
 			if err := c.sync("example"); !test.wantRefusal(err) {
-				t.Errorf("the refusal is %v, want another", err)
+				t.Errorf("got the error %v, want another kind of refusal", err)
 			}
 			if diff := cmp.Diff(test.wantDeployments, c.deployments()); diff != "" {
 				t.Errorf("Deployments after the refusal (-want +got):\n%s", diff)
@@ -97,15 +97,15 @@ func TestStaleWritesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.wantInTheEnd, c.deployments()); diff != "" {
-				t.Errorf("Deployments in the end (-want +got):\n%s", diff)
+				t.Errorf("Deployments after the next event (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// A former Deployment that somebody else deletes first is gone, as it should be: that is no
-// failure.
-func TestDeletingWhatIsGone(t *testing.T) {
+// If somebody else has deleted a former Deployment first, that is no error, because it is gone as
+// it should be.
+func TestDeletingADeletedDeployment(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, renamed, deploymentOf(foo), deploymentOf(renamed))
 	c.beforeNext("delete", "deployments/web", func() *apierrors.StatusError {
@@ -134,15 +134,15 @@ func TestMerge(t *testing.T) {
 	for name, test := range map[string]struct {
 		observed, want *appsv1.Deployment
 	}{
-		"replicas, image and pull policy, beside somebody's sidecars and annotation": {
+		"sets replicas, image and pull policy, and keeps sidecars and an annotation": {
 			observed: deploymentOf(foo, scaledTo(1), running("nginx:1.0"), pulling(corev1.PullAlways), withSidecars, annotated),
 			want:     deploymentOf(foo, withSidecars, annotated),
 		},
-		"labels that were removed": {
+		"restores removed labels": {
 			observed: deploymentOf(foo, func(d *appsv1.Deployment) { d.Labels, d.Spec.Template.Labels = nil, nil }),
 			want:     deploymentOf(foo),
 		},
-		"our container, which somebody has renamed: it is made again beside theirs": {
+		"adds our container beside the one that somebody has renamed": {
 			observed: deploymentOf(foo, theirs),
 			want:     deploymentOf(foo, theirs, ours),
 		},
@@ -156,10 +156,10 @@ func TestMerge(t *testing.T) {
 				t.Errorf("merged (-want +got):\n%s", diff)
 			}
 			if !upToDate(got, desiredDeployment(foo)) {
-				t.Error("what was merged is not up to date: the next event would write again")
+				t.Error("the merged Deployment isn't up to date, so the next event would cause another write")
 			}
 			if diff := cmp.Diff(before, test.observed); diff != "" {
-				t.Errorf("the Deployment that was read was changed (-before +after):\n%s", diff)
+				t.Errorf("merge changed the Deployment that was read (-before +after):\n%s", diff)
 			}
 		})
 	}

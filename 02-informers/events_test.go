@@ -1,4 +1,4 @@
-// The whole controller on its informers. Which Foos an event concerns is tested in chapter 01.
+// The whole controller, with its informers. Chapter 01 tests which Foos an event concerns.
 
 package main
 
@@ -14,8 +14,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// If the watch missed a deletion, the informer may not even know what was deleted.
-func TestADeletionOfSomethingUnknown(t *testing.T) {
+// If the watch missed a deletion, the informer may not have the deleted object.
+func TestTombstoneWithoutAnObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
 		informer := &recordingInformer{TypedSharedIndexInformer: c.deploymentInformer}
@@ -26,12 +26,12 @@ func TestADeletionOfSomethingUnknown(t *testing.T) {
 		informer.handler.OnDelete(cache.DeletedObject[*appsv1.Deployment]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "default/web"}})
 
 		if writes := c.written(); len(writes) != 0 {
-			t.Errorf("writes: %q, want none", writes)
+			t.Errorf("got the writes %q, want none", writes)
 		}
 	})
 }
 
-// recordingInformer remembers its handler.
+// recordingInformer records the handler that is added to it.
 type recordingInformer struct {
 	cache.TypedSharedIndexInformer[*appsv1.Deployment]
 	handler cache.TypedResourceEventHandler[*appsv1.Deployment]
@@ -42,16 +42,16 @@ func (i *recordingInformer) AddTypedEventHandler(handler cache.TypedResourceEven
 	return i.TypedSharedIndexInformer.AddTypedEventHandler(handler, options...)
 }
 
-// Each informer calls its handlers in a goroutine of its own, and both work on the same Foos: only
-// one may at a time.
-func TestOneHandlerWorksAtATime(t *testing.T) {
+// Each informer has its own goroutine for its handlers, and both sync the same Foos. Only one
+// handler may work at a time.
+func TestHandlersWorkOneAtATime(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo, deploymentOf(foo))
-	works := 0
+	syncs := 0
 	c.fakeFoos.onUpdate = func(context.Context, *samplecontrollerv1alpha1.Foo) error {
-		works++
+		syncs++
 		if c.working.TryLock() {
-			t.Error("another handler could work meanwhile")
+			t.Error("handle doesn't hold the lock during an update, so another handler could work at the same time")
 		}
 		return nil
 	}
@@ -60,13 +60,13 @@ func TestOneHandlerWorksAtATime(t *testing.T) {
 	c.handleFoo(t.Context(), foo)
 	c.handleObject(t.Context(), deploymentOf(foo))
 
-	if works != 2 {
-		t.Errorf("the status was written %d times, want 2: the cache knows of none", works)
+	if syncs != 2 {
+		t.Errorf("the status was written %d times, want 2, because the cache never gets it", syncs)
 	}
 }
 
-// The whole: what was there is listed and acted on, and what comes then is watched. Inside a bubble
-// of testing/synctest time passes when every goroutine waits for it, so a pause takes no time.
+// The whole controller: it lists and handles the existing objects, and then watches. In a
+// testing/synctest bubble, time only passes when every goroutine waits, so a pause takes no time.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := aFoo("before", "web", 3)
@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 		stop := c.start()
 		defer stop()
 
-		c.eventually("a Foo that was there before the controller has its Deployment", func() bool {
+		c.eventually("a Foo that existed before the controller has its Deployment", func() bool {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"}) && c.ready("before") == "Progressing"
 		})
 		c.put(deploymentOf(before, available(3)))
@@ -84,22 +84,22 @@ func TestRun(t *testing.T) {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})
 		})
 		c.remove(deploymentOf(before))
-		c.eventually("what was deleted by hand is created again", func() bool {
+		c.eventually("a Deployment that was deleted by hand is created again", func() bool {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})
 		})
 		c.put(aFoo("later", "db", 1))
-		c.eventually("a Foo that came later has its Deployment", func() bool {
+		c.eventually("a Foo that was created later has its Deployment", func() bool {
 			return cmp.Equal(c.deployments(), []string{"db: 1 × nginx:latest", "web: 3 × nginx:latest"})
 		})
 		c.remove(before)
-		c.eventually("a deleted Foo's Deployment is left to the garbage collector", func() bool {
+		c.eventually("the controller leaves a deleted Foo's Deployment to the garbage collector", func() bool {
 			return cmp.Equal(c.deployments(), []string{"db: 1 × nginx:latest", "web: 3 × nginx:latest"})
 		})
 	})
 }
 
-// A start finds what is there, and writes nothing if all is as it should be.
-func TestRunOnASettledCluster(t *testing.T) {
+// A restart writes nothing if everything is up to date.
+func TestRunWritesNothingIfUpToDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
@@ -109,7 +109,7 @@ func TestRunOnASettledCluster(t *testing.T) {
 		defer stop()
 
 		if writes := c.written(); len(writes) != 0 {
-			t.Errorf("writes: %q, want none", writes)
+			t.Errorf("got the writes %q, want none", writes)
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// A stand-in for pkg/client, made of the same parts as client-go's fake clientset: an object
-// tracker that keeps Foos, and a Fake that records requests and lets a test answer them otherwise.
+// A fake of pkg/client, built from the same parts as client-go's fake clientset: an object tracker
+// that stores the Foos, and a Fake that records requests and lets a test replace their responses.
 // Chapter 04 generates it.
 
 package main
@@ -26,8 +26,8 @@ var (
 type fakeFoos struct {
 	clienttesting.Fake
 	tracker clienttesting.ObjectTracker
-	// onUpdate, if set, is called before each update of a status. An error that it returns is the
-	// answer.
+	// onUpdate is called before each update of a status, unless it is nil. If it returns an error,
+	// that is the response.
 	onUpdate func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error
 }
 
@@ -71,15 +71,16 @@ func (f fakeFooInterface) UpdateStatus(ctx context.Context, foo *samplecontrolle
 	return f.FooInterface.UpdateStatus(ctx, foo, options)
 }
 
-// watch answers as an API server does to sendInitialEvents=true, which is how an informer asks:
-// first all that is there, then a bookmark that says that this was all, then what changes.
+// watch does what an API server does for sendInitialEvents=true, which informers send: it starts
+// with an event for each existing object and a bookmark after the last one, and then sends the
+// changes.
 func (f *fakeFoos) watch(action clienttesting.Action) (handled bool, stream watch.Interface, err error) {
 	stream, err = f.tracker.Watch(foosResource, action.GetNamespace(), action.(clienttesting.WatchActionImpl).ListOptions)
 	if err != nil {
 		return true, nil, err
 	}
-	thatWasAll := &samplecontrollerv1alpha1.Foo{}
-	thatWasAll.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-	stream.(*watch.RaceFreeFakeWatcher).Action(watch.Bookmark, thatWasAll)
+	endOfInitialEvents := &samplecontrollerv1alpha1.Foo{}
+	endOfInitialEvents.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	stream.(*watch.RaceFreeFakeWatcher).Action(watch.Bookmark, endOfInitialEvents)
 	return true, stream, nil
 }

@@ -1,20 +1,21 @@
-// client-go's fake clientset, in place of an API server. It is "a very simple object tracker that
-// processes creates, updates and deletions as-is, without applying any field management,
-// validations and/or defaults" (says its NewSimpleClientset; its NewClientset adds field
-// management, which nothing needs before chapter 04). What it lacks, and what is done about it:
+// client-go's fake clientset, in place of an API server. Its NewSimpleClientset says that it is "a
+// very simple object tracker that processes creates, updates and deletions as-is, without applying
+// any field management, validations and/or defaults". (NewClientset adds field management, which
+// nothing needs before chapter 04.) Here is what it lacks, and what the tests do about it:
 //   - UIDs, resourceVersions, generations: "Object content does not get changed" (client-go,
-//     testing/fixture.go). So put and setVersions set what is looked at: handlers compare
-//     resourceVersions, rolledOut generations.
-//   - Conflicts: an update with an old resourceVersion goes through, and nobody looks at a delete's
-//     preconditions. So write_test.go looks at what is sent; what a real server says to it is in
-//     chapter 03's integration_test.go.
-//   - The garbage collector, the Deployment controller and all others: no Pod comes up unless a
-//     test says so.
-//   - Contexts: a request goes through even if its context has ended.
-//   - Part of a watch: what is deleted between an informer's list and its watch stays in the cache
-//     forever (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was
-//     missed too). So informers run only inside a bubble of testing/synctest, and nothing is
-//     deleted before all is quiet there: by then they watch.
+//     testing/fixture.go). So put and setVersions set the fields that matter: handlers compare
+//     resourceVersions, and rolledOut compares generations.
+//   - Conflicts: an update with an old resourceVersion succeeds, and a delete's preconditions are
+//     ignored. So write_test.go checks the requests, and chapter 03's integration_test.go checks a
+//     real server's response.
+//   - The garbage collector, the Deployment controller and all others: no Pod starts unless the
+//     test does that.
+//   - Contexts: a request succeeds even if its context has ended.
+//   - Part of a watch: an object that is deleted between an informer's list and its watch stays in
+//     the cache forever (kubernetes/kubernetes#141528; up to client-go 0.35, an object that was
+//     created in between was missed, too). So informers run only in a testing/synctest bubble, and
+//     a test deletes nothing before all goroutines are waiting, because by then the informers
+//     watch.
 
 package main
 
@@ -30,15 +31,15 @@ var (
 	deploymentKind      = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
 
-// newFakeKube returns a clientset that gives a Deployment a resourceVersion from next whenever the
-// controller updates it.
+// newFakeKube returns a clientset in which a Deployment gets a resourceVersion from next whenever
+// the controller updates it.
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewSimpleClientset()
 	setVersions := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
 		deployment := action.(clienttesting.UpdateAction).GetObject().(*appsv1.Deployment)
 		deployment.ResourceVersion = next()
 		deployment.Generation++
-		return false, nil, nil // not handled: the next one in the chain is the tracker, which stores it
+		return false, nil, nil // not handled, so the tracker, which is next in the chain, stores it
 	}
 	kube.PrependReactor("update", "deployments", setVersions)
 	return kube
@@ -66,7 +67,7 @@ func resourceOf(action clienttesting.Action) string {
 	return action.GetResource().Resource
 }
 
-// refuseNext has the next such request answered with err. To be called while no informer runs: a
+// refuseNext makes the next such request fail with err. Call it while no informer runs, because a
 // Fake's list of reactors has no lock.
 func (c *cluster) refuseNext(verb, resource string, err error) {
 	refused := false

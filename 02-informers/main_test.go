@@ -1,4 +1,4 @@
-// Tests of the flags that main.go refuses, and a check that no goroutine outlives a test.
+// Tests that main.go refuses invalid flags, and a check that no goroutine outlives a test.
 
 package main
 
@@ -9,13 +9,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the controller must end with
-// its context.
+// TestMain fails the whole run if a test leaves a goroutine behind, because the controller has to
+// end with its context.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestRunRefusesInvalidFlags(t *testing.T) {
 	for flag, test := range map[string]struct {
 		options options
 		want    string

@@ -1,4 +1,4 @@
-// The reads: what the indexes find, and what they don't.
+// The reads: which objects the indexes find, and which they don't.
 
 package main
 
@@ -14,25 +14,25 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func TestListFoosFindsThoseThatWantTheName(t *testing.T) {
+func TestListFoos(t *testing.T) {
 	elsewhere := aFoo("elsewhere", "web", 1, func(foo *samplecontrollerv1alpha1.Foo) { foo.Namespace = "other" })
 	c := newCluster(t, aFoo("first", "web", 1), aFoo("second", "web", 1), aFoo("third", "db", 1), elsewhere)
 	c.informed()
 
 	if diff := cmp.Diff([]string{"first", "second"}, c.foosThatAskFor("web")); diff != "" {
-		t.Errorf("Foos that want web (-want +got):\n%s", diff)
+		t.Errorf("Foos that ask for web (-want +got):\n%s", diff)
 	}
 
 	c.put(aFoo("second", "db", 1))
 	c.informed()
 
 	if diff := cmp.Diff([]string{"second", "third"}, c.foosThatAskFor("db")); diff != "" {
-		t.Errorf("Foos that want db, after one was renamed (-want +got):\n%s", diff)
+		t.Errorf("Foos that ask for db, after a rename (-want +got):\n%s", diff)
 	}
 }
 
-// The Foo's label is not asked: anyone can set it.
-func TestListDeploymentsFindsThoseThatTheFooControls(t *testing.T) {
+// The Foo's label doesn't matter, because anyone can set it.
+func TestListDeployments(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	named := func(name string) func(*appsv1.Deployment) {
 		return func(d *appsv1.Deployment) { d.Name = name }
@@ -54,7 +54,7 @@ func TestListDeploymentsFindsThoseThatTheFooControls(t *testing.T) {
 	}
 }
 
-func TestGetDeploymentLooksInOneNamespace(t *testing.T) {
+func TestGetDeployment(t *testing.T) {
 	c := newCluster(t, deploymentOf(aFoo("example", "web", 3)))
 	c.informed()
 
@@ -62,7 +62,7 @@ func TestGetDeploymentLooksInOneNamespace(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := c.getDeployment(t.Context(), "other", "web"); !apierrors.IsNotFound(err) {
-		t.Errorf("in another namespace: got the error %v, want that there is none", err)
+		t.Errorf("in another namespace: got the error %v, want NotFound", err)
 	}
 }
 

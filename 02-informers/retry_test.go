@@ -1,5 +1,5 @@
-// This chapter's limit: a write that failed is not sent again until something else happens, or a
-// resync comes. Chapter 03 fixes that. What chapter 01 tests is the same here.
+// This chapter's limit: a failed write isn't retried until another event or a resync. Chapter 03
+// fixes that. Chapter 01 has the other tests of it.
 
 package main
 
@@ -17,8 +17,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// A resync calls the handlers with everything in the cache, so it retries what was lost. A handler
-// that was added to a running informer misses the first one.
+// A resync calls the handlers for all cached objects, so it retries a lost event. A handler that is
+// added to a running informer misses the first resync.
 func TestAResyncRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 10 * time.Minute
@@ -39,26 +39,26 @@ func TestAResyncRetries(t *testing.T) {
 	})
 }
 
-// A resync looks at each Foo once, not once more for its Deployment.
-func TestAResyncLooksAtEachFooOnce(t *testing.T) {
+// A resync syncs each Foo once, and not a second time for its Deployment.
+func TestAResyncSyncsEachFooOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 10 * time.Minute
 		foo := aFoo("example", "web", 3)
 		c := newResyncingCluster(t, every, foo, deploymentOf(foo, available(3)))
-		var looks atomic.Int32
+		var syncs atomic.Int32
 		c.fakeFoos.onUpdate = func(context.Context, *samplecontrollerv1alpha1.Foo) error {
-			looks.Add(1)
+			syncs.Add(1)
 			return apierrors.NewInternalError(errors.New("the disk is full"))
 		}
 		stop := c.start()
 		defer stop()
 
 		time.Sleep(every)
-		atStart := looks.Load() // for the Foo, and for its Deployment
+		atStart := syncs.Load() // one for the Foo, and one for its Deployment
 		time.Sleep(every)
 		synctest.Wait()
-		if got := looks.Load() - atStart; got != 1 {
-			t.Errorf("%d looks at the Foo by one resync, want 1", got)
+		if got := syncs.Load() - atStart; got != 1 {
+			t.Errorf("one resync has synced the Foo %d times, want 1", got)
 		}
 	})
 }

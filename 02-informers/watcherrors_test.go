@@ -1,4 +1,4 @@
-// What the log says while an informer can't list or watch.
+// The log messages while an informer can't list or watch.
 
 package main
 
@@ -16,7 +16,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func TestExplain(t *testing.T) {
+func TestWatchErrorHandler(t *testing.T) {
 	foos := samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource()
 	for name, test := range map[string]struct {
 		err  error
@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 		"the CRD is missing":          {apierrors.NewNotFound(foos, ""), "is the CRD applied?"},
 		"the permissions are missing": {apierrors.NewForbidden(foos, "", errors.New("no RBAC policy matched")), "are the permissions applied?"},
 		"the credentials are refused": {apierrors.NewUnauthorized("expired"), "the server refuses the credentials"},
-		"the server is away":          {errors.New("connection refused"), "connection refused"},
+		"the server is unreachable":   {errors.New("connection refused"), "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -38,7 +38,7 @@ func TestExplain(t *testing.T) {
 
 			klog.Flush()
 			if !strings.Contains(log.String(), test.want) {
-				t.Errorf("%q is not in the log:\n%s", test.want, &log)
+				t.Errorf("the log doesn't contain %q:\n%s", test.want, &log)
 			}
 		})
 	}

@@ -1,5 +1,5 @@
-// How writes leave: each says what it assumes. The fake clientset doesn't look at that, so these
-// tests look at what is sent. What a server says to it is in chapter 03's integration_test.go.
+// Each write states its assumption. The fake clientset ignores that, so these tests check the
+// requests. Chapter 03's integration_test.go checks a real server's response.
 
 package main
 
@@ -13,11 +13,11 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-func TestWritesSayWhatTheyAssume(t *testing.T) {
+func TestWritesStateTheirAssumptions(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, deploymentOf(foo), renamed, deploymentOf(renamed, scaledTo(1))) // resourceVersions 1, 2 and 3
 
-	for range 2 { // the update, then the rest
+	for range 2 { // first the update, then the other writes
 		if err := c.sync("example"); err != nil {
 			t.Fatal(err)
 		}
@@ -43,9 +43,9 @@ func TestWritesSayWhatTheyAssume(t *testing.T) {
 	}
 }
 
-// A former Deployment that somebody else deletes first is gone, as it should be: that is no
-// failure.
-func TestDeletingWhatIsGone(t *testing.T) {
+// If somebody else has deleted a former Deployment first, that is no error, because it is gone as
+// it should be.
+func TestDeletingADeletedDeployment(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, renamed, deploymentOf(foo), deploymentOf(renamed))
 	c.refuseNext("delete", "deployments", apierrors.NewNotFound(deploymentsResource.GroupResource(), "web"))
@@ -55,6 +55,6 @@ func TestDeletingWhatIsGone(t *testing.T) {
 	}
 
 	if got := c.ready("example"); got != "Progressing" {
-		t.Errorf("Ready has the reason %q: the work ended half way", got)
+		t.Errorf("Ready has the reason %q, want Progressing", got)
 	}
 }

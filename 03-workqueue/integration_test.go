@@ -75,10 +75,10 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 		}
 	}
 	if err := c.createDeployment(t.Context(), desiredDeployment(foo)); !apierrors.IsAlreadyExists(err) {
-		t.Errorf("a second Deployment of the name: got the error %v, want that it exists already", err)
+		t.Errorf("a second Deployment with the same name: got the error %v, want AlreadyExists", err)
 	}
 	web, err := c.deployment(t.Context(), "web")
 	if err != nil || web.Annotations["team"] != "blue" {
-		t.Errorf("somebody's annotation is lost: %v, %v", web.Annotations, err)
+		t.Errorf("somebody else's annotation is lost: the annotations are %v, the error is %v", web.Annotations, err)
 	}
 }

@@ -30,7 +30,7 @@ import (
 	"example.com/operators/03-workqueue/pkg/client"
 )
 
-// realCluster is a controller that acts on a namespace of a real server. It isn't running yet.
+// realCluster is a controller for one namespace of a real server. start runs it.
 type realCluster struct {
 	*controller
 	namespace string
@@ -153,7 +153,7 @@ func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
 	}
 }
 
-// eventually waits until something holds, and fails if that takes too long.
+// eventually waits until a condition holds, and fails the test if that takes too long.
 func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
 	c.t.Helper()
 	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, time.Minute, true,

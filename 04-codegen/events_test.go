@@ -1,4 +1,4 @@
-// The whole controller on its informers. Which Foos an event concerns is tested in chapter 01.
+// The whole controller, with its informers. Chapter 01 tests which Foos an event concerns.
 
 package main
 
@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The whole: what was there is listed and acted on, and what comes then is watched. Inside a bubble
-// of testing/synctest time passes when every goroutine waits for it, so a pause takes no time.
+// The whole controller: it lists and handles the existing objects, and then watches. In a
+// testing/synctest bubble, time only passes when every goroutine waits, so a pause takes no time.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := aFoo("before", "web", 3)
@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 		stop := c.start()
 		defer stop()
 
-		c.eventually("a Foo that was there before the controller has its Deployment", func() bool {
+		c.eventually("a Foo that existed before the controller has its Deployment", func() bool {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"}) && c.ready("before") == "Progressing"
 		})
 		c.put(deploymentOf(before, available(3)))
@@ -28,15 +28,15 @@ func TestRun(t *testing.T) {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})
 		})
 		c.remove(deploymentOf(before))
-		c.eventually("what was deleted by hand is created again", func() bool {
+		c.eventually("a Deployment that was deleted by hand is created again", func() bool {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})
 		})
 		c.put(aFoo("later", "db", 1))
-		c.eventually("a Foo that came later has its Deployment", func() bool {
+		c.eventually("a Foo that was created later has its Deployment", func() bool {
 			return cmp.Equal(c.deployments(), []string{"db: 1 × nginx:latest", "web: 3 × nginx:latest"})
 		})
 		c.remove(before)
-		c.eventually("a deleted Foo's Deployment is left to the garbage collector", func() bool {
+		c.eventually("the controller leaves a deleted Foo's Deployment to the garbage collector", func() bool {
 			return cmp.Equal(c.deployments(), []string{"db: 1 × nginx:latest", "web: 3 × nginx:latest"})
 		})
 	})

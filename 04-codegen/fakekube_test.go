@@ -92,7 +92,7 @@ func resourceOf(action clienttesting.Action) string {
 	return action.GetResource().Resource
 }
 
-// refuseNext has the next such request answered with err. To be called while no informer runs: a
+// refuseNext makes the next such request fail with err. Call it while no informer runs, because a
 // Fake's list of reactors has no lock.
 func (c *cluster) refuseNext(verb, resource string, err error) {
 	refused := false

@@ -28,7 +28,7 @@ import (
 	samplecontrollerv1alpha1client "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
 )
 
-// realCluster is a controller that acts on a namespace of a real server. It isn't running yet.
+// realCluster is a controller for one namespace of a real server. start runs it.
 type realCluster struct {
 	*controller
 	namespace string
@@ -154,7 +154,7 @@ func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Depl
 	return c.kube.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// eventually waits until something holds, and fails if that takes too long.
+// eventually waits until a condition holds, and fails the test if that takes too long.
 func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
 	c.t.Helper()
 	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, time.Minute, true,

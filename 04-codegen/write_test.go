@@ -20,7 +20,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func TestWritesSayWhatTheyAssume(t *testing.T) {
+func TestWritesStateTheirAssumptions(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, deploymentOf(foo), renamed) // resourceVersions 1 and 2
 
@@ -110,9 +110,9 @@ func TestOtherPeoplesConditionsStayTheirs(t *testing.T) {
 	}
 }
 
-// A former Deployment that somebody else deletes first is gone, as it should be: that is no
-// failure.
-func TestDeletingWhatIsGone(t *testing.T) {
+// If somebody else has deleted a former Deployment first, that is no error, because it is gone as
+// it should be.
+func TestDeletingADeletedDeployment(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	c := newCluster(t, renamed, deploymentOf(foo), deploymentOf(renamed))
 	c.refuseNext("delete", "deployments", apierrors.NewNotFound(deploymentsResource.GroupResource(), "web"))
@@ -122,15 +122,15 @@ func TestDeletingWhatIsGone(t *testing.T) {
 	}
 
 	if got := c.ready("example"); got != "Progressing" {
-		t.Errorf("Ready has the reason %q: the work ended half way", got)
+		t.Errorf("Ready has the reason %q, want Progressing", got)
 	}
 }
 
 // bookkeeping is what changes with every write.
 var bookkeeping = cmpopts.IgnoreFields(appsv1.Deployment{}, "ResourceVersion", "Generation", "ManagedFields")
 
-// Putting our fields back leaves all else as it was.
-func TestOtherPeoplesFieldsAreKept(t *testing.T) {
+// When the controller reverts a change of its own fields, it keeps all other fields.
+func TestOtherFieldsAreKept(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo, deploymentOf(foo, available(3), annotated, withSidecars, scaledTo(1)))
 

@@ -41,7 +41,7 @@ func (tests andStop) Run() (code int) {
 	return code
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestRunRefusesInvalidFlags(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change     func(*options)
 		kubeconfig string

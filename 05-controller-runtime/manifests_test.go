@@ -21,15 +21,15 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-func TestTheExampleIsAFoo(t *testing.T) {
+func TestExampleIsAFoo(t *testing.T) {
 	var foo samplecontrollerv1alpha1.Foo
 	readYAML(t, "manifests/foo.yaml", &foo)
 
 	if got := foo.GroupVersionKind(); got != fooKind {
-		t.Errorf("the example is a %v, want a %v", got, fooKind)
+		t.Errorf("the kind of manifests/foo.yaml is %v, want %v", got, fooKind)
 	}
 	if foo.Spec.DeploymentName == "" {
-		t.Error("the example has no deploymentName")
+		t.Error("manifests/foo.yaml has no deploymentName")
 	}
 }
 

@@ -202,7 +202,7 @@ func (c *realCluster) says(reason string) func(context.Context) bool {
 	}
 }
 
-// eventually waits until something holds, and fails if that takes too long.
+// eventually waits until a condition holds, and fails the test if that takes too long.
 func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
 	c.t.Helper()
 	err := wait.PollUntilContextTimeout(c.t.Context(), 20*time.Millisecond, time.Minute, true,

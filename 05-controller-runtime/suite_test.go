@@ -52,10 +52,10 @@ func TestLifeOfAFoo(t *testing.T) {
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":1}}`)
 	c.eventually("a Deployment that was scaled by hand is put back", c.hasReplicas("web", 3))
 	if web, err = c.deployment(t.Context(), "web"); err != nil || web.Annotations["team"] != "blue" {
-		t.Errorf("somebody's annotation is lost: %v, %v", web.Annotations, err)
+		t.Errorf("somebody else's annotation is lost: the annotations are %v, the error is %v", web.Annotations, err)
 	}
 	must(t, c.users.Delete(t.Context(), web))
-	c.eventually("a deleted Deployment is made again", func(ctx context.Context) bool {
+	c.eventually("a deleted Deployment is created again", func(ctx context.Context) bool {
 		now, err := c.deployment(ctx, "web")
 		return err == nil && now.UID != web.UID
 	})

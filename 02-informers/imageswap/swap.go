@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The ConfigMap and the key in it that hold the image.
+// The image is in this ConfigMap, under this key.
 const (
 	configMapName = "imageswap"
 	imageKey      = "image"
@@ -46,7 +46,7 @@ func newSwapper(client kubernetes.Interface, namespace string) *swapper {
 	}
 }
 
-// run acts on events until ctx ends.
+// run handles events until ctx ends.
 func (s *swapper) run(ctx context.Context) {
 	defer s.factory.Shutdown() // waits for the informers to end
 	deployments, configMaps := s.factory.Apps().V1().Deployments().Informer(), s.factory.Core().V1().ConfigMaps().Informer()
@@ -58,7 +58,7 @@ func (s *swapper) run(ctx context.Context) {
 		AddFunc:    func(obj any) { s.handle(ctx, obj.(*appsv1.Deployment)) },
 		UpdateFunc: func(_, obj any) { s.handle(ctx, obj.(*appsv1.Deployment)) },
 	})
-	// The value may come, or change, after the Deployments.
+	// The ConfigMap may be created, or change, after the Deployments.
 	configMaps.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { s.handleConfigMap(ctx, obj.(*corev1.ConfigMap)) },
 		UpdateFunc: func(_, obj any) { s.handleConfigMap(ctx, obj.(*corev1.ConfigMap)) },
@@ -66,7 +66,7 @@ func (s *swapper) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// handleConfigMap checks every Deployment again when the value may have changed.
+// handleConfigMap checks every Deployment again, because the image may have changed.
 func (s *swapper) handleConfigMap(ctx context.Context, configMap *corev1.ConfigMap) {
 	if configMap.Name != configMapName {
 		return
@@ -86,9 +86,9 @@ func (s *swapper) handle(ctx context.Context, deployment *appsv1.Deployment) {
 	}
 }
 
-// swap sets deployment's image, if one is configured and differs from the current one. A controller
-// comes after the fact: without a value it can't refuse the Deployment, only leave it and say so.
-// To refuse it is the job of an admission webhook (chapter 06).
+// swap sets deployment's image, if one is configured and differs from the current one. Without a
+// configured image, a controller can't refuse the Deployment, because it exists already. It can
+// only log that. Refusing it needs an admission webhook (chapter 06).
 func (s *swapper) swap(ctx context.Context, deployment *appsv1.Deployment) error {
 	image, err := s.image()
 	if err != nil {
@@ -97,16 +97,16 @@ func (s *swapper) swap(ctx context.Context, deployment *appsv1.Deployment) error
 	}
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		if deployment.Spec.Template.Spec.Containers[0].Image == image {
-			return nil // our own update comes back as an event too: this is where the circle ends
+			return nil // our own update causes an event, too, which ends here
 		}
-		// The object in hand belongs to the cache, and everybody who reads it: change a copy.
+		// The object belongs to the cache and is shared by all its readers, so change a copy.
 		changed := deployment.DeepCopy()
 		changed.Spec.Template.Spec.Containers[0].Image = image
 		_, err := s.client.AppsV1().Deployments(s.namespace).Update(ctx, changed, metav1.UpdateOptions{})
 		switch {
 		case apierrors.IsConflict(err):
-			// Somebody else wrote first. The cache may not know yet, so ask the server what there
-			// is now.
+			// Somebody else wrote first. The cache may be behind, so read the Deployment from the
+			// server.
 			latest, getErr := s.client.AppsV1().Deployments(s.namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
 			if getErr != nil {
 				return getErr
@@ -119,15 +119,15 @@ func (s *swapper) swap(ctx context.Context, deployment *appsv1.Deployment) error
 	})
 }
 
-// image returns the value, or an error that says why there is none.
+// image returns the configured image, or an error that explains why there is none.
 func (s *swapper) image() (string, error) {
 	configMap, err := s.configMaps.ConfigMaps(s.namespace).Get(configMapName)
 	if err != nil {
-		return "", fmt.Errorf("no image is known: %w", err)
+		return "", fmt.Errorf("no image is configured: %w", err)
 	}
 	image := configMap.Data[imageKey]
 	if image == "" {
-		return "", fmt.Errorf("no image is known: ConfigMap %q has no key %q", configMapName, imageKey)
+		return "", fmt.Errorf("no image is configured: ConfigMap %q has no key %q", configMapName, imageKey)
 	}
 	return image, nil
 }

@@ -35,19 +35,19 @@ func configMap(data map[string]string) *corev1.ConfigMap {
 func TestSwap(t *testing.T) {
 	conflict := apierrors.NewConflict(appsv1.Resource("deployments"), "x", errors.New("someone else wrote first"))
 	for sentence, test := range map[string]struct {
-		configMap   *corev1.ConfigMap // nil: there is none
+		configMap   *corev1.ConfigMap // nil means that there is none
 		image       string            // before
-		failures    []error           // answers to the first updates
+		failures    []error           // of the first updates
 		want        string
 		wantUpdates int
 		wantErr     bool
 	}{
-		"another image is swapped":                       {configMap(map[string]string{"image": "new"}), "old", nil, "new", 1, false},
-		"the right image is left alone":                  {configMap(map[string]string{"image": "new"}), "new", nil, "new", 0, false},
-		"without a ConfigMap, nothing is touched":        {nil, "old", nil, "old", 0, false},
-		"without the key, nothing is touched":            {configMap(map[string]string{"images": "new"}), "old", nil, "old", 0, false},
-		"a conflict is tried again on the latest object": {configMap(map[string]string{"image": "new"}), "old", []error{conflict}, "new", 2, false},
-		"another error is not tried again":               {configMap(map[string]string{"image": "new"}), "old", []error{errors.New("no")}, "old", 1, true},
+		"another image is swapped":                     {configMap(map[string]string{"image": "new"}), "old", nil, "new", 1, false},
+		"the right image is left alone":                {configMap(map[string]string{"image": "new"}), "new", nil, "new", 0, false},
+		"without a ConfigMap, nothing changes":         {nil, "old", nil, "old", 0, false},
+		"without the key, nothing changes":             {configMap(map[string]string{"images": "new"}), "old", nil, "old", 0, false},
+		"a conflict is retried with the latest object": {configMap(map[string]string{"image": "new"}), "old", []error{conflict}, "new", 2, false},
+		"another error isn't retried":                  {configMap(map[string]string{"image": "new"}), "old", []error{errors.New("no")}, "old", 1, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			before := deployment("x", test.image)
@@ -62,7 +62,7 @@ func TestSwap(t *testing.T) {
 			})
 			s := newSwapper(client, namespace)
 			if test.configMap != nil {
-				// The cache is filled by hand: no informer runs.
+				// No informer runs, so the test fills the cache.
 				if err := s.factory.Core().V1().ConfigMaps().Informer().GetIndexer().Add(test.configMap); err != nil {
 					t.Fatal(err)
 				}
@@ -70,7 +70,7 @@ func TestSwap(t *testing.T) {
 
 			cached := before.DeepCopy()
 			if err := s.swap(t.Context(), cached); (err != nil) != test.wantErr {
-				t.Fatalf("error %v, want one: %v", err, test.wantErr)
+				t.Fatalf("got the error %v, want one: %v", err, test.wantErr)
 			}
 
 			after, err := client.AppsV1().Deployments(namespace).Get(t.Context(), "x", metav1.GetOptions{})
@@ -79,20 +79,20 @@ func TestSwap(t *testing.T) {
 			}
 			containers := after.Spec.Template.Spec.Containers
 			if containers[0].Image != test.want || containers[1].Image != "other:1" || updates != test.wantUpdates {
-				t.Errorf("images %s and %s after %d updates, want %s after %d", containers[0].Image, containers[1].Image, updates, test.want, test.wantUpdates)
+				t.Errorf("got the images %s and %s after %d updates, want %s and other:1 after %d", containers[0].Image, containers[1].Image, updates, test.want, test.wantUpdates)
 			}
 			if cached.Spec.Template.Spec.Containers[0].Image != test.image {
-				t.Error("the object from the cache was changed")
+				t.Error("swap changed the cached object, want a changed copy")
 			}
 		})
 	}
 }
 
-// The author's own question: what if the value isn't there yet? Then it comes later, as an event.
-func TestAValueThatComesLaterReachesEveryDeployment(t *testing.T) {
+// If the ConfigMap doesn't exist yet, its creation is an event that reaches every Deployment.
+func TestALaterConfigMapReachesEveryDeployment(t *testing.T) {
 	client := fake.NewClientset(deployment("x", "old"), deployment("y", "old"))
-	// The fake has a gap that the real server hasn't: what is made between its List and its Watch
-	// is never reported. So wait for the watch.
+	// Unlike a real server, the fake never reports an object that was created between a List and a
+	// Watch. So wait for the watch.
 	watching := make(chan struct{})
 	client.PrependWatchReactor("configmaps", func(action clienttesting.Action) (bool, watch.Interface, error) {
 		stream, err := client.Tracker().Watch(action.GetResource(), action.GetNamespace())

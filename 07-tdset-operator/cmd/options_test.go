@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestRunRefuses(t *testing.T) {
+func TestRunRefusesInvalidFlags(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change func(*options)
 		want   string

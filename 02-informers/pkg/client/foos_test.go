@@ -1,4 +1,4 @@
-// What the client asks, and what it makes of the answers.
+// The requests that the client sends, and how it decodes the responses.
 
 package client
 
@@ -32,8 +32,8 @@ var foo = &samplecontrollerv1alpha1.Foo{
 	Status:     samplecontrollerv1alpha1.FooStatus{AvailableReplicas: 2},
 }
 
-// decoded is how an object is compared that the client has decoded: its Go type says what it is, so
-// apiVersion and kind are gone.
+// decoded compares objects that the client has decoded. They have no apiVersion and kind, because
+// their Go type stands in for both.
 var decoded = cmpopts.IgnoreTypes(metav1.TypeMeta{})
 
 func TestReads(t *testing.T) {
@@ -56,7 +56,7 @@ func TestReads(t *testing.T) {
 			answer: []any{list},
 			result: list,
 		},
-		"a list of one namespace, a page of it": {
+		"a page of a list of one namespace": {
 			read: func(ctx context.Context, c Interface) (any, error) {
 				return c.Foos("default").List(ctx, metav1.ListOptions{Limit: 500, ResourceVersion: "0"})
 			},
@@ -64,7 +64,7 @@ func TestReads(t *testing.T) {
 			answer: []any{list},
 			result: list,
 		},
-		"a watch, as an informer asks for it": {
+		"a watch with the options of an informer": {
 			read: func(ctx context.Context, c Interface) (any, error) {
 				stream, err := c.Foos("default").Watch(ctx, metav1.ListOptions{
 					SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true,
@@ -105,8 +105,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// A status goes to its own endpoint, with the whole Foo around it: the resourceVersion in that is
-// what a conflict is judged by.
+// A status goes to its own endpoint, in a whole Foo, because the server needs the Foo's
+// resourceVersion to detect a conflict.
 func TestUpdateStatus(t *testing.T) {
 	stored := foo.DeepCopy()
 	stored.ResourceVersion = "8"
@@ -119,14 +119,14 @@ func TestUpdateStatus(t *testing.T) {
 	})
 
 	inCache := foo.DeepCopy()
-	inCache.TypeMeta = metav1.TypeMeta{} // see decoded; what is sent has it nevertheless
+	inCache.TypeMeta = metav1.TypeMeta{} // as in a cache; the request must have it nevertheless
 	got, err := c.Foos("default").UpdateStatus(t.Context(), inCache, metav1.UpdateOptions{})
 
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "PUT " + ourFoos + "/example/status"; request != want {
-		t.Errorf("request %s, want %s", request, want)
+		t.Errorf("got the request %s, want %s", request, want)
 	}
 	if diff := cmp.Diff(foo, &sent); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
@@ -136,7 +136,7 @@ func TestUpdateStatus(t *testing.T) {
 	}
 }
 
-// What the server refuses it says why, in a Status: the caller can ask which error it is.
+// If the server refuses a request, the caller gets the reason, and can check it with apierrors.
 func TestErrors(t *testing.T) {
 	refusal := apierrors.NewConflict(samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource(), "example", errors.New("it has changed")).ErrStatus
 	refusal.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
@@ -153,7 +153,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// newClient returns a client of a server that answers so.
+// newClient returns a client for a server with this handler.
 func newClient(t *testing.T, answer http.HandlerFunc) Interface {
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)

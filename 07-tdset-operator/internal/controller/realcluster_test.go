@@ -216,7 +216,7 @@ func saidBy(tdset *schedulev1.TDSet) string {
 	return fmt.Sprintf("%s: %s, %s", tdset.Status.ActiveWindow, progressing.Reason, degraded.Reason)
 }
 
-// eventually waits until something holds, and fails if that takes too long.
+// eventually waits until a condition holds, and fails the test if that takes too long.
 func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
 	c.t.Helper()
 	err := wait.PollUntilContextTimeout(c.t.Context(), 20*time.Millisecond, time.Minute, true,

@@ -93,11 +93,11 @@ func TestReconcile(t *testing.T) {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, running("nginx:0.9"), withPods(5))},
 			want:  "5 × nginx:1.0", wantSays: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 5 * time.Hour,
 		},
-		"a deleted Deployment is made again": {
+		"a deleted Deployment is created again": {
 			given: []client.Object{aTDSet(settled)},
 			want:  "5 × nginx:1.0", wantSays: onItsWay, wantWrites: 2, wantAgain: 5 * time.Hour,
 		},
-		"a Deployment that nobody owns is not touched": {
+		"a Deployment without an owner isn't changed": {
 			given: []client.Object{tdset, deploymentOf(tdset, unowned, scaledTo(1), running("nginx:0.9"))},
 			want:  "1 × nginx:0.9", wantSays: nameIsGone, wantWrites: 1, wantAgain: 5 * time.Hour,
 		},
@@ -109,7 +109,7 @@ func TestReconcile(t *testing.T) {
 			given: []client.Object{tdset, deploymentOf(tdset, ownedOnly, scaledTo(1))},
 			want:  "1 × nginx:1.0", wantSays: nameIsGone, wantWrites: 1, wantAgain: 5 * time.Hour,
 		},
-		"a Deployment that is being deleted is waited for": {
+		"a Deployment that is being deleted isn't changed": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, terminating, scaledTo(1))},
 			want:  "1 × nginx:1.0", wantSays: "9-17: Terminating, Terminating, AsExpected", wantWrites: 1, wantAgain: 5 * time.Hour,
 		},
@@ -130,7 +130,7 @@ func TestReconcile(t *testing.T) {
 				t.Errorf("the status says %q, want %q", got, test.wantSays)
 			}
 			if len(writes) != test.wantWrites {
-				t.Errorf("%d writes, want %d: %q", len(writes), test.wantWrites, writes)
+				t.Errorf("got %d writes, want %d: %q", len(writes), test.wantWrites, writes)
 			}
 			if again != test.wantAgain {
 				t.Errorf("it is requeued after %v, want %v", again, test.wantAgain)
@@ -198,8 +198,8 @@ var bookkeeping = cmpopts.IgnoreTypes(metav1.TypeMeta{}, []metav1.ManagedFieldsE
 
 var counters = cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion", "Generation")
 
-// Putting our fields back leaves all else as it was.
-func TestOtherPeoplesFieldsAreKept(t *testing.T) {
+// When the controller reverts a change of its own fields, it keeps all other fields.
+func TestOtherFieldsAreKept(t *testing.T) {
 	tdset := aTDSet(known)
 	theirs := both(withPods(5), both(annotated, both(withMetricsPort, withSidecars)))
 	c := newCluster(t, tdset, deploymentOf(tdset, theirs, scaledTo(1)))

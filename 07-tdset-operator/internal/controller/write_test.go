@@ -17,7 +17,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-func TestWritesSayWhatTheyAssume(t *testing.T) {
+func TestWritesStateTheirAssumptions(t *testing.T) {
 	tdset := aTDSet(withService(80))
 	changed := aTDSet(known, withService(80))
 	c := newCluster(t, tdset)

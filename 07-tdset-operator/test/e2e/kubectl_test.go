@@ -83,7 +83,7 @@ func askFromPod(t *testing.T, namespace, pod, account string, args ...string) st
 	return kubectl(t, "logs", "-n", namespace, pod)
 }
 
-// eventually waits until something holds, and fails if that takes too long.
+// eventually waits until a condition holds, and fails the test if that takes too long.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second/2, 3*time.Minute, true,

@@ -156,7 +156,7 @@ func refused(t *testing.T, err error, want string) {
 	}
 }
 
-// eventually waits until something holds, and fails if that takes too long.
+// eventually waits until a condition holds, and fails the test if that takes too long.
 func eventually(t *testing.T, what string, holds func(context.Context) bool) {
 	t.Helper()
 	if err := poll(t.Context(), holds); err != nil {
