@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Which cluster the tests use: yours if you name one, else one of their own.
+// The cluster that the tests use: the one that you name, or one that they create.
 
 package e2e
 
@@ -20,26 +20,26 @@ import (
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
-// ownCluster is the name of the cluster that the tests make.
+// ownCluster is the name of the cluster that the tests create.
 const ownCluster = "foo-operator-e2e"
 
-// kindCluster is the cluster that the tests use. KUBECONFIG leads to it.
+// kindCluster is the cluster that the tests use. KUBECONFIG names its kubeconfig.
 type kindCluster struct {
 	name  string
 	mutex sync.Mutex
-	steps []func() error // what leave does, the last one first
+	steps []func() error // cleanUp's steps, the last one first
 }
 
-// atEnd has leave do something, before what it was told to do earlier.
+// atEnd adds a step to cleanUp, before the earlier ones.
 func (c *kindCluster) atEnd(step func() error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.steps = append(c.steps, step)
 }
 
-// leave removes what was created here outside Kubernetes. A second call waits for the first, and
-// has nothing left to do.
-func (c *kindCluster) leave() error {
+// cleanUp removes everything that the tests created outside of Kubernetes. A second call waits for
+// the first one, and does nothing.
+func (c *kindCluster) cleanUp() error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	var errs []error
@@ -50,55 +50,55 @@ func (c *kindCluster) leave() error {
 	return errors.Join(errs...)
 }
 
-// leaveWhenTold has Ctrl-C remove it, too.
-func (c *kindCluster) leaveWhenTold() {
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+// cleanUpOnSignal calls cleanUp on Ctrl-C, too.
+func (c *kindCluster) cleanUpOnSignal() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-told
-		if err := c.leave(); err != nil {
+		<-signals
+		if err := c.cleanUp(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		os.Exit(1)
 	}()
 }
 
-// find takes your cluster, or makes one, or returns an error that says what is missing.
+// find uses your cluster, or creates one. Its error says what is missing.
 func (c *kindCluster) find() error {
 	if _, err := exec.LookPath("kubectl"); err != nil {
-		return fmt.Errorf("they need kubectl: %w", err)
+		return fmt.Errorf("kubectl is needed: %w", err)
 	}
 	if _, err := utils.Exec("docker", "info", "--format", "{{.ServerVersion}}"); err != nil {
-		return fmt.Errorf("they need docker: %w", err)
+		return fmt.Errorf("docker is needed: %w", err)
 	}
 	name, kubeconfig := os.Getenv("KIND_CLUSTER"), os.Getenv("KUBECONFIG")
 	switch {
 	case name == "" && kubeconfig == "":
 		return c.create()
 	case name == "":
-		return errors.New("KUBECONFIG is set and KIND_CLUSTER isn't: name your kind cluster there too, or unset KUBECONFIG, and they make a cluster of their own")
+		return errors.New("KUBECONFIG is set, but KIND_CLUSTER isn't: set it to your kind cluster's name, or unset KUBECONFIG, so that the tests create a cluster")
 	case kubeconfig == "":
-		return fmt.Errorf("KIND_CLUSTER is set and KUBECONFIG isn't: kind get kubeconfig --name %s > FILE writes what it is to name; or unset KIND_CLUSTER, and they make a cluster of their own", name)
+		return fmt.Errorf("KIND_CLUSTER is set, but KUBECONFIG isn't: set it to a file that kind get kubeconfig --name %s > FILE writes, or unset KIND_CLUSTER, so that the tests create a cluster", name)
 	}
 	context, err := utils.Exec("kubectl", "config", "current-context")
 	if err != nil {
 		return err
 	}
 	if context = strings.TrimSpace(context); context != "kind-"+name {
-		return fmt.Errorf("KUBECONFIG's current context is %q, not that of KIND_CLUSTER, %q", context, "kind-"+name)
+		return fmt.Errorf("KUBECONFIG's current context is %q, want KIND_CLUSTER's, %q", context, "kind-"+name)
 	}
 	c.name = name
 	return nil
 }
 
-// create makes a cluster, with its kubeconfig in a folder that nobody else knows.
+// create creates a cluster, with its kubeconfig in a new folder.
 func (c *kindCluster) create() error {
-	there, err := utils.Exec("docker", "ps", "--all", "--filter", "label=io.x-k8s.kind.cluster="+ownCluster, "--format", "{{.Names}}")
+	existing, err := utils.Exec("docker", "ps", "--all", "--filter", "label=io.x-k8s.kind.cluster="+ownCluster, "--format", "{{.Names}}")
 	if err != nil {
 		return err
 	}
-	if strings.Contains(there, ownCluster) { // docker may say other things as well
-		return fmt.Errorf("there is a cluster of their name already, from a run that goes on or was broken off: kind delete cluster --name %s", ownCluster)
+	if strings.Contains(existing, ownCluster) { // the output may also have warnings
+		return fmt.Errorf("the cluster %[1]s exists already: another run is using it, or has left it behind. Delete it with kind delete cluster --name %[1]s", ownCluster)
 	}
 	config, err := kindConfig()
 	if err != nil {
@@ -113,10 +113,10 @@ func (c *kindCluster) create() error {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return err
 	}
-	ended := make(chan struct{}) // what it made after the deletion would stay
-	defer close(ended)
+	created := make(chan struct{}) // don't delete the cluster while it is being created
+	defer close(created)
 	c.atEnd(func() error {
-		<-ended
+		<-created
 		return kind("delete", "cluster", "--name", ownCluster, "--kubeconfig", kubeconfig)
 	})
 	args := []string{"create", "cluster", "--name", ownCluster, "--kubeconfig", kubeconfig, "--config", file, "--wait", "3m"}
@@ -130,8 +130,8 @@ func (c *kindCluster) create() error {
 	return os.Setenv("KUBECONFIG", kubeconfig)
 }
 
-// kindConfig asks for one node. On a machine with cgroups of version 1 the kubelet has to be told
-// to make do with them.
+// kindConfig returns a config for one node. On a machine with cgroups v1, the kubelet needs a
+// setting to accept them.
 func kindConfig() (string, error) {
 	version, err := utils.Exec("docker", "info", "--format", "{{.CgroupVersion}}")
 	if err != nil {
@@ -139,13 +139,13 @@ func kindConfig() (string, error) {
 	}
 	config := "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n"
 	if strings.TrimSpace(version) == "1" {
-		fmt.Fprintln(os.Stderr, "e2e: this machine has cgroups of version 1: the kubelet gets failCgroupV1: false")
+		fmt.Fprintln(os.Stderr, "e2e: this machine has cgroups v1, so the kubelet gets failCgroupV1: false")
 		config += "kubeadmConfigPatches: ['{kind: KubeletConfiguration, failCgroupV1: false}']\n"
 	}
 	return config, nil
 }
 
-// kind runs kind, which the Makefile may run by way of go.
+// kind runs kind, for which the Makefile may set KIND to a go command.
 func kind(args ...string) error {
 	command := append(strings.Fields(cmp.Or(os.Getenv("KIND"), "kind")), args...)
 	return do(command[0], command[1:]...)

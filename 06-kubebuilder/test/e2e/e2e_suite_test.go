@@ -1,20 +1,21 @@
 //go:build e2e
 
-// Package e2e tries the operator as it is shipped, on a kind cluster: the image is built and
-// loaded, dist/install.yaml's content is applied, the kubelet runs the manager, and the API server
-// calls its webhooks by their Service. It needs docker, and kubectl. These say what it works with;
-// `make test-e2e` passes them on:
+// Package e2e tests the operator as it is shipped, on a kind cluster: the tests build and load the
+// image and apply the content of dist/install.yaml, a kubelet runs the manager, and the API server
+// calls its webhooks through their Service. This needs docker and kubectl. `make test-e2e` passes
+// on these environment variables:
 //
-//   - KIND_CLUSTER and KUBECONFIG: a kind cluster of yours, its name and the path of its kubeconfig. Both are needed, so that nobody's
-//     cluster is used by accident. At the end the tests delete the whole operator with its CRD, and so every Foo. That is why they refuse a
-//     cluster that has the CRD or the operator's namespace already. (After Ctrl-C, make undeploy does that.) Without both, they make a
-//     cluster, and delete it at the end;
-//   - KIND_NODE_IMAGE: the image of that cluster's nodes (by default that of this version of kind);
-//   - IMG: the image to build and deploy (foo-operator:dev by default), and DOCKER_BUILD, the target that builds it: docker-build, or
-//     docker-prebuilt where the golang image can't be had;
-//   - KIND: the program kind, if it isn't simply called so.
+//   - KIND_CLUSTER and KUBECONFIG: the name of your kind cluster, and the path of its kubeconfig. Both
+//     are needed, so that no cluster is used by accident. At the end the tests delete the operator,
+//     its CRD, and so every Foo. That is why they refuse a cluster that has the CRD or the operator's
+//     namespace already. (After Ctrl-C, run make undeploy.) Without both variables, the tests create
+//     a cluster, and delete it at the end.
+//   - KIND_NODE_IMAGE: the image of the created cluster's nodes (default: kind's).
+//   - IMG: the image to build and deploy (default: foo-operator:dev). DOCKER_BUILD: the target that
+//     builds it, docker-build, or docker-prebuilt if you can't pull the golang image.
+//   - KIND: the command that runs kind (default: kind).
 //
-// Nothing else has to be pulled: what the tests' own Pods run is built too (stand-in).
+// No other image is pulled: the tests also build the one for their own Pods (stand-in).
 package e2e
 
 import (
@@ -39,22 +40,22 @@ func TestMain(m *testing.M) { os.Exit(suite(m)) }
 
 func suite(m *testing.M) (code int) {
 	cluster := &kindCluster{}
-	cluster.leaveWhenTold()
+	cluster.cleanUpOnSignal()
 	defer func() {
-		if err := cluster.leave(); err != nil {
+		if err := cluster.cleanUp(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
 	}()
 	err := cluster.find()
 	if err == nil {
-		err = nothingIsThere()
+		err = nothingIsInstalled()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "The end-to-end tests can't run here:", err)
+		fmt.Fprintln(os.Stderr, "the end-to-end tests can't run here:", err)
 		return 1
 	}
-	if err := bringImages(cluster); err != nil {
+	if err := loadImages(cluster); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -75,23 +76,23 @@ func suite(m *testing.M) (code int) {
 	return code
 }
 
-// nothingIsThere refuses a cluster that has the operator or its CRD, because make undeploy, at the
-// end, would delete what the tests didn't create.
-func nothingIsThere() error {
+// nothingIsInstalled refuses a cluster that has the operator or its CRD, because make undeploy, at
+// the end, would delete objects that the tests didn't create.
+func nothingIsInstalled() error {
 	for _, resource := range []string{"crd/" + crd, "namespace/" + operator} {
-		said, err := utils.Exec("kubectl", "get", resource, "--ignore-not-found", "-o", "name")
+		found, err := utils.Exec("kubectl", "get", resource, "--ignore-not-found", "-o", "name")
 		if err != nil {
 			return err
 		}
-		if _, name, _ := strings.Cut(resource, "/"); strings.Contains(said, name) { // kubectl may say other things as well
-			return fmt.Errorf("%s exists already, and at the end they would delete the operator, its CRD and every Foo there is: "+
-				"do so yourself, by make undeploy, or unset KIND_CLUSTER and KUBECONFIG, and they make a cluster of their own", resource)
+		if _, name, _ := strings.Cut(resource, "/"); strings.Contains(found, name) { // the output may also have warnings
+			return fmt.Errorf("%s exists already, and at the end the tests would delete the operator, its CRD and every Foo: "+
+				"run make undeploy yourself, or unset KIND_CLUSTER and KUBECONFIG, so that the tests create one", resource)
 		}
 	}
 	return nil
 }
 
-// deploy returns when the operator runs: all tests need that.
+// deploy deploys the operator, and returns when it is ready.
 func deploy() error {
 	if err := do("make", "deploy", "IMG="+image()); err != nil {
 		return err
@@ -99,13 +100,13 @@ func deploy() error {
 	return untilReady()
 }
 
-// untilReady waits for every copy. On the first start the certificate comes with the kubelet's next
-// look at the Secret: that may take a minute or two.
+// untilReady waits for every replica. At the first start, the kubelet may take a minute or two to
+// copy the certificate from the Secret.
 func untilReady() error {
 	return do("kubectl", "rollout", "status", "-n", operator, manager, "--timeout=5m")
 }
 
-// do runs a command of those that take long, and says so.
+// do runs a long command, and prints it first.
 func do(name string, args ...string) error {
 	fmt.Fprintln(os.Stderr, "e2e:", name, args)
 	_, err := utils.Exec(name, args...)

@@ -37,25 +37,25 @@ var _ = Describe("Manager", Ordered, func() {
 	// +kubebuilder:scaffold:e2e-webhooks-checks
 })
 
-// That it becomes ready has been waited for. It does so with no more rights than its namespace lets
-// Pods have.
+// TestMain has waited until the manager is ready. It runs without privileges, as its namespace
+// requires.
 func TestTheManager(t *testing.T) {
 	if got := kubectl(t, "get", "-n", operator, manager, "-o", "jsonpath={.status.readyReplicas}"); got != "2" {
-		t.Errorf("%s copies are ready, want 2", got)
+		t.Errorf("%s replicas are ready, want 2", got)
 	}
 	users := kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.containerStatuses[*].user.linux.uid}")
 	if want := "65532 65532"; users != want {
-		t.Errorf("the copies run as the users %q, want %q", users, want)
+		t.Errorf("the replicas run as the users %q, want %q", users, want)
 	}
 	theNamespaceIsRestricted(t)
 }
 
-// theNamespaceIsRestricted asks the operator's namespace for a Pod that isn't, and wants a refusal.
+// theNamespaceIsRestricted checks that the operator's namespace refuses a privileged Pod.
 func theNamespaceIsRestricted(t *testing.T) {
 	t.Helper()
-	said, err := utils.Exec("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
-	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(said, want) {
-		t.Errorf("kubectl said of a Pod that isn't restricted\n%s\nwant a refusal that says %q", said, want)
+	output, err := utils.Exec("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
+	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(output, want) {
+		t.Errorf("kubectl run with a privileged Pod printed\n%s\nwant a refusal that contains %q", output, want)
 	}
 }
 
@@ -63,29 +63,29 @@ func TestTheWebhooks(t *testing.T) {
 	webhooksAnswer(t, aNamespace(t))
 }
 
-// Without its Secret's content, the manager creates another CA, and a certificate signed by it.
-func TestTheWebhooksWhenTheirCertificateIsAnotherOne(t *testing.T) {
+// If the Secret is emptied, the manager creates a new CA, and a certificate signed by it.
+func TestTheWebhooksWithANewCA(t *testing.T) {
 	namespace := aNamespace(t)
 	former := trusted(t)
 
 	kubectl(t, "patch", "secret", "-n", operator, "foo-operator-webhook-server-cert", "--type=json", "-p", `[{"op": "remove", "path": "/data"}]`)
 
-	eventually(t, "the API server trusts another CA", func() bool { return trusted(t) != former && trusted(t) != "" })
-	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has
-	// brought it.
+	eventually(t, "the API server trusts a new CA", func() bool { return trusted(t) != former && trusted(t) != "" })
+	// Ask each replica, because the API server may call any of them. Each serves the new
+	// certificate once the kubelet has copied it.
 	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
 	if len(addresses) != 2 {
-		t.Errorf("the copies' addresses are %q, want 2", addresses)
+		t.Errorf("the replicas' addresses are %q, want 2", addresses)
 	}
 	for i, address := range addresses {
-		askFromPod(t, namespace, fmt.Sprintf("copy-%d", i), "default",
+		askFromPod(t, namespace, fmt.Sprintf("replica-%d", i), "default",
 			"--ca="+trusted(t), "--server-name=foo-operator-webhook-service.foo-operator-system.svc", "https://"+address+":9443/")
 	}
 	webhooksAnswer(t, namespace)
 }
 
-// webhooksAnswer has the API server ask them whatever they are for. A dry run asks, and stores
-// nothing.
+// webhooksAnswer makes the API server call the webhooks in every way. A dry run calls them, and
+// stores nothing.
 func webhooksAnswer(t *testing.T, namespace string) {
 	t.Helper()
 	apply(t, namespace, "there", "replicas: 1")
@@ -93,36 +93,36 @@ func webhooksAnswer(t *testing.T, namespace string) {
 	for sentence, test := range map[string]struct {
 		spec    string
 		refused bool
-		want    string // in what kubectl says
+		want    string // in kubectl's output
 	}{
-		"a name that is left out is the Foo's": {"replicas: 1", false, "deploymentName: foo\n"},
-		"another Foo's name is refused":        {"deploymentName: there", true, `Foo "there" asks for it already: choose another name, or delete that Foo`},
-		"a foreign Deployment is warned of":    {"deploymentName: taken", false, `Warning: Deployment "taken" exists and isn't this Foo's`},
+		"a missing deploymentName is the Foo's name": {"replicas: 1", false, "deploymentName: foo\n"},
+		"another Foo's deploymentName is refused":    {"deploymentName: there", true, `Foo "there" asks for it already: choose another name, or delete that Foo`},
+		"an existing Deployment causes a warning":    {"deploymentName: taken", false, `Warning: Deployment "taken" exists and isn't this Foo's`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			eventually(t, fmt.Sprintf("refused: %t, and kubectl says %q", test.refused, test.want), func() bool { // a cache may be a moment behind
-				said, err := tryApply(namespace, "foo", test.spec, "--dry-run=server", "-o", "yaml")
-				return (err != nil) == test.refused && strings.Contains(said, test.want)
+			eventually(t, fmt.Sprintf("refused: %t, and kubectl prints %q", test.refused, test.want), func() bool { // the cache may be behind
+				output, err := tryApply(namespace, "foo", test.spec, "--dry-run=server", "-o", "yaml")
+				return (err != nil) == test.refused && strings.Contains(output, test.want)
 			})
 		})
 	}
 }
 
-// trusted returns the PEM of the CA that the API server trusts for the webhooks, and "" if
-// it isn't the same for all.
+// trusted returns the PEM of the CA that the API server trusts for the webhooks, or "" if it isn't
+// the same for all of them.
 func trusted(t *testing.T) string {
 	t.Helper()
-	one := ""
+	pem := ""
 	for _, kind := range []string{"mutating", "validating"} {
 		encoded := kubectl(t, "get", kind+"webhookconfiguration", "foo-operator-"+kind+"-webhook-configuration", "-o", "jsonpath={.webhooks[0].clientConfig.caBundle}")
 		decoded, err := base64.StdEncoding.DecodeString(encoded)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one != "" && one != string(decoded) {
+		if pem != "" && pem != string(decoded) {
 			return ""
 		}
-		one = string(decoded)
+		pem = string(decoded)
 	}
-	return one
+	return pem
 }

@@ -4,7 +4,7 @@ package e2e
 
 import "testing"
 
-// A whole life: its Pods run and answer, more of them are made, and when it is deleted all go.
+// A Foo's life: its Pods run and answer, it is scaled up, and when it is deleted, all of them go.
 func TestAFoo(t *testing.T) {
 	const ofFoo = "controller=example-foo"
 	namespace := aNamespace(t)
@@ -12,14 +12,14 @@ func TestAFoo(t *testing.T) {
 
 	kubectl(t, "wait", "-n", namespace, "foo/example-foo", "--for=condition=Ready", "--timeout=3m")
 	if got := len(pods(t, namespace, ofFoo)); got != 1 {
-		t.Errorf("it has %d Pods, want 1", got)
+		t.Errorf("the Foo has %d Pods, want 1", got)
 	}
 
 	kubectl(t, "scale", "-n", namespace, "foo/example-foo", "--replicas=2")
 	kubectl(t, "wait", "-n", namespace, "foo/example-foo", "--for=jsonpath={.status.availableReplicas}=2", "--timeout=3m")
 	names := pods(t, namespace, ofFoo)
 	if len(names) != 2 {
-		t.Errorf("its Pods are %q, want 2", names)
+		t.Errorf("the Pods are %q, want 2", names)
 	}
 	for _, pod := range names {
 		if _, err := askPod(namespace, pod, "/"); err != nil {
@@ -29,5 +29,5 @@ func TestAFoo(t *testing.T) {
 
 	kubectl(t, "delete", "-n", namespace, "foo/example-foo")
 	kubectl(t, "wait", "-n", namespace, "deployment/example-foo", "--for=delete", "--timeout=1m") // by the garbage collector
-	eventually(t, "no Pod of it is left", func() bool { return len(pods(t, namespace, ofFoo)) == 0 })
+	eventually(t, "its Pods are gone", func() bool { return len(pods(t, namespace, ofFoo)) == 0 })
 }

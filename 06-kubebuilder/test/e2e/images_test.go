@@ -1,6 +1,7 @@
 //go:build e2e
 
-// The images that the nodes get: the operator's, and what the tests' own Pods run.
+// The images that the tests load into the nodes: the operator's, and stand-in for the tests' own
+// Pods.
 
 package e2e
 
@@ -13,14 +14,15 @@ import (
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
-// standIn is what the tests' own Pods run. A tag other than latest isn't pulled if the node has it.
+// standIn is the image of the tests' own Pods. A tag other than latest isn't pulled if the node has
+// it.
 const standIn = "stand-in:e2e"
 
 // image is the operator's.
 func image() string { return cmp.Or(os.Getenv("IMG"), "foo-operator:dev") }
 
-// bringImages builds all of them, and loads them into the cluster's nodes.
-func bringImages(cluster *kindCluster) error {
+// loadImages builds the images and loads them into the cluster's nodes.
+func loadImages(cluster *kindCluster) error {
 	if err := do("make", cmp.Or(os.Getenv("DOCKER_BUILD"), "docker-build"), "IMG="+image()); err != nil {
 		return err
 	}
@@ -46,9 +48,9 @@ func buildStandIn() error {
 	return do("docker", "build", "-t", standIn, "-f", source+"/Dockerfile", dir)
 }
 
-// standInForNginx gives the stand-in the name of the image that every Foo's Deployment asks for: in
-// nodes that don't have that image, and nowhere else. At the end the name is removed, so that the
-// next Foo there gets the image itself.
+// standInForNginx tags the stand-in with the image name of every Foo's Deployment, in the nodes
+// that don't have that image. At the end it removes the tag, so that the next Foo there gets the
+// real image.
 func standInForNginx(cluster *kindCluster) error {
 	const nginx = "docker.io/library/nginx:latest"
 	nodes, err := utils.Exec("docker", "ps", "--filter", "label=io.x-k8s.kind.cluster="+cluster.name, "--format", "{{.Names}}")
@@ -61,7 +63,7 @@ func standInForNginx(cluster *kindCluster) error {
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(has, nginx) { // ctr may say other things as well
+		if !strings.Contains(has, nginx) { // the output may also have warnings
 			cluster.atEnd(func() error { return do("docker", append(images, "remove", nginx)...) })
 			if err := do("docker", append(images, "tag", "docker.io/library/"+standIn, nginx)...); err != nil {
 				return err

@@ -1,6 +1,6 @@
 //go:build e2e
 
-// What the tests do with the cluster, by way of kubectl.
+// Helpers that use the cluster through kubectl.
 
 package e2e
 
@@ -17,7 +17,7 @@ import (
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
-// kubectl runs kubectl and returns what it said. The test ends here if it fails.
+// kubectl runs kubectl and returns its output. If kubectl fails, so does the test.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	output, err := utils.Exec("kubectl", args...)
@@ -27,7 +27,7 @@ func kubectl(t *testing.T, args ...string) string {
 	return output
 }
 
-// apply applies a Foo, and returns what kubectl said.
+// apply applies a Foo, and returns kubectl's output.
 func apply(t *testing.T, namespace, name, spec string) string {
 	t.Helper()
 	output, err := tryApply(namespace, name, spec)
@@ -43,7 +43,7 @@ func tryApply(namespace, name, spec string, flags ...string) (string, error) {
 	return utils.RunWith(foo, "kubectl", append([]string{"apply", "-n", namespace, "-f", "-"}, flags...)...)
 }
 
-// aNamespace returns one of the test's own.
+// aNamespace returns a new namespace for the test.
 func aNamespace(t *testing.T) string {
 	t.Helper()
 	namespace := "e2e-" + strings.NewReplacer("test", "", "/", "-", "_", "-").Replace(strings.ToLower(t.Name()))
@@ -63,13 +63,13 @@ func pods(t *testing.T, namespace, label string) []string {
 	return strings.Fields(kubectl(t, "get", "pods", "-n", namespace, "-l", label, "-o", "jsonpath={.items[*].metadata.name}"))
 }
 
-// askPod returns what a Pod answers to the API server, which passes the question on.
+// askPod returns a Pod's answer to a request through the API server's proxy.
 func askPod(namespace, pod, path string) (string, error) {
 	return utils.Exec("kubectl", "get", "--raw", fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:80/proxy%s", namespace, pod, path))
 }
 
-// askFromPod runs a Pod that asks, with the stand-in's flags and the URL in args, and returns
-// status and body of the answer.
+// askFromPod runs a Pod that sends a request, with the stand-in's flags and the URL in args. It
+// returns the status and body of the answer.
 func askFromPod(t *testing.T, namespace, pod, account string, args ...string) string {
 	t.Helper()
 	kubectl(t, append([]string{"run", pod, "-n", namespace, "--image=" + standIn, "--restart=Never",
@@ -88,7 +88,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// dump prints what one wants to see after a failure.
+// dump prints everything that helps after a failure.
 func dump(namespace string) {
 	for _, args := range [][]string{
 		{"describe", "pods", "-n", namespace},

@@ -1,5 +1,5 @@
-// Another kind, added as the kubebuilder CLI adds it: what it writes into our files has to compile
-// there, and its spec has to run in our suite.
+// Another kind, added as the kubebuilder CLI would add it: its code has to compile in our files,
+// and its spec has to run in our suite.
 
 package project
 
@@ -130,6 +130,6 @@ func TestAnotherKind(t *testing.T) {
 
 	printed := run(t, clone, "env", "KUBEBUILDER_ASSETS="+assets, "go", "test", "./internal/controller", "-run=TestControllers", "-v", "-ginkgo.no-color", "-ginkgo.focus=Gadget Controller")
 	if !strings.Contains(printed, "Ran 1 of ") {
-		t.Errorf("want that the suite has the new spec:\n%s", printed)
+		t.Errorf("the suite didn't run the new spec:\n%s", printed)
 	}
 }

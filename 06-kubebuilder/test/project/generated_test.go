@@ -1,6 +1,6 @@
-// Package project has the tests of what is no Go code: the files that make generates, the Makefile, and what config has to offer beside
-// what is installed. They need make and bash, and neither a cluster nor the network. Those that run generators take some seconds: -short
-// leaves them out.
+// Package project tests the files that aren't Go code: generated files, the Makefile, and the
+// optional parts of config. The tests need make and bash, but no cluster and no network. -short
+// skips the ones that run generators, which take some seconds.
 package project
 
 import (
@@ -20,7 +20,7 @@ import (
 
 const typesFile = "api/v1alpha1/foo_types.go"
 
-// Generated files are what the generators make of the code, and who forgets to run them is told.
+// Generated files are what the generators make of the code, and who forgets to run them is signals.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -29,11 +29,11 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	run(t, clone, "make", "manifests", "generate")
 
 	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
-		t.Errorf("run make manifests generate. What it would change (-is +should be):\n%s", diff)
+		t.Errorf("generated files are out of date: run make manifests generate (-old +new):\n%s", diff)
 	}
 }
 
-// dist is what users install.
+// dist has the manifests that users install.
 func TestDistIsUpToDate(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -43,12 +43,13 @@ func TestDistIsUpToDate(t *testing.T) {
 	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
 
 	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
-		t.Errorf("run make build-installer. What it would change (-is +should be):\n%s", diff)
+		t.Errorf("dist is out of date: run make build-installer (-old +new):\n%s", diff)
 	}
 }
 
-// A check is worth something if it can fail: a type and two markers are changed, and make changes what is made of them, and nothing else.
-func TestAChangeIsNoticed(t *testing.T) {
+// The checks above can fail: after a change of a type and two markers, make changes the files that
+// are generated from them, and no others.
+func TestChangesAreDetected(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
 	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
@@ -70,36 +71,36 @@ func TestAChangeIsNoticed(t *testing.T) {
 	} {
 		for _, want := range want {
 			if strings.Contains(before[file], want) || !strings.Contains(after[file], want) {
-				t.Errorf("%s: nothing has come of the change: %q", file, want)
+				t.Errorf("%s doesn't have the change: want %q", file, want)
 			}
 		}
 		delete(before, file)
 		delete(after, file)
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("what isn't made of it has changed (-before +after):\n%s", diff)
+		t.Errorf("other files have changed (-before +after):\n%s", diff)
 	}
 }
 
 // skipWithAddedKinds skips a test of dist if the kubebuilder CLI has added a kind, because dist
-// needn't have it before a release.
+// only needs it for a release.
 func skipWithAddedKinds(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(projectDir(t), "PROJECT"))
 	must(t, err)
 	if strings.Count(string(text), "\n  kind: ") > strings.Count(string(text), "\n  kind: Foo\n") {
-		t.Skip("PROJECT has kinds that dist needn't have before a release: make build-installer writes it")
+		t.Skip("PROJECT has new kinds, which dist only needs for a release: make build-installer adds them")
 	}
 }
 
-// cloneProject returns a copy of the project, without the exercises, some of which are changed by those who solve them, and without what
-// isn't committed.
+// cloneProject returns a copy of the project without the exercises, which learners change, and
+// without files that aren't committed.
 func cloneProject(t *testing.T) (dir string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it takes more time than -short has")
+		t.Skip("this takes some seconds, and -short is set")
 	}
-	dir = filepath.Join(t.TempDir(), "my clones", "foo operator") // folders are called as their owners like
+	dir = filepath.Join(t.TempDir(), "my clones", "foo operator") // users' folders may have blanks in their names
 	must(t, os.CopyFS(dir, os.DirFS(projectDir(t))))
 	for _, name := range []string{"exercises", "bin", "cover.out"} {
 		must(t, os.RemoveAll(filepath.Join(dir, name)))
@@ -107,7 +108,7 @@ func cloneProject(t *testing.T) (dir string) {
 	return dir
 }
 
-// change replaces a text in a file, once.
+// change replaces the first occurrence of a text in a file.
 func change(t *testing.T, dir, file, old, new string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(file))
@@ -119,14 +120,14 @@ func change(t *testing.T, dir, file, old, new string) {
 	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o666))
 }
 
-// run runs a command in dir, and returns what it wrote to its standard output. All that it needs is in go.mod, and has been downloaded
-// with it.
+// run runs a command in dir, and returns its standard output. Its tools are in go.mod, so they have
+// been downloaded already.
 func run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	return runWith(t, dir, "", name, args...)
 }
 
-// runWith is run with a text for the command to read.
+// runWith is run with a text for the command's standard input.
 func runWith(t *testing.T, dir, input, name string, args ...string) string {
 	t.Helper()
 	output, err := tryRun(t, dir, input, name, args...)
@@ -141,20 +142,20 @@ func tryRun(t *testing.T, dir, input, name string, args ...string) (string, erro
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
 	command.Dir = dir
-	// What the terminal, or the make that has started this test, says of the image isn't meant here.
+	// Ignore an image that is set in the terminal, or in the make that has started this test.
 	environment := slices.DeleteFunc(command.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "IMG=") })
 	command.Env = append(environment, "GOWORK=off", "GOPROXY=off", "MAKEFLAGS=", "MAKELEVEL=")
 	command.Stdin = strings.NewReader(input)
-	var said strings.Builder
-	command.Stderr = &said
+	var printed strings.Builder
+	command.Stderr = &printed
 	output, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(command.Args, " "), err, output, said.String())
+		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(command.Args, " "), err, output, printed.String())
 	}
 	return string(output), nil
 }
 
-// filesIn returns what is in the files in dir, by their names.
+// filesIn returns the contents of the files in dir, by name.
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -1,4 +1,5 @@
-// The Makefile: what it says that it can do, it can. No target is run here that needs a cluster or docker.
+// The Makefile's targets do what `make help` says. The tests run no target that needs a cluster or
+// docker.
 
 package project
 
@@ -26,7 +27,7 @@ func TestHelpListsEveryTarget(t *testing.T) {
 	}
 }
 
-// A target that isn't .PHONY isn't run if there is a file of its name.
+// A target that isn't .PHONY doesn't run if there is a file with its name.
 func TestEveryTargetIsPhony(t *testing.T) {
 	var rules []string
 	for _, line := range regexp.MustCompile(`(?m)^([a-z0-9-]+):($|[^=])`).FindAllStringSubmatch(makefile(t), -1) {
@@ -37,21 +38,21 @@ func TestEveryTargetIsPhony(t *testing.T) {
 	}
 }
 
-// make reads each target, and bash reads the commands that make would give it. Nothing is run.
+// make parses each target, and bash parses its commands. Nothing runs.
 func TestEveryTargetParses(t *testing.T) {
 	for _, target := range targets(t) {
 		t.Run(target, func(t *testing.T) {
 			commands := run(t, projectDir(t), "make", "--dry-run", target)
 
 			if strings.TrimSpace(commands) == "" {
-				t.Error("it does nothing")
+				t.Error("the target has no commands")
 			}
 			runWith(t, projectDir(t), commands, "bash", "-n")
 		})
 	}
 }
 
-// The image is replaced in what kustomize writes, and no file but that is changed.
+// IMG sets the image in dist/install.yaml, and changes no other file.
 func TestTheImageCanBeChosen(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -59,7 +60,7 @@ func TestTheImageCanBeChosen(t *testing.T) {
 	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
 	want := filesIn(t, clone)
 	if strings.Count(want["dist/install.yaml"], "foo-operator:dev") != 1 {
-		t.Error("the image isn't in dist/install.yaml, or is there twice")
+		t.Error("dist/install.yaml must contain the image exactly once")
 	}
 	want["dist/install.yaml"] = strings.Replace(want["dist/install.yaml"], "foo-operator:dev", image, 1)
 
@@ -70,8 +71,8 @@ func TestTheImageCanBeChosen(t *testing.T) {
 	}
 }
 
-// Where the left of a pipe fails and all else goes well, the target fails too, and leaves every file as it was.
-func TestAFailureBeforeAPipeIsAFailure(t *testing.T) {
+// If only the left command of a pipe fails, the target fails too, and no file changes.
+func TestAFailureLeftOfAPipe(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
 	before := filesIn(t, clone)
@@ -79,13 +80,13 @@ func TestAFailureBeforeAPipeIsAFailure(t *testing.T) {
 		t.Run(target, func(t *testing.T) {
 			args := []string{target, "KUSTOMIZE=false", "KUBECTL=bash -c 'test $$0 != create'", "HELM=true"}
 			for _, other := range targets(t) {
-				if other != target { // none but this one
+				if other != target { // skip the other targets
 					args = append(args, "--old-file="+other)
 				}
 			}
 
 			if _, err := tryRun(t, clone, "", "make", args...); err == nil {
-				t.Error("it says that all went well")
+				t.Error("make succeeded, want an error")
 			}
 		})
 	}
@@ -94,7 +95,7 @@ func TestAFailureBeforeAPipeIsAFailure(t *testing.T) {
 	}
 }
 
-// targets are those that .PHONY names, in their order.
+// targets returns the targets that .PHONY names, in that order.
 func targets(t *testing.T) (names []string) {
 	t.Helper()
 	for _, line := range regexp.MustCompile(`(?m)^\.PHONY: *(.*)$`).FindAllStringSubmatch(makefile(t), -1) {

@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 )
 
-// EnvtestAssets returns the folder of kube-apiserver and etcd, which envtest starts: KUBEBUILDER_ASSETS, which `make test`
-// sets, or the folder where the workshop has built them. root is this project's folder.
+// EnvtestAssets returns the folder with kube-apiserver and etcd, which envtest starts. It is
+// KUBEBUILDER_ASSETS, which `make test` sets, or the folder where the workshop has built them. root
+// is the project's folder.
 func EnvtestAssets(root string) (string, error) {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
@@ -16,7 +17,7 @@ func EnvtestAssets(root string) (string, error) {
 	}
 	for _, program := range []string{"kube-apiserver", "etcd"} {
 		if _, err := os.Stat(filepath.Join(assets, program)); err != nil {
-			return "", errors.New("envtest needs the programs kube-apiserver and etcd, and one isn't in " + assets + ": run make test, which finds them, or name their folder in KUBEBUILDER_ASSETS. With -short, tests go without")
+			return "", errors.New("envtest needs kube-apiserver and etcd, but one of them isn't in " + assets + ": run make test, which finds them, or set KUBEBUILDER_ASSETS to their folder. -short skips these tests")
 		}
 	}
 	return filepath.Abs(assets)

@@ -37,25 +37,25 @@ var _ = Describe("Manager", Ordered, func() {
 	// +kubebuilder:scaffold:e2e-webhooks-checks
 })
 
-// That it becomes ready has been waited for. It does so with no more rights than its namespace lets
-// Pods have.
+// TestMain has waited until the manager is ready. It runs without privileges, as its namespace
+// requires.
 func TestTheManager(t *testing.T) {
 	if got := kubectl(t, "get", "-n", operator, manager, "-o", "jsonpath={.status.readyReplicas}"); got != "2" {
-		t.Errorf("%s copies are ready, want 2", got)
+		t.Errorf("%s replicas are ready, want 2", got)
 	}
 	users := kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.containerStatuses[*].user.linux.uid}")
 	if want := "65532 65532"; users != want {
-		t.Errorf("the copies run as the users %q, want %q", users, want)
+		t.Errorf("the replicas run as the users %q, want %q", users, want)
 	}
 	theNamespaceIsRestricted(t)
 }
 
-// theNamespaceIsRestricted asks the operator's namespace for a Pod that isn't, and wants a refusal.
+// theNamespaceIsRestricted checks that the operator's namespace refuses a privileged Pod.
 func theNamespaceIsRestricted(t *testing.T) {
 	t.Helper()
-	said, err := utils.Exec("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
-	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(said, want) {
-		t.Errorf("kubectl said of a Pod that isn't restricted\n%s\nwant a refusal that says %q", said, want)
+	output, err := utils.Exec("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
+	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(output, want) {
+		t.Errorf("kubectl run with a privileged Pod printed\n%s\nwant a refusal that contains %q", output, want)
 	}
 }
 
@@ -63,45 +63,45 @@ func TestTheWebhook(t *testing.T) {
 	webhookAnswers(t, aNamespace(t))
 }
 
-// Without its Secret's content, the manager creates another CA, and a certificate signed by it.
-func TestTheWebhookWhenItsCertificateIsAnotherOne(t *testing.T) {
+// If the Secret is emptied, the manager creates a new CA, and a certificate signed by it.
+func TestTheWebhookWithANewCA(t *testing.T) {
 	namespace := aNamespace(t)
 	former := trusted(t)
 
 	kubectl(t, "patch", "secret", "-n", operator, "tdset-operator-webhook-server-cert", "--type=json", "-p", `[{"op": "remove", "path": "/data"}]`)
 
-	eventually(t, "the API server trusts another CA", func() bool { return trusted(t) != former && trusted(t) != "" })
-	// Copy by copy, since the API server may ask any: each has its certificate once the kubelet has
-	// brought it.
+	eventually(t, "the API server trusts a new CA", func() bool { return trusted(t) != former && trusted(t) != "" })
+	// Ask each replica, because the API server may call any of them. Each serves the new
+	// certificate once the kubelet has copied it.
 	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
 	if len(addresses) != 2 {
-		t.Errorf("the copies' addresses are %q, want 2", addresses)
+		t.Errorf("the replicas' addresses are %q, want 2", addresses)
 	}
 	for i, address := range addresses {
-		askFromPod(t, namespace, fmt.Sprintf("copy-%d", i), "default",
+		askFromPod(t, namespace, fmt.Sprintf("replica-%d", i), "default",
 			"--ca="+trusted(t), "--server-name=tdset-operator-webhook-service.tdset-operator-system.svc", "https://"+address+":9443/")
 	}
 	webhookAnswers(t, namespace)
 }
 
-// webhookAnswers has the API server ask it about what it is for. A dry run asks, and stores
-// nothing. What the webhook refuses, the CRD's rules refuse before, if they are as new as the
-// webhook: a refusal shows that both are there.
+// webhookAnswers makes the API server call the webhook. A dry run calls it, and stores nothing. A
+// refusal shows that the CRD's rules are installed, too, because they refuse the same schedules
+// first.
 func webhookAnswers(t *testing.T, namespace string) {
 	t.Helper()
 	for sentence, test := range map[string]struct {
 		schedule string
 		refused  bool
-		want     string // in what kubectl says
+		want     string // in kubectl's output
 	}{
-		"hours in no window are warned of":   {"[{startTime: 9, endTime: 17, replica: 2}]", false, "Warning: spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 1"},
+		"hours in no window cause a warning": {"[{startTime: 9, endTime: 17, replica: 2}]", false, "Warning: spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 1"},
 		"a window without hours is refused":  {"[{startTime: 9, endTime: 9, replica: 2}]", true, "startTime and endTime must differ: for the whole day, use 0 and 24"},
-		"what is left out gets its defaults": {"[]", false, "timeZone: UTC\n"},
+		"missing fields get their defaults":  {"[]", false, "timeZone: UTC\n"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			said, err := tryApply(namespace, "web", "container: {image: nginx, port: 80}, schedulingConfig: "+test.schedule, "--dry-run=server", "-o", "yaml")
-			if refused := err != nil; refused != test.refused || !strings.Contains(said, test.want) {
-				t.Errorf("kubectl said\n%s\nwant %q, refused: %t", said, test.want, test.refused)
+			output, err := tryApply(namespace, "web", "container: {image: nginx, port: 80}, schedulingConfig: "+test.schedule, "--dry-run=server", "-o", "yaml")
+			if refused := err != nil; refused != test.refused || !strings.Contains(output, test.want) {
+				t.Errorf("kubectl apply printed\n%s\nwant %q, refused: %t", output, test.want, test.refused)
 			}
 		})
 	}

@@ -4,8 +4,9 @@ package e2e
 
 import "testing"
 
-// The same by Helm, in a namespace that is as restricted as config/default makes it. A cluster has one of both installations, so the other
-// one goes, and comes back for the tests after this one.
+// The same operator, installed by Helm, in a namespace that is as restricted as config/default
+// makes it. A cluster can have only one installation, so the other one is removed, and installed
+// again for the tests after this one.
 func TestTheChart(t *testing.T) {
 	must := func(err error) {
 		t.Helper()
@@ -16,7 +17,7 @@ func TestTheChart(t *testing.T) {
 	must(do("make", "undeploy"))
 	t.Cleanup(func() {
 		must(do("make", "helm-uninstall"))
-		kubectl(t, "delete", "namespace", operator, "--ignore-not-found", "--timeout=3m") // it isn't the release's
+		kubectl(t, "delete", "namespace", operator, "--ignore-not-found", "--timeout=3m") // it isn't part of the release
 		must(deploy())
 	})
 

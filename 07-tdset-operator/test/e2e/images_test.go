@@ -1,6 +1,7 @@
 //go:build e2e
 
-// The images that the nodes get: the operator's, and what the tests' own Pods run.
+// The images that the tests load into the nodes: the operator's, and stand-in for the tests' own
+// Pods.
 
 package e2e
 
@@ -19,8 +20,8 @@ const (
 // image is the operator's.
 func image() string { return cmp.Or(os.Getenv("IMG"), "tdset-operator:dev") }
 
-// bringImages builds all of them, and loads them into the cluster's nodes.
-func bringImages(cluster *kindCluster) error {
+// loadImages builds the images and loads them into the cluster's nodes.
+func loadImages(cluster *kindCluster) error {
 	if err := do("make", cmp.Or(os.Getenv("DOCKER_BUILD"), "docker-build"), "IMG="+image()); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build e2e
 
-// What the tests do with the cluster, by way of kubectl.
+// Helpers that use the cluster through kubectl.
 
 package e2e
 
@@ -17,7 +17,7 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// kubectl runs kubectl and returns what it said. The test ends here if it fails.
+// kubectl runs kubectl and returns its output. If kubectl fails, so does the test.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	output, err := utils.Exec("kubectl", args...)
@@ -27,7 +27,7 @@ func kubectl(t *testing.T, args ...string) string {
 	return output
 }
 
-// apply applies a TDSet, and returns what kubectl said.
+// apply applies a TDSet, and returns kubectl's output.
 func apply(t *testing.T, namespace, name, spec string) string {
 	t.Helper()
 	output, err := tryApply(namespace, name, spec)
@@ -43,12 +43,12 @@ func tryApply(namespace, name, spec string, flags ...string) (string, error) {
 	return utils.RunWith(tdset, "kubectl", append([]string{"apply", "-n", namespace, "-f", "-"}, flags...)...)
 }
 
-// always asks for so many Pods of an image all day, so that the time of a test doesn't matter.
+// always asks for that number of Pods all day, so that the time of the test doesn't matter.
 func always(image string, replicas int) string {
 	return fmt.Sprintf("container: {image: %q, port: 80}, schedulingConfig: [{startTime: 0, endTime: 24, replica: %d}]", image, replicas)
 }
 
-// aNamespace returns one of the test's own.
+// aNamespace returns a new namespace for the test.
 func aNamespace(t *testing.T) string {
 	t.Helper()
 	namespace := "e2e-" + strings.NewReplacer("test", "", "/", "-", "_", "-").Replace(strings.ToLower(t.Name()))
@@ -68,13 +68,13 @@ func pods(t *testing.T, namespace, label string) []string {
 	return strings.Fields(kubectl(t, "get", "pods", "-n", namespace, "-l", label, "-o", "jsonpath={.items[*].metadata.name}"))
 }
 
-// askPod returns what a Pod answers to the API server, which passes the question on.
+// askPod returns a Pod's answer to a request through the API server's proxy.
 func askPod(namespace, pod, path string) (string, error) {
 	return utils.Exec("kubectl", "get", "--raw", fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:80/proxy%s", namespace, pod, path))
 }
 
-// askFromPod runs a Pod that asks, with the stand-in's flags and the URL in args, and returns
-// status and body of the answer.
+// askFromPod runs a Pod that sends a request, with the stand-in's flags and the URL in args. It
+// returns the status and body of the answer.
 func askFromPod(t *testing.T, namespace, pod, account string, args ...string) string {
 	t.Helper()
 	kubectl(t, append([]string{"run", pod, "-n", namespace, "--image=" + standIn, "--restart=Never",
@@ -93,7 +93,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// dump prints what one wants to see after a failure.
+// dump prints everything that helps after a failure.
 func dump(namespace string) {
 	for _, args := range [][]string{
 		{"describe", "pods", "-n", namespace},

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Metrics are for those who may read them. A Pod asks: the NetworkPolicy lets in nobody else, and from labelled namespaces only, where the
-// cluster's network knows NetworkPolicies.
+// Only authorized clients may read the metrics. The requests come from a Pod in a labelled
+// namespace, because the NetworkPolicy (if the cluster's network enforces it) lets nobody else in.
 func TestTheMetrics(t *testing.T) {
 	namespace := aNamespace(t)
 	kubectl(t, "label", "namespace", namespace, "metrics=enabled")
@@ -24,22 +24,22 @@ func TestTheMetrics(t *testing.T) {
 		service = "https://tdset-operator-controller-manager-metrics-service.tdset-operator-system.svc:8443/metrics"
 		token   = "--token-file=/var/run/secrets/kubernetes.io/serviceaccount/token"
 	)
-	// Every copy has metrics. Of its work, the one that leads.
+	// Every replica has metrics, but only the leader has metrics about reconciles.
 	leading := "https://" + kubectl(t, "get", "pod", "-n", operator, leader(t), "-o", "jsonpath={.status.podIP}") + ":8443/metrics"
 	for sentence, test := range map[string]struct {
 		account string
 		args    []string
-		want    string // a pattern of the answer: status and body
+		want    string // a pattern for the answer's status and body
 	}{
-		"without a token, nothing":          {"reader", []string{service}, `^401 Unauthorized\n`},
-		"without permission, nothing":       {"default", []string{token, service}, `^403 Forbidden\n`},
-		"with permission, all":              {"reader", []string{token, service}, `^200 OK\n`},
+		"without a token":                   {"reader", []string{service}, `^401 Unauthorized\n`},
+		"without permission":                {"default", []string{token, service}, `^403 Forbidden\n`},
+		"with permission":                   {"reader", []string{token, service}, `^200 OK\n`},
 		"the leader says what is asked for": {"reader", []string{token, leading}, `\ntdset_desired_replicas{name="web",namespace="` + namespace + `"} 1\n`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			pod := strings.NewReplacer(" ", "-", ",", "").Replace(sentence)
 			if got := askFromPod(t, namespace, pod, test.account, test.args...); !regexp.MustCompile(test.want).MatchString(got) {
-				t.Errorf("the answer is\n%s\nwant %s", got, test.want)
+				t.Errorf("got the answer\n%s\nwant %s", got, test.want)
 			}
 		})
 	}

@@ -1,5 +1,5 @@
-// The Helm chart, rendered in this process: it installs what config/default does, each of its
-// values changes what it should and nothing else, and values that can't be are refused.
+// The Helm chart, rendered in this process. It installs the same objects as config/default, each
+// value changes only what it should, and invalid values are refused.
 
 package project
 
@@ -33,7 +33,7 @@ const (
 	metricsPolicy     = "NetworkPolicy tdset-operator-allow-metrics-traffic"
 )
 
-func TestTheChartInstallsWhatKustomizeDoes(t *testing.T) {
+func TestTheChartMatchesKustomize(t *testing.T) {
 	t.Parallel()
 	skipWithAddedKinds(t)
 	const kustomization = "config/default/kustomization.yaml"
@@ -41,12 +41,12 @@ func TestTheChartInstallsWhatKustomizeDoes(t *testing.T) {
 		values string
 		change map[string]string // in the kustomization
 	}{
-		"as they are": {},
-		"with certificates by cert-manager": {
+		"the default values": {},
+		"certificates from cert-manager": {
 			values: `webhooks: {certificates: certManager}`,
 			change: map[string]string{"\n- ../rotation": "\n#- ../rotation", "\n# - ../certmanager": "\n- ../certmanager"},
 		},
-		"with the Prometheus operator": {
+		"metrics for the Prometheus operator": {
 			values: `metrics: {serviceMonitor: {enable: true}}`,
 			change: map[string]string{"\n#- ../prometheus": "\n- ../prometheus"},
 		},
@@ -70,28 +70,28 @@ func TestTheChartInstallsWhatKustomizeDoes(t *testing.T) {
 	}
 }
 
-// byHelm returns what the chart has in place of the objects that kustomize makes. This is all that
-// may differ.
+// byHelm changes kustomize's objects to the ones that the chart should have. There are no other
+// differences.
 func byHelm(t *testing.T, objects objects) objects {
 	t.Helper()
-	// Helm keeps its records in the namespace, so it must be there before: helm install
-	// --create-namespace makes it, without labels.
+	// Helm keeps its records in the namespace, so the namespace can't be in the chart. helm install
+	// --create-namespace creates it, without labels.
 	objects.delete(t, operatorNamespace)
-	// helm uninstall would delete it, and all TDSets with it. kustomize deletes nothing.
+	// Otherwise helm uninstall would delete the CRD, and every TDSet with it.
 	objects.set(t, crd, "keep", "metadata", "annotations", "helm.sh/resource-policy")
 	for _, object := range objects {
 		labels, found, _ := unstructured.NestedMap(object, "metadata", "labels")
 		if !found {
 			continue
 		}
-		labels["app.kubernetes.io/managed-by"] = "Helm"  // for kustomize it is kustomize
-		labels["helm.sh/chart"] = "tdset-operator-0.1.0" // by which of its versions: everybody's charts say so
+		labels["app.kubernetes.io/managed-by"] = "Helm"  // kustomize sets kustomize
+		labels["helm.sh/chart"] = "tdset-operator-0.1.0" // the chart's version, as in every chart
 		must(t, unstructured.SetNestedMap(object, labels, "metadata", "labels"))
 	}
 	return objects
 }
 
-func TestWhatValuesChange(t *testing.T) {
+func TestValues(t *testing.T) {
 	metrics := []string{
 		"Service tdset-operator-controller-manager-metrics-service", metricsPolicy, "ClusterRole tdset-operator-metrics-reader",
 		"ClusterRole tdset-operator-metrics-auth-role", "ClusterRoleBinding tdset-operator-metrics-auth-rolebinding",
@@ -107,7 +107,7 @@ func TestWhatValuesChange(t *testing.T) {
 	election := []string{"Role tdset-operator-leader-election-role", "RoleBinding tdset-operator-leader-election-rolebinding"}
 	for sentence, test := range map[string]struct {
 		values string
-		want   func(*testing.T, objects) // changes what the chart's own values give
+		want   func(*testing.T, objects) // changes the objects of the default values
 	}{
 		"another image": {
 			values: `image: {reference: "registry.example.com:5000/a/tdset@sha256:0123", pullPolicy: Always, pullSecrets: [{name: key}]}`,
@@ -117,22 +117,22 @@ func TestWhatValuesChange(t *testing.T) {
 				o.set(t, managerDeployment, []any{map[string]any{"name": "key"}}, "spec", "template", "spec", "imagePullSecrets")
 			},
 		},
-		"three copies": {
+		"three replicas": {
 			values: `replicas: 3`,
 			want:   func(t *testing.T, o objects) { o.set(t, managerDeployment, int64(3), "spec", "replicas") },
 		},
-		"one copy, which no budget keeps on its node": {
+		"one replica, without a budget": {
 			values: `replicas: 1`,
 			want: func(t *testing.T, o objects) {
 				o.set(t, managerDeployment, int64(1), "spec", "replicas")
 				o.delete(t, budget)
 			},
 		},
-		"no election, with one copy": {
+		"one replica, without leader election": {
 			values: `{replicas: 1, leaderElection: {enable: false}}`,
 			want: func(t *testing.T, o objects) {
 				o.set(t, managerDeployment, int64(1), "spec", "replicas")
-				o.set(t, managerDeployment, map[string]any{"type": "Recreate"}, "spec", "strategy") // not even during an update are there two
+				o.set(t, managerDeployment, map[string]any{"type": "Recreate"}, "spec", "strategy") // never two at a time, not even during an update
 				o.delete(t, append(election, budget)...)
 				o.deleteArgs(t, "--leader-elect", "--leader-election-namespace=$(POD_NAMESPACE)")
 			},
@@ -156,7 +156,7 @@ func TestWhatValuesChange(t *testing.T) {
 			values: `resources: {requests: null, limits: null}`,
 			want:   func(t *testing.T, o objects) { o.setInContainer(t, nil, "resources") },
 		},
-		"no webhook, and no certificate for it": {
+		"no webhook, and no certificate": {
 			values: `webhooks: {enable: false}`,
 			want: func(t *testing.T, o objects) {
 				o.delete(t, slices.Concat(webhook, rotation)...)
@@ -182,7 +182,7 @@ func TestWhatValuesChange(t *testing.T) {
 			values: `podDisruptionBudget: {enable: false}`,
 			want:   func(t *testing.T, o objects) { o.delete(t, budget) },
 		},
-		"no roles for people": {
+		"no roles for users": {
 			values: `roles: {enable: false}`,
 			want: func(t *testing.T, o objects) {
 				o.delete(t, "ClusterRole tdset-operator-tdset-admin-role", "ClusterRole tdset-operator-tdset-editor-role", "ClusterRole tdset-operator-tdset-viewer-role")
@@ -192,13 +192,13 @@ func TestWhatValuesChange(t *testing.T) {
 			values: `crd: {enable: false}`,
 			want:   func(t *testing.T, o objects) { o.delete(t, crd) },
 		},
-		"a CRD that goes with the release": {
+		"a CRD that is deleted with the release": {
 			values: `crd: {keep: false}`,
 			want: func(t *testing.T, o objects) {
 				o.set(t, crd, nil, "metadata", "annotations", "helm.sh/resource-policy")
 			},
 		},
-		"what a chart that contains this one says to all": {
+		"a global value of a parent chart": {
 			values: `global: {colour: blue}`,
 			want:   func(*testing.T, objects) {},
 		},
@@ -216,11 +216,11 @@ func TestWhatValuesChange(t *testing.T) {
 	}
 }
 
-func TestTheChartsNamespaceCanBeChosenAndItsNamesCannot(t *testing.T) {
+func TestTheReleaseSetsOnlyTheNamespace(t *testing.T) {
 	const ours = "tdset-operator-system"
 	manifests := manifestsOf(t, "", chartutil.ReleaseOptions{Name: "another", Namespace: "elsewhere"})
 	if strings.Contains(manifests, ours) {
-		t.Errorf("%s is still there", ours)
+		t.Errorf("the objects still contain %s", ours)
 	}
 
 	got := parse(t, strings.ReplaceAll(manifests, "elsewhere", ours))
@@ -232,42 +232,42 @@ func TestTheChartsNamespaceCanBeChosenAndItsNamesCannot(t *testing.T) {
 
 func TestTheChartRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ values, want string }{
-		"a misspelt value":                  {`replica: 3`, "'replica'"},
-		"a misspelt value in another":       {`crd: {keeps: true}`, "'keeps'"},
-		"no copies":                         {`replicas: 0`, "at '/replicas': minimum"},
-		"half a copy":                       {`replicas: 1.5`, "at '/replicas'"},
-		"two copies without an election":    {`leaderElection: {enable: false}`, "at '/replicas': maximum"},
-		"a word for a switch":               {`webhooks: {enable: "no"}`, "at '/webhooks/enable'"},
-		"no time for the drain":             {`drainTimeout: 0s`, "at '/drainTimeout'"},
-		"a drain without a unit":            {`drainTimeout: "60"`, "at '/drainTimeout'"},
-		"a number for the drain":            {`drainTimeout: 60`, "at '/drainTimeout'"},
-		"another source of certificates":    {`webhooks: {certificates: vault}`, "at '/webhooks/certificates'"},
-		"a blank in the image":              {`image: {reference: "a b"}`, "at '/image/reference'"},
-		"no image":                          {`image: {reference: null}`, "'reference'"},
-		"another pull policy":               {`image: {pullPolicy: Sometimes}`, "at '/image/pullPolicy'"},
-		"a pull secret that is only a name": {`image: {pullSecrets: [key]}`, "at '/image/pullSecrets/0'"},
-		"no quantity":                       {`resources: {limits: {memory: much}}`, "at '/resources/limits/memory'"},
-		"a ServiceMonitor without metrics":  {`metrics: {enable: false, serviceMonitor: {enable: true}}`, "at '/metrics/enable'"},
+		"a misspelled value":                   {`replica: 3`, "'replica'"},
+		"a misspelled nested value":            {`crd: {keeps: true}`, "'keeps'"},
+		"no replicas":                          {`replicas: 0`, "at '/replicas': minimum"},
+		"half a replica":                       {`replicas: 1.5`, "at '/replicas'"},
+		"two replicas without leader election": {`leaderElection: {enable: false}`, "at '/replicas': maximum"},
+		"a string for a boolean":               {`webhooks: {enable: "no"}`, "at '/webhooks/enable'"},
+		"a drain timeout of 0":                 {`drainTimeout: 0s`, "at '/drainTimeout'"},
+		"a drain timeout without a unit":       {`drainTimeout: "60"`, "at '/drainTimeout'"},
+		"a number for the drain timeout":       {`drainTimeout: 60`, "at '/drainTimeout'"},
+		"an unknown source of certificates":    {`webhooks: {certificates: vault}`, "at '/webhooks/certificates'"},
+		"a blank in the image":                 {`image: {reference: "a b"}`, "at '/image/reference'"},
+		"no image":                             {`image: {reference: null}`, "'reference'"},
+		"an unknown pull policy":               {`image: {pullPolicy: Sometimes}`, "at '/image/pullPolicy'"},
+		"a pull secret without the key name":   {`image: {pullSecrets: [key]}`, "at '/image/pullSecrets/0'"},
+		"an invalid quantity":                  {`resources: {limits: {memory: much}}`, "at '/resources/limits/memory'"},
+		"a ServiceMonitor without metrics":     {`metrics: {enable: false, serviceMonitor: {enable: true}}`, "at '/metrics/enable'"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := renderFiles(t, test.values, release)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got the error %v, want one that says %q", err, test.want)
+				t.Errorf("got the error %v, want one that contains %q", err, test.want)
 			}
 		})
 	}
 }
 
-// release is where deploy installs too.
+// release has the namespace of make deploy.
 var release = chartutil.ReleaseOptions{Name: "tdset-operator", Namespace: "tdset-operator-system", Revision: 1, IsInstall: true}
 
-// render returns what the chart installs with those values in place of its own.
+// render returns the chart's objects, with those values instead of the defaults.
 func render(t *testing.T, values string) objects {
 	t.Helper()
 	return parse(t, manifestsOf(t, values, release))
 }
 
-// manifestsOf returns it as text.
+// manifestsOf returns the chart's objects as text.
 func manifestsOf(t *testing.T, values string, release chartutil.ReleaseOptions) string {
 	t.Helper()
 	files, err := renderFiles(t, values, release)
@@ -281,24 +281,24 @@ func manifestsOf(t *testing.T, values string, release chartutil.ReleaseOptions) 
 	return strings.Join(manifests, "\n---\n")
 }
 
-// renderFiles returns what becomes of the chart's templates, by their names.
+// renderFiles returns the rendered templates, by name.
 func renderFiles(t *testing.T, values string, release chartutil.ReleaseOptions) (map[string]string, error) {
 	t.Helper()
 	chart, err := loader.LoadDir(filepath.Join(projectDir(t), "dist", "chart"))
 	must(t, err)
 	given, err := chartutil.ReadValues([]byte(values))
 	must(t, err)
-	all, err := chartutil.ToRenderValues(chart, given, release, nil) // looks at values.schema.json
+	all, err := chartutil.ToRenderValues(chart, given, release, nil) // validates them with values.schema.json
 	if err != nil {
 		return nil, err
 	}
 	return engine.Engine{Strict: true}.Render(chart, all)
 }
 
-// objects are manifests, by kind and name.
+// objects has manifests by kind and name.
 type objects map[string]map[string]any
 
-// parse reads manifests. Each object may be there once.
+// parse reads manifests, and fails the test if an object occurs twice.
 func parse(t *testing.T, manifests string) objects {
 	t.Helper()
 	parsed := objects{}
@@ -311,22 +311,22 @@ func parse(t *testing.T, manifests string) objects {
 		}
 		must(t, err)
 		if len(object.Object) == 0 {
-			continue // a template that gives nothing
+			continue // an empty document
 		}
 		key := object.GetKind() + " " + object.GetName()
 		if parsed[key] != nil {
-			t.Errorf("there are two: %s", key)
+			t.Errorf("%s occurs twice", key)
 		}
 		parsed[key] = object.Object
 	}
 }
 
-// delete takes objects away.
+// delete removes objects.
 func (o objects) delete(t *testing.T, keys ...string) {
 	t.Helper()
 	for _, key := range keys {
 		if o[key] == nil {
-			t.Errorf("there is no %s", key)
+			t.Errorf("the objects have no %s", key)
 		}
 		delete(o, key)
 	}
@@ -336,7 +336,7 @@ func (o objects) delete(t *testing.T, keys ...string) {
 func (o objects) set(t *testing.T, key string, value any, fields ...string) {
 	t.Helper()
 	if o[key] == nil {
-		t.Fatalf("there is no %s", key)
+		t.Fatalf("the objects have no %s", key)
 	}
 	if value == nil {
 		unstructured.RemoveNestedField(o[key], fields...)
@@ -355,13 +355,13 @@ func (o objects) setInContainer(t *testing.T, value any, field string) {
 	}
 }
 
-// deletePort takes one of the container's ports away.
+// deletePort removes one of the container's ports.
 func (o objects) deletePort(t *testing.T, name string) {
 	t.Helper()
 	o.filter(t, "ports", func(port any) bool { return port.(map[string]any)["name"] == name })
 }
 
-// deleteArgs takes some of its arguments away.
+// deleteArgs removes some of the container's arguments.
 func (o objects) deleteArgs(t *testing.T, args ...string) {
 	t.Helper()
 	for _, arg := range args {
@@ -375,19 +375,19 @@ func (o objects) insertArg(t *testing.T, at int, arg string) {
 	container["args"] = slices.Insert(container["args"].([]any), at, any(arg))
 }
 
-// filter takes one entry of a list in the container away.
+// filter removes one entry from a list in the container.
 func (o objects) filter(t *testing.T, list string, isMeant func(any) bool) {
 	t.Helper()
 	container := o.container(t)
 	entries := container[list].([]any)
 	left := slices.DeleteFunc(slices.Clone(entries), isMeant)
 	if len(left) != len(entries)-1 {
-		t.Errorf("%d entries of %s are meant, want one: %v", len(entries)-len(left), list, entries)
+		t.Errorf("%d entries of %s match, want one: %v", len(entries)-len(left), list, entries)
 	}
 	container[list] = left
 }
 
-// container returns the manager's.
+// container returns the manager's container.
 func (o objects) container(t *testing.T) map[string]any {
 	t.Helper()
 	containers, _, err := unstructured.NestedFieldNoCopy(o[managerDeployment], "spec", "template", "spec", "containers")
@@ -395,7 +395,7 @@ func (o objects) container(t *testing.T) map[string]any {
 	return containers.([]any)[0].(map[string]any)
 }
 
-// read returns what is in a file of the project.
+// read returns the content of one of the project's files.
 func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(projectDir(t), filepath.FromSlash(file)))

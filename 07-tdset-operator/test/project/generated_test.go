@@ -20,7 +20,8 @@ import (
 
 const typesFile = "api/v1/tdset_types.go"
 
-// Generated files are what the generators make of the code, and if you forget to run them, this test tells you.
+// Generated files are what the generators make of the code, and if you forget to run them, this
+// test tells you.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -29,11 +30,11 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	run(t, clone, "make", "manifests", "generate")
 
 	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
-		t.Errorf("run make manifests generate. What it would change (-is +should be):\n%s", diff)
+		t.Errorf("generated files are out of date: run make manifests generate (-old +new):\n%s", diff)
 	}
 }
 
-// dist is what users install.
+// dist has the manifests that users install.
 func TestDistIsUpToDate(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -43,13 +44,13 @@ func TestDistIsUpToDate(t *testing.T) {
 	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
 
 	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
-		t.Errorf("run make build-installer. What it would change (-is +should be):\n%s", diff)
+		t.Errorf("dist is out of date: run make build-installer (-old +new):\n%s", diff)
 	}
 }
 
-// A check is worth something if it can fail: a type and two markers are changed, and make changes
-// what is made of them, and nothing else.
-func TestAChangeIsNoticed(t *testing.T) {
+// The checks above can fail: after a change of a type and two markers, make changes the files that
+// are generated from them, and no others.
+func TestChangesAreDetected(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
 	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
@@ -76,37 +77,37 @@ func TestAChangeIsNoticed(t *testing.T) {
 	} {
 		for _, want := range want {
 			if strings.Contains(before[file], want) || !strings.Contains(after[file], want) {
-				t.Errorf("%s: nothing has come of the change: %q", file, want)
+				t.Errorf("%s doesn't have the change: want %q", file, want)
 			}
 		}
 		delete(before, file)
 		delete(after, file)
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("what isn't made of it has changed (-before +after):\n%s", diff)
+		t.Errorf("other files have changed (-before +after):\n%s", diff)
 	}
 }
 
 // skipWithAddedKinds skips a test of dist if the kubebuilder CLI has added a kind, because dist
-// needn't have it before a release. The chart's templates are written by hand, so they need an
-// addition for each new kind.
+// only needs it for a release. The chart's templates are written by hand, so they need an addition
+// for each new kind.
 func skipWithAddedKinds(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(projectDir(t), "PROJECT"))
 	must(t, err)
 	if strings.Count(string(text), "\n  kind: ") > strings.Count(string(text), "\n  kind: TDSet\n") {
-		t.Skip("PROJECT has kinds that dist needn't have before a release: make build-installer writes dist/install.yaml, and the chart needs templates for them")
+		t.Skip("PROJECT has new kinds, which dist only needs for a release: make build-installer adds them to dist/install.yaml, and the chart needs templates for them")
 	}
 }
 
-// cloneProject returns a copy of the project, without the exercises, some of which are changed by
-// those who solve them, and without what isn't committed.
+// cloneProject returns a copy of the project without the exercises, which learners change, and
+// without files that aren't committed.
 func cloneProject(t *testing.T) (dir string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it takes more time than -short has")
+		t.Skip("this takes some seconds, and -short is set")
 	}
-	dir = filepath.Join(t.TempDir(), "my clones", "tdset operator") // folders are called as their owners like
+	dir = filepath.Join(t.TempDir(), "my clones", "tdset operator") // users' folders may have blanks in their names
 	must(t, os.CopyFS(dir, os.DirFS(projectDir(t))))
 	for _, name := range []string{"exercises", "bin", "cover.out"} {
 		must(t, os.RemoveAll(filepath.Join(dir, name)))
@@ -114,7 +115,7 @@ func cloneProject(t *testing.T) (dir string) {
 	return dir
 }
 
-// change replaces a text in a file, once.
+// change replaces the first occurrence of a text in a file.
 func change(t *testing.T, dir, file, old, new string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(file))
@@ -126,14 +127,14 @@ func change(t *testing.T, dir, file, old, new string) {
 	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o666))
 }
 
-// run runs a command in dir, and returns what it wrote to its standard output. All that it needs is
-// in go.mod, and has been downloaded with it.
+// run runs a command in dir, and returns its standard output. Its tools are in go.mod, so they have
+// been downloaded already.
 func run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	return runWith(t, dir, "", name, args...)
 }
 
-// runWith is run with a text for the command to read.
+// runWith is run with a text for the command's standard input.
 func runWith(t *testing.T, dir, input, name string, args ...string) string {
 	t.Helper()
 	output, err := tryRun(t, dir, input, name, args...)
@@ -148,7 +149,7 @@ func tryRun(t *testing.T, dir, input, name string, args ...string) (string, erro
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
 	command.Dir = dir
-	// What the terminal, or the make that has started this test, says of the image isn't meant here.
+	// Ignore an image that is set in the terminal, or in the make that has started this test.
 	environment := slices.DeleteFunc(command.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "IMG=") })
 	command.Env = append(environment, "GOWORK=off", "GOPROXY=off", "MAKEFLAGS=", "MAKELEVEL=")
 	command.Stdin = strings.NewReader(input)
@@ -161,7 +162,7 @@ func tryRun(t *testing.T, dir, input, name string, args ...string) (string, erro
 	return string(output), nil
 }
 
-// filesIn returns what is in the files in dir, by their names.
+// filesIn returns the contents of the files in dir, by name.
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

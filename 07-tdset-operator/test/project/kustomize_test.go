@@ -1,5 +1,5 @@
-// What config has beside what is installed: it can be switched on by a # as the comments there say,
-// and kustomize can build it.
+// The optional parts of config. Their comments say which # enables them, and kustomize can build
+// them.
 
 package project
 
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhatElseConfigHas(t *testing.T) {
+func TestOptionalParts(t *testing.T) {
 	t.Parallel()
 	const kustomization = "config/default/kustomization.yaml"
 	for sentence, test := range map[string]struct {
@@ -18,7 +18,7 @@ func TestWhatElseConfigHas(t *testing.T) {
 		wantNone    []string
 		wantAtLeast map[string]int
 	}{
-		"certificates by cert-manager, and none of the rights to make them": {
+		"certificates from cert-manager, without the permissions to make them": {
 			change: func(t *testing.T, clone string) {
 				change(t, clone, kustomization, "\n- ../rotation", "\n#- ../rotation")
 				change(t, clone, kustomization, "\n# - ../certmanager", "\n- ../certmanager")
@@ -31,11 +31,11 @@ func TestWhatElseConfigHas(t *testing.T) {
 			wantNone: []string{"--rotate-certs", "cert-rotation", "- secrets\n", "kind: Secret\n"},
 			wantAtLeast: map[string]int{
 				"secretName: webhook-server-cert\n": 2, // the Certificate's, and the Deployment's
-				// The Certificate whose CA is to be written into the webhook configuration.
+				// In the webhook configuration: the Certificate whose CA cert-manager writes there.
 				"cert-manager.io/inject-ca-from: tdset-operator-system/tdset-operator-serving-cert\n": 1,
 			},
 		},
-		"metrics by the Prometheus operator": {
+		"metrics for the Prometheus operator": {
 			change: func(t *testing.T, clone string) {
 				change(t, clone, kustomization, "\n#- ../prometheus", "\n- ../prometheus")
 			},
@@ -62,17 +62,17 @@ func TestWhatElseConfigHas(t *testing.T) {
 
 			for _, want := range test.want {
 				if !strings.Contains(built, want) {
-					t.Errorf("it has no %q", want)
+					t.Errorf("the objects don't contain %q", want)
 				}
 			}
 			for _, none := range test.wantNone {
 				if strings.Contains(built, none) {
-					t.Errorf("it has %q", none)
+					t.Errorf("the objects contain %q, want none", none)
 				}
 			}
 			for want, count := range test.wantAtLeast {
 				if got := strings.Count(built, want); got < count {
-					t.Errorf("it has %q %d times, want at least %d", want, got, count)
+					t.Errorf("the objects contain %q %d times, want at least %d", want, got, count)
 				}
 			}
 			if t.Failed() {

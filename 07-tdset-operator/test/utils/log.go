@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Log is the program's log, for tests that check it. klog's output is set once for all tests, because managers of earlier tests may
-// still log.
+// Log is the program's log, for tests that check it. klog's output is set once for all tests,
+// because managers of earlier tests may still log.
 type Log struct {
 	lock sync.Mutex
 	text bytes.Buffer
@@ -42,8 +42,8 @@ func (l *Log) MustHave(t *testing.T, words ...string) {
 	}
 }
 
-// CaptureLog returns a log of klog's output from now on, until the test ends. TestMain must have called
-// ShareLog.
+// CaptureLog returns a log of klog's output from now on, until the test ends. TestMain must have
+// called ShareLog.
 func CaptureLog(t *testing.T) *Log {
 	log := &Log{}
 	shared.listen(log)

@@ -14,10 +14,12 @@ import (
 	"time"
 )
 
-// timeout is how long a server may take to answer. Its address may not be known everywhere yet, or its certificate may be missing.
+// timeout limits the wait for an answer. At first, the server's address may not be known on every
+// node, or its certificate may be missing.
 const timeout = 3 * time.Minute
 
-// get prints the status and the body of the first answer, even of an error. If it gets no connection, it tries again.
+// get prints the status and the body of the first answer, even if it is an error. It retries until
+// it gets a connection.
 func get(args []string) error {
 	flags := flag.NewFlagSet("get", flag.ExitOnError)
 	tokenFile := flags.String("token-file", "", "file with the bearer token to send (default: send none)")
@@ -42,12 +44,12 @@ func get(args []string) error {
 	if *ca != "" {
 		trust.InsecureSkipVerify, trust.RootCAs = false, x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM([]byte(*ca)) {
-			return errors.New("--ca is no PEM of a certificate")
+			return errors.New("--ca: not a PEM-encoded certificate")
 		}
 	}
 
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}}
-	again := time.NewTicker(time.Second)
+	retry := time.NewTicker(time.Second)
 	for {
 		answer, err := client.Do(request)
 		if err == nil {
@@ -57,7 +59,7 @@ func get(args []string) error {
 			return err
 		}
 		select {
-		case <-again.C:
+		case <-retry.C:
 		case <-ctx.Done():
 			return err
 		}

@@ -1,5 +1,5 @@
-// Command stand-in runs in the Pods of the end-to-end tests, so that no image has to be pulled. Without arguments it serves HTTP, like
-// the images that users would name, and `stand-in get URL` sends a request, like curl.
+// Command stand-in runs in the Pods of the end-to-end tests, so that no image has to be pulled.
+// Without arguments, it serves HTTP. `stand-in get URL` sends a request, like curl.
 package main
 
 import (

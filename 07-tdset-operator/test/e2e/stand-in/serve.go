@@ -11,8 +11,9 @@ import (
 	"syscall"
 )
 
-// serve answers at :80 and :8000, the ports of nginx and of the sample's image, until SIGTERM. If it lingers, it goes on answering until
-// GET /release, so that a test decides how long a Pod takes to terminate, up to its grace period.
+// serve listens on :80 and :8000, the ports of nginx and of the sample's image, until SIGTERM. If
+// lingers is set, it continues until GET /release, so that a test decides how long a Pod takes to
+// terminate, up to its grace period.
 func serve(lingers bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -24,7 +25,7 @@ func serve(lingers bool) error {
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, "%s is here; it is told to stop: %t\n", os.Getenv("HOSTNAME"), ctx.Err() != nil)
+		fmt.Fprintf(w, "host=%s stopping=%t\n", os.Getenv("HOSTNAME"), ctx.Err() != nil)
 	})
 	mux.HandleFunc("GET /release", func(http.ResponseWriter, *http.Request) { release() })
 	servers, failed := []*http.Server{{Addr: ":80", Handler: mux}, {Addr: ":8000", Handler: mux}}, make(chan error, 2)

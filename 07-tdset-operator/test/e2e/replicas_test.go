@@ -1,6 +1,6 @@
 //go:build e2e
 
-// What two copies are for: one leads, and when it goes, another one does.
+// Why there are two replicas: if the leader is gone, the other one takes over.
 
 package e2e
 
@@ -26,14 +26,14 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-func TestAnotherCopyLeadsWhenTheLeaderIsGone(t *testing.T) {
+func TestAnotherReplicaLeadsWhenTheLeaderIsGone(t *testing.T) {
 	namespace := aNamespace(t)
 	apply(t, namespace, "web", always(standIn, 1))
 	kubectl(t, "wait", "-n", namespace, "tdset/web", "--for=condition=Ready", "--timeout=3m")
 
 	former := leader(t)
 	kubectl(t, "delete", "pod", "-n", operator, former)
-	eventually(t, "another copy leads", func() bool { now := leader(t); return now != former && now != "" })
+	eventually(t, "another replica leads", func() bool { now := leader(t); return now != former && now != "" })
 
 	apply(t, namespace, "web", always(standIn, 2))
 	kubectl(t, "wait", "-n", namespace, "deployment/web", "--for=jsonpath={.status.availableReplicas}=2", "--timeout=3m")
@@ -42,11 +42,11 @@ func TestAnotherCopyLeadsWhenTheLeaderIsGone(t *testing.T) {
 	}
 }
 
-// TDSets change while every copy is replaced, the leader too: the API server finds a webhook that
-// answers each time, and in the end every TDSet has what was said last.
+// TDSets change while every replica is replaced, including the leader. The API server always
+// reaches a webhook, and in the end every TDSet has its last spec.
 func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	namespace := aNamespace(t)
-	copies := pods(t, operator, ofManager)
+	former := pods(t, operator, ofManager)
 	last := map[string]int{}
 	var changed answers
 	change := func(number int) {
@@ -60,11 +60,11 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	answered := make(chan error, 1)
-	go func() { answered <- keepAsking(ctx, namespace, len(copies)) }()
+	go func() { answered <- keepAsking(ctx, namespace, len(former)) }()
 	kubectl(t, "rollout", "restart", "-n", operator, manager)
 	replaced := make(chan error, 1)
 	go func() {
-		_, gone := utils.Exec("kubectl", append([]string{"wait", "pod", "-n", operator, "--for=delete", "--timeout=5m"}, copies...)...)
+		_, gone := utils.Exec("kubectl", append([]string{"wait", "pod", "-n", operator, "--for=delete", "--timeout=5m"}, former...)...)
 		replaced <- errors.Join(untilReady(), gone)
 	}()
 	changes := 0
@@ -77,14 +77,14 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 			running = false
 		default:
 		}
-		change(changes) // once more when all are replaced
+		change(changes) // one more change after all are replaced
 	}
 	stop()
 	if err := <-answered; err != nil {
-		t.Errorf("a webhook was missed: %v", err)
+		t.Errorf("calls of the webhooks failed: %v", err)
 	}
-	if err := changed.check(len(copies)); err != nil {
-		t.Errorf("a change was missed: %v", err)
+	if err := changed.check(len(former)); err != nil {
+		t.Errorf("changes failed: %v", err)
 	}
 
 	for name, replicas := range last {
@@ -93,9 +93,9 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	}
 }
 
-// keepAsking has the API server ask the webhook about a TDSet that isn't stored, again and again
-// until ctx ends, and returns what was wrong with the answers when so many copies have ended.
-func keepAsking(ctx context.Context, namespace string, ended int) error {
+// keepAsking sends dry runs of a TDSet, so that the API server calls the webhook, until ctx ends.
+// It returns what was wrong with the answers, given how many replicas were stopped.
+func keepAsking(ctx context.Context, namespace string, stopped int) error {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		return err
@@ -117,14 +117,14 @@ func keepAsking(ctx context.Context, namespace string, ended int) error {
 		asked.add(api.Create(context.WithoutCancel(ctx), tdset, client.DryRunAll))
 		return false, nil
 	})
-	return asked.check(ended)
+	return asked.check(stopped)
 }
 
-// answers are what was said to one who asks for one thing after the other.
+// answers counts the answers to a client that sends one request after the other.
 type answers struct {
-	good, brokenOff int
-	refused         []error
-	last            error
+	good, dropped int
+	refused       []error
+	last          error
 }
 
 func (a *answers) add(err error) {
@@ -132,38 +132,38 @@ func (a *answers) add(err error) {
 	switch {
 	case err == nil:
 		a.good++
-	case brokenOff(err):
-		a.brokenOff++
+	case dropped(err):
+		a.dropped++
 	default:
 		a.refused = append(a.refused, fmt.Errorf("%s: %w", time.Now().Format(time.StampMilli), err))
 	}
 }
 
-// check returns what was wrong with them when so many copies have ended. Each may have broken off
-// one: it ends once, and one who asks waits for the answer before the next question.
-func (a *answers) check(ended int) error {
+// check returns what was wrong with the answers, given how many replicas were stopped. Each of them
+// may have dropped one request, because the client waits for each answer.
+func (a *answers) check(stopped int) error {
 	errs := slices.Clone(a.refused)
-	if a.brokenOff > ended {
-		errs = append(errs, fmt.Errorf("%d were broken off, and %d copies have ended", a.brokenOff, ended))
+	if a.dropped > stopped {
+		errs = append(errs, fmt.Errorf("%d requests were dropped, want at most %d, one for each stopped replica", a.dropped, stopped))
 	}
-	if a.good <= ended {
-		errs = append(errs, fmt.Errorf("only %d were answered well: that shows nothing", a.good))
+	if a.good <= stopped {
+		errs = append(errs, fmt.Errorf("only %d requests succeeded, want more than %d, or this shows nothing", a.good, stopped))
 	}
 	if a.last != nil {
-		errs = append(errs, fmt.Errorf("all copies are new, and the last one was still not answered well: %w", a.last))
+		errs = append(errs, fmt.Errorf("the last request, after the update, failed: %w", a.last))
 	}
 	return errors.Join(errs...)
 }
 
-// brokenOff reports whether a copy ended at the very moment when the API server sent it a question on
-// a connection that it had kept: HTTP/1.1 can't say beforehand that it will be closed. Nothing was
-// stored, and who asks again is answered by another copy.
-func brokenOff(err error) bool {
-	said := strings.TrimSpace(err.Error())
-	return strings.Contains(said, "failed to call webhook") && (strings.HasSuffix(said, ": EOF") || strings.Contains(said, "connection reset by peer"))
+// dropped reports whether a replica stopped just when the API server sent a request on an open
+// connection, because with HTTP/1.1 a server can't announce that it will close one. Nothing was
+// stored, and another replica answers a retry.
+func dropped(err error) bool {
+	message := strings.TrimSpace(err.Error())
+	return strings.Contains(message, "failed to call webhook") && (strings.HasSuffix(message, ": EOF") || strings.Contains(message, "connection reset by peer"))
 }
 
-// leader returns the name of the Pod that leads: "" if none does.
+// leader returns the name of the leader's Pod, or "" if there is none.
 func leader(t *testing.T) string {
 	t.Helper()
 	pod, _, _ := strings.Cut(kubectl(t, "get", "-n", operator, lease, "-o", "jsonpath={.spec.holderIdentity}"), "_")
