@@ -1,4 +1,4 @@
-// One request and one answer: what Do sends, and what it makes of what comes back.
+// One request and one response: what Do sends, and what it returns for each response.
 
 package wire
 
@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// clientOf returns a Client for a server with that handler. prefix is the path in the server's
-// address, for API servers that are reached through a proxy.
+// clientOf returns a Client for a server with this handler. prefix is the path in the server's
+// address, as for an API server behind a proxy.
 func clientOf(t *testing.T, prefix string, handler http.HandlerFunc) *Client {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -43,7 +43,7 @@ func TestDoSends(t *testing.T) {
 			method: http.MethodGet, path: "/api/v1/pods",
 			want: request{Line: "GET /api/v1/pods", Accept: "application/json"},
 		},
-		"a POST has one, and says what it is": {
+		"a POST has a body and a Content-Type": {
 			method: http.MethodPost, path: "/api/v1/pods", in: map[string]int{"answer": 42},
 			want: request{Line: "POST /api/v1/pods", Accept: "application/json", ContentType: "application/json", Body: `{"answer":42}`},
 		},
@@ -51,7 +51,7 @@ func TestDoSends(t *testing.T) {
 			method: http.MethodGet, path: "/api/v1/pods", query: url.Values{"labelSelector": {"a=b,c in (d, e)"}, "limit": {"5"}},
 			want: request{Line: "GET /api/v1/pods?labelSelector=a%3Db%2Cc+in+%28d%2C+e%29&limit=5", Accept: "application/json"},
 		},
-		"the server's address can have a path of its own": {
+		"the server's address may have a path": {
 			prefix: "/k8s/clusters/x", method: http.MethodGet, path: "/api/v1/pods", query: url.Values{"limit": {"5"}},
 			want: request{Line: "GET /k8s/clusters/x/api/v1/pods?limit=5", Accept: "application/json"},
 		},
@@ -75,9 +75,9 @@ func TestDoSends(t *testing.T) {
 	}
 }
 
-func TestDoDecodesTheAnswer(t *testing.T) {
+func TestDoDecodesTheResponse(t *testing.T) {
 	sent := hugePod("a", 1)
-	client := clientOf(t, "", say(http.StatusOK, encode(sent)))
+	client := clientOf(t, "", respond(http.StatusOK, encode(sent)))
 
 	var got metav1.PartialObjectMetadata
 	if err := client.Do(t.Context(), http.MethodGet, "/api/v1/namespaces/default/pods/a", nil, nil, &got); err != nil {
@@ -93,14 +93,14 @@ func TestDoFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		method   string
 		answer   http.HandlerFunc
-		want     func(error) bool // which of apierrors' questions is to be answered with yes
+		want     func(error) bool // a function of apierrors that should return true
 		wantText string
 	}{
 		"a stale write": {
 			method: http.MethodPut, answer: fail(failure(http.StatusConflict, metav1.StatusReasonConflict)),
 			want: apierrors.IsConflict, wantText: "it is Conflict",
 		},
-		"a name that is taken: the same code, another reason": {
+		"a name that is taken (the same code, another reason)": {
 			method: http.MethodPost, answer: fail(failure(http.StatusConflict, metav1.StatusReasonAlreadyExists)),
 			want: apierrors.IsAlreadyExists, wantText: "it is AlreadyExists",
 		},
@@ -109,23 +109,23 @@ func TestDoFails(t *testing.T) {
 			want: apierrors.IsResourceExpired, wantText: "it is Expired",
 		},
 		"a proxy's page": {
-			method: http.MethodGet, answer: say(http.StatusBadGateway, aProxysPage),
+			method: http.MethodGet, answer: respond(http.StatusBadGateway, proxyPage),
 			want: apierrors.IsInternalError, wantText: "GET /api/v1/pods: 502 Bad Gateway: <html>",
 		},
-		"JSON that is no Status": {
-			method: http.MethodGet, answer: say(http.StatusBadGateway, `{"error": "upstream"}`),
+		"JSON that isn't a Status": {
+			method: http.MethodGet, answer: respond(http.StatusBadGateway, `{"error": "upstream"}`),
 			want: apierrors.IsInternalError, wantText: "upstream",
 		},
 		"no body": {
-			method: http.MethodGet, answer: say(http.StatusServiceUnavailable, ""),
+			method: http.MethodGet, answer: respond(http.StatusServiceUnavailable, ""),
 			want: apierrors.IsServiceUnavailable, wantText: "unable to handle the request",
 		},
-		"a body without end": {
-			method: http.MethodGet, answer: say(http.StatusInternalServerError, strings.Repeat("x", 1<<20)),
+		"a very long body": {
+			method: http.MethodGet, answer: respond(http.StatusInternalServerError, strings.Repeat("x", 1<<20)),
 			want: apierrors.IsInternalError, wantText: "500 Internal Server Error: xxx",
 		},
-		"garbage where an object should be": {
-			method: http.MethodGet, answer: say(http.StatusOK, aProxysPage),
+		"garbage instead of an object": {
+			method: http.MethodGet, answer: respond(http.StatusOK, proxyPage),
 			want: isSyntaxError, wantText: "GET /api/v1/pods: decode the response",
 		},
 	} {
@@ -135,10 +135,10 @@ func TestDoFails(t *testing.T) {
 			err := client.Do(t.Context(), test.method, "/api/v1/pods", nil, nil, nil)
 
 			if !test.want(err) || !strings.Contains(err.Error(), test.wantText) {
-				t.Errorf("got the error %v, want another kind or the text %q in it", err, test.wantText)
+				t.Errorf("got the error %v, want one of the right kind with the text %q", err, test.wantText)
 			}
 			if err != nil && len(err.Error()) > 1000 {
-				t.Errorf("an error of %d bytes", len(err.Error()))
+				t.Errorf("the error has %d bytes, want at most 1000", len(err.Error()))
 			}
 		})
 	}
@@ -153,10 +153,10 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	client := clientOf(t, "", func(w http.ResponseWriter, r *http.Request) {
 		cancel()
-		neverAnswer(w, r)
+		neverRespond(w, r)
 	})
 
 	if err := client.Do(ctx, http.MethodGet, "/api/v1/pods", nil, nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got the error %v, want that of the context", err)
+		t.Errorf("got the error %v, want context.Canceled", err)
 	}
 }

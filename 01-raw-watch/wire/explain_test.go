@@ -1,4 +1,4 @@
-// What a Reflector says about failures: once each, with the fix.
+// The Reflector's log messages for failures: one for each, with the fix.
 
 package wire
 
@@ -20,23 +20,23 @@ func TestExplain(t *testing.T) {
 		answer http.HandlerFunc
 		want   []string
 	}{
-		"the CRD is missing: the answer is no Status, but text": {
-			answer: say(http.StatusNotFound, "404 page not found\n"),
+		"the CRD is missing (the response is text, not a Status)": {
+			answer: respond(http.StatusNotFound, "404 page not found\n"),
 			want:   []string{"/apis/example.com/v1/foos", "is the CRD applied?"},
 		},
 		"no permission": {
 			answer: fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden)),
 			want:   []string{"it is Forbidden", "are the permissions applied?"},
 		},
-		"the credentials are refused, or have expired": {
+		"the credentials are refused or have expired": {
 			answer: fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized)),
 			want:   []string{"it is Unauthorized", "the server refuses the credentials"},
 		},
-		"a server in trouble": {
-			answer: say(http.StatusServiceUnavailable, ""),
+		"the server is unavailable": {
+			answer: respond(http.StatusServiceUnavailable, ""),
 			want:   []string{"currently unable to handle the request"},
 		},
-		"anything else is shown as it is": {
+		"any other error is logged unchanged": {
 			answer: fail(internalError),
 			want:   []string{"it is InternalError"},
 		},
@@ -54,7 +54,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A kubeconfig that points at nothing.
+// The kubeconfig has the address of a server that doesn't run.
 func TestExplainNoServer(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
@@ -71,12 +71,13 @@ func TestExplainNoServer(t *testing.T) {
 		t.Errorf("%q doesn't say that the connection to %s was refused", got, address)
 	}
 	if strings.Contains(got, "/api/v1/pods") {
-		t.Errorf("%q has the path in it, which differs from request to request", got)
+		t.Errorf("%q contains the path, want none, because the path differs between requests", got)
 	}
 }
 
-// The log reports a CRD that is missing for a while, missing permissions and refused credentials:
-// each failure once, and when it is over. History that is gone (410) is no failure.
+// The log reports a CRD that is missing for a while, missing permissions and refused credentials.
+// It reports each of them once, and again when it is over. If history is gone (410), that isn't a
+// failure.
 func TestFailuresAreLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	defer klog.CaptureState().Restore()
@@ -84,7 +85,7 @@ func TestFailuresAreLoggedOnce(t *testing.T) {
 	klog.SetOutput(&log)
 
 	synctest.Test(t, func(t *testing.T) {
-		noCRD := say(http.StatusNotFound, "")
+		noCRD := respond(http.StatusNotFound, "")
 		forbidden := fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden))
 		expiredToken := fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized))
 		server := play(t,

@@ -1,4 +1,5 @@
-// A Reflector on a real API server: the same as in the other tests, with nothing made up.
+// A Reflector on a real API server. It does the same as in the other tests, where the server is a
+// script.
 
 package wire
 
@@ -20,7 +21,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// configMaps are those of a namespace on a real server, made for one test.
+// configMaps has the ConfigMaps of a namespace on a real server. Each test has its own namespace.
 type configMaps struct {
 	*Client
 	t         *testing.T
@@ -55,7 +56,7 @@ func newConfigMaps(t *testing.T) *configMaps {
 
 func (c *configMaps) path() string { return "/api/v1/namespaces/" + c.namespace + "/configmaps" }
 
-// create makes a ConfigMap and returns it as a watch would report it.
+// create creates a ConfigMap and returns it as a watch would report it.
 func (c *configMaps) create(name string) metav1.PartialObjectMetadata {
 	c.t.Helper()
 	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -81,8 +82,8 @@ func (c *configMaps) delete(name string) {
 	}
 }
 
-// run runs the reflector. next returns the next events, in order; stop stops it and returns when it
-// has ended.
+// run runs the reflector. next returns the next events, in order. stop stops the reflector and
+// waits for its end.
 func (c *configMaps) run(reflector *Reflector) (next func(count int) []string, stop func()) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	events, ended := make(chan Event), make(chan struct{})
@@ -100,7 +101,7 @@ func (c *configMaps) run(reflector *Reflector) (next func(count int) []string, s
 					reported = append(reported, string(event.Type)+" "+event.Object.Name)
 				}
 			case <-ended:
-				c.t.Fatalf("reported in 30 s: %q, want %d events", reported, count)
+				c.t.Fatalf("got the events %q in 30 s, want %d", reported, count)
 			}
 		}
 		return reported
@@ -126,35 +127,36 @@ func TestIntegrationListInPagesThenWatchAndResume(t *testing.T) {
 	listed := next(5)
 	slices.Sort(listed)
 	if diff := cmp.Diff([]string{"ADDED a", "ADDED b", "ADDED c", "ADDED d", "ADDED e"}, listed); diff != "" {
-		t.Errorf("the list (-want +got):\n%s", diff)
+		t.Errorf("events of the list (-want +got):\n%s", diff)
 	}
 	configMaps.create("f")
 	if diff := cmp.Diff([]string{"ADDED f"}, next(1)); diff != "" {
-		t.Errorf("the watch (-want +got):\n%s", diff)
+		t.Errorf("events of the watch (-want +got):\n%s", diff)
 	}
 	stop()
 	if pages := strings.Count(printed.String(), "limit=2"); pages < 3 {
-		t.Errorf("five objects, two to a page, came in %d pages:\n%s", pages, &printed)
+		t.Errorf("five objects, two to a page, arrived in %d pages, want at least 3:\n%s", pages, &printed)
 	}
 
-	// While nobody watches, things happen. Nothing is lost, and no list is needed.
+	// Objects change while no watch is open. The next watch reports these changes, so no list is
+	// needed.
 	configMaps.create("g")
 	configMaps.annotate("a")
 	configMaps.delete("b")
 	printed.Reset()
 	next, stop = configMaps.run(reflector)
 	if diff := cmp.Diff([]string{"ADDED g", "MODIFIED a", "DELETED b"}, next(3)); diff != "" {
-		t.Errorf("after a pause (-want +got):\n%s", diff)
+		t.Errorf("events after a pause (-want +got):\n%s", diff)
 	}
 	stop()
 	if strings.Contains(printed.String(), "limit=") {
-		t.Errorf("it listed again:\n%s", &printed)
+		t.Errorf("the Reflector listed again, want only a watch:\n%s", &printed)
 	}
 }
 
-// A server's history of a resource begins, at the earliest, when the resource does. That of
-// ConfigMaps may go back to the cluster's first moment; that of Foos begins with their CRD, so no
-// server can know it since version 1.
+// A server's history of a resource begins when the resource is added, or later. The history of
+// ConfigMaps may go back to the start of the cluster, but that of Foos begins with their CRD, so no
+// server has it from version 1 on.
 func TestIntegrationHistoryIsGone(t *testing.T) {
 	configMaps := newConfigMaps(t)
 	path := "/apis/" + samplecontrollerv1alpha1.GroupVersion.String() + "/namespaces/" + configMaps.namespace + "/foos"
@@ -172,7 +174,7 @@ func TestIntegrationHistoryIsGone(t *testing.T) {
 	unchanged := create("unchanged")
 	create("new")
 	deleted := unchanged
-	deleted.Name, deleted.UID = "deleted", "gone with it"
+	deleted.Name, deleted.UID = "deleted", "uid of the deleted Foo"
 
 	reflector := NewReflector(configMaps.Client, path)
 	reflector.resourceVersion = "1"

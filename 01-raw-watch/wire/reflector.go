@@ -41,7 +41,7 @@ type Reflector struct {
 	Path string
 	// PageSize is the most objects that one response to a list may have.
 	PageSize int
-	// Backoff is the pause before the next list or watch. It grows while they bring no events.
+	// Backoff is the pause before the next list or watch. It grows until a watch receives an event.
 	Backoff wait.Backoff
 
 	client *Client
@@ -112,7 +112,7 @@ func (r *Reflector) listAndWatch(ctx context.Context, events chan<- Event) (rece
 	return received, err
 }
 
-// list reads the whole collection, page by page, and reports how it differs from what is known.
+// list reads the whole collection, page by page, and reports how it differs from the known objects.
 func (r *Reflector) list(ctx context.Context, events chan<- Event) error {
 	var items []metav1.PartialObjectMetadata
 	query := url.Values{"limit": {strconv.Itoa(r.PageSize)}}

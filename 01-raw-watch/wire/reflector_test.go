@@ -1,6 +1,6 @@
-// What a Reflector asks and what it reports: lists in pages, watches, and how it goes on after a
-// watch's end. Every case is a script (what the server answers, in order), the requests that it
-// should get, and the events that should come out.
+// The Reflector's requests and events: lists in pages, watches, and how it continues after a watch.
+// Each case has a script with the server's responses, in order, the requests that the server should
+// get, and the events that the Reflector should report.
 
 package wire
 
@@ -18,10 +18,10 @@ import (
 func TestReflector(t *testing.T) {
 	for name, test := range map[string]struct {
 		server       []http.HandlerFunc
-		wantRequests []string // the last one is not in the script: it shows how things go on
+		wantRequests []string // the last one comes after the script, and shows how the Reflector continues
 		wantEvents   []string
 	}{
-		"a list is read page by page, and the watch goes on from where the list was true": {
+		"a list is read page by page, and the watch starts from the list's resourceVersion": {
 			server: []http.HandlerFunc{
 				page(10, "p2", pod("a", 1), pod("b", 2)),
 				page(10, "p3", pod("c", 3), pod("d", 4)),
@@ -30,11 +30,11 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "list continue=p2&limit=2", "list continue=p3&limit=2", "watch from 10"},
 			wantEvents:   []string{"ADDED a at 1", "ADDED b at 2", "ADDED c at 3", "ADDED d at 4", "ADDED e at 5"},
 		},
-		"an empty collection is watched all the same": {
+		"an empty collection is watched, too": {
 			server:       []http.HandlerFunc{list(10)},
 			wantRequests: []string{"list limit=2", "watch from 10"},
 		},
-		"a list whose next page comes too late is asked for again, in one piece": {
+		"if a list's next page has expired, the list is requested again, in one piece": {
 			server: []http.HandlerFunc{
 				page(10, "p2", pod("a", 1), pod("b", 2)),
 				fail(expired),
@@ -43,7 +43,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "list continue=p2&limit=2", "list ", "watch from 90"},
 			wantEvents:   []string{"ADDED a at 1", "ADDED b at 80", "ADDED c at 81"},
 		},
-		"a watch reports what happens, in order, and is resumed after its end": {
+		"a watch reports changes in order, and is resumed after its end": {
 			server: []http.HandlerFunc{
 				list(10, pod("a", 1)),
 				stream(added(pod("b", 11)), modified(pod("a", 12)), deleted(pod("b", 13))),
@@ -51,7 +51,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 13"},
 			wantEvents:   []string{"ADDED a at 1", "ADDED b at 11", "MODIFIED a at 12", "DELETED b at 13"},
 		},
-		"a watch that is cut in the middle of an object loses nothing and reports nothing twice": {
+		"a watch that is cut in the middle of an object loses no event and repeats none": {
 			server: []http.HandlerFunc{
 				list(10),
 				stream(added(pod("a", 11)), half(added(pod("b", 12))), cut),
@@ -60,7 +60,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11", "watch from 13"},
 			wantEvents:   []string{"ADDED a at 11", "ADDED b at 12", "ADDED c at 13"},
 		},
-		"an answer that ends in the middle of an object, and ends well by HTTP's measure, is no different": {
+		"a response that ends in the middle of an object, without an HTTP error, is handled the same way": {
 			server: []http.HandlerFunc{
 				list(10),
 				stream(added(pod("a", 11)), half(added(pod("b", 12)))),
@@ -68,7 +68,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11"},
 			wantEvents:   []string{"ADDED a at 11"},
 		},
-		"an object that comes in two chunks is one object": {
+		"an object that arrives in two chunks is one object": {
 			server: []http.HandlerFunc{
 				list(10),
 				stream(half(added(pod("a", 11))), otherHalf(added(pod("a", 11)))),
@@ -76,7 +76,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11"},
 			wantEvents:   []string{"ADDED a at 11"},
 		},
-		"a bookmark is no event, and the next watch starts from it": {
+		"a bookmark isn't reported, and the next watch starts from it": {
 			server: []http.HandlerFunc{
 				list(10),
 				stream(added(pod("a", 11)), bookmark(500)),
@@ -84,7 +84,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 500"},
 			wantEvents:   []string{"ADDED a at 11"},
 		},
-		"an object of 1.5 MiB is one like the others": {
+		"an object of 1.5 MiB is reported like any other": {
 			server: []http.HandlerFunc{
 				list(10, hugePod("a", 1)),
 				stream(modified(hugePod("a", 11)), bookmark(12)),
@@ -92,7 +92,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 12"},
 			wantEvents:   []string{"ADDED a at 1", "MODIFIED a at 11"},
 		},
-		"a failure told in the stream: the watch is resumed": {
+		"after an ERROR event, the watch is resumed": {
 			server: []http.HandlerFunc{
 				list(10),
 				stream(added(pod("a", 11)), failed(internalError)),
@@ -100,7 +100,7 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11"},
 			wantEvents:   []string{"ADDED a at 11"},
 		},
-		"an event of an unknown type is not passed over: the watch is resumed before it": {
+		"an event of an unknown type isn't skipped: the watch is resumed before it": {
 			server: []http.HandlerFunc{
 				list(10),
 				stream(added(pod("a", 11)), event("SURPRISE", pod("b", 12)), added(pod("c", 13))),
@@ -108,23 +108,23 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11"},
 			wantEvents:   []string{"ADDED a at 11"},
 		},
-		"a proxy's page instead of a list, whatever its status code: the list is asked for again": {
+		"after a proxy's page instead of a list, with any status code, the list is requested again": {
 			server: []http.HandlerFunc{
-				say(http.StatusBadGateway, aProxysPage),
-				say(http.StatusOK, aProxysPage),
-				say(http.StatusOK, `{"hello": "world"}`),
-				say(http.StatusOK, ""),
+				respond(http.StatusBadGateway, proxyPage),
+				respond(http.StatusOK, proxyPage),
+				respond(http.StatusOK, `{"hello": "world"}`),
+				respond(http.StatusOK, ""),
 				list(10, pod("a", 1)),
 			},
 			wantRequests: []string{"list limit=2", "list limit=2", "list limit=2", "list limit=2", "list limit=2", "watch from 10"},
 			wantEvents:   []string{"ADDED a at 1"},
 		},
-		"a proxy's page instead of a watch, or in the middle of one: the watch is resumed": {
+		"after a proxy's page instead of a watch, or in the middle of one, the watch is resumed": {
 			server: []http.HandlerFunc{
 				list(10),
-				say(http.StatusBadGateway, aProxysPage),
-				say(http.StatusOK, aProxysPage),
-				stream(added(pod("a", 11)), aProxysPage),
+				respond(http.StatusBadGateway, proxyPage),
+				respond(http.StatusOK, proxyPage),
+				stream(added(pod("a", 11)), proxyPage),
 			},
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 10", "watch from 10", "watch from 11"},
 			wantEvents:   []string{"ADDED a at 11"},
@@ -149,12 +149,12 @@ func TestReflector(t *testing.T) {
 	}
 }
 
-// An event is a hint, and is kept until the object is gone: it is made as light as can be.
-func TestEventsCarryNoManagedFields(t *testing.T) {
+// Events have no managed fields, because known keeps every object in memory until it is deleted.
+func TestEventsHaveNoManagedFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		heavy := pod("a", 1)
-		heavy.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-		server := play(t, list(10, heavy))
+		withManagedFields := pod("a", 1)
+		withManagedFields.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+		server := play(t, list(10, withManagedFields))
 		ctx, cancel := context.WithCancel(t.Context())
 		events := make(chan Event)
 		go NewReflector(server.client, "/api/v1/pods").Run(ctx, events)

@@ -1,6 +1,6 @@
-// What a Reflector does when the server no longer has the history that it needs (410 Gone): it
-// lists again and reports the difference. The server says so in two ways, and each case is played
-// with both.
+// If the server no longer has the history that the Reflector needs (410 Gone), the Reflector lists
+// again and reports the difference. The server may send the 410 as a status code or as an event,
+// and each case is tested with all variants.
 
 package wire
 
@@ -16,37 +16,37 @@ import (
 
 func TestRelist(t *testing.T) {
 	ways := map[string]http.HandlerFunc{
-		"status code":                   fail(expired),
-		"status code, the older reason": fail(gone),
-		"status code, and no reason":    say(http.StatusGone, ""),
-		"event in the stream":           stream(failed(expired)),
-		"event after a bookmark":        stream(bookmark(15), failed(expired)),
+		"status code":                       fail(expired),
+		"status code with the older reason": fail(gone),
+		"status code without a reason":      respond(http.StatusGone, ""),
+		"event in the stream":               stream(failed(expired)),
+		"event after a bookmark":            stream(bookmark(15), failed(expired)),
 	}
 	for name, test := range map[string]struct {
 		before     []metav1.PartialObjectMetadata
 		after      []metav1.PartialObjectMetadata
-		wantEvents []string // after those for the objects that were there before
+		wantEvents []string // after the events for the objects in before
 	}{
 		"nothing has changed": {
 			before: []metav1.PartialObjectMetadata{pod("a", 1), pod("b", 2)},
 			after:  []metav1.PartialObjectMetadata{pod("a", 1), pod("b", 2)},
 		},
-		"one was added, one changed": {
+		"one object was added and one has changed": {
 			before:     []metav1.PartialObjectMetadata{pod("a", 1), pod("b", 2)},
 			after:      []metav1.PartialObjectMetadata{pod("a", 1), pod("b", 30), pod("c", 31)},
 			wantEvents: []string{"MODIFIED b at 30", "ADDED c at 31"},
 		},
-		"one is missing: it was deleted, and is reported as it was last seen": {
+		"a missing object was deleted, and is reported with its last known state": {
 			before:     []metav1.PartialObjectMetadata{pod("a", 1), pod("b", 2)},
 			after:      []metav1.PartialObjectMetadata{pod("b", 2)},
 			wantEvents: []string{"DELETED a at 1"},
 		},
-		"one was deleted and made again under its name: that is not a change, but two objects": {
+		"an object that was deleted and created again is reported as two objects, not as a change": {
 			before:     []metav1.PartialObjectMetadata{pod("a", 1)},
 			after:      []metav1.PartialObjectMetadata{anotherPod("a", 30)},
 			wantEvents: []string{"DELETED a at 1", "ADDED a at 30"},
 		},
-		"all are gone": {
+		"all objects are gone": {
 			before:     []metav1.PartialObjectMetadata{pod("a", 1)},
 			wantEvents: []string{"DELETED a at 1"},
 		},
@@ -71,8 +71,8 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// What is known doesn't only come from lists: a watch adds to it and takes from it.
-func TestRelistKnowsWhatTheWatchReported(t *testing.T) {
+// The known objects don't only come from lists. A watch adds some and removes others.
+func TestRelistAfterWatchEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := play(t,
 			list(10, pod("listed", 1), pod("soon deleted", 2)),

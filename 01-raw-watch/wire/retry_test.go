@@ -1,5 +1,5 @@
-// How long a Reflector waits before it tries again, and that it doesn't wait with its own end. The
-// times are the real ones, by the bubble's clock.
+// How long a Reflector waits before it retries, and that it ends at once with its context. The
+// durations are the real ones, but the bubble's clock jumps over them.
 
 package wire
 
@@ -24,12 +24,12 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 	for name, server := range map[string][]http.HandlerFunc{
-		"a list refused, the time in a header":              {header(http.StatusTooManyRequests)},
-		"a list refused, the time in the Status":            {fail(status)},
-		"a watch refused, the time in a header":             {list(10), header(http.StatusTooManyRequests)},
-		"a watch refused, the time in the Status":           {list(10), fail(status)},
-		"a watch ended by an event, the time in the Status": {list(10), stream(failed(status))},
-		"a server that is starting, the time in a header":   {header(http.StatusServiceUnavailable)},
+		"a list is refused, and a header has the delay":                  {header(http.StatusTooManyRequests)},
+		"a list is refused, and the Status has the delay":                {fail(status)},
+		"a watch is refused, and a header has the delay":                 {list(10), header(http.StatusTooManyRequests)},
+		"a watch is refused, and the Status has the delay":               {list(10), fail(status)},
+		"a watch ends with an ERROR event, and its Status has the delay": {list(10), stream(failed(status))},
+		"the server is starting, and a header has the delay":             {header(http.StatusServiceUnavailable)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestRetryAfter(t *testing.T) {
 
 				last := len(server.requested()) - 1
 				if got := server.waited(last-1, last); got < 7*time.Second {
-					t.Errorf("asked again after %v, want 7s at least", got)
+					t.Errorf("the next request came after %v, want at least 7s", got)
 				}
 			})
 		})
@@ -48,7 +48,7 @@ func TestRetryAfter(t *testing.T) {
 
 // A proxy in front of the server may ask for any delay. If it asked for a day, the watch would miss
 // a day.
-func TestRetryAfterHasABound(t *testing.T) {
+func TestRetryAfterIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := play(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "86400")
@@ -58,17 +58,17 @@ func TestRetryAfterHasABound(t *testing.T) {
 		server.follow(t, NewReflector(server.client, "/api/v1/pods"))
 
 		if got := server.waited(0, 1); got != longestDelay {
-			t.Errorf("asked again after %v, want %v", got, longestDelay)
+			t.Errorf("the next request came after %v, want %v", got, longestDelay)
 		}
 	})
 }
 
-// However a server fails, it is asked about every ten seconds in the long run: often enough to
-// notice that it is well again, too seldom to hurt it.
-func TestNoFailureMakesAHotLoop(t *testing.T) {
+// For any kind of failure, the Reflector ends up with one request every ten seconds or so. That is
+// often enough to notice that the server has recovered, and rarely enough not to harm it.
+func TestNoFailureCausesAHotLoop(t *testing.T) {
 	for name, test := range map[string]struct {
-		first []http.HandlerFunc // answered once
-		again []http.HandlerFunc // answered from then on
+		first []http.HandlerFunc // the first responses
+		again []http.HandlerFunc // repeated from then on
 	}{
 		"the server fails": {
 			again: []http.HandlerFunc{fail(internalError)},
@@ -76,8 +76,8 @@ func TestNoFailureMakesAHotLoop(t *testing.T) {
 		"the credentials are refused": {
 			again: []http.HandlerFunc{fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized))},
 		},
-		"a proxy answers in the server's place": {
-			again: []http.HandlerFunc{say(http.StatusOK, aProxysPage)},
+		"a proxy responds instead of the server": {
+			again: []http.HandlerFunc{respond(http.StatusOK, proxyPage)},
 		},
 		"every connection is cut": {
 			again: []http.HandlerFunc{stream(cut)},
@@ -86,10 +86,10 @@ func TestNoFailureMakesAHotLoop(t *testing.T) {
 			first: []http.HandlerFunc{list(10)},
 			again: []http.HandlerFunc{stream()},
 		},
-		"every watch is told that history is gone": {
+		"every watch is refused because history is gone": {
 			again: []http.HandlerFunc{list(10), fail(expired)},
 		},
-		"every watch is told that history is gone, in the stream": {
+		"every watch ends with an ERROR event because history is gone": {
 			again: []http.HandlerFunc{list(10), stream(failed(expired))},
 		},
 	} {
@@ -102,16 +102,15 @@ func TestNoFailureMakesAHotLoop(t *testing.T) {
 				NewReflector(server.client, "/api/v1/pods").Run(ctx, make(chan Event))
 
 				if tries := len(server.requested()) / len(test.again); tries < 240 || tries > 370 {
-					t.Errorf("%d tries in an hour, want one every 10 to 15 seconds", tries)
+					t.Errorf("got %d tries in an hour, want one every 10 to 15 seconds", tries)
 				}
 			})
 		})
 	}
 }
 
-// Failures of the past don't count: after a watch that brought something, the next failure is the
-// first.
-func TestBackoffStartsAnew(t *testing.T) {
+// After a watch that received an event, the backoff starts from its shortest delay.
+func TestBackoffIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := []http.HandlerFunc{list(10)}
 		script = append(script, slices.Repeat([]http.HandlerFunc{fail(internalError)}, 20)...)
@@ -122,23 +121,23 @@ func TestBackoffStartsAnew(t *testing.T) {
 
 		last := len(server.requested()) - 1
 		if got := server.waited(last-3, last-2); got < 10*time.Second {
-			t.Errorf("after 20 failures it waited %v, want 10s at least", got)
+			t.Errorf("after 20 failures, it waited %v, want at least 10s", got)
 		}
 		if got := server.waited(last-1, last); got > time.Second {
-			t.Errorf("after a watch that went well and a failure it waited %v, want less than 1s", got)
+			t.Errorf("after a successful watch and one failure, it waited %v, want less than 1s", got)
 		}
 	})
 }
 
-// Run ends with its context at once, whatever it is doing.
+// When its context ends, Run returns at once, whatever it is doing.
 func TestRunEnds(t *testing.T) {
 	for name, server := range map[string][]http.HandlerFunc{
-		"while a list is waited for":            {neverAnswer},
-		"while nobody takes the list's events":  {list(10, pod("a", 1))},
-		"while a watch is waited for":           {list(10), neverAnswer},
-		"while a watch is quiet":                {list(10), stream(quiet)},
-		"while nobody takes the watch's events": {list(10), stream(added(pod("a", 11)), quiet)},
-		"while it waits to try again":           slices.Repeat([]http.HandlerFunc{fail(internalError)}, 20),
+		"while it waits for a list":                {neverRespond},
+		"while nobody receives the list's events":  {list(10, pod("a", 1))},
+		"while it waits for a watch's response":    {list(10), neverRespond},
+		"while a watch sends nothing":              {list(10), stream(quiet)},
+		"while nobody receives the watch's events": {list(10), stream(added(pod("a", 11)), quiet)},
+		"while it waits for a retry":               slices.Repeat([]http.HandlerFunc{fail(internalError)}, 20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -149,15 +148,15 @@ func TestRunEnds(t *testing.T) {
 					defer close(ended)
 					NewReflector(server.client, "/api/v1/pods").Run(ctx, make(chan Event))
 				}()
-				time.Sleep(30 * time.Second) // until it does what the name says
+				time.Sleep(30 * time.Second) // until it is in the state that the case is named after
 				synctest.Wait()
 
-				asked := time.Now()
+				canceled := time.Now()
 				cancel()
 				<-ended
 
-				if took := time.Since(asked); took != 0 {
-					t.Errorf("it took %v", took)
+				if took := time.Since(canceled); took != 0 {
+					t.Errorf("Run returned after %v, want at once", took)
 				}
 			})
 		})

@@ -1,7 +1,7 @@
-// The API server of the tests: it plays a script, one answer a request. What goes over the
-// connection is real HTTP, but the connection is a net.Pipe, so that all of it can live in a bubble
-// of testing/synctest. In there the clock stands still while anybody runs and jumps ahead when
-// everybody waits: ninety idle seconds take no time, and no test is flaky.
+// The API server of the tests plays a script, with one response for each request. It speaks real
+// HTTP, but over a net.Pipe, so that everything can run in a testing/synctest bubble. There, the
+// clock stops while any goroutine runs, and jumps ahead when all of them wait. So ninety idle
+// seconds take no time, and no test is flaky.
 
 package wire
 
@@ -17,21 +17,21 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// script is a server. After its last answer it is over, and any further request is left without
-// one.
+// script is a server. After its last response the script is over, and further requests get no
+// response.
 type script struct {
 	client *Client
 
-	mu       sync.Mutex
-	answers  []http.HandlerFunc
-	requests []string    // what was asked, in words
-	times    []time.Time // and when
-	over     chan struct{}
+	mu        sync.Mutex
+	responses []http.HandlerFunc
+	requests  []string    // descriptions
+	times     []time.Time // of the requests
+	over      chan struct{}
 }
 
-// play starts a server with these answers and a client for it.
-func play(t *testing.T, answers ...http.HandlerFunc) *script {
-	s := &script{answers: answers, over: make(chan struct{})}
+// play starts a server with these responses, and a client for it.
+func play(t *testing.T, responses ...http.HandlerFunc) *script {
+	s := &script{responses: responses, over: make(chan struct{})}
 	network := &network{calls: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: s}
 	go server.Serve(network)
@@ -46,21 +46,21 @@ func play(t *testing.T, answers ...http.HandlerFunc) *script {
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	answer := neverAnswer
+	respond := neverRespond
 	switch n := len(s.requests); {
-	case n < len(s.answers):
-		answer = s.answers[n]
-	case n == len(s.answers):
+	case n < len(s.responses):
+		respond = s.responses[n]
+	case n == len(s.responses):
 		close(s.over)
 	}
-	s.requests = append(s.requests, inWords(r))
+	s.requests = append(s.requests, describeRequest(r))
 	s.times = append(s.times, time.Now())
 	s.mu.Unlock()
-	answer(w, r)
+	respond(w, r)
 }
 
-// inWords says what a request asks for. The timeout of a watch is random, so it is left out.
-func inWords(r *http.Request) string {
+// describeRequest describes a request, without the timeout of a watch, which is random.
+func describeRequest(r *http.Request) string {
 	query := r.URL.Query()
 	if query.Get("watch") == "true" && query.Get("allowWatchBookmarks") == "true" && query.Get("timeoutSeconds") >= "300" {
 		return "watch from " + query.Get("resourceVersion")
@@ -75,15 +75,15 @@ func (s *script) requested() []string {
 	return s.requests
 }
 
-// waited returns how long the client took between two requests, counted from 0.
+// waited returns the time between two requests. The first one is number 0.
 func (s *script) waited(from, to int) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.times[to].Sub(s.times[from])
 }
 
-// follow runs the reflector until the script is over and returns what it reported. Each request
-// comes after all that was learned from the one before it is reported, so nothing is missed.
+// follow runs the reflector until the script is over and returns the reported events. The reflector
+// reports all events of one response before it sends the next request, so none is missed.
 func (s *script) follow(t *testing.T, reflector *Reflector) []string {
 	ctx, cancel := context.WithCancel(t.Context())
 	events, ended := make(chan Event), make(chan struct{})
@@ -104,8 +104,7 @@ func (s *script) follow(t *testing.T, reflector *Reflector) []string {
 	}
 }
 
-// describe says what an event reports, such as "ADDED a at 5": the object a, as of resourceVersion
-// 5.
+// describe describes an event. "ADDED a at 5" is the object a at the resourceVersion 5.
 func describe(event Event) string {
 	return fmt.Sprintf("%s %s at %s", event.Type, event.Object.Name, event.Object.ResourceVersion)
 }

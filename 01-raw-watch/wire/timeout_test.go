@@ -1,4 +1,5 @@
-// How a Reflector goes on after a timeout. The times are the real ones, by the bubble's clock.
+// How a Reflector continues after a timeout. The durations are the real ones, but the bubble's
+// clock jumps over them.
 
 package wire
 
@@ -18,18 +19,18 @@ func TestTimeouts(t *testing.T) {
 		wantNext string        // what is requested after the timeout
 		wantWait time.Duration // in whole seconds, because jitter adds a fraction
 	}{
-		"a watch that is ended because it is idle is resumed": {
+		"a watch that ends because it is idle is resumed": {
 			server:   []http.HandlerFunc{list(10), stream(added(pod("a", 11)), quiet)},
 			wantNext: "watch from 11",
 			wantWait: watchTimeout,
 		},
-		"one that is ended in the middle of an object is resumed before that object": {
+		"a watch that ends in the middle of an object is resumed before that object": {
 			server:   []http.HandlerFunc{list(10), stream(half(added(pod("a", 11))), quiet)},
 			wantNext: "watch from 10",
 			wantWait: watchTimeout,
 		},
-		"a list that never gets an answer is requested again": {
-			server:   []http.HandlerFunc{neverAnswer},
+		"a list that never gets a response is requested again": {
+			server:   []http.HandlerFunc{neverRespond},
 			wantNext: "list limit=500",
 			wantWait: requestTimeout,
 		},
@@ -43,7 +44,7 @@ func TestTimeouts(t *testing.T) {
 
 				last := len(test.server)
 				if got := server.requested()[last]; got != test.wantNext {
-					t.Errorf("then %q was requested, want %q", got, test.wantNext)
+					t.Errorf("the next request is %q, want %q", got, test.wantNext)
 				}
 				if got := server.waited(last-1, last).Truncate(time.Second); got != test.wantWait {
 					t.Errorf("it waited %v, want %v", got, test.wantWait)

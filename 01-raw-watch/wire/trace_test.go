@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The README shows such lines, and tools count them: the format is a promise.
+// The README shows such lines, and tools count them, so their format must not change.
 func TestTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var printed strings.Builder
@@ -41,8 +41,8 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// A request that got no answer is traced too, with the reason.
-func TestTraceOfARequestWithoutAnswer(t *testing.T) {
+// A request that got no response is traced, too, with the reason.
+func TestTraceOfARequestWithoutAResponse(t *testing.T) {
 	var printed strings.Builder
 	client := clientOf(t, "", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	client.TraceTo(&printed)
@@ -50,6 +50,6 @@ func TestTraceOfARequestWithoutAnswer(t *testing.T) {
 	client.Do(t.Context(), http.MethodDelete, "/api/v1/namespaces/default/pods/a", nil, nil, nil)
 
 	if got := printed.String(); !strings.HasPrefix(got, "> DELETE /api/v1/namespaces/default/pods/a  ") || !strings.HasSuffix(got, "EOF\n") {
-		t.Errorf("traced %q", got)
+		t.Errorf("got the trace %q, want one line with the request and EOF", got)
 	}
 }
