@@ -33,7 +33,7 @@ func TestController(t *testing.T) {
 	ten := time.Date(2026, time.January, 1, 10, 0, 0, 0, time.UTC)
 	r := &reconciler{Client: api, apiReader: api, clock: clocktesting.NewFakePassiveClock(ten)}
 
-	for range 2 { // the first time for the Deployment, then for the status
+	for range 2 { // the first call writes the Deployment, the second one the status
 		result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(stored)})
 		if err != nil {
 			t.Fatal(err)

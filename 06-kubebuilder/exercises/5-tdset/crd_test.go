@@ -78,7 +78,7 @@ var generate = sync.OnceValues(func() ([]byte, error) {
 		}
 		file, line, _ := strings.Cut(found.Pos, ":")
 		problem := fmt.Errorf("%s:%s: %s", filepath.Base(file), line, found.Msg)
-		if !slices.ContainsFunc(problems, func(said error) bool { return said != nil && said.Error() == problem.Error() }) {
+		if !slices.ContainsFunc(problems, func(p error) bool { return p != nil && p.Error() == problem.Error() }) {
 			problems = append(problems, problem)
 		}
 	}
@@ -127,14 +127,14 @@ type server struct {
 var newServer = sync.OnceValues(func() (*server, error) {
 	text, err := generate()
 	if err != nil {
-		return nil, fmt.Errorf("controller-gen makes no CRD: %w", err)
+		return nil, fmt.Errorf("controller-gen: %w", err)
 	}
 	s := &server{}
 	if err := yaml.Unmarshal(text, &s.crd); err != nil {
 		return nil, err
 	}
 	if len(s.crd.Spec.Versions) == 0 {
-		return nil, errors.New("controller-gen makes no CRD: it finds no kind among the types. A kind embeds TypeMeta and ObjectMeta")
+		return nil, errors.New("controller-gen finds no kind among the types, so there is no CRD: a kind embeds TypeMeta and ObjectMeta")
 	}
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(&s.crd)
 	s.crd.Status.StoredVersions = []string{"v1"} // as the server does
@@ -161,13 +161,13 @@ func theServer(t *testing.T) *server {
 	t.Helper()
 	s, err := newServer()
 	if err != nil {
-		t.Fatal("there is no CRD to judge TDSets by")
+		t.Fatal("there is no CRD: see TestCRD")
 	}
 	return s
 }
 
-// create takes the API server's steps in the same order: it changes object to what would be stored,
-// and returns the errors for which it is refused.
+// create takes the same steps as the API server: it changes object to what would be stored, and
+// returns the errors for which it is refused.
 func (s *server) create(ctx context.Context, object map[string]any) field.ErrorList {
 	pruning.Prune(object, s.schema, true)
 	defaulting.Default(object, s.schema)

@@ -37,44 +37,43 @@ type TDSet struct {
 
 // TDSetSpec is the desired state of a TDSet.
 type TDSetSpec struct {
-	// Container is the container of every Pod.
+	// Container is what every Pod runs.
 	Container Container `json:"container"`
-	// Service makes the Pods reachable for others. Only chapter 07's controller uses it.
+	// Service asks for a Service. Nothing uses it before chapter 07.
 	Service *Service `json:"service,omitempty"`
-	// SchedulingConfig lists the windows of the day, at most 24, no two of them with the same
-	// hours. (19 to 0 and 19 to 24 are the same hours.) The error names startTime and endTime. If
+	// SchedulingConfig are the windows of the day, at most 24, no two of them with the same hours.
+	// (19 to 0 and 19 to 24 are the same hours.) The error names startTime and endTime. Where
 	// windows overlap, the first one counts.
 	SchedulingConfig []Scheduling `json:"schedulingConfig"`
 	// DefaultReplica is the number of replicas outside of all windows, 1 to 1000. The default is 1.
 	DefaultReplica int32 `json:"defaultReplica"`
-	// IntervalMint is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
-	// that often. Without it, the controller looks at it only when an object or the active window
-	// changes.
+	// IntervalMint is the most minutes that may pass before the controller checks the TDSet again,
+	// even if nothing has changed, 1 to 1440. Without it, there is no limit.
 	IntervalMint int32 `json:"intervalMint,omitempty"`
 }
 
-// Container is the container of every Pod.
+// Container is what every Pod runs.
 type Container struct {
 	// Image has 1 to 512 characters.
 	Image string `json:"image"`
-	// Port is the port on which it listens, 1 to 65535.
+	// Port is the port that the container listens on, 1 to 65535.
 	Port int32 `json:"port"`
 }
 
-// Service makes the Pods reachable for others.
+// Service is how the Pods are reached.
 type Service struct {
 	// Port is the port of the Service, 1 to 65535.
 	Port int32 `json:"port"`
 }
 
-// Scheduling is a window of the day, in hours of UTC, and its number of replicas. It includes its
-// start and excludes its end. If its end isn't after its start, it continues past midnight. Start
-// and end differ. If they don't, the error names startTime and endTime, and says that the whole day
-// is 0 to 24.
+// Scheduling is a window of the day, in hours of UTC, and the number of replicas in it. It begins
+// at StartTime and ends at EndTime. If EndTime isn't after StartTime, the window ends on the next
+// day. StartTime and EndTime must differ. The error for equal ones names startTime and endTime, and
+// says that the whole day is 0 to 24.
 type Scheduling struct {
-	// StartTime is the first hour of the window, 0 to 23.
+	// StartTime is the hour at which the window begins, 0 to 23.
 	StartTime int `json:"startTime"`
-	// EndTime is the hour after the last one of the window, 0 to 24. 0 and 24 both mean midnight.
+	// EndTime is the hour at which the window ends, 0 to 24. 0 and 24 both mean midnight.
 	EndTime int `json:"endTime"`
 	// Replica is the number of replicas in this window, 0 to 1000.
 	Replica int32 `json:"replica"`
@@ -85,8 +84,8 @@ type TDSetStatus struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Ready. It is a map, so each field manager owns its own
-	// entries.
+	// Conditions has one entry, of the type Ready. The list is a map, so each entry has its own
+	// owners.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -4,56 +4,56 @@
 // accepts. The others are about the validator: judge by itself, and then the webhook. crd_test.go
 // has controller-gen and the API server as functions.
 //
-// As given, the CRD has only what follows from the Go types, and nobody is warned. `workshop test`
-// checks these failures:
+// As given, the CRD has only what follows from the Go types, and the validator accepts everything.
+// `workshop test` checks these failures:
 //
-// fails: TestCRD/kubectl get tds
-// says: the resource's short names are [], want tds
+// fails: TestCRD/the short name is tds
+// says: the short names are [], want tds
 //
-// fails: TestCRD/kubectl get shows whether it is available, why, and its age
+// fails: TestCRD/kubectl get shows the columns Ready, Message and Age
 // says: ["Ready: True" "Message: from hour 9 to 17" "Age: 2026-01-01T08:59:50Z"]
 //
-// fails: TestCRD/the status has an endpoint of its own
-// says: the status has no endpoint of its own
+// fails: TestCRD/the status is a subresource
+// says: the status isn't a subresource
 //
-// fails: TestTaken/taken: a TDSet without defaultReplica, which is 1 then
+// fails: TestAccepted/defaultReplica is optional and 1 by default
 // says: it is refused: spec.defaultReplica: Required value
 //
-// fails: TestRefused/refused: a name with more than 63 characters
-// says: a name with 64 characters: it is taken, want a refusal that names metadata.name
+// fails: TestRefused/a name with more than 63 characters
+// says: a name with 64 characters: it is accepted, want an error that names metadata.name
 //
-// fails: TestRefused/refused: a port that isn't 1 to 65535
-// says: the container's port 0: it is taken, want a refusal that names spec.container.port
+// fails: TestRefused/a port out of range
+// says: the container's port 0: it is accepted, want an error that names spec.container.port
 //
-// fails: TestRefused/refused: an image that hasn't 1 to 512 characters
-// says: an empty image: it is taken, want a refusal that names spec.container.image
+// fails: TestRefused/an image that is empty or too long
+// says: an empty image: it is accepted, want an error that names spec.container.image
 //
-// fails: TestRefused/refused: a number of replicas that isn't 0 to 1000 in a window, or 1 to 1000 outside
-// says: 0 outside: it is taken, want a refusal that names spec.defaultReplica
+// fails: TestRefused/a number of replicas out of range
+// says: defaultReplica 0: it is accepted, want an error that names spec.defaultReplica
 //
-// fails: TestRefused/refused: an interval that isn't 1 to 1440 minutes
-// says: an interval of 0 minutes: it is taken, want a refusal that names spec.intervalMint
+// fails: TestRefused/an interval out of range
+// says: an interval of 0 minutes: it is accepted, want an error that names spec.intervalMint
 //
-// fails: TestRefused/refused: a window that doesn't begin with an hour from 0 to 23
-// says: a window from 24 to 0: it is taken, want a refusal that names spec.schedulingConfig[0]
+// fails: TestRefused/a startTime that isn't an hour from 0 to 23
+// says: a window from 24 to 0: it is accepted, want an error that names spec.schedulingConfig[0]
 //
-// fails: TestRefused/refused: a window that doesn't end with an hour from 0 to 24
-// says: a window from 7 to 25: it is taken, want a refusal that names spec.schedulingConfig[0]
+// fails: TestRefused/an endTime that isn't an hour from 0 to 24
+// says: a window from 7 to 25: it is accepted, want an error that names spec.schedulingConfig[0]
 //
-// fails: TestRefused/refused: a window whose start is its end
-// says: a window from 0 to 0: it is taken, want a refusal that names spec.schedulingConfig[0]
+// fails: TestRefused/a window with equal start and end
+// says: a window from 0 to 0: it is accepted, want an error that names spec.schedulingConfig[0]
 //
-// fails: TestRefused/refused: two windows with the same hours
-// says: 19 to 0, and 19 to 24: it is taken, want a refusal that names spec.schedulingConfig
+// fails: TestRefused/two windows with the same hours
+// says: 19 to 0, and 19 to 24: it is accepted, want an error that names spec.schedulingConfig
 //
-// fails: TestRefused/refused: more than 24 windows
-// says: a schedule with 25 windows: it is taken, want a refusal that names spec.schedulingConfig
+// fails: TestRefused/more than 24 windows
+// says: a schedule with 25 windows: it is accepted, want an error that names spec.schedulingConfig
 //
 // fails: TestJudge
-// says: judge says nothing of a schedule without windows, want a warning
+// says: judge returned no warning for a schedule without windows, want one
 //
 // fails: TestValidator
-// says: ValidateCreate says nothing of a TDSet without windows, want a warning
+// says: ValidateCreate returned no warning for a TDSet without windows, want one
 
 package main
 
@@ -90,15 +90,15 @@ func TestCRD(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, marker := range unknown {
-				t.Errorf("%s: no generator knows this marker, so it does nothing. A typo?", marker)
+				t.Errorf("%s: no generator knows this marker, so it does nothing: is it misspelled?", marker)
 			}
 		},
-		"kubectl get tds": func(t *testing.T) {
+		"the short name is tds": func(t *testing.T) {
 			if got := s.crd.Spec.Names.ShortNames; !slices.Equal(got, []string{"tds"}) {
-				t.Errorf("the resource's short names are %q, want tds", got)
+				t.Errorf("the short names are %q, want tds", got)
 			}
 		},
-		"kubectl get shows whether it is available, why, and its age": func(t *testing.T) {
+		"kubectl get shows the columns Ready, Message and Age": func(t *testing.T) {
 			object := tdset(nil)
 			object["metadata"].(map[string]any)["creationTimestamp"] = "2026-01-01T08:59:50Z"
 			object["status"] = map[string]any{"conditions": []any{
@@ -107,12 +107,12 @@ func TestCRD(t *testing.T) {
 			}}
 			want := []string{"Ready: True", "Message: from hour 9 to 17", "Age: 2026-01-01T08:59:50Z"}
 			if got := s.columns(t, object); !slices.Equal(got, want) {
-				t.Errorf("the columns beside the name show\n%q, want\n%q", got, want)
+				t.Errorf("the columns after the name are\n%q, want\n%q", got, want)
 			}
 		},
-		"the status has an endpoint of its own": func(t *testing.T) {
+		"the status is a subresource": func(t *testing.T) {
 			if sub := s.crd.Spec.Versions[0].Subresources; sub == nil || sub.Status == nil {
-				t.Error("the status has no endpoint of its own: a write to the TDSet writes it too, and the controller's writes are answered 404")
+				t.Error("the status isn't a subresource: a write of the TDSet also changes the status, and the controller's writes of the status get a 404")
 			}
 		},
 	} {
@@ -137,32 +137,32 @@ func (s *server) columns(t *testing.T, object map[string]any) (all []string) {
 	return all
 }
 
-func TestTaken(t *testing.T) {
+func TestAccepted(t *testing.T) {
 	s := theServer(t)
 	for sentence, each := range map[string]map[string]map[string]any{
-		"taken: the example": {"manifests/tdset.yaml": tdset(nil)},
-		"taken: any window within a day, up to midnight, and past it": {
+		"the example": {"manifests/tdset.yaml": tdset(nil)},
+		"windows within a day, up to midnight, and past it": {
 			"0 to 24":  tdset(windows("0-24")),
 			"19 to 24": tdset(windows("19-24")),
 			"19 to 0":  tdset(windows("19-0")),
 			"22 to 6":  tdset(windows("22-6")),
 			"23 to 0":  tdset(windows("23-0")),
 		},
-		"taken: windows that overlap, but haven't all hours in common": {
+		"windows that overlap without being equal": {
 			"8 to 12, and 10 to 14": tdset(windows("8-12", "10-14")),
 			"9 to 12, and 9 to 17":  tdset(windows("9-12", "9-17")),
 			"9 to 17, and 12 to 17": tdset(windows("9-17", "12-17")),
 			"9 to 17, and 17 to 9":  tdset(windows("9-17", "17-9")),
 		},
-		"taken: from no windows to 24": {
+		"0 to 24 windows": {
 			"no windows": tdset(windows()),
 			"24 windows": tdset(windows(hours(24)...)),
 		},
-		"taken: the smallest numbers and the largest, and 512 characters": {
+		"the smallest and largest valid values": {
 			"no replicas in a window":      tdset(inWindow("replica", 0)),
 			"1000 replicas in a window":    tdset(inWindow("replica", 1000)),
-			"1 replica outside":            tdset(set(1, "defaultReplica")),
-			"1000 replicas outside":        tdset(set(1000, "defaultReplica")),
+			"defaultReplica 1":             tdset(set(1, "defaultReplica")),
+			"defaultReplica 1000":          tdset(set(1000, "defaultReplica")),
 			"port 1":                       tdset(all(set(1, "container", "port"), set(1, "service", "port"))),
 			"port 65535":                   tdset(all(set(65535, "container", "port"), set(65535, "service", "port"))),
 			"an interval of 1 minute":      tdset(set(1, "intervalMint")),
@@ -177,12 +177,12 @@ func TestTaken(t *testing.T) {
 				if refused := s.create(t.Context(), object); len(refused) > 0 {
 					t.Errorf("%s: it is refused: %v", what, refused.ToAggregate())
 				} else if difference := cmp.Diff(sent, object); difference != "" {
-					t.Errorf("%s: as it was sent (-), and as it is stored (+):\n%s", what, difference)
+					t.Errorf("%s: the stored object differs (-sent +stored):\n%s", what, difference)
 				}
 			}
 		})
 	}
-	t.Run("taken: a TDSet without defaultReplica, which is 1 then", func(t *testing.T) {
+	t.Run("defaultReplica is optional and 1 by default", func(t *testing.T) {
 		object := tdset(drop("defaultReplica"))
 		if refused := s.create(t.Context(), object); len(refused) > 0 {
 			t.Errorf("it is refused: %v", refused.ToAggregate())
@@ -196,65 +196,65 @@ func TestRefused(t *testing.T) {
 	s := theServer(t)
 	const first, second = "spec.schedulingConfig[0]", "spec.schedulingConfig[1]"
 	for sentence, test := range map[string]struct {
-		// says are words that the message must contain. If there are none, any message will do.
+		// says lists words that the message must contain. If it is empty, any message is right.
 		says []string
-		// each is refused because of a field, or of one inside it.
+		// each is a list of objects that must be refused.
 		each []attempt
 	}{
-		"refused: a name with more than 63 characters": {[]string{"63"}, []attempt{
+		"a name with more than 63 characters": {[]string{"63"}, []attempt{
 			{"a name with 64 characters", named(64), "metadata.name"},
 		}},
-		"refused: a port that isn't 1 to 65535": {nil, []attempt{
+		"a port out of range": {nil, []attempt{
 			{"the container's port 0", tdset(set(0, "container", "port")), "spec.container.port"},
 			{"the container's port 65536", tdset(set(65536, "container", "port")), "spec.container.port"},
 			{"the Service's port 0", tdset(set(0, "service", "port")), "spec.service.port"},
 			{"the Service's port 65536", tdset(set(65536, "service", "port")), "spec.service.port"},
 		}},
-		"refused: an image that hasn't 1 to 512 characters": {nil, []attempt{
+		"an image that is empty or too long": {nil, []attempt{
 			{"an empty image", tdset(set("", "container", "image")), "spec.container.image"},
 			{"an image with 513 characters", tdset(set(strings.Repeat("i", 513), "container", "image")), "spec.container.image"},
 		}},
-		"refused: a number of replicas that isn't 0 to 1000 in a window, or 1 to 1000 outside": {nil, []attempt{
-			{"-1 in a window", tdset(inWindow("replica", -1)), first + ".replica"},
-			{"1001 in a window", tdset(inWindow("replica", 1001)), first + ".replica"},
-			{"0 outside", tdset(set(0, "defaultReplica")), "spec.defaultReplica"},
-			{"1001 outside", tdset(set(1001, "defaultReplica")), "spec.defaultReplica"},
+		"a number of replicas out of range": {nil, []attempt{
+			{"-1 replicas in a window", tdset(inWindow("replica", -1)), first + ".replica"},
+			{"1001 replicas in a window", tdset(inWindow("replica", 1001)), first + ".replica"},
+			{"defaultReplica 0", tdset(set(0, "defaultReplica")), "spec.defaultReplica"},
+			{"defaultReplica 1001", tdset(set(1001, "defaultReplica")), "spec.defaultReplica"},
 		}},
-		"refused: an interval that isn't 1 to 1440 minutes": {nil, []attempt{
+		"an interval out of range": {nil, []attempt{
 			{"an interval of 0 minutes", tdset(set(0, "intervalMint")), "spec.intervalMint"},
 			{"an interval of 1441 minutes", tdset(set(1441, "intervalMint")), "spec.intervalMint"},
 		}},
-		"refused: a window that doesn't begin with an hour from 0 to 23": {nil, []attempt{
+		"a startTime that isn't an hour from 0 to 23": {nil, []attempt{
 			{"a window from 24 to 24", tdset(windows("24-24")), first},
 			{"a window from 24 to 0", tdset(windows("24-0")), first},
 			{"a window from 24 to 7", tdset(windows("24-7")), first},
 			{"a window from -1 to 7", tdset(windows("-1-7")), first},
 			{"a window from 9.5", tdset(inWindow("startTime", 9.5)), first},
 		}},
-		"refused: a window that doesn't end with an hour from 0 to 24": {nil, []attempt{
+		"an endTime that isn't an hour from 0 to 24": {nil, []attempt{
 			{"a window from 7 to 25", tdset(windows("7-25")), first},
 			{"a window from 7 to -1", tdset(windows("7--1")), first},
 		}},
-		"refused: a window whose start is its end": {[]string{"startTime", "endTime", "24"}, []attempt{
+		"a window with equal start and end": {[]string{"startTime", "endTime", "24"}, []attempt{
 			{"a window from 0 to 0", tdset(windows("0-0")), first},
-			{"a window from 9 to 9, the second one", tdset(windows("19-0", "9-9")), second},
+			{"a second window from 9 to 9", tdset(windows("19-0", "9-9")), second},
 		}},
-		"refused: two windows with the same hours": {[]string{"startTime", "endTime"}, []attempt{
+		"two windows with the same hours": {[]string{"startTime", "endTime"}, []attempt{
 			{"9 to 17, and 9 to 17", tdset(windows("9-17", "9-17")), "spec.schedulingConfig"},
 			{"9 to 17, 7 to 9, and 9 to 17", tdset(windows("9-17", "7-9", "9-17")), "spec.schedulingConfig"},
 			{"19 to 0, and 19 to 24", tdset(windows("19-0", "19-24")), "spec.schedulingConfig"},
-			{"two with unlike replicas", tdset(all(windows("9-17", "9-17"), inWindow("replica", 0))), "spec.schedulingConfig"},
+			{"the same hours with different replicas", tdset(all(windows("9-17", "9-17"), inWindow("replica", 0))), "spec.schedulingConfig"},
 		}},
-		"refused: more than 24 windows": {nil, []attempt{
+		"more than 24 windows": {nil, []attempt{
 			{"a schedule with 25 windows", tdset(windows(append(hours(24), "0-2")...)), "spec.schedulingConfig"},
 		}},
-		"refused: something left out that can't be": {nil, []attempt{
+		"a missing required field": {nil, []attempt{
 			{"no spec", map[string]any{"apiVersion": "schedule.rs/v1", "kind": "TDSet", "metadata": map[string]any{"name": "a"}}, "spec"},
 			{"no container", tdset(drop("container")), "spec.container"},
 			{"no image", tdset(drop("container", "image")), "spec.container.image"},
 			{"no port", tdset(drop("container", "port")), "spec.container.port"},
 			{"a Service without a port", tdset(set(map[string]any{}, "service")), "spec.service.port"},
-			{"nothing about windows, not even that there are none", tdset(drop("schedulingConfig")), "spec.schedulingConfig"},
+			{"no schedulingConfig", tdset(drop("schedulingConfig")), "spec.schedulingConfig"},
 			{"a window without a start", tdset(inWindow("startTime", nil)), first + ".startTime"},
 			{"a window without an end", tdset(inWindow("endTime", nil)), first + ".endTime"},
 			{"a window without a number of replicas", tdset(inWindow("replica", nil)), first + ".replica"},
@@ -264,22 +264,23 @@ func TestRefused(t *testing.T) {
 			for _, attempt := range test.each {
 				refused := s.create(t.Context(), attempt.object)
 				if len(refused) == 0 {
-					t.Errorf("%s: it is taken, want a refusal that names %s", attempt.what, attempt.at)
+					t.Errorf("%s: it is accepted, want an error that names %s", attempt.what, attempt.at)
 					continue
 				}
 				text := refused.ToAggregate().Error()
 				ownWords := len(test.says) == 0 || !strings.Contains(text, "failed rule")
 				if !slices.ContainsFunc(refused, func(r *field.Error) bool { return names(r, attempt.at) }) {
-					t.Errorf("%s: it is refused,\n%s\nwant a refusal that names %s", attempt.what, text, attempt.at)
+					t.Errorf("%s: it is refused:\n%s\nwant an error that names %s", attempt.what, text, attempt.at)
 				} else if !ownWords || !containsAll(text, test.says) {
-					t.Errorf("%s: it is refused,\n%s\nwant a message of your own, for people, with the words %q", attempt.what, text, test.says)
+					t.Errorf("%s: it is refused:\n%s\nwant a message in the marker, which contains the words %q", attempt.what, text, test.says)
 				}
 			}
 		})
 	}
 }
 
-// attempt is an object that must be refused, and the field that the error must name.
+// attempt is an object that must be refused, and the field that the error must name. The field may
+// also be one inside it.
 type attempt struct {
 	what   string
 	object map[string]any
@@ -313,7 +314,7 @@ func (w warning) String() string {
 	return fmt.Sprintf("%s: … %s", w.at, strings.Join(w.says, " … "))
 }
 
-func (w warning) isSaidBy(text string) bool {
+func (w warning) matches(text string) bool {
 	rest, found := strings.CutPrefix(text, w.at+": ")
 	return found && containsAll(rest, w.says)
 }
@@ -321,7 +322,7 @@ func (w warning) isSaidBy(text string) bool {
 func TestJudge(t *testing.T) {
 	defer noPanic(t)
 	if warnings, refused := judge(TDSetSpec{}); len(warnings)+len(refused) == 0 {
-		t.Fatal("judge says nothing of a schedule without windows, want a warning") // the other cases would fail too
+		t.Fatal("judge returned no warning for a schedule without windows, want one") // the other cases would fail, too
 	}
 	const first, second, third = "spec.schedulingConfig[0]", "spec.schedulingConfig[1]", "spec.schedulingConfig[2]"
 	for sentence, test := range map[string]struct {
@@ -329,27 +330,27 @@ func TestJudge(t *testing.T) {
 		warnings []warning
 		refused  []string // the fields
 	}{
-		"the whole day": {parse("0-24"), nil, nil},
-		"windows one after the other, round the day": {parse("9-17", "17-9"), nil, nil},
-		"the example: the hour 0 is in no window":    {parse("9-17", "17-19", "19-0", "1-7", "7-9"), []warning{gap("0 to 1")}, nil},
-		"two gaps: one warning":                      {parse("1-9", "10-24"), []warning{gap("0 to 1", "9 to 10")}, nil},
-		"no windows: all hours are in none":          {nil, []warning{gap("0 to 24")}, nil},
-		"an overlap":                                 {parse("0-12", "10-24"), []warning{{second, []string{first, "10 to 12"}}}, nil},
-		"an overlap past midnight":                   {parse("22-6", "5-23"), []warning{{second, []string{first, "5 to 6", "22 to 23"}}}, nil},
-		"one in the middle of the other, and before": {parse("9-17", "0-24"), []warning{{second, []string{first, "9 to 17"}}}, nil},
+		"one window for the whole day":            {parse("0-24"), nil, nil},
+		"consecutive windows without a gap":       {parse("9-17", "17-9"), nil, nil},
+		"the example: the hour 0 is in no window": {parse("9-17", "17-19", "19-0", "1-7", "7-9"), []warning{gap("0 to 1")}, nil},
+		"two gaps: one warning":                   {parse("1-9", "10-24"), []warning{gap("0 to 1", "9 to 10")}, nil},
+		"no windows: all hours are in no window":  {nil, []warning{gap("0 to 24")}, nil},
+		"an overlap":                              {parse("0-12", "10-24"), []warning{{second, []string{first, "10 to 12"}}}, nil},
+		"an overlap past midnight":                {parse("22-6", "5-23"), []warning{{second, []string{first, "5 to 6", "22 to 23"}}}, nil},
+		"a window inside the next one":            {parse("9-17", "0-24"), []warning{{second, []string{first, "9 to 17"}}}, nil},
 		"an overlap, and hours in no window": {parse("8-12", "10-14"), []warning{
 			{second, []string{first, "10 to 12"}}, gap("0 to 8", "14 to 24"),
 		}, nil},
-		"two overlaps with a third: each is named": {parse("0-10", "20-24", "8-22"), []warning{
+		"a window that overlaps two earlier ones: two warnings": {parse("0-10", "20-24", "8-22"), []warning{
 			{third, []string{first, "8 to 10"}}, {third, []string{second, "20 to 22"}},
 		}, nil},
-		"an hour in three windows belongs to one": {parse("0-12", "10-16", "11-24"), []warning{
+		"an hour in three windows belongs to the first": {parse("0-12", "10-16", "11-24"), []warning{
 			{second, []string{first, "10 to 12"}}, {third, []string{first, "11 to 12"}}, {third, []string{second, "12 to 16"}},
 		}, nil},
-		"one in the middle of the other, but after":   {parse("0-24", "9-17"), nil, []string{second}},
-		"one that two others have between them":       {parse("0-12", "12-24", "9-17"), nil, []string{third}},
-		"one that is there, and again, with 0 for 24": {parse("19-0", "19-24", "0-19"), nil, []string{second}},
-		"two that are never active":                   {parse("0-24", "9-17", "17-9"), nil, []string{second, third}},
+		"a window inside the previous one":     {parse("0-24", "9-17"), nil, []string{second}},
+		"a window covered by two earlier ones": {parse("0-12", "12-24", "9-17"), nil, []string{third}},
+		"the same hours twice, with 0 for 24":  {parse("19-0", "19-24", "0-19"), nil, []string{second}},
+		"two windows that are never active":    {parse("0-24", "9-17", "17-9"), nil, []string{second, third}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			defer noPanic(t)
@@ -358,26 +359,26 @@ func TestJudge(t *testing.T) {
 			for _, r := range refused {
 				fields = append(fields, r.Field)
 				if r.Type != field.ErrorTypeInvalid {
-					t.Errorf("it refuses %s as %q, want %q", r.Field, r.Type, field.ErrorTypeInvalid)
+					t.Errorf("the error for %s has the type %q, want %q", r.Field, r.Type, field.ErrorTypeInvalid)
 				}
 			}
 			if !slices.Equal(fields, test.refused) {
-				t.Errorf("it refuses %q (%v), want %q", fields, refused, test.refused)
+				t.Errorf("judge refuses %q (%v), want %q", fields, refused, test.refused)
 			}
 			if len(test.refused) > 0 {
-				return // a refusal may come with any warnings
+				return // with an error, any warnings are right
 			}
 			left := slices.Clone([]string(warnings))
 			for _, want := range test.warnings {
-				i := slices.IndexFunc(left, want.isSaidBy)
+				i := slices.IndexFunc(left, want.matches)
 				if i < 0 {
-					t.Errorf("it warns of\n%s\nwant a warning such as\n%s", orNothing(left), want)
+					t.Errorf("the warnings are\n%s\nwant one such as\n%s", orNone(left), want)
 					continue
 				}
 				left = slices.Delete(left, i, i+1)
 			}
 			if len(left) > 0 && !t.Failed() {
-				t.Errorf("it warns of this too, want no more:\n%s", strings.Join(left, "\n"))
+				t.Errorf("got these warnings too, want no others:\n%s", strings.Join(left, "\n"))
 			}
 		})
 	}
@@ -392,15 +393,15 @@ func noPanic(t *testing.T) {
 		return
 	}
 	if place := inTypesFile.FindString(string(debug.Stack())); place != "" {
-		t.Errorf("%s: it panics: %v", place, p)
+		t.Errorf("%s: panic: %v", place, p)
 	} else {
-		t.Errorf("what it has returned makes its caller panic: %v. (An error that holds a nil *StatusError isn't nil.)", p)
+		t.Errorf("the caller panics because of what your function returned: %v (an error that holds a nil *StatusError isn't nil)", p)
 	}
 }
 
-func orNothing(lines []string) string {
+func orNone(lines []string) string {
 	if len(lines) == 0 {
-		return "nothing,"
+		return "none,"
 	}
 	return strings.Join(lines, "\n")
 }
@@ -411,23 +412,23 @@ func TestValidator(t *testing.T) {
 	finalized := with(hidden, "metadata", "finalizers", []any{"example.com/a"})
 	updated := with(hidden, "spec", "container", map[string]any{"image": "another", "port": int64(80)})
 	if warnings, err := (tdsetValidator{}).ValidateCreate(t.Context(), &TDSet{}); len(warnings) == 0 && err == nil {
-		t.Fatal("ValidateCreate says nothing of a TDSet without windows, want a warning")
+		t.Fatal("ValidateCreate returned no warning for a TDSet without windows, want one")
 	}
 	for sentence, test := range map[string]struct {
 		old, new map[string]any
 		warning  string // a part of it
 		refused  string // the field; "" if it is accepted
 	}{
-		"the example is made, with a warning":                        {nil, good, "0 to 1", ""},
-		"a window that is never active is refused":                   {nil, hidden, "", "spec.schedulingConfig[1]"},
-		"so it is where the schedule is changed to that":             {good, hidden, "", "spec.schedulingConfig[1]"},
-		"a changed schedule is warned of":                            {good, tdset(windows("1-0")), "0 to 1", ""},
-		"what is stored already is fixed":                            {hidden, good, "0 to 1", ""},
-		"it gets a finalizer, whatever its schedule is":              {hidden, finalized, "", ""},
-		"it gets another image, whatever its schedule is":            {hidden, updated, "", ""},
-		"one whose schedule is changed, and still wrong, is refused": {hidden, tdset(windows("0-24", "8-17")), "", "spec.schedulingConfig[1]"},
-		"the same windows in another order are another schedule":     {tdset(windows("9-17", "0-24")), hidden, "", "spec.schedulingConfig[1]"},
-		"the example gets a finalizer, and nobody is warned again":   {good, with(good, "metadata", "finalizers", []any{"example.com/a"}), "", ""},
+		"the example is created, with a warning":               {nil, good, "0 to 1", ""},
+		"a window that is never active is refused":             {nil, hidden, "", "spec.schedulingConfig[1]"},
+		"a change to a window that is never active is refused": {good, hidden, "", "spec.schedulingConfig[1]"},
+		"a changed schedule gets a warning":                    {good, tdset(windows("1-0")), "0 to 1", ""},
+		"a stored wrong schedule can be fixed":                 {hidden, good, "0 to 1", ""},
+		"a wrong schedule doesn't prevent a new finalizer":     {hidden, finalized, "", ""},
+		"a wrong schedule doesn't prevent a new image":         {hidden, updated, "", ""},
+		"a changed schedule that is still wrong is refused":    {hidden, tdset(windows("0-24", "8-17")), "", "spec.schedulingConfig[1]"},
+		"windows in another order are a changed schedule":      {tdset(windows("9-17", "0-24")), hidden, "", "spec.schedulingConfig[1]"},
+		"a new finalizer for the example causes no warning":    {good, with(good, "metadata", "finalizers", []any{"example.com/a"}), "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			defer noPanic(t)
@@ -441,21 +442,21 @@ func TestValidator(t *testing.T) {
 			}
 			response := admission.WithValidator[*TDSet](types, tdsetValidator{}).Handler.Handle(context.Background(), request)
 			if test.warning != "" && !strings.Contains(strings.Join(response.Warnings, "\n"), test.warning) {
-				t.Errorf("the user is warned of\n%s\nwant a warning with %q", orNothing(response.Warnings), test.warning)
+				t.Errorf("the warnings are\n%s\nwant one with %q", orNone(response.Warnings), test.warning)
 			}
 			if response.Allowed && test.warning == "" && len(response.Warnings) > 0 {
-				t.Errorf("the user is warned of\n%s\nwant no warning: the schedule is as it was", strings.Join(response.Warnings, "\n"))
+				t.Errorf("the warnings are\n%s\nwant none, because the schedule hasn't changed", strings.Join(response.Warnings, "\n"))
 			}
 			switch {
 			case response.Allowed && test.refused != "":
-				t.Errorf("it is taken, want a refusal that names %s", test.refused)
+				t.Errorf("it is accepted, want an error that names %s", test.refused)
 			case !response.Allowed && test.refused == "":
 				t.Errorf("it is refused: %s", response.Result.Message)
 			case !response.Allowed && response.Result.Reason != metav1.StatusReasonInvalid:
-				t.Errorf("it is refused with the reason %s (%s), want Invalid, as the API server's own refusals are: see apierrors.NewInvalid",
+				t.Errorf("it is refused with the reason %s (%s), want Invalid, like the API server's own errors: use apierrors.NewInvalid",
 					response.Result.Reason, response.Result.Message)
 			case !response.Allowed && !strings.Contains(response.Result.Message, test.refused):
-				t.Errorf("it is refused: %s\nwant the field %s in it", response.Result.Message, test.refused)
+				t.Errorf("it is refused: %s\nwant an error that names %s", response.Result.Message, test.refused)
 			}
 		})
 	}

@@ -16,6 +16,6 @@ func TestTheCommittedCRDIsTheGeneratedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile("manifests/crd.yaml"); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("manifests/crd.yaml isn't what controller-gen makes of solution.go (%v): run go generate here", err)
+		t.Errorf("manifests/crd.yaml isn't what controller-gen makes from solution.go (%v): run go generate in this folder", err)
 	}
 }
