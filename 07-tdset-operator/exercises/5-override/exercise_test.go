@@ -2,133 +2,133 @@
 
 // These tests check what Parse, At and Reconcile promise. They call Reconcile as the queue would:
 // after an event, which includes those of its own writes, and when its RequeueAfter is over. They
-// set the clock from one such instant to the next, so a night takes no time.
+// set the clock from one such instant to the next, so no test has to wait.
 //
 // As given, Parse accepts invalid overrides, each override ends too late, and Reconcile reports its
 // beginning again and again. `workshop test` checks these failures:
 //
-// fails: TestParse/too many
-// says: is taken for 1001 replicas until 2026-01-01T22:00:00Z, want an error
+// fails: TestParse/1001 replicas
+// says: is parsed as 1001 replicas until 2026-01-01T22:00:00Z, want an error
 //
-// fails: TestParse/fewer than none
-// says: is taken for -1 replicas until 2026-01-01T22:00:00Z, want an error
+// fails: TestParse/a negative number
+// says: is parsed as -1 replicas until 2026-01-01T22:00:00Z, want an error
 //
-// fails: TestParse/more than 32 bits have
-// says: is taken for 0 replicas until 0001-01-01T00:00:00Z, want an error
+// fails: TestParse/a number of more than 32 bits
+// says: is parsed as 0 replicas until 0001-01-01T00:00:00Z, want an error
 //
-// fails: TestParse/a half one
-// says: is taken for 6 replicas until 0001-01-01T00:00:00Z, want an error
+// fails: TestParse/a fraction
+// says: is parsed as 6 replicas until 0001-01-01T00:00:00Z, want an error
 //
 // fails: TestParse/a number in words
-// says: is taken for 0 replicas until 0001-01-01T00:00:00Z, want an error
+// says: is parsed as 0 replicas until 0001-01-01T00:00:00Z, want an error
 //
 // fails: TestParse/no number
-// says: is taken for 0 replicas until 0001-01-01T00:00:00Z, want an error
+// says: is parsed as 0 replicas until 0001-01-01T00:00:00Z, want an error
 //
 // fails: TestParse/no end
-// says: is taken for 6 replicas until 0001-01-01T00:00:00Z, want an error
+// says: is parsed as 6 replicas until 0001-01-01T00:00:00Z, want an error
 //
 // fails: TestParse/an end in words
-// says: is taken for 6 replicas until 0001-01-01T00:00:00Z, want an error
+// says: is parsed as 6 replicas until 0001-01-01T00:00:00Z, want an error
 //
 // fails: TestParse/an end without a date
-// says: is taken for 6 replicas until 0001-01-01T00:00:00Z, want an error
+// says: is parsed as 6 replicas until 0001-01-01T00:00:00Z, want an error
 //
 // fails: TestParse/an end without an offset
-// says: is taken for 6 replicas until 0001-01-01T00:00:00Z, want an error
+// says: is parsed as 6 replicas until 0001-01-01T00:00:00Z, want an error
 //
-// fails: TestParse/an end that there isn't
-// says: is taken for 6 replicas until 0001-01-01T00:00:00Z, want an error
+// fails: TestParse/a date that doesn't exist
+// says: is parsed as 6 replicas until 0001-01-01T00:00:00Z, want an error
 //
-// fails: TestParse/something after it
-// says: is taken for 6 replicas until 2026-01-01T22:00:00Z, want an error
+// fails: TestParse/text after the override
+// says: is parsed as 6 replicas until 2026-01-01T22:00:00Z, want an error
 //
-// fails: TestParse/something before it
-// says: is taken for 0 replicas until 0001-01-01T00:00:00Z, want an error
+// fails: TestParse/text before the override
+// says: is parsed as 0 replicas until 0001-01-01T00:00:00Z, want an error
 //
-// fails: TestParse/an annotation without one
-// says: is taken for 0 replicas until 0001-01-01T00:00:00Z, want an error
+// fails: TestParse/an empty annotation
+// says: is parsed as 0 replicas until 0001-01-01T00:00:00Z, want an error
 //
-// fails: TestParse/there is no annotation
-// says: it returned 0 replicas until 0001-01-01T00:00:00Z and the error <nil>, want neither
+// fails: TestParse/no annotation
+// says: got 0 replicas until 0001-01-01T00:00:00Z and the error <nil>, want neither
 //
-// fails: TestAt/it ends before the window does
+// fails: TestAt/an override that ends before the window
 // says: 6 replicas, window 9-17, overridden: true, next: 2026-01-01T17:00:00Z; want
 //
-// fails: TestAt/it is in its last window
+// fails: TestAt/the last window before the override's end
 // says: 6 replicas, window default, overridden: true, next: 2026-01-02T09:00:00Z; want
 //
-// fails: TestAt/it ends in an instant
+// fails: TestAt/a nanosecond before the override's end
 // says: 6 replicas, window default, overridden: true, next: 2026-01-02T09:00:00Z; want
 //
-// fails: TestAt/it ends now
+// fails: TestAt/exactly at the override's end
 // says: 6 replicas, window default, overridden: true, next: 2026-01-02T09:00:00Z; want
 //
-// fails: TestAt/it is for as many as there would be
+// fails: TestAt/an override with the scheduled number of replicas
 // says: 5 replicas, window 9-17, overridden: true, next: 2026-01-01T17:00:00Z; want
 //
-// fails: TestAt/the schedule never changes
+// fails: TestAt/an override of a schedule that never changes
 // says: 6 replicas, window 0-24, overridden: true, next: never; want
 //
-// fails: TestAt/it is over, and nothing ever changes
+// fails: TestAt/an expired override of a schedule that never changes
 // says: 6 replicas, window 0-24, overridden: true, next: never; want
 //
 // fails: TestNext
-// says: override until 15:00: something changes at 15:01, and before that the next instant that matters was 17:00
+// says: override until 15:00: the state changes at 15:01, before Next, which was 17:00
 //
-// fails: TestReconcile/somebody has to get through tonight
-// says: the time brought it at [17:00 21:00 09:00], want at [17:00 21:00 22:00 09:00]
+// fails: TestReconcile/an override that ends after the last window
+// says: RequeueAfter led to calls at [17:00 21:00 09:00], want [17:00 21:00 22:00 09:00]
 //
-// fails: TestReconcile/it ends with a window
+// fails: TestReconcile/an override that ends with a window
 // says: "21:00 OverrideEnded"
 //
-// fails: TestReconcile/it ends between two seconds
-// says: the time brought it at [17:00], want at [16:30:00.5 17:00]
+// fails: TestReconcile/an override that ends in the middle of a second
+// says: RequeueAfter led to calls at [17:00], want [16:30:00.5 17:00]
 //
-// fails: TestReconcile/it is for as many as there are
-// says: the time brought it at [], want at [16:30]
+// fails: TestReconcile/an override with the scheduled number of replicas
+// says: RequeueAfter led to calls at [], want [16:30]
 //
-// fails: TestReconcile/the schedule never changes
-// says: the time brought it at [], want at [22:00]
+// fails: TestReconcile/an override of a schedule that never changes
+// says: RequeueAfter led to calls at [], want [22:00]
 //
-// fails: TestReconcile/it is longer and higher after a while
-// says: the time brought it at [17:00 21:00], want at [17:00 21:00 23:00]
+// fails: TestReconcile/an override that is extended and increased
+// says: RequeueAfter led to calls at [17:00 21:00], want [17:00 21:00 23:00]
 //
-// fails: TestReconcile/it is removed before its end
+// fails: TestReconcile/an override that is removed before its end
 // says: "16:30 OverrideEnded"
 //
-// fails: TestReconcile/events bring it all the time
-// says: the time brought it at [17:00 21:00], want at [17:00 21:00 22:00]
+// fails: TestReconcile/events that change nothing
+// says: RequeueAfter led to calls at [17:00 21:00], want [17:00 21:00 22:00]
 //
-// fails: TestReconcile/the program restarts
-// says: the time brought it at [17:00 21:00], want at [17:00 21:00 22:00]
+// fails: TestReconcile/the program restarts during the override, and after it
+// says: RequeueAfter led to calls at [17:00 21:00], want [17:00 21:00 22:00]
 //
-// fails: TestReconcile/the program is down when it ends
+// fails: TestReconcile/the program is down when the override ends
 // says: "22:30 OverrideEnded"
 //
 // fails: TestReconcile/the status can't be written for a minute
-// says: the time brought it at [17:00 21:00], want at [17:00 21:00 22:00]
+// says: RequeueAfter led to calls at [17:00 21:00], want [17:00 21:00 22:00]
 //
-// fails: TestReconcile/it is none
+// fails: TestReconcile/an invalid override
 // says: "16:00 OverrideInvalid"
 //
-// fails: TestReconcile/it is none, then another that is none, and then one
-// says: the time brought it at [17:00 21:00], want at [17:00 21:00 22:00]
+// fails: TestReconcile/two invalid overrides, and then a valid one
+// says: RequeueAfter led to calls at [17:00 21:00], want [17:00 21:00 22:00]
 //
-// fails: TestReconcile/one is in force, and made none
+// fails: TestReconcile/an override that becomes invalid while it is in force
 // says: "21:30 OverrideEnded"
 //
-// fails: TestComesAgain/a write takes no time
-// says: it returned RequeueAfter 12h0m0s at 21:00, so it comes again at 09:00; the override ends at 22:00
+// fails: TestRequeueAfter/a write takes no time
+// says: at 21:00 RequeueAfter is 12h0m0s, so the next call is at 09:00, but the override ends at 22:00
 //
-// fails: TestComesAgain/a write takes 40 seconds
-// says: it returned RequeueAfter 12h0m0s at 21:00:40, so it comes again at 09:00:40; the override ends at 22:00
+// fails: TestRequeueAfter/a write takes 40 seconds
+// says: at 21:00:40 RequeueAfter is 12h0m0s, so the next call is at 09:00:40, but the override ends at 22:00
 //
-// fails: TestComesAgain/a write ends when the override does
-// says: it returned RequeueAfter 12h0m0s at 22:00, so it comes again at 10:00; the override ends at 22:00
+// fails: TestRequeueAfter/a write ends when the override does
+// says: at 22:00 RequeueAfter is 12h0m0s, so the next call is at 10:00, but the override ends at 22:00
 //
-// fails: TestComesAgain/a write ends after the override does
-// says: it returned RequeueAfter 12h0m0s at 23:00, so it comes again at 11:00; the override ends at 22:00
+// fails: TestRequeueAfter/a write ends after the override does
+// says: at 23:00 RequeueAfter is 12h0m0s, so the next call is at 11:00, but the override ends at 22:00
 
 package override
 
@@ -172,25 +172,25 @@ func TestParse(t *testing.T) {
 		text string
 		want *Override // nil means that it is invalid
 	}{
-		"as it should be":           {"6 until 2026-01-01T22:00:00Z", &Override{6, ten}},
-		"with an offset":            {"6 until 2026-01-01T23:00:00+01:00", &Override{6, ten}},
-		"none at all":               {"0 until 2026-01-01T22:00:00Z", &Override{0, ten}},
-		"as many as there can be":   {"1000 until 2026-01-01T22:00:00Z", &Override{maxReplicas, ten}},
-		"over since long":           {"6 until 1999-12-31T23:59:59Z", &Override{6, time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC)}},
-		"too many":                  {"1001 until 2026-01-01T22:00:00Z", nil},
-		"fewer than none":           {"-1 until 2026-01-01T22:00:00Z", nil},
-		"more than 32 bits have":    {"4294967302 until 2026-01-01T22:00:00Z", nil},
-		"a half one":                {"6.5 until 2026-01-01T22:00:00Z", nil},
-		"a number in words":         {"six until 2026-01-01T22:00:00Z", nil},
-		"no number":                 {"until 2026-01-01T22:00:00Z", nil},
-		"no end":                    {"6", nil},
-		"an end in words":           {"6 until tonight", nil},
-		"an end without a date":     {"6 until 22:00", nil},
-		"an end without an offset":  {"6 until 2026-01-01T22:00:00", nil},
-		"an end that there isn't":   {"6 until 2026-02-30T22:00:00Z", nil},
-		"something after it":        {"6 until 2026-01-01T22:00:00Z or so", nil},
-		"something before it":       {"about 6 until 2026-01-01T22:00:00Z", nil},
-		"an annotation without one": {"", nil},
+		"a valid override":              {"6 until 2026-01-01T22:00:00Z", &Override{6, ten}},
+		"an end with an offset":         {"6 until 2026-01-01T23:00:00+01:00", &Override{6, ten}},
+		"0 replicas":                    {"0 until 2026-01-01T22:00:00Z", &Override{0, ten}},
+		"1000 replicas":                 {"1000 until 2026-01-01T22:00:00Z", &Override{maxReplicas, ten}},
+		"an end in the past":            {"6 until 1999-12-31T23:59:59Z", &Override{6, time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC)}},
+		"1001 replicas":                 {"1001 until 2026-01-01T22:00:00Z", nil},
+		"a negative number":             {"-1 until 2026-01-01T22:00:00Z", nil},
+		"a number of more than 32 bits": {"4294967302 until 2026-01-01T22:00:00Z", nil},
+		"a fraction":                    {"6.5 until 2026-01-01T22:00:00Z", nil},
+		"a number in words":             {"six until 2026-01-01T22:00:00Z", nil},
+		"no number":                     {"until 2026-01-01T22:00:00Z", nil},
+		"no end":                        {"6", nil},
+		"an end in words":               {"6 until tonight", nil},
+		"an end without a date":         {"6 until 22:00", nil},
+		"an end without an offset":      {"6 until 2026-01-01T22:00:00", nil},
+		"a date that doesn't exist":     {"6 until 2026-02-30T22:00:00Z", nil},
+		"text after the override":       {"6 until 2026-01-01T22:00:00Z or so", nil},
+		"text before the override":      {"about 6 until 2026-01-01T22:00:00Z", nil},
+		"an empty annotation":           {"", nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			tdset := aTDSet()
@@ -199,28 +199,28 @@ func TestParse(t *testing.T) {
 			var wrong *field.Error
 			switch {
 			case errors.As(err, &wrong) && wrong == nil:
-				t.Fatal("it returned a *field.Error that is nil, as an error: an interface with a nil pointer in it isn't nil")
+				t.Fatal("Parse returned a nil *field.Error as its error: return nil itself, because an interface with a nil pointer in it isn't nil")
 			case test.want != nil && err != nil:
-				t.Errorf("%q is refused: %v", test.text, err)
+				t.Errorf("%q: got the error %v, want %s", test.text, err, inWords(test.want))
 			case test.want != nil && (got == nil || got.Replicas != test.want.Replicas || !got.Until.Equal(test.want.Until)):
-				t.Errorf("%q is %s, want %s", test.text, inWords(got), inWords(test.want))
+				t.Errorf("%q is parsed as %s, want %s", test.text, inWords(got), inWords(test.want))
 			case test.want == nil && err == nil:
-				t.Errorf("%q is taken for %s, want an error", test.text, inWords(got))
+				t.Errorf("%q is parsed as %s, want an error", test.text, inWords(got))
 			}
 			if test.want != nil || err == nil {
 				return
 			}
 			if wrong == nil {
-				t.Fatalf("it is refused without a field: %v", err)
+				t.Fatalf("the error isn't a *field.Error: %v", err)
 			}
 			if wrong.Field != annotationPath.String() || wrong.BadValue != test.text || wrong.Detail != format {
-				t.Errorf("the user reads %q, want %q", wrong, field.Invalid(annotationPath, test.text, format))
+				t.Errorf("the error is %q, want %q", wrong, field.Invalid(annotationPath, test.text, format))
 			}
 		})
 	}
-	t.Run("there is no annotation", func(t *testing.T) {
+	t.Run("no annotation", func(t *testing.T) {
 		if got, err := Parse(aTDSet()); got != nil || err != nil {
-			t.Errorf("it returned %s and the error %v, want neither", inWords(got), err)
+			t.Errorf("got %s and the error %v, want neither", inWords(got), err)
 		}
 	})
 }
@@ -230,21 +230,21 @@ func TestAt(t *testing.T) {
 		override *Override
 		tdset    *schedulev1.TDSet // nil means one with the windows 9-17 and 17-21
 		instant  time.Time
-		want     wanted
+		want     comparableState
 	}{
-		"there is none":                        {nil, nil, at(16, 0), wanted{5, "9-17", false, at(17, 0)}},
-		"it ends before the window does":       {&Override{6, at(16, 30)}, nil, at(16, 0), wanted{6, "9-17", true, at(16, 30)}},
-		"it ends with the window":              {&Override{6, at(17, 0)}, nil, at(16, 0), wanted{6, "9-17", true, at(17, 0)}},
-		"it ends after the window does":        {&Override{6, at(22, 0)}, nil, at(16, 0), wanted{6, "9-17", true, at(17, 0)}},
-		"it is in its last window":             {&Override{6, at(22, 0)}, nil, at(21, 0), wanted{6, "default", true, at(22, 0)}},
-		"it ends in an instant":                {&Override{6, at(22, 0)}, nil, at(22, 0).Add(-1), wanted{6, "default", true, at(22, 0)}},
-		"it ends now":                          {&Override{6, at(22, 0)}, nil, at(22, 0), wanted{1, "default", false, at(33, 0)}},
-		"it has ended":                         {&Override{6, at(22, 0)}, nil, at(34, 0), wanted{5, "9-17", false, at(41, 0)}},
-		"it is for fewer":                      {&Override{0, at(22, 0)}, nil, at(16, 0), wanted{0, "9-17", true, at(17, 0)}},
-		"it is for as many as there would be":  {&Override{5, at(16, 30)}, nil, at(16, 0), wanted{5, "9-17", true, at(16, 30)}},
-		"it is for years":                      {&Override{6, at(50000, 0)}, nil, at(16, 0), wanted{6, "9-17", true, at(17, 0)}},
-		"the schedule never changes":           {&Override{6, at(22, 0)}, allDay(), at(16, 0), wanted{6, "0-24", true, at(22, 0)}},
-		"it is over, and nothing ever changes": {&Override{6, at(22, 0)}, allDay(), at(22, 0), wanted{5, "0-24", false, time.Time{}}},
+		"no override": {nil, nil, at(16, 0), comparableState{5, "9-17", false, at(17, 0)}},
+		"an override that ends before the window":              {&Override{6, at(16, 30)}, nil, at(16, 0), comparableState{6, "9-17", true, at(16, 30)}},
+		"an override that ends with the window":                {&Override{6, at(17, 0)}, nil, at(16, 0), comparableState{6, "9-17", true, at(17, 0)}},
+		"an override that ends after the window":               {&Override{6, at(22, 0)}, nil, at(16, 0), comparableState{6, "9-17", true, at(17, 0)}},
+		"the last window before the override's end":            {&Override{6, at(22, 0)}, nil, at(21, 0), comparableState{6, "default", true, at(22, 0)}},
+		"a nanosecond before the override's end":               {&Override{6, at(22, 0)}, nil, at(22, 0).Add(-1), comparableState{6, "default", true, at(22, 0)}},
+		"exactly at the override's end":                        {&Override{6, at(22, 0)}, nil, at(22, 0), comparableState{1, "default", false, at(33, 0)}},
+		"an expired override":                                  {&Override{6, at(22, 0)}, nil, at(34, 0), comparableState{5, "9-17", false, at(41, 0)}},
+		"an override with fewer replicas":                      {&Override{0, at(22, 0)}, nil, at(16, 0), comparableState{0, "9-17", true, at(17, 0)}},
+		"an override with the scheduled number of replicas":    {&Override{5, at(16, 30)}, nil, at(16, 0), comparableState{5, "9-17", true, at(16, 30)}},
+		"an override for years":                                {&Override{6, at(50000, 0)}, nil, at(16, 0), comparableState{6, "9-17", true, at(17, 0)}},
+		"an override of a schedule that never changes":         {&Override{6, at(22, 0)}, allDay(), at(16, 0), comparableState{6, "0-24", true, at(22, 0)}},
+		"an expired override of a schedule that never changes": {&Override{6, at(22, 0)}, allDay(), at(22, 0), comparableState{5, "0-24", false, time.Time{}}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			tdset := test.tdset
@@ -253,20 +253,20 @@ func TestAt(t *testing.T) {
 			}
 			found, err := At(&tdset.Spec, test.override, test.instant)
 			noError(t, err)
-			got := wanted{found.Replicas, schedule.Name(&tdset.Spec, found.Window), found.Overridden, found.Next}
+			got := comparableState{found.Replicas, schedule.Name(&tdset.Spec, found.Window), found.Overridden, found.Next}
 			if got.next.Equal(test.want.next) {
 				got.next = test.want.next
 			}
 			if got != test.want {
-				t.Errorf("at %s it returned\n%s; want\n%s", clockTime(test.instant), got, test.want)
+				t.Errorf("at %s At returned\n%s; want\n%s", clockTime(test.instant), got, test.want)
 			}
 		})
 	}
-	t.Run("the zone isn't known", func(t *testing.T) {
+	t.Run("an unknown time zone", func(t *testing.T) {
 		tdset := aTDSet()
 		tdset.Spec.TimeZone = "Europe/Atlantis"
 		if _, err := At(&tdset.Spec, &Override{6, at(22, 0)}, at(16, 0)); err == nil {
-			t.Error("it returned no error, want schedule.At's")
+			t.Error("At returned no error, want the one of schedule.At")
 		}
 	})
 }
@@ -281,21 +281,21 @@ func TestNext(t *testing.T) {
 			before, err := At(&tdset.Spec, override, instant)
 			noError(t, err)
 			if !before.Next.After(instant) {
-				t.Fatalf("override until %s: at %s the next instant that matters is %s",
+				t.Fatalf("override until %s: at %s, Next is %s, want a later time",
 					clockTime(end), clockTime(instant), clockTime(before.Next))
 			}
 			for ; instant.Before(before.Next); instant = instant.Add(time.Minute) {
 				now, err := At(&tdset.Spec, override, instant)
 				noError(t, err)
 				if !same(before, now) {
-					t.Fatalf("override until %s: something changes at %s, and before that the next instant that matters was %s",
+					t.Fatalf("override until %s: the state changes at %s, before Next, which was %s",
 						clockTime(end), clockTime(instant), clockTime(before.Next))
 				}
 			}
 			after, err := At(&tdset.Spec, override, before.Next)
 			noError(t, err)
 			if same(before, after) {
-				t.Fatalf("override until %s: at %s nothing changes, and it was the next instant that matters",
+				t.Fatalf("override until %s: the state doesn't change at Next, which was %s",
 					clockTime(end), clockTime(before.Next))
 			}
 			instant = before.Next
@@ -309,130 +309,130 @@ func same(a, b State) bool {
 
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		tdset *schedulev1.TDSet // nil means one with the windows 9-17 and 17-21
-		steps []func(*program)
-		want  []string // the events and the changes of the status, with their times
-		came  []string // when a RequeueAfter led to a call
+		tdset    *schedulev1.TDSet // nil means one with the windows 9-17 and 17-21
+		steps    []func(*program)
+		want     []string // the events and the changes of the status, with their times
+		requeued []string // when a RequeueAfter led to a call
 	}{
-		"nobody overrides anything": {
-			steps: steps(until(34, 0)),
-			want:  []string{"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "09:00 9-17: 5"},
-			came:  []string{"17:00", "21:00", "09:00"},
+		"no override": {
+			steps:    steps(until(34, 0)),
+			want:     []string{"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "09:00 9-17: 5"},
+			requeued: []string{"17:00", "21:00", "09:00"},
 		},
-		"somebody has to get through tonight": {
+		"an override that ends after the last window": {
 			steps: steps(until(16, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(34, 0)),
 			want: []string{
 				"12:00 9-17: 5", "16:00 OverrideBegan", "16:00 9-17: 6", "17:00 17-21: 6", "21:00 default: 6",
 				"22:00 OverrideEnded", "22:00 default: 1", "09:00 9-17: 5",
 			},
-			came: []string{"17:00", "21:00", "22:00", "09:00"},
+			requeued: []string{"17:00", "21:00", "22:00", "09:00"},
 		},
-		"it ends with a window": {
+		"an override that ends with a window": {
 			steps: steps(until(16, 0), annotate("6 until 2026-01-01T21:00:00Z"), until(22, 0)),
 			want: []string{
 				"12:00 9-17: 5", "16:00 OverrideBegan", "16:00 9-17: 6", "17:00 17-21: 6", "21:00 OverrideEnded", "21:00 default: 1",
 			},
-			came: []string{"17:00", "21:00"},
+			requeued: []string{"17:00", "21:00"},
 		},
-		"it ends between two seconds": {
+		"an override that ends in the middle of a second": {
 			steps: steps(until(16, 0), annotate("6 until 2026-01-01T16:30:00.5Z"), until(17, 0)),
 			want: []string{
 				"12:00 9-17: 5", "16:00 OverrideBegan", "16:00 9-17: 6", "16:30:00.5 OverrideEnded", "16:30:00.5 9-17: 5", "17:00 17-21: 3",
 			},
-			came: []string{"16:30:00.5", "17:00"},
+			requeued: []string{"16:30:00.5", "17:00"},
 		},
-		"it is for as many as there are": {
-			steps: steps(until(16, 0), annotate("5 until 2026-01-01T16:30:00Z"), until(16, 45)),
-			want:  []string{"12:00 9-17: 5", "16:00 OverrideBegan", "16:30 OverrideEnded"},
-			came:  []string{"16:30"},
+		"an override with the scheduled number of replicas": {
+			steps:    steps(until(16, 0), annotate("5 until 2026-01-01T16:30:00Z"), until(16, 45)),
+			want:     []string{"12:00 9-17: 5", "16:00 OverrideBegan", "16:30 OverrideEnded"},
+			requeued: []string{"16:30"},
 		},
-		"the schedule never changes": {
-			tdset: allDay(),
-			steps: steps(until(16, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(34, 0)),
-			want:  []string{"12:00 0-24: 5", "16:00 OverrideBegan", "16:00 0-24: 6", "22:00 OverrideEnded", "22:00 0-24: 5"},
-			came:  []string{"22:00"},
+		"an override of a schedule that never changes": {
+			tdset:    allDay(),
+			steps:    steps(until(16, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(34, 0)),
+			want:     []string{"12:00 0-24: 5", "16:00 OverrideBegan", "16:00 0-24: 6", "22:00 OverrideEnded", "22:00 0-24: 5"},
+			requeued: []string{"22:00"},
 		},
-		"it is longer and higher after a while": {
+		"an override that is extended and increased": {
 			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(21, 30),
 				annotate("8 until 2026-01-01T23:00:00Z"), until(24, 0)),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideBegan", "21:00 default: 6", "21:30 default: 8",
 				"23:00 OverrideEnded", "23:00 default: 1",
 			},
-			came: []string{"17:00", "21:00", "23:00"},
+			requeued: []string{"17:00", "21:00", "23:00"},
 		},
-		"it is removed before its end": {
-			steps: steps(until(16, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(16, 30), takeAway, until(18, 0)),
+		"an override that is removed before its end": {
+			steps: steps(until(16, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(16, 30), removeOverride, until(18, 0)),
 			want: []string{
 				"12:00 9-17: 5", "16:00 OverrideBegan", "16:00 9-17: 6", "16:30 OverrideEnded", "16:30 9-17: 5", "17:00 17-21: 3",
 			},
-			came: []string{"17:00"},
+			requeued: []string{"17:00"},
 		},
-		"it is over when it is seen first": {
-			steps: steps(until(16, 0), annotate("6 until 2026-01-01T15:00:00Z"), until(18, 0)),
-			want:  []string{"12:00 9-17: 5", "17:00 17-21: 3"},
-			came:  []string{"17:00"},
+		"an override that has already expired": {
+			steps:    steps(until(16, 0), annotate("6 until 2026-01-01T15:00:00Z"), until(18, 0)),
+			want:     []string{"12:00 9-17: 5", "17:00 17-21: 3"},
+			requeued: []string{"17:00"},
 		},
-		"events bring it all the time": {
-			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), touch, until(21, 30), touch, until(22, 0), touch, touch),
+		"events that change nothing": {
+			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), label, until(21, 30), label, until(22, 0), label, label),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideBegan", "21:00 default: 6",
 				"22:00 OverrideEnded", "22:00 default: 1",
 			},
-			came: []string{"17:00", "21:00", "22:00"},
+			requeued: []string{"17:00", "21:00", "22:00"},
 		},
-		"the program restarts": {
+		"the program restarts during the override, and after it": {
 			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(21, 30), restart,
 				until(22, 30), restart, until(23, 0)),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideBegan", "21:00 default: 6",
 				"22:00 OverrideEnded", "22:00 default: 1",
 			},
-			came: []string{"17:00", "21:00", "22:00"},
+			requeued: []string{"17:00", "21:00", "22:00"},
 		},
-		"the program is down when it ends": {
+		"the program is down when the override ends": {
 			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), stop, until(22, 30), restart),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideBegan", "21:00 default: 6",
 				"22:30 OverrideEnded", "22:30 default: 1",
 			},
-			came: []string{"17:00", "21:00"},
+			requeued: []string{"17:00", "21:00"},
 		},
-		"the program is down all the while": {
-			steps: steps(until(21, 0), stop, annotate("6 until 2026-01-01T22:00:00Z"), until(22, 30), restart),
-			want:  []string{"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1"},
-			came:  []string{"17:00", "21:00"},
+		"the program is down during the whole override": {
+			steps:    steps(until(21, 0), stop, annotate("6 until 2026-01-01T22:00:00Z"), until(22, 30), restart),
+			want:     []string{"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1"},
+			requeued: []string{"17:00", "21:00"},
 		},
 		"the status can't be written for a minute": {
-			steps: steps(until(21, 0), breakWrites, annotate("6 until 2026-01-01T22:00:00Z"), until(21, 1), mendWrites, touch,
+			steps: steps(until(21, 0), breakWrites, annotate("6 until 2026-01-01T22:00:00Z"), until(21, 1), fixWrites, label,
 				until(22, 0)),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:01 OverrideBegan", "21:01 default: 6",
 				"22:00 OverrideEnded", "22:00 default: 1",
 			},
-			came: []string{"17:00", "21:00", "22:00"},
+			requeued: []string{"17:00", "21:00", "22:00"},
 		},
-		"it is none": {
-			steps: steps(until(16, 0), annotate("6 until tonight"), touch, until(18, 0), restart),
-			want:  []string{"12:00 9-17: 5", "16:00 OverrideInvalid", "17:00 17-21: 3"},
-			came:  []string{"17:00"},
+		"an invalid override": {
+			steps:    steps(until(16, 0), annotate("6 until tonight"), label, until(18, 0), restart),
+			want:     []string{"12:00 9-17: 5", "16:00 OverrideInvalid", "17:00 17-21: 3"},
+			requeued: []string{"17:00"},
 		},
-		"it is none, then another that is none, and then one": {
+		"two invalid overrides, and then a valid one": {
 			steps: steps(until(21, 0), annotate("6 until tonight"), annotate("6 until 22:00"), annotate("6 until 2026-01-01T22:00:00Z"),
 				until(22, 30)),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideInvalid", "21:00 OverrideInvalid",
 				"21:00 OverrideBegan", "21:00 default: 6", "22:00 OverrideEnded", "22:00 default: 1",
 			},
-			came: []string{"17:00", "21:00", "22:00"},
+			requeued: []string{"17:00", "21:00", "22:00"},
 		},
-		"one is in force, and made none": {
+		"an override that becomes invalid while it is in force": {
 			steps: steps(until(21, 0), annotate("6 until 2026-01-01T22:00:00Z"), until(21, 30), annotate("6 until later"), until(22, 30)),
 			want: []string{
 				"12:00 9-17: 5", "17:00 17-21: 3", "21:00 default: 1", "21:00 OverrideBegan", "21:00 default: 6",
 				"21:30 OverrideEnded", "21:30 OverrideInvalid", "21:30 default: 1",
 			},
-			came: []string{"17:00", "21:00"},
+			requeued: []string{"17:00", "21:00"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -446,20 +446,20 @@ func TestReconcile(t *testing.T) {
 				step(p)
 			}
 			if diff := cmp.Diff(test.want, p.seen); diff != "" {
-				t.Errorf("this is to be seen (a line with - is missing, one with + is too much):\n%s", diff)
+				t.Errorf("the events and the changes of the status differ (-want +got):\n%s", diff)
 			}
-			if !slices.Equal(p.came, test.came) {
-				t.Errorf("the time brought it at %v, want at %v", p.came, test.came)
+			if !slices.Equal(p.requeued, test.requeued) {
+				t.Errorf("RequeueAfter led to calls at %v, want %v", p.requeued, test.requeued)
 			}
 		})
 	}
 }
 
-// This calls Reconcile once, without the event that its own write causes.
-func TestComesAgain(t *testing.T) {
+// TestRequeueAfter calls Reconcile once, without the event that its own write causes.
+func TestRequeueAfter(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		takes time.Duration // how long a write takes
-		want  time.Duration // the expected RequeueAfter; -1 means at most a second
+		writeTakes time.Duration
+		want       time.Duration // the expected RequeueAfter; -1 means at most a second
 	}{
 		"a write takes no time":                {0, time.Hour},
 		"a write takes 40 seconds":             {40 * time.Second, time.Hour - 40*time.Second},
@@ -472,35 +472,35 @@ func TestComesAgain(t *testing.T) {
 			p.store(func(tdset *schedulev1.TDSet) {
 				tdset.Annotations = map[string]string{Annotation: "6 until 2026-01-01T22:00:00Z"}
 			})
-			p.takes = test.takes
+			p.writeTakes = test.writeTakes
 			result, err := p.reconciler().Reconcile(t.Context(), key)
 			noError(t, err)
 			pause := result.RequeueAfter
 			switch {
 			case pause <= 0:
-				t.Errorf("it returned RequeueAfter %v at %s, so it never comes again by itself", pause, clockTime(p.clock.Now()))
+				t.Errorf("at %s RequeueAfter is %v, which means never, but the override ends at 22:00", clockTime(p.clock.Now()), pause)
 			case test.want > 0 && pause != test.want, test.want < 0 && pause > time.Second:
-				t.Errorf("it returned RequeueAfter %v at %s, so it comes again at %s; the override ends at 22:00",
-					pause, clockTime(p.clock.Now()), clockTime(p.clock.Now().Add(pause)))
+				t.Errorf("at %s RequeueAfter is %v, so the next call is at %s, but the override ends at 22:00",
+					clockTime(p.clock.Now()), pause, clockTime(p.clock.Now().Add(pause)))
 			}
 		})
 	}
 }
 
-// program is the program with its queue, an API server and a clock.
+// program simulates the program and its queue, with an API server and a clock.
 type program struct {
 	*testing.T
-	clock    *clocktesting.FakeClock
-	server   client.WithWatch
-	recorder *events.FakeRecorder
-	runs     *Reconciler   // nil while the program is down
-	due      time.Time     // when RequeueAfter is over; zero means never
-	takes    time.Duration // how long a write of the status takes
-	broken   error         // the error that it returns, if any
+	clock      *clocktesting.FakeClock
+	server     client.WithWatch
+	recorder   *events.FakeRecorder
+	running    *Reconciler   // nil while the program is down
+	due        time.Time     // when RequeueAfter is over; zero means never
+	writeTakes time.Duration // how long a write of the status takes
+	writeFails error         // the error that it returns, if any
 
-	seen []string // the events and the changes of the status, with their times
-	last string   // what the status said last
-	came []string // when a RequeueAfter led to a call
+	seen     []string // the events and the changes of the status, with their times
+	last     string   // the latest state in the status
+	requeued []string // when a RequeueAfter led to a call
 }
 
 var key = ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}}
@@ -521,9 +521,9 @@ func (p *program) reconciler() *Reconciler {
 		SubResourceUpdate: func(ctx context.Context, server client.Client, name string, object client.Object,
 			opts ...client.SubResourceUpdateOption,
 		) error {
-			p.clock.Step(p.takes)
-			if p.broken != nil {
-				return p.broken
+			p.clock.Step(p.writeTakes)
+			if p.writeFails != nil {
+				return p.writeFails
 			}
 			return server.SubResource(name).Update(ctx, object, opts...)
 		},
@@ -531,21 +531,21 @@ func (p *program) reconciler() *Reconciler {
 	return &Reconciler{Client: api, Recorder: p.recorder, Clock: p.clock}
 }
 
-// bring calls Reconcile, and once more for each event that its own writes cause.
-func (p *program) bring() {
+// reconcile calls Reconcile, and again for each event that its own writes cause.
+func (p *program) reconcile() {
 	p.Helper()
-	if p.runs == nil {
+	if p.running == nil {
 		return
 	}
 	for range 5 {
 		before := p.stored().ResourceVersion
-		result, err := p.runs.Reconcile(p.Context(), key)
-		p.look()
+		result, err := p.running.Reconcile(p.Context(), key)
+		p.observe()
 		switch {
-		case err != nil && p.broken == nil:
-			p.Fatalf("%s it returned an error, so it is called again and again: %v", clockTime(p.clock.Now()), err)
-		case err == nil && p.broken != nil:
-			p.Fatalf("%s the status wasn't written, and it returned no error: nobody tries again", clockTime(p.clock.Now()))
+		case err != nil && p.writeFails == nil:
+			p.Fatalf("at %s Reconcile returned an error, so it is retried again and again: %v", clockTime(p.clock.Now()), err)
+		case err == nil && p.writeFails != nil:
+			p.Fatalf("at %s the status wasn't written, but Reconcile returned no error, so there is no retry", clockTime(p.clock.Now()))
 		}
 		p.due = time.Time{}
 		if result.RequeueAfter > 0 {
@@ -555,11 +555,11 @@ func (p *program) bring() {
 			return
 		}
 	}
-	p.Fatalf("%s it writes whenever it is called, and each write brings it here again", clockTime(p.clock.Now()))
+	p.Fatalf("at %s Reconcile writes whenever it is called, and each write causes another call", clockTime(p.clock.Now()))
 }
 
-// look adds new events and changes of the status to seen.
-func (p *program) look() {
+// observe adds new events and changes of the status to seen.
+func (p *program) observe() {
 	p.Helper()
 	now := clockTime(p.clock.Now())
 	for len(p.recorder.Events) > 0 {
@@ -567,18 +567,18 @@ func (p *program) look() {
 		p.seen = append(p.seen, now+" "+words[1])
 		warns := words[1] == "OverrideInvalid"
 		if (words[0] == "Warning") != warns {
-			p.Errorf("%s the event %s is of the type %s", now, words[1], words[0])
+			p.Errorf("at %s the event %s has the wrong type, %s", now, words[1], words[0])
 		}
 		if warns && !strings.Contains(words[2], annotationPath.String()) {
-			p.Errorf("%s the event %s doesn't name the field: %s", now, words[1], words[2])
+			p.Errorf("at %s the note of the event %s doesn't name the field: %s", now, words[1], words[2])
 		}
 	}
 	status := p.stored().Status
 	if status.DesiredReplicas == nil {
 		return
 	}
-	if says := fmt.Sprintf("%s: %d", status.ActiveWindow, *status.DesiredReplicas); says != p.last {
-		p.seen, p.last = append(p.seen, now+" "+says), says
+	if state := fmt.Sprintf("%s: %d", status.ActiveWindow, *status.DesiredReplicas); state != p.last {
+		p.seen, p.last = append(p.seen, now+" "+state), state
 	}
 }
 
@@ -603,12 +603,12 @@ func steps(steps ...func(*program)) []func(*program) { return steps }
 func until(hour, minute int) func(*program) {
 	return func(p *program) {
 		end := at(hour, minute)
-		for p.runs != nil && !p.due.IsZero() && !p.due.After(end) {
-			if p.came = append(p.came, clockTime(p.due)); len(p.came) > 100 {
-				p.Fatalf("the time brings it again and again: at %v …", p.came[:8])
+		for p.running != nil && !p.due.IsZero() && !p.due.After(end) {
+			if p.requeued = append(p.requeued, clockTime(p.due)); len(p.requeued) > 100 {
+				p.Fatalf("RequeueAfter led to more than 100 calls, at %v …", p.requeued[:8])
 			}
 			p.clock.SetTime(p.due)
-			p.bring()
+			p.reconcile()
 		}
 		p.clock.SetTime(end)
 	}
@@ -617,31 +617,31 @@ func until(hour, minute int) func(*program) {
 func annotate(text string) func(*program) {
 	return func(p *program) {
 		p.store(func(tdset *schedulev1.TDSet) { tdset.Annotations = map[string]string{Annotation: text} })
-		p.bring()
+		p.reconcile()
 	}
 }
 
-func takeAway(p *program) {
+func removeOverride(p *program) {
 	p.store(func(tdset *schedulev1.TDSet) { tdset.Annotations = nil })
-	p.bring()
+	p.reconcile()
 }
 
-// touch changes something that Reconcile ignores.
-func touch(p *program) {
-	p.store(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"touched": tdset.ResourceVersion} })
-	p.bring()
+// label changes something that Reconcile ignores.
+func label(p *program) {
+	p.store(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"changed": tdset.ResourceVersion} })
+	p.reconcile()
 }
 
-func stop(p *program) { p.runs, p.due = nil, time.Time{} }
+func stop(p *program) { p.running, p.due = nil, time.Time{} }
 
 // restart starts the program, which reconciles every TDSet.
 func restart(p *program) {
-	p.runs = p.reconciler()
-	p.bring()
+	p.running = p.reconciler()
+	p.reconcile()
 }
 
-func breakWrites(p *program) { p.broken = errors.New("the disk is full") }
-func mendWrites(p *program)  { p.broken = nil }
+func breakWrites(p *program) { p.writeFails = errors.New("the disk is full") }
+func fixWrites(p *program)   { p.writeFails = nil }
 
 // at returns that hour and minute of 1 January 2026, in UTC. Hours may be more than 24.
 func at(hour, minute int) time.Time {
@@ -659,15 +659,15 @@ func clockTime(instant time.Time) string {
 	return instant.UTC().Format("15:04:05.999999999")
 }
 
-// wanted is a State that is easy to compare and to print.
-type wanted struct {
+// comparableState is a State that is easy to compare and to print.
+type comparableState struct {
 	replicas   int32
 	window     string
 	overridden bool
 	next       time.Time
 }
 
-func (w wanted) String() string {
+func (w comparableState) String() string {
 	next := "never"
 	if !w.next.IsZero() {
 		next = w.next.UTC().Format(time.RFC3339Nano)
