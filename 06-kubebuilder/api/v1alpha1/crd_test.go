@@ -1,4 +1,5 @@
-// The CRD that the markers make says what the one of the earlier chapters says, which was written by hand: testdata/crd.yaml is that.
+// The generated CRD means the same to the API server as the handwritten one of the earlier
+// chapters, testdata/crd.yaml.
 
 package v1alpha1
 
@@ -22,19 +23,19 @@ func TestTheCRDIsThatOfTheEarlierChapters(t *testing.T) {
 	}
 }
 
-// A check is worth something if it can fail: each of these CRDs is ours but for one change.
+// The check above can fail: each of these CRDs differs from ours by one change.
 func TestADifferentCRDIsFound(t *testing.T) {
 	for sentence, change := range map[string][2]string{
-		"the rule for the Foo's name is gone":       {"<= 63", "<= 64"},
-		"a name may be longer":                      {"maxLength: 63", "maxLength: 64"},
-		"there is no default":                       {"default: 1", ""},
-		"the status has no endpoint":                {"      status: {}", ""},
-		"the scale reads another field":             {"statusReplicasPath: .status.availableReplicas", "statusReplicasPath: .status.replicas"},
-		"a column is called otherwise":              {"name: Desired", "name: Wanted"},
-		"no field can be selected by":               {"jsonPath: .spec.deploymentName\n    served", "jsonPath: .spec.replicas\n    served"},
-		"a required field may be missing":           {"- deploymentName", "- replicas"},
-		"the group isn't approved":                  {"api-approved.kubernetes.io", "approved.example.com"},
-		"a condition's reason may be anything else": {"pattern: ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "pattern: ^[A-Z]+$"},
+		"the rule for the Foo's name is gone":      {"<= 63", "<= 64"},
+		"a longer deploymentName is allowed":       {"maxLength: 63", "maxLength: 64"},
+		"a default is missing":                     {"default: 1", ""},
+		"the status is no subresource":             {"      status: {}", ""},
+		"the scale reads another field":            {"statusReplicasPath: .status.availableReplicas", "statusReplicasPath: .status.replicas"},
+		"a column has another name":                {"name: Desired", "name: Wanted"},
+		"another field is selectable":              {"jsonPath: .spec.deploymentName\n    served", "jsonPath: .spec.replicas\n    served"},
+		"a required field is optional":             {"- deploymentName", "- replicas"},
+		"the group's approval is missing":          {"api-approved.kubernetes.io", "approved.example.com"},
+		"a condition's reason has another pattern": {"pattern: ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "pattern: ^[A-Z]+$"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			changed := strings.Replace(text(t, generated), change[0], change[1], 1)
@@ -42,14 +43,14 @@ func TestADifferentCRDIsFound(t *testing.T) {
 				t.Fatalf("our CRD has no %q", change[0])
 			}
 			if gocmp.Equal(meaningOf(t, text(t, "testdata/crd.yaml")), meaningOf(t, changed)) {
-				t.Error("no difference was found")
+				t.Error("the comparison finds no difference, want one")
 			}
 		})
 	}
 }
 
-// meaningOf returns what a CRD says to the API server: no descriptions, nothing of the tool that wrote it, and no order where order
-// means nothing.
+// meaningOf returns a CRD without the parts that the API server ignores: descriptions, the
+// generator's version, and the order of lists that are sets.
 func meaningOf(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var crd map[string]any
@@ -60,7 +61,8 @@ func meaningOf(t *testing.T, text string) map[string]any {
 	version := at(crd, "spec")["versions"].([]any)[0].(map[string]any)
 	schema := at(version, "schema", "openAPIV3Schema")
 	simplify(schema)
-	// What metav1.Condition brings along, and the earlier chapters left out. Their conditions keep to it.
+	// Patterns of metav1.Condition, which the earlier chapters left out. Their conditions match
+	// them.
 	condition := at(schema, "properties", "status", "properties", "conditions", "items", "properties")
 	for field, pattern := range map[string]string{
 		"reason": `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`,
@@ -73,7 +75,7 @@ func meaningOf(t *testing.T, text string) map[string]any {
 	return crd
 }
 
-// simplify takes what means nothing out of a schema, and of those in it.
+// simplify removes the parts that the API server ignores, from a schema and from those in it.
 func simplify(schema map[string]any) {
 	delete(schema, "description")
 	if required, found := schema["required"].([]any); found {
@@ -89,7 +91,7 @@ func simplify(schema map[string]any) {
 	}
 }
 
-// at returns the object at that path: an empty one if there is none.
+// at returns the object at that path, or an empty one.
 func at(object map[string]any, path ...string) map[string]any {
 	for _, field := range path {
 		object, _ = object[field].(map[string]any)

@@ -35,7 +35,7 @@ func TestComeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 
-			got := c.requeueAt(aTDSet(lookingEvery(test.minutes)), test.next)
+			got := c.requeueAt(aTDSet(withInterval(test.minutes)), test.next)
 
 			if got.RequeueAfter != test.want {
 				t.Errorf("it is requeued after %v, want %v", got.RequeueAfter, test.want)

@@ -52,7 +52,7 @@ func withService(port int32) func(*schedulev1.TDSet) {
 	return func(tdset *schedulev1.TDSet) { tdset.Spec.Service = &schedulev1.Service{Port: port} }
 }
 
-func lookingEvery(minutes int32) func(*schedulev1.TDSet) {
+func withInterval(minutes int32) func(*schedulev1.TDSet) {
 	return func(tdset *schedulev1.TDSet) { tdset.Spec.IntervalMint = minutes }
 }
 

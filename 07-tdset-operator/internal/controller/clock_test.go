@@ -1,11 +1,14 @@
-// Jumps of the clock. The drift is the test's own, and the ticks are a bubble's.
+// Jumps of the clock. The tests simulate the drift, and the ticks are those of a synctest bubble.
 
 package controller
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,7 +22,7 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// In a bubble, the two clocks go together.
+// In a synctest bubble, the wall clock and the monotonic clock stay together.
 func TestReadDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		drift := readDrift()
@@ -33,17 +36,17 @@ func TestReadDrift(t *testing.T) {
 func TestWatchClock(t *testing.T) {
 	another := aTDSet(func(tdset *schedulev1.TDSet) { tdset.Name = "another" })
 	for name, test := range map[string]struct {
-		jumps map[int]time.Duration // by how much the wall clock is set, at which tick
-		want  []int                 // the ticks at which all TDSets are looked at
+		jumps map[int]time.Duration // how far the wall clock is set, by tick
+		want  []int                 // the ticks at which all TDSets are enqueued
 	}{
 		"no jump":                    {nil, nil},
 		"forward, and all looks":     {map[int]time.Duration{3: time.Hour}, []int{3}},
 		"back":                       {map[int]time.Duration{3: -time.Hour}, []int{3}},
 		"forward and back":           {map[int]time.Duration{2: time.Hour, 5: -time.Hour}, []int{2, 5}},
 		"at each tick":               {map[int]time.Duration{1: time.Hour, 2: time.Hour}, []int{1, 2}},
-		"by less than matters, once": {map[int]time.Duration{4: 250 * time.Millisecond}, nil},
-		"by more":                    {map[int]time.Duration{4: 251 * time.Millisecond}, []int{4}},
-		"back by more":               {map[int]time.Duration{4: -251 * time.Millisecond}, []int{4}},
+		"by 250 ms":                  {map[int]time.Duration{4: 250 * time.Millisecond}, nil},
+		"by 251 ms":                  {map[int]time.Duration{4: 251 * time.Millisecond}, []int{4}},
+		"back by 251 ms":             {map[int]time.Duration{4: -251 * time.Millisecond}, []int{4}},
 		"a slow slew, which adds up": {slew(60, 50*time.Millisecond), []int{6, 12, 18, 24, 30, 36, 42, 48, 54, 60}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,29 +55,29 @@ func TestWatchClock(t *testing.T) {
 				c.informed()
 				clocks := &setClocks{}
 				queue := watchClock(t, c, clocks.drift)
-				var looked []int
+				var enqueued []int
 				for tick := 1; tick <= 60; tick++ {
 					clocks.set(test.jumps[tick])
 					time.Sleep(clockInterval)
 					synctest.Wait()
 					if keys := drained(queue); len(keys) > 0 {
-						looked = append(looked, tick)
+						enqueued = append(enqueued, tick)
 						if diff := cmp.Diff([]string{"default/another", "default/web"}, keys); diff != "" {
-							t.Errorf("at tick %d, TDSets (-want +got):\n%s", tick, diff)
+							t.Errorf("at tick %d, enqueued TDSets (-want +got):\n%s", tick, diff)
 						}
 					}
 				}
-				t.Logf("the clock is set, by second: %v; the seconds in which all TDSets are looked at: %v", test.jumps, looked)
-				if diff := cmp.Diff(test.want, looked); diff != "" {
-					t.Errorf("ticks at which all were looked at (-want +got):\n%s", diff)
+				t.Logf("the clock is set: %s; all TDSets are enqueued in seconds: %v", describeJumps(test.jumps), enqueued)
+				if diff := cmp.Diff(test.want, enqueued); diff != "" {
+					t.Errorf("ticks at which all TDSets were enqueued (-want +got):\n%s", diff)
 				}
 			})
 		})
 	}
 }
 
-// There is nobody to return an error to. A lost jump is logged.
-func TestAJumpThatIsLost(t *testing.T) {
+// There is no caller for an error, so a lost jump is logged.
+func TestALostJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet())
 		c.informed()
@@ -88,14 +91,14 @@ func TestAJumpThatIsLost(t *testing.T) {
 		synctest.Wait()
 
 		if keys := drained(queue); len(keys) != 0 {
-			t.Errorf("TDSets: %v, want none", keys)
+			t.Errorf("enqueued %v, want none", keys)
 		}
 		log.MustHave(t, "Lost a jump of the clock", "the cache is gone")
 	})
 }
 
-// watchClock watches clocks until the test ends. A goroutine that goes on after its context has
-// ended would be found by the bubble.
+// watchClock watches clocks until the test ends. The bubble finds a goroutine that doesn't stop
+// with its context.
 func watchClock(t *testing.T, c *cluster, drift func() time.Duration) queue {
 	ctx, cancel := context.WithCancel(t.Context())
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
@@ -105,7 +108,7 @@ func watchClock(t *testing.T, c *cluster, drift func() time.Duration) queue {
 	return queue
 }
 
-// drained takes out what is in a queue.
+// drained removes and returns the keys in a queue.
 func drained(queue queue) (keys []string) {
 	for queue.Len() > 0 {
 		key, _ := queue.Get()
@@ -116,7 +119,7 @@ func drained(queue queue) (keys []string) {
 	return keys
 }
 
-// setClocks are two clocks, of which one is set now and then.
+// setClocks are two clocks, and tests set one of them.
 type setClocks struct {
 	lock sync.Mutex
 	by   time.Duration
@@ -134,7 +137,20 @@ func (c *setClocks) drift() time.Duration {
 	return c.by
 }
 
-// slew sets a clock at each of so many ticks, by a little.
+// describeJumps describes jumps in order, such as "+1h0m0s in second 2".
+func describeJumps(jumps map[int]time.Duration) string {
+	var all []string
+	for _, tick := range slices.Sorted(maps.Keys(jumps)) {
+		text := fmt.Sprintf("%v in second %d", jumps[tick], tick)
+		if jumps[tick] > 0 {
+			text = "+" + text
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// slew returns a small jump at each tick.
 func slew(ticks int, by time.Duration) map[int]time.Duration {
 	jumps := map[int]time.Duration{}
 	for tick := 1; tick <= ticks; tick++ {

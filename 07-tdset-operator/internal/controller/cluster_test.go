@@ -87,8 +87,8 @@ func (c *cluster) reconcile() (ctrl.Result, error) {
 }
 
 // settle is what the controller does for an event and for those that its own writes cause, until
-// there is nothing left to do. It returns the writes, and when the controller wants to be called again.
-// More rounds than kinds of write would be a circle.
+// there is nothing left to do. It returns the writes, and when the controller wants to be called
+// again. More rounds than kinds of write would be a circle.
 func (c *cluster) settle() (writes []string, again time.Duration) {
 	c.t.Helper()
 	for range 4 {

@@ -131,7 +131,8 @@ func TestWhatDegrades(t *testing.T) {
 	for name, test := range map[string]struct {
 		seen observation
 		want string
-		// what Progressing says, if not that all is rolled out: what isn't written doesn't roll out.
+		// what Progressing says, if not that all is rolled out: what isn't written doesn't roll
+		// out.
 		progressing string
 	}{
 		"the schedule is invalid":              {observation{invalid: badZone}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule")},

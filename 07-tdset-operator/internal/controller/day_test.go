@@ -153,7 +153,7 @@ func TestABoundaryAtABadMoment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t, aTDSet(lookingEvery(1440)))
+				c := newCluster(t, aTDSet(withInterval(1440)))
 				midnight := c.beginAt("UTC", "2026-01-15 00:00:00")
 				c.run(c.TDSetReconciler)
 				c.waitUntil(midnight.Add(8 * time.Hour))

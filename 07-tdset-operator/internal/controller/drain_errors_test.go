@@ -27,7 +27,8 @@ func TestADrainThatFails(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster(t, append(given, aTDSet(beingDeleted))...)
 
-				// The error isn't returned: the queue's pauses may be longer than what is left of the time.
+				// The error isn't returned: the queue's pauses may be longer than what is left of
+				// the time.
 				for _, err := range []error{errDiskFull, errConflict} {
 					c.refuseNext(request, err)
 					if result, err := c.sync(); err != nil || result != (ctrl.Result{RequeueAfter: conflictPause}) {

@@ -1,4 +1,4 @@
-// Exhibits about what there is: whose it is, what it runs, and what its status says.
+// Exhibits about objects: their owners, their content and their status.
 
 package controller
 
@@ -18,21 +18,21 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// The Deployment is found by its name, and nobody asks whose it is.
-func scalesWhatIsNotIts(t *testing.T) {
+// The operator looks up the Deployment by name, and doesn't check its owner.
+func scalesAnotherOwnersDeployment(t *testing.T) {
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet(), deploymentOf(aTDSet(), unowned, scaledTo(1)))
-		must(t, c.look(reconciler))
+		must(t, c.reconcileAll(reconciler))
 		return "somebody else's Deployment: " + c.objects()
 	}
-	show(t, makeAndScale, story,
+	show(t, createAndScale, story,
 		"somebody else's Deployment: 5 × nginx:1.0",
 		"somebody else's Deployment: 1 × nginx:1.0")
 }
 
-// makeAndScale is how such an operator begins: there is no Deployment, so it is made; there is one,
-// so it is scaled.
-func makeAndScale(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+// createAndScale is such an operator's first version: it creates a missing Deployment, and scales
+// an existing one.
+func createAndScale(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
 	state, err := stateAt(tdset, c.Clock.Now())
 	if err != nil {
 		return ctrl.Result{}, err
@@ -49,36 +49,36 @@ func makeAndScale(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctr
 	return ctrl.Result{}, c.Update(ctx, deployment)
 }
 
-// Only the replicas are compared.
+// The operator compares only the replicas.
 func ignoresTheImage(t *testing.T) {
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet())
-		must(t, c.look(reconciler))
+		must(t, c.reconcileAll(reconciler))
 		c.change(func(spec *schedulev1.TDSetSpec) { spec.Container.Image = "nginx:2.0" })
-		must(t, c.look(reconciler))
-		return "nginx:2.0 is asked for, and there is: " + c.objects()
+		must(t, c.reconcileAll(reconciler))
+		return "the TDSet asks for nginx:2.0, and got: " + c.objects()
 	}
-	show(t, makeAndScale, story,
-		"nginx:2.0 is asked for, and there is: 5 × nginx:1.0",
-		"nginx:2.0 is asked for, and there is: 5 × nginx:2.0")
+	show(t, createAndScale, story,
+		"the TDSet asks for nginx:2.0, and got: 5 × nginx:1.0",
+		"the TDSet asks for nginx:2.0, and got: 5 × nginx:2.0")
 }
 
-// The field is in the CRD, and no code reads it.
-func makesNoService(t *testing.T) {
+// The field is in the CRD, but no code reads it.
+func createsNoService(t *testing.T) {
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet(withService(80)))
-		must(t, c.look(reconciler))
-		return "a Service at port 80 is asked for, and there is: " + c.objects()
+		must(t, c.reconcileAll(reconciler))
+		return "the TDSet asks for a Service at port 80, and got: " + c.objects()
 	}
-	show(t, makeAndScale, story,
-		"a Service at port 80 is asked for, and there is: 5 × nginx:1.0",
-		"a Service at port 80 is asked for, and there is: 5 × nginx:1.0, 80 → 8080")
+	show(t, createAndScale, story,
+		"the TDSet asks for a Service at port 80, and got: 5 × nginx:1.0",
+		"the TDSet asks for a Service at port 80, and got: 5 × nginx:1.0, 80 → 8080")
 }
 
-// The condition is set in one place, to what it was when that was written.
-func knowsNothing(t *testing.T) {
+// The operator sets the condition in one place, always to the same value.
+func neverUpdatesTheCondition(t *testing.T) {
 	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
-		if result, err := makeAndScale(ctx, c, tdset); err != nil {
+		if result, err := createAndScale(ctx, c, tdset); err != nil {
 			return result, err
 		}
 		meta.SetStatusCondition(&tdset.Status.Conditions, metav1.Condition{
@@ -88,19 +88,19 @@ func knowsNothing(t *testing.T) {
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet())
-		must(t, c.look(reconciler))
+		must(t, c.reconcileAll(reconciler))
 		c.becomesAvailable(c.deployment())
-		must(t, c.look(reconciler))
+		must(t, c.reconcileAll(reconciler))
 		condition := meta.FindStatusCondition(c.tdset().Status.Conditions, conditionAvailable)
-		return fmt.Sprintf("%d replicas are available, and it says Available=%s", c.deployment().Status.AvailableReplicas, condition.Status)
+		return fmt.Sprintf("%d replicas are available, and the condition is Available=%s", c.deployment().Status.AvailableReplicas, condition.Status)
 	}
 	show(t, wrong, story,
-		"5 replicas are available, and it says Available=Unknown",
-		"5 replicas are available, and it says Available=True")
+		"5 replicas are available, and the condition is Available=Unknown",
+		"5 replicas are available, and the condition is Available=True")
 }
 
-// The error is written down, and the work goes on with what there isn't.
-func usesWhatIsNil(t *testing.T) {
+// The operator logs the error, and continues with a nil Deployment.
+func ignoresAnError(t *testing.T) {
 	build := func(c *cluster, tdset *schedulev1.TDSet) (*appsv1.Deployment, error) {
 		state, err := stateAt(tdset, c.Clock.Now())
 		if err != nil {
@@ -118,7 +118,7 @@ func usesWhatIsNil(t *testing.T) {
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet(invalid))
-		if err := c.look(reconciler); err != nil {
+		if err := c.reconcileAll(reconciler); err != nil {
 			return err.Error()
 		}
 		return "Degraded, with the reason " + c.degraded()
@@ -128,22 +128,22 @@ func usesWhatIsNil(t *testing.T) {
 		"Degraded, with the reason InvalidSchedule")
 }
 
-// kubectl delete --cascade=foreground keeps a TDSet until the garbage collector has taken what
-// belongs to it. Who makes that again, keeps it.
-func makesWhatIsGoing(t *testing.T) {
+// After kubectl delete --cascade=foreground, the TDSet exists until the garbage collector has
+// deleted its objects. An operator that creates them again keeps it forever.
+func createsDuringDeletion(t *testing.T) {
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet(withFinalizer(metav1.FinalizerDeleteDependents), beingDeleted))
-		made := 0
+		created := 0
 		for range 3 {
-			must(t, c.look(reconciler))
+			must(t, c.reconcileAll(reconciler))
 			if deployment := c.deployment(); deployment != nil {
-				made++
-				c.remove(deployment) // the garbage collector does that
+				created++
+				c.remove(deployment) // as the garbage collector does
 			}
 		}
-		return fmt.Sprintf("the garbage collector has looked 3 times, and deleted %d Deployments", made)
+		return fmt.Sprintf("after 3 rounds, the garbage collector has deleted %d Deployments", created)
 	}
-	show(t, makeAndScale, story,
-		"the garbage collector has looked 3 times, and deleted 3 Deployments",
-		"the garbage collector has looked 3 times, and deleted 0 Deployments")
+	show(t, createAndScale, story,
+		"after 3 rounds, the garbage collector has deleted 3 Deployments",
+		"after 3 rounds, the garbage collector has deleted 0 Deployments")
 }

@@ -1,6 +1,6 @@
-// The bug museum: bugs that operators of this kind are known to have. Each exhibit does it the
-// wrong way first, in a few lines of its own, shows the result, and then does it our way. Run one
-// with `go test ./internal/controller -v -run TestMuseum/<its name>`.
+// The bug museum: known bugs of operators of this kind. Each exhibit first does it the wrong way,
+// in a few lines of code, and logs the result. Then it does it our way. Run one with `go test
+// ./internal/controller -v -run TestMuseum/<its name>`.
 
 package controller
 
@@ -20,28 +20,28 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// All but the last are from one operator for TDSets; the last is from everywhere.
+// The last bug is common in operators. The others are all from one operator for TDSets.
 func TestMuseum(t *testing.T) {
 	for name, exhibit := range map[string]func(*testing.T){
-		"a Deployment of somebody else is scaled":               scalesWhatIsNotIts,
+		"a Deployment of somebody else is scaled":               scalesAnotherOwnersDeployment,
 		"an image that was changed is ignored":                  ignoresTheImage,
-		"a Service is declared and never made":                  makesNoService,
-		"conditions are stuck at Unknown":                       knowsNothing,
-		"a Deployment that could not be built is used":          usesWhatIsNil,
-		"a Deployment is made while its TDSet is being deleted": makesWhatIsGoing,
-		"one conflict costs a whole interval":                   losesAnInterval,
-		"hour 23 and windows up to midnight never match":        losesTheNight,
-		"scaling is late by up to a day":                        comesLate,
-		"a finalizer is added to a TDSet that is being deleted": addsAFinalizerTooLate,
+		"a Service is declared and never made":                  createsNoService,
+		"conditions are stuck at Unknown":                       neverUpdatesTheCondition,
+		"a Deployment that could not be built is used":          ignoresAnError,
+		"a Deployment is made while its TDSet is being deleted": createsDuringDeletion,
+		"one conflict costs a whole interval":                   dropsAnError,
+		"hour 23 and windows up to midnight never match":        losesMidnight,
+		"scaling is late by up to a day":                        requeuesByInterval,
+		"a finalizer is added to a TDSet that is being deleted": addsAFinalizerDuringDeletion,
 	} {
 		t.Run(name, exhibit)
 	}
 }
 
-// wrongWay is a Reconcile of a TDSet that is there.
+// wrongWay reconciles a TDSet that exists.
 type wrongWay func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error)
 
-// show tells the same story of a cluster twice. The result is told in words.
+// show runs the same story with both reconcilers. It logs and compares the results.
 func show(t *testing.T, wrong wrongWay, story func(c *cluster, reconciler reconcile.Reconciler) string, wantWrong, want string) {
 	t.Run("the wrong way", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -68,13 +68,13 @@ func tell(t *testing.T, got, want string) {
 	t.Helper()
 	t.Log(got)
 	if got != want {
-		t.Errorf("it should have been: %s", want)
+		t.Errorf("want: %s", want)
 	}
 }
 
-// look is what reconciler does for some events, with a cache that knows what is in the cluster. A
-// panic is an error, as it is in a manager.
-func (c *cluster) look(reconciler reconcile.Reconciler) (err error) {
+// reconcileAll calls reconciler for several events, with an up-to-date cache. It returns a panic as
+// an error, as a manager does.
+func (c *cluster) reconcileAll(reconciler reconcile.Reconciler) (err error) {
 	c.t.Helper()
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -90,16 +90,16 @@ func (c *cluster) look(reconciler reconcile.Reconciler) (err error) {
 	return err
 }
 
-// A finalizer that is added to an object that is being deleted is refused: forever, since nothing
-// else is done about that object.
-func addsAFinalizerTooLate(t *testing.T) {
+// The API server refuses a new finalizer on an object that is being deleted. It does so forever,
+// because the controller does nothing else for that object.
+func addsAFinalizerDuringDeletion(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(strings.Replace(example, "{name: web}", "{name: web, finalizers: [example.com/theirs]}", 1))
 	must(t, c.users.Delete(t.Context(), tdset))
 	key := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(tdset)}
 	inWords := func(err error) string {
 		if err == nil {
-			return "it is left alone"
+			return "no change"
 		}
 		_, why, _ := strings.Cut(err.Error(), "metadata.finalizers: ")
 		why, _, _ = strings.Cut(why, ", found")
@@ -115,16 +115,16 @@ func addsAFinalizerTooLate(t *testing.T) {
 			if controllerutil.AddFinalizer(tdset, finalizer) {
 				return ctrl.Result{}, c.Update(ctx, tdset)
 			}
-			return ctrl.Result{}, nil // to do: is it being deleted?
+			return ctrl.Result{}, nil // this never checks whether it is being deleted
 		})
 		_, err := reconciler.Reconcile(t.Context(), key)
 		tell(t, inWords(err), `Forbidden: no new finalizers can be added if the object is being deleted`)
 		if !apierrors.IsInvalid(err) {
-			t.Errorf("got the error %v", err)
+			t.Errorf("got the error %v, want Invalid", err)
 		}
 	})
 	t.Run("our way", func(t *testing.T) {
 		_, err := c.Reconcile(t.Context(), key)
-		tell(t, inWords(err), "it is left alone")
+		tell(t, inWords(err), "no change")
 	})
 }

@@ -198,8 +198,8 @@ func found[T client.Object](ctx context.Context, c *realCluster, into T) T {
 	return into
 }
 
-// says reports whether the TDSet's status says so of its latest spec: "17-19: RollingOut, AsExpected"
-// are the window, and the reasons of the conditions Progressing and Degraded.
+// says reports whether the TDSet's status says so of its latest spec: "17-19: RollingOut,
+// AsExpected" are the window, and the reasons of the conditions Progressing and Degraded.
 func (c *realCluster) says(what string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		tdset := c.tdset(ctx)

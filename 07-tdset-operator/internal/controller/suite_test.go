@@ -1,7 +1,8 @@
-// The suite: envtest, which is a real API server with its etcd and nothing else. No controller
-// runs, so no garbage is collected, no Deployment makes Pods, and no Deployment becomes available
-// unless the test says so. It is started once, by Ginkgo or by the first plain test that asks for
-// it, and stopped by TestMain. Tests that need no server use a fake client: see cluster_test.go.
+// The suite: envtest, which is a real API server with its etcd and nothing else. No other
+// controller runs, so no garbage is collected, no Deployment creates Pods, and no Deployment
+// becomes available unless a test says so. Ginkgo or the first plain test that needs envtest starts
+// it, once, and TestMain stops it. Tests that need no server use a fake client: see
+// cluster_test.go.
 //
 // The kubebuilder CLI writes Ginkgo specs into this package, and registers new types at the
 // markers.
@@ -38,7 +39,7 @@ import (
 var (
 	ctx       context.Context
 	cancel    context.CancelFunc
-	testEnv   *envtest.Environment // nil if no test has asked for it
+	testEnv   *envtest.Environment // nil until a test needs it
 	cfg       *rest.Config
 	k8sClient client.Client
 )
@@ -46,7 +47,7 @@ var (
 // TestControllers runs the Ginkgo specs of this package.
 func TestControllers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
+		t.Skip("this needs a real API server, and -short is set")
 	}
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "Controller Suite")
@@ -86,11 +87,11 @@ var startTestEnv = sync.OnceValue(func() error {
 	return err
 })
 
-// ginkgosOwn is a goroutine that Ginkgo leaves behind: it waits for Ctrl-C.
+// ginkgosOwn ignores a goroutine that Ginkgo leaves behind. It waits for Ctrl-C.
 var ginkgosOwn = goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its
-// context, and all that it runs.
+// TestMain fails the run if a goroutine is left behind. The manager has to stop everything that it
+// runs when its context ends.
 func TestMain(m *testing.M) {
 	// Plain tests need the types too, so they are added here, and not in BeforeSuite.
 	// TestControllers sets Ginkgo's handler of failures.
@@ -104,14 +105,13 @@ func TestMain(m *testing.M) {
 
 	utils.ShareLog()
 	ctrl.SetLogger(klog.Background()) // as main does
-	// Where only metadata are watched, controller-runtime 0.25.2 puts a filter into the watch. If
-	// that has an event just when its watch is stopped, it waits forever that somebody takes it
-	// (apimachinery 0.37.2, watch/filter.go).
+	// For a watch of metadata, controller-runtime 0.25.2 filters the events. If the filter has an
+	// event just when the watch is stopped, it waits forever for a receiver (apimachinery 0.37.2,
+	// watch/filter.go).
 	goleak.VerifyTestMain(andStop{m}, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"), ginkgosOwn)
 }
 
-// andStop runs the tests, and then stops the API server that they have shared: its clients'
-// connections aren't leaks.
+// andStop stops the shared API server after the tests, before goroutines are counted.
 type andStop struct{ *testing.M }
 
 func (tests andStop) Run() (code int) {
@@ -126,12 +126,11 @@ func (tests andStop) Run() (code int) {
 	return code
 }
 
-// newAPIServer returns how to reach the API server, a client that reads from it, and a namespace of
-// the test's own.
+// newAPIServer returns the API server's config, a client, and a new namespace for the test.
 func newAPIServer(t *testing.T) (*rest.Config, client.WithWatch, string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
+		t.Skip("this needs a real API server, and -short is set")
 	}
 	must(t, startTestEnv())
 	config := rest.CopyConfig(cfg)

@@ -151,7 +151,7 @@ func TestAnInvalidSchedule(t *testing.T) {
 			schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 1}, schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 2}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			changed := aTDSet(settled, change, withService(80), lookingEvery(1), ofImage("nginx:2.0"))
+			changed := aTDSet(settled, change, withService(80), withInterval(1), ofImage("nginx:2.0"))
 			c := newCluster(t, changed, deploymentOf(changed, scaledTo(1), withPods(1), running("nginx:1.0")))
 
 			writes, again := c.settle()

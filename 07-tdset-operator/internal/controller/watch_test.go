@@ -19,7 +19,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// In each case what is given is there, and has been looked at, when something is done to it.
+// In each case, the given object exists and has been reconciled before the event.
 func TestWhatBringsATDSet(t *testing.T) {
 	type objects = []client.Object
 	tdset := aTDSet(withService(80))

@@ -1,5 +1,5 @@
-// The schedule once more, as plainly as can be: by looking at every minute. At is compared with it:
-// for whatever the fuzzer comes up with, and for each minute of a year.
+// A brute-force schedule, which looks at every minute. At has to give the same results, for any
+// schedule that the fuzzer finds, and for each minute of a year.
 
 package schedule
 
@@ -12,7 +12,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// activeAt returns the first window that has the hour which a clock in the zone shows.
+// activeAt returns the first window that includes the zone's local hour.
 func activeAt(spec *schedulev1.TDSetSpec, zone *time.Location, instant time.Time) int {
 	now := int32(instant.In(zone).Hour())
 	for i, window := range spec.SchedulingConfig {
@@ -29,7 +29,7 @@ func activeAt(spec *schedulev1.TDSetSpec, zone *time.Location, instant time.Time
 	return None
 }
 
-// replicasOf returns the number of replicas that a window wants.
+// replicasOf returns a window's number of replicas.
 func replicasOf(spec *schedulev1.TDSetSpec, window int) int32 {
 	if window == None {
 		return spec.DefaultReplica
@@ -37,8 +37,9 @@ func replicasOf(spec *schedulev1.TDSetSpec, window int) int32 {
 	return spec.SchedulingConfig[window].Replica
 }
 
-// nextMinute returns the first full minute after instant at which another window is active. What
-// doesn't change in three days never changes: no day is skipped or repeated more than once.
+// nextMinute returns the first full minute after instant at which another window is active. If
+// there is none within three days, there is none at all, because no zone has skipped more than one
+// day.
 func nextMinute(spec *schedulev1.TDSetSpec, zone *time.Location, instant time.Time) time.Time {
 	window := activeAt(spec, zone, instant)
 	minute := instant.Truncate(time.Minute)
@@ -51,15 +52,15 @@ func nextMinute(spec *schedulev1.TDSetSpec, zone *time.Location, instant time.Ti
 	return time.Time{}
 }
 
-// The zones that the fuzzer chooses from: all of them with something of their own.
+// The zones that the fuzzer chooses from. Each has a peculiarity.
 var zones = []string{
 	"UTC", "Europe/Berlin", "Europe/London", "Europe/Dublin", "America/New_York", "America/St_Johns", "America/Sao_Paulo", "America/Nuuk", "Africa/Cairo",
 	"Africa/Casablanca", "Antarctica/Troll", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Tehran", "Asia/Pyongyang", "Australia/Sydney", "Australia/Lord_Howe",
 	"Pacific/Apia", "Pacific/Chatham", "Pacific/Kwajalein", "Pacific/Kiritimati", "Etc/GMT+12",
 }
 
-// FuzzAt compares what At says with the brute force: now, at the next transition, and right before
-// it. Three bytes make a window.
+// FuzzAt compares At with the brute force: now, at the next transition, and right before it. Three
+// bytes make a window.
 func FuzzAt(f *testing.F) {
 	example := []byte{9, 17, 5, 17, 19, 3, 19, 0, 2, 1, 7, 2, 7, 9, 3}
 	for _, at := range []string{
@@ -78,7 +79,7 @@ func FuzzAt(f *testing.F) {
 	f.Add(uint8(1), int64(0), uint32(0), int32(1), []byte{})
 	f.Add(uint8(1), int64(0), uint32(0), int32(1), []byte{0, 24, 2, 9, 17, 5})
 
-	// The brute force looks at full minutes, and there were zones that are seconds off, until 1972.
+	// The brute force looks at full minutes, but until 1972 some zones had offsets with seconds.
 	first, last := time.Date(1973, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	f.Fuzz(func(t *testing.T, zoneIndex uint8, seconds int64, nanoseconds uint32, defaultReplica int32, windows []byte) {
 		spec := &schedulev1.TDSetSpec{TimeZone: zones[int(zoneIndex)%len(zones)], DefaultReplica: defaultReplica}
@@ -118,7 +119,8 @@ func FuzzAt(f *testing.F) {
 	})
 }
 
-// FuzzValidate judges any schedule. What passes, At can do, and its windows have a name each.
+// FuzzValidate validates any schedule. If it is valid, At has to accept it, and its windows have
+// distinct names.
 func FuzzValidate(f *testing.F) {
 	f.Add("Europe/Berlin", int32(3), int64(0), int32(9), int32(17), int32(5), int32(19), int32(0), int32(2))
 	f.Add("", int32(1), int64(1<<40), int32(22), int32(6), int32(0), int32(0), int32(24), int32(1000))
@@ -143,17 +145,17 @@ func FuzzValidate(f *testing.F) {
 		}
 		switch {
 		case !known:
-			t.Errorf("the zone %q: Validate says %v, and At says %v", zone, refused, err)
+			t.Errorf("the zone %q: Validate returns %v, but At returns %v", zone, refused, err)
 		case len(refused) > 0:
 			return
 		case err != nil:
-			t.Errorf("%v passes, and At says: %v", spec, err)
+			t.Errorf("%v is valid, but At returns the error %v", spec, err)
 		case state.Window < None || state.Window > 1 || state.Replicas < 0 || state.Replicas > maxReplicas:
-			t.Errorf("%v passes, and its state is %v", spec, state)
+			t.Errorf("%v is valid, but its state is %v", spec, state)
 		case Name(spec, 0) == Name(spec, 1):
-			t.Errorf("%v passes, and both windows are called %s", spec, Name(spec, 0))
+			t.Errorf("%v is valid, but both windows have the name %s", spec, Name(spec, 0))
 		case state.Window == None && len(warnings) == 0:
-			t.Errorf("%v has an hour that is in no window, and there is no warning", spec)
+			t.Errorf("%v has an hour in no window, want a warning", spec)
 		}
 	})
 }

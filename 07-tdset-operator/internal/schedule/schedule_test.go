@@ -1,5 +1,4 @@
-// What the schedule says, instant by instant. That this goes for all instants is
-// bruteforce_test.go's to show.
+// The schedule at chosen instants. bruteforce_test.go tests all others.
 
 package schedule
 
@@ -10,10 +9,10 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// seed is the schedule of the example: hour 0 is in no window.
+// seed is the schedule of the sample. Hour 0 is in no window.
 var seed = []schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(17, 19, 3), aWindow(19, 0, 2), aWindow(1, 7, 2), aWindow(7, 9, 3)}
 
-// night goes on past midnight, and early begins with it.
+// night continues past midnight, and early starts at midnight.
 var (
 	night = []schedulev1.Scheduling{aWindow(22, 6, 2)}
 	early = []schedulev1.Scheduling{aWindow(0, 6, 2)}
@@ -21,8 +20,8 @@ var (
 	work  = []schedulev1.Scheduling{aWindow(9, 17, 5)}
 )
 
-// Outside of all windows, ten replicas are wanted. Times are written with their zone's offset from
-// UTC, the wanted ones too.
+// Outside of all windows, the schedules ask for 10 replicas. All times have their zone's offset
+// from UTC.
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		windows      []schedulev1.Scheduling
@@ -32,20 +31,20 @@ func TestAt(t *testing.T) {
 		wantReplicas int32
 		wantNext     string // empty: never
 	}{
-		"a window has its start":               {seed, "", "2026-01-01T09:00:00Z", "9-17", 5, "2026-01-01T17:00:00Z"},
-		"a window has its last nanosecond":     {seed, "", "2026-01-01T16:59:59.999999999Z", "9-17", 5, "2026-01-01T17:00:00Z"},
-		"a window hasn't its end":              {seed, "", "2026-01-01T17:00:00Z", "17-19", 3, "2026-01-01T19:00:00Z"},
-		"before a window there may be none":    {work, "", "2026-01-01T08:59:59Z", "default", 10, "2026-01-01T09:00:00Z"},
-		"and after it":                         {work, "", "2026-01-01T17:00:00Z", "default", 10, "2026-01-02T09:00:00Z"},
-		"a gap of an hour":                     {seed, "", "2026-01-01T00:59:59Z", "default", 10, "2026-01-01T01:00:00Z"},
-		"a gap in the day":                     {[]schedulev1.Scheduling{aWindow(9, 12, 4), aWindow(13, 17, 5)}, "", "2026-01-01T12:30:00Z", "default", 10, "2026-01-01T13:00:00Z"},
-		"without windows":                      {nil, "", "2026-01-01T12:00:00Z", "default", 10, ""},
-		"the instant may be given in any zone": {work, "UTC", "2026-01-01T18:30:00+10:00", "default", 10, "2026-01-01T09:00:00Z"},
-		"a window may want no replicas":        {[]schedulev1.Scheduling{aWindow(9, 17, 0)}, "", "2026-01-01T12:00:00Z", "9-17", 0, "2026-01-01T17:00:00Z"},
-		"a window after one with as many replicas is another": {
+		"a window includes its start":           {seed, "", "2026-01-01T09:00:00Z", "9-17", 5, "2026-01-01T17:00:00Z"},
+		"a window includes its last nanosecond": {seed, "", "2026-01-01T16:59:59.999999999Z", "9-17", 5, "2026-01-01T17:00:00Z"},
+		"a window excludes its end":             {seed, "", "2026-01-01T17:00:00Z", "17-19", 3, "2026-01-01T19:00:00Z"},
+		"before a window":                       {work, "", "2026-01-01T08:59:59Z", "default", 10, "2026-01-01T09:00:00Z"},
+		"after a window":                        {work, "", "2026-01-01T17:00:00Z", "default", 10, "2026-01-02T09:00:00Z"},
+		"a gap of an hour":                      {seed, "", "2026-01-01T00:59:59Z", "default", 10, "2026-01-01T01:00:00Z"},
+		"a gap in the day":                      {[]schedulev1.Scheduling{aWindow(9, 12, 4), aWindow(13, 17, 5)}, "", "2026-01-01T12:30:00Z", "default", 10, "2026-01-01T13:00:00Z"},
+		"without windows":                       {nil, "", "2026-01-01T12:00:00Z", "default", 10, ""},
+		"an instant in another zone":            {work, "UTC", "2026-01-01T18:30:00+10:00", "default", 10, "2026-01-01T09:00:00Z"},
+		"a window with 0 replicas":              {[]schedulev1.Scheduling{aWindow(9, 17, 0)}, "", "2026-01-01T12:00:00Z", "9-17", 0, "2026-01-01T17:00:00Z"},
+		"another window has the same replicas": {
 			[]schedulev1.Scheduling{aWindow(9, 12, 5), aWindow(12, 17, 5)}, "", "2026-01-01T10:00:00Z", "9-12", 5, "2026-01-01T12:00:00Z",
 		},
-		"and so is none, with as many": {
+		"the default has the same replicas": {
 			[]schedulev1.Scheduling{aWindow(9, 12, 10)}, "", "2026-01-01T10:00:00Z", "9-12", 10, "2026-01-01T12:00:00Z",
 		},
 
@@ -60,40 +59,40 @@ func TestAt(t *testing.T) {
 		"up to the hour 23":             {[]schedulev1.Scheduling{aWindow(20, 23, 2)}, "", "2026-01-01T22:59:59Z", "20-23", 2, "2026-01-01T23:00:00Z"},
 		"from 23 to 22":                 {[]schedulev1.Scheduling{aWindow(23, 22, 2)}, "", "2026-01-01T23:00:00Z", "23-22", 2, "2026-01-02T22:00:00Z"},
 
-		"the first of two that have the hour": {
+		"two windows include the hour, and the first one wins": {
 			[]schedulev1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T12:30:00Z", "12-14", 8, "2026-01-01T14:00:00Z",
 		},
-		"the second one, until the first begins": {
+		"the second window, until the first one starts": {
 			[]schedulev1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T11:30:00Z", "9-17", 5, "2026-01-01T12:00:00Z",
 		},
-		"the first, though the second is narrower": {
+		"the first window wins, although the second one is narrower": {
 			[]schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(12, 14, 8)}, "", "2026-01-01T12:30:00Z", "9-17", 5, "2026-01-01T17:00:00Z",
 		},
-		"a last one for all other hours": {
+		"a last window covers all other hours": {
 			[]schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(0, 24, 2)}, "", "2026-01-01T20:00:00Z", "0-24", 2, "2026-01-02T09:00:00Z",
 		},
-		"a first one for all hours": {
+		"a first window covers all hours": {
 			[]schedulev1.Scheduling{aWindow(0, 24, 2), aWindow(9, 17, 5)}, "", "2026-01-01T12:00:00Z", "0-24", 2, "",
 		},
-		"two that have all hours together": {
+		"two windows cover all hours together": {
 			[]schedulev1.Scheduling{aWindow(0, 12, 2), aWindow(12, 0, 5)}, "", "2026-01-01T23:00:00Z", "12-0", 5, "2026-01-02T00:00:00Z",
 		},
 
-		// From 2:00 clocks are set forward to 3:00.
+		// At 2:00, clocks are set forward to 3:00.
 		"forward in Berlin: the day before":            {two, "Europe/Berlin", "2026-03-28T02:30:00+01:00", "2-3", 5, "2026-03-28T03:00:00+01:00"},
 		"forward: a window of the skipped hour":        {two, "Europe/Berlin", "2026-03-29T01:59:59+01:00", "default", 10, "2026-03-30T02:00:00+02:00"},
-		"forward: a window that begins with it":        {[]schedulev1.Scheduling{aWindow(2, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that starts with it":        {[]schedulev1.Scheduling{aWindow(2, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
 		"forward: a window that ends with it":          {[]schedulev1.Scheduling{aWindow(1, 3, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "1-3", 5, "2026-03-29T03:00:00+02:00"},
-		"forward: a window that begins after it":       {[]schedulev1.Scheduling{aWindow(3, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that starts after it":       {[]schedulev1.Scheduling{aWindow(3, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
 		"forward in New York: a night of seven hours":  {night, "America/New_York", "2026-03-07T23:00:00-05:00", "22-6", 2, "2026-03-08T06:00:00-04:00"},
 		"forward in Sydney: a window of the lost hour": {two, "Australia/Sydney", "2026-10-04T01:30:00+10:00", "default", 10, "2026-10-05T02:00:00+11:00"},
 
-		// From 3:00 clocks are set back to 2:00; in New York from 2:00 to 1:00.
-		"back in Berlin: an hour that is long":         {two, "Europe/Berlin", "2026-10-25T02:30:00+02:00", "2-3", 5, "2026-10-25T03:00:00+01:00"},
+		// At 3:00, clocks are set back to 2:00. In New York, they are set back from 2:00 to 1:00.
+		"back in Berlin: an hour of two hours":         {two, "Europe/Berlin", "2026-10-25T02:30:00+02:00", "2-3", 5, "2026-10-25T03:00:00+01:00"},
 		"back: its second half":                        {two, "Europe/Berlin", "2026-10-25T02:30:00+01:00", "2-3", 5, "2026-10-25T03:00:00+01:00"},
 		"back: before it":                              {two, "Europe/Berlin", "2026-10-25T01:30:00+02:00", "default", 10, "2026-10-25T02:00:00+02:00"},
 		"back in New York: a night of nine hours":      {night, "America/New_York", "2026-10-31T23:00:00-04:00", "22-6", 2, "2026-11-01T06:00:00-05:00"},
-		"back in New York: an hour that is long":       {[]schedulev1.Scheduling{aWindow(1, 2, 5)}, "America/New_York", "2026-11-01T01:30:00-04:00", "1-2", 5, "2026-11-01T02:00:00-05:00"},
+		"back in New York: an hour of two hours":       {[]schedulev1.Scheduling{aWindow(1, 2, 5)}, "America/New_York", "2026-11-01T01:30:00-04:00", "1-2", 5, "2026-11-01T02:00:00-05:00"},
 		"back in Sydney":                               {two, "Australia/Sydney", "2026-04-05T02:00:00+11:00", "2-3", 5, "2026-04-05T03:00:00+10:00"},
 		"back by two hours in Troll: a first time":     {two, "Antarctica/Troll", "2026-10-25T02:30:00+02:00", "2-3", 5, "2026-10-25T01:00:00Z"},
 		"back by two hours: between":                   {two, "Antarctica/Troll", "2026-10-25T01:30:00Z", "default", 10, "2026-10-25T02:00:00Z"},
@@ -106,27 +105,27 @@ func TestAt(t *testing.T) {
 		"back by half an hour: half an hour late":      {two, "Australia/Lord_Howe", "2026-04-05T01:45:00+11:00", "default", 10, "2026-04-05T02:00:00+10:30"},
 		"back by half an hour: the repeated half hour": {two, "Australia/Lord_Howe", "2026-04-05T01:30:00+10:30", "default", 10, "2026-04-05T02:00:00+10:30"},
 
-		"half an hour off, in Kolkata":         {work, "Asia/Kolkata", "2026-01-01T03:29:59Z", "default", 10, "2026-01-01T09:00:00+05:30"},
-		"a quarter off, in Kathmandu":          {work, "Asia/Kathmandu", "2026-01-01T03:15:00Z", "9-17", 5, "2026-01-01T17:00:00+05:45"},
-		"a day ahead, in Kiritimati":           {work, "Pacific/Kiritimati", "2026-01-01T19:00:00Z", "9-17", 5, "2026-01-02T17:00:00+14:00"},
-		"seconds off, in Berlin of 1890":       {work, "Europe/Berlin", "1890-01-01T08:00:00Z", "default", 10, "1890-01-01T08:06:32Z"},
-		"the day that Apia skipped: at night":  {night, "Pacific/Apia", "2011-12-29T23:00:00-10:00", "22-6", 2, "2011-12-31T06:00:00+14:00"},
-		"the day that Apia skipped: by day":    {work, "Pacific/Apia", "2011-12-29T17:00:00-10:00", "default", 10, "2011-12-31T09:00:00+14:00"},
-		"the day that Apia skipped: midnight":  {early, "Pacific/Apia", "2011-12-29T23:59:59-10:00", "default", 10, "2011-12-31T00:00:00+14:00"},
-		"a leap day":                           {early, "Europe/Berlin", "2028-02-28T23:30:00+01:00", "default", 10, "2028-02-29T00:00:00+01:00"},
-		"the day after a leap day":             {early, "Europe/Berlin", "2028-02-29T23:30:00+01:00", "default", 10, "2028-03-01T00:00:00+01:00"},
-		"no leap day":                          {early, "Europe/Berlin", "2027-02-28T23:30:00+01:00", "default", 10, "2027-03-01T00:00:00+01:00"},
-		"the last day of a leap year":          {night, "Europe/Berlin", "2040-12-31T12:00:00+01:00", "default", 10, "2040-12-31T22:00:00+01:00"},
-		"from a leap year to the next":         {night, "Europe/Berlin", "2040-12-31T23:30:00+01:00", "22-6", 2, "2041-01-01T06:00:00+01:00"},
-		"from a leap year to the next, at -5":  {night, "America/New_York", "2040-12-31T20:00:00-05:00", "default", 10, "2040-12-31T22:00:00-05:00"},
-		"from a leap year to the next, at +11": {night, "Australia/Sydney", "2040-12-31T21:00:00+11:00", "default", 10, "2040-12-31T22:00:00+11:00"},
-		"summer time in a far year":            {two, "Europe/Berlin", "2100-03-28T01:30:00+01:00", "default", 10, "2100-03-29T02:00:00+02:00"},
+		"an offset of half an hour, in Kolkata":             {work, "Asia/Kolkata", "2026-01-01T03:29:59Z", "default", 10, "2026-01-01T09:00:00+05:30"},
+		"an offset with a quarter of an hour, in Kathmandu": {work, "Asia/Kathmandu", "2026-01-01T03:15:00Z", "9-17", 5, "2026-01-01T17:00:00+05:45"},
+		"a day ahead, in Kiritimati":                        {work, "Pacific/Kiritimati", "2026-01-01T19:00:00Z", "9-17", 5, "2026-01-02T17:00:00+14:00"},
+		"an offset with seconds, in Berlin in 1890":         {work, "Europe/Berlin", "1890-01-01T08:00:00Z", "default", 10, "1890-01-01T08:06:32Z"},
+		"the day that Apia skipped: at night":               {night, "Pacific/Apia", "2011-12-29T23:00:00-10:00", "22-6", 2, "2011-12-31T06:00:00+14:00"},
+		"the day that Apia skipped: by day":                 {work, "Pacific/Apia", "2011-12-29T17:00:00-10:00", "default", 10, "2011-12-31T09:00:00+14:00"},
+		"the day that Apia skipped: midnight":               {early, "Pacific/Apia", "2011-12-29T23:59:59-10:00", "default", 10, "2011-12-31T00:00:00+14:00"},
+		"a leap day":                                        {early, "Europe/Berlin", "2028-02-28T23:30:00+01:00", "default", 10, "2028-02-29T00:00:00+01:00"},
+		"the day after a leap day":                          {early, "Europe/Berlin", "2028-02-29T23:30:00+01:00", "default", 10, "2028-03-01T00:00:00+01:00"},
+		"no leap day":                                       {early, "Europe/Berlin", "2027-02-28T23:30:00+01:00", "default", 10, "2027-03-01T00:00:00+01:00"},
+		"the last day of a leap year":                       {night, "Europe/Berlin", "2040-12-31T12:00:00+01:00", "default", 10, "2040-12-31T22:00:00+01:00"},
+		"from a leap year to the next":                      {night, "Europe/Berlin", "2040-12-31T23:30:00+01:00", "22-6", 2, "2041-01-01T06:00:00+01:00"},
+		"from a leap year to the next, at -5":               {night, "America/New_York", "2040-12-31T20:00:00-05:00", "default", 10, "2040-12-31T22:00:00-05:00"},
+		"from a leap year to the next, at +11":              {night, "Australia/Sydney", "2040-12-31T21:00:00+11:00", "default", 10, "2040-12-31T22:00:00+11:00"},
+		"summer time in a far year":                         {two, "Europe/Berlin", "2100-03-28T01:30:00+01:00", "default", 10, "2100-03-29T02:00:00+02:00"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			spec := aSpec(test.zone, test.windows...)
 			got := at(t, spec, instant(t, test.at))
 			if name := Name(spec, got.Window); name != test.want || got.Replicas != test.wantReplicas {
-				t.Errorf("the window is %s, with %d replicas; want %s, with %d", name, got.Replicas, test.want, test.wantReplicas)
+				t.Errorf("the window is %s with %d replicas, want %s with %d", name, got.Replicas, test.want, test.wantReplicas)
 			}
 			switch {
 			case test.wantNext == "" && got.Next.IsZero():
@@ -142,17 +141,17 @@ func TestAt(t *testing.T) {
 func TestAtOfAnUnknownZone(t *testing.T) {
 	for _, zone := range []string{"Mars/Olympus_Mons", "Local", "+05:30", "UTC ", "Europe", "Europe/", "/Europe/Berlin", "../Europe/Berlin", "Europe/../Berlin", "\x00"} {
 		if state, err := At(aSpec(zone, work...), time.Time{}); err == nil {
-			t.Errorf("%q is taken for a zone: %+v", zone, state)
+			t.Errorf("the zone %q gets the state %+v, want an error", zone, state)
 		}
 	}
 	_, err := At(aSpec("Mars/Olympus_Mons"), time.Time{})
 	if want := `timeZone "Mars/Olympus_Mons": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`; err == nil || err.Error() != want {
-		t.Errorf("the error is %v, want %s", err, want)
+		t.Errorf("got the error %v, want %s", err, want)
 	}
 }
 
-// A difference from now has to be counted by the wall clock, which may jump.
-func TestNextKnowsNothingOfTheMonotonicClock(t *testing.T) {
+// Next must not have a monotonic reading, because callers compare it with the wall clock.
+func TestNextHasNoMonotonicReading(t *testing.T) {
 	now := time.Now()
 	if with, without := at(t, aSpec("", work...), now), at(t, aSpec("", work...), now.Round(0)); with != without {
 		t.Errorf("the state is %v, want %v", with, without)
@@ -204,7 +203,7 @@ func instant(t *testing.T, text string) time.Time {
 	return instant
 }
 
-// aSpec returns a schedule that wants ten replicas outside of its windows.
+// aSpec returns a schedule with 10 replicas outside of its windows.
 func aSpec(zone string, windows ...schedulev1.Scheduling) *schedulev1.TDSetSpec {
 	return &schedulev1.TDSetSpec{TimeZone: zone, SchedulingConfig: windows, DefaultReplica: 10}
 }

@@ -9,20 +9,20 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// A year, minute by minute, as the controller goes through it: from one transition to the next,
-// with nothing in between.
+// A year, minute by minute, as the controller sees it: it goes from one transition to the next, and
+// nothing changes in between.
 func TestYear(t *testing.T) {
 	schedules := map[string][]schedulev1.Scheduling{
-		"the seed's":                 seed,
-		"nights":                     night,
-		"an hour that may be missed": {aWindow(2, 3, 5)},
-		"an hour that may be long":   {aWindow(1, 2, 5)},
-		"overlaps":                   {aWindow(12, 14, 8), aWindow(9, 17, 5), aWindow(16, 2, 4)},
-		"the whole day":              {aWindow(0, 24, 2)},
+		"the sample's":                 seed,
+		"nights":                       night,
+		"an hour that may be skipped":  {aWindow(2, 3, 5)},
+		"an hour that may be repeated": {aWindow(1, 2, 5)},
+		"overlaps":                     {aWindow(12, 14, 8), aWindow(9, 17, 5), aWindow(16, 2, 4)},
+		"the whole day":                {aWindow(0, 24, 2)},
 	}
 	for zone, test := range map[string]struct {
 		from     string
-		wantSeed int // how many transitions the seed's schedule has
+		wantSeed int // the number of transitions of the sample's schedule
 	}{
 		// In each of them clocks are set forward and back once; the seed's schedule has six
 		// transitions a day.
@@ -34,16 +34,16 @@ func TestYear(t *testing.T) {
 			t.Run(zone+", "+name, func(t *testing.T) {
 				t.Parallel()
 				transitions := followYear(t, aSpec(zone, windows...), instant(t, test.from))
-				if name == "the seed's" && transitions != test.wantSeed {
-					t.Errorf("there are %d transitions, want %d", transitions, test.wantSeed)
+				if name == "the sample's" && transitions != test.wantSeed {
+					t.Errorf("got %d transitions, want %d", transitions, test.wantSeed)
 				}
 			})
 		}
 	}
 }
 
-// followYear compares the state with the brute force at each minute of the year that begins with
-// from, and asks for a new one only when it says so. It returns how many transitions there are.
+// followYear compares the state with the brute force at each minute of the year that begins at
+// from. It calls At only at transitions, and returns their number.
 func followYear(t *testing.T, spec *schedulev1.TDSetSpec, from time.Time) (transitions int) {
 	t.Helper()
 	zone, err := Location(spec)

@@ -1,4 +1,4 @@
-// The webhooks as users meet them: the API server calls them, and these are the messages.
+// The webhooks as users see them: called by the API server, with the messages that kubectl prints.
 
 package v1alpha1
 
@@ -22,7 +22,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-func TestAMissingNameIsTheFoos(t *testing.T) {
+func TestDefaultDeploymentName(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	foo := aNewFoo(namespace, "example", "")
 
@@ -33,7 +33,7 @@ func TestAMissingNameIsTheFoos(t *testing.T) {
 	}
 }
 
-func TestAMissingNameOfANamelessFooIsRefused(t *testing.T) {
+func TestGenerateNameNeedsADeploymentName(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	foo := aNewFoo(namespace, "", "")
 	foo.GenerateName = "example-"
@@ -41,7 +41,7 @@ func TestAMissingNameOfANamelessFooIsRefused(t *testing.T) {
 	refused(t, api.Create(t.Context(), foo), `spec.deploymentName: Invalid value: ""`)
 }
 
-func TestASecondFooOfOneDeploymentIsRefused(t *testing.T) {
+func TestADuplicateDeploymentNameIsRefused(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	must(t, api.Create(t.Context(), aNewFoo(namespace, "first", "web")))
 	inTheCache(t, api, namespace, "web")
@@ -55,15 +55,16 @@ func TestASecondFooOfOneDeploymentIsRefused(t *testing.T) {
 	refused(t, rename(t, api, third, "web"), `Foo.samplecontroller.k8s.io "third" `+want)
 }
 
-// Two that come at once both pass: the cache knows neither. Then the controller's status says it, and all else goes on.
-func TestAFooThatWasNotRefusedCanBeChanged(t *testing.T) {
+// Two Foos that are created at the same time may both pass, because neither is in the cache. The
+// controller reports the duplicate in the status, and every other change is still accepted.
+func TestADuplicateThatPassedCanBeChanged(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	first, second := aNewFoo(namespace, "first", "web"), aNewFoo(namespace, "second", "www")
 	must(t, api.Create(t.Context(), first))
 	must(t, api.Create(t.Context(), second))
 	inTheCache(t, api, namespace, "web")
 	withoutValidation(t, api, func() {
-		eventually(t, "the server asks no longer", func(context.Context) bool { return rename(t, api, second, "web") == nil })
+		eventually(t, "the API server no longer calls the webhook", func(context.Context) bool { return rename(t, api, second, "web") == nil })
 	})
 	inTheCache(t, api, namespace, "web")
 	warned.since()
@@ -80,11 +81,11 @@ func TestAFooThatWasNotRefusedCanBeChanged(t *testing.T) {
 	must(t, api.Delete(t.Context(), second))
 	must(t, api.Patch(t.Context(), second, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
 	if got := warned.since(); len(got) > 0 {
-		t.Errorf("there are warnings: %q", got)
+		t.Errorf("got the warnings %q, want none", got)
 	}
 }
 
-func TestAWarningOfSomebodysDeployment(t *testing.T) {
+func TestAWarningAboutAForeignDeployment(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	labels := map[string]string{"app": "web"}
 	web := &appsv1.Deployment{
@@ -99,28 +100,28 @@ func TestAWarningOfSomebodysDeployment(t *testing.T) {
 	}
 	must(t, api.Create(t.Context(), web))
 
-	eventually(t, "the cache has the Deployment, and a Foo of its name gets a warning", func(ctx context.Context) bool {
+	eventually(t, "the Deployment is in the cache, and a Foo with its name gets a warning", func(ctx context.Context) bool {
 		warned.since()
 		must(t, api.Create(ctx, aNewFoo(namespace, "example", "web"), client.DryRunAll))
 		return cmp.Equal(warned.since(), []string{foreignWeb})
 	})
 }
 
-func TestAWarningOfAChange(t *testing.T) {
+func TestAWarningAboutANewName(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	foo := aNewFoo(namespace, "example", "old")
 	must(t, api.Create(t.Context(), foo))
 	eventually(t, "the Foo has its Deployment", func(ctx context.Context) bool {
 		return api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "old"}, &appsv1.Deployment{}) == nil
 	})
-	eventually(t, "the cache has it, and a change gets a warning", func(ctx context.Context) bool {
+	eventually(t, "the Deployment is in the cache, and a new name gets a warning", func(ctx context.Context) bool {
 		warned.since()
 		must(t, api.Patch(ctx, foo.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deploymentName":"web"}}`)), client.DryRunAll))
 		return cmp.Equal(warned.since(), []string{oldIsDeleted}, cmpopts.EquateEmpty())
 	})
 }
 
-// aNewFoo returns a Foo as a user makes it.
+// aNewFoo returns a Foo as a user creates it.
 func aNewFoo(namespace, name, deploymentName string) *samplecontrollerv1alpha1.Foo {
 	return &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName}}
 }
@@ -130,7 +131,8 @@ func rename(t *testing.T, api client.Client, foo *samplecontrollerv1alpha1.Foo, 
 	return api.Patch(t.Context(), foo.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deploymentName":"`+deploymentName+`"}}`)))
 }
 
-// inTheCache waits until the webhooks know the Foo that asks for a Deployment of that name: then nobody else may ask for it.
+// inTheCache waits until the Foo with that deploymentName is in the webhooks' cache. Then another
+// Foo with that deploymentName is refused.
 func inTheCache(t *testing.T, api client.Client, namespace, deploymentName string) {
 	t.Helper()
 	eventually(t, "a second Foo is refused", func(ctx context.Context) bool {
@@ -138,7 +140,7 @@ func inTheCache(t *testing.T, api client.Client, namespace, deploymentName strin
 	})
 }
 
-// withoutValidation calls do while nothing is validated.
+// withoutValidation calls do while there is no validating webhook.
 func withoutValidation(t *testing.T, api client.Client, do func()) {
 	t.Helper()
 	configuration := &admissionv1.ValidatingWebhookConfiguration{}
@@ -152,7 +154,7 @@ func withoutValidation(t *testing.T, api client.Client, do func()) {
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is\n%v\nwant one that says\n%s", err, want)
+		t.Errorf("got the error\n%v\nwant one that contains\n%s", err, want)
 	}
 }
 

@@ -1,5 +1,5 @@
-// What the webhooks judge, by what they read: a fake client in place of the cache, and another in
-// place of the API server.
+// The webhooks' answers, as tables. One fake client is the cache, and another one is the API
+// server.
 
 package v1alpha1
 
@@ -25,9 +25,9 @@ import (
 
 func TestDefault(t *testing.T) {
 	for sentence, test := range map[string]struct{ name, deploymentName, want string }{
-		"a name that is missing is the Foo's":           {name: "a", want: "a"},
-		"one that is there is kept":                     {name: "a", deploymentName: "web", want: "web"},
-		"a Foo that has no name yet can't give it away": {want: ""},
+		"no deploymentName":                   {name: "a", want: "a"},
+		"a deploymentName":                    {name: "a", deploymentName: "web", want: "web"},
+		"neither a deploymentName nor a name": {want: ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			foo := aFoo(test.name, test.deploymentName)
@@ -45,92 +45,92 @@ const (
 	oldIsDeleted = `spec.deploymentName: Deployment "old" will be deleted once "web" is there`
 )
 
-// There may be a Foo a, and it is judged with the Deployment's name web.
+// Each case validates the Foo a with the deploymentName web.
 func TestValidate(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		old          *samplecontrollerv1alpha1.Foo // nil: it is new
+		old          *samplecontrollerv1alpha1.Foo // nil for a create
 		change       func(*samplecontrollerv1alpha1.Foo)
 		cached       []client.Object
-		live         []client.Object // nil: the same
+		stored       []client.Object // in the API server; nil: the same as cached
 		wantError    string
 		wantWarnings []string
 	}{
-		"a name that nobody asks for": {},
+		"a free name": {},
 		"another Foo asks for it": {
 			cached:    []client.Object{aFoo("b", "web")},
 			wantError: duplicateOfB,
 		},
-		"another Foo asks for it, and it is a change": {
+		"another Foo asks for it, and the name has changed": {
 			old: aFoo("a", "old"), cached: []client.Object{aFoo("a", "old"), aFoo("b", "web")},
 			wantError: duplicateOfB,
 		},
-		"another Foo asks for it, and it isn't a change": {
+		"another Foo asks for it, but the name hasn't changed": {
 			old: aFoo("a", "web"), cached: []client.Object{aFoo("a", "web"), aFoo("b", "web")},
 		},
-		"another Foo asks for it, and the Foo is being deleted": {
+		"another Foo asks for it, but this Foo is being deleted": {
 			old: aFoo("a", "old"), change: terminating, cached: []client.Object{aFoo("b", "web")},
 		},
-		"another namespace's Foo asks for it": {
+		"a Foo in another namespace asks for it": {
 			cached: []client.Object{aFoo("b", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.Namespace = "elsewhere" })},
 		},
-		"another Foo asks for another": {
+		"another Foo asks for another name": {
 			cached: []client.Object{aFoo("b", "www")},
 		},
-		"another Foo that asks for it is being deleted": {
+		"another Foo asks for it, but is being deleted": {
 			cached: []client.Object{aFoo("b", "web", terminating)},
 		},
-		"another Foo that asks for it is gone, and the cache doesn't know yet": {
-			cached: []client.Object{aFoo("b", "web")}, live: []client.Object{},
+		"another Foo asked for it, but is gone, and the cache is behind": {
+			cached: []client.Object{aFoo("b", "web")}, stored: []client.Object{},
 		},
-		"another Foo asks for another by now, and the cache doesn't know yet": {
-			cached: []client.Object{aFoo("b", "web")}, live: []client.Object{aFoo("b", "www")},
+		"another Foo asked for it, but has another name now, and the cache is behind": {
+			cached: []client.Object{aFoo("b", "web")}, stored: []client.Object{aFoo("b", "www")},
 		},
-		"of two others the first is gone": {
-			cached: []client.Object{aFoo("a2", "web"), aFoo("b", "web")}, live: []client.Object{aFoo("b", "web")},
+		"two other Foos ask for it, but the first one is gone": {
+			cached: []client.Object{aFoo("a2", "web"), aFoo("b", "web")}, stored: []client.Object{aFoo("b", "web")},
 			wantError: duplicateOfB,
 		},
-		"a Deployment of that name is somebody's": {
+		"a foreign Deployment has the name": {
 			cached:       []client.Object{aDeployment("web")},
 			wantWarnings: []string{foreignWeb},
 		},
-		"a Deployment of that name is somebody's, and it isn't a change": {
+		"a foreign Deployment has the name, but the name hasn't changed": {
 			old: aFoo("a", "web"), cached: []client.Object{aDeployment("web")},
 		},
-		"a Deployment of that name is an earlier Foo's of the same name": {
+		"the Deployment of an earlier Foo with the same name has the name": {
 			cached:       []client.Object{aDeployment("web", of(aFoo("a", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.UID = "earlier" })))},
 			wantWarnings: []string{foreignWeb},
 		},
-		"a Deployment of that name is the Foo's": {
+		"the Foo's own Deployment has the name": {
 			old: aFoo("a", "old"), cached: []client.Object{aDeployment("web", of(aFoo("a", "old")))},
 		},
-		"a change, and the Foo has its Deployment": {
+		"a new name, and the Foo has a Deployment": {
 			old: aFoo("a", "old"), cached: []client.Object{aDeployment("old", of(aFoo("a", "old")))},
 			wantWarnings: []string{oldIsDeleted},
 		},
-		"a change, and the Deployment of the old name is somebody's": {
+		"a new name, and a foreign Deployment has the old one": {
 			old: aFoo("a", "old"), cached: []client.Object{aDeployment("old")},
 		},
-		"a change, and both": {
+		"a new name that a foreign Deployment has, and the Foo has a Deployment": {
 			old: aFoo("a", "old"), cached: []client.Object{aDeployment("old", of(aFoo("a", "old"))), aDeployment("web")},
 			wantWarnings: []string{foreignWeb, oldIsDeleted},
 		},
-		"a refusal doesn't warn as well": {
+		"a refusal has no warnings": {
 			cached:    []client.Object{aFoo("b", "web"), aDeployment("web")},
 			wantError: duplicateOfB,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			live := test.live
-			if live == nil {
-				live = test.cached
+			stored := test.stored
+			if stored == nil {
+				stored = test.cached
 			}
 			foo := aFoo("a", "web")
 			if test.change != nil {
 				test.change(foo)
 			}
-			warnings, err := judge(t, &FooValidator{Cache: aServer(test.cached), APIReader: aServer(live)}, test.old, foo)
+			warnings, err := validate(t, &FooValidator{Cache: aServer(test.cached), APIReader: aServer(stored)}, test.old, foo)
 			if got := messageOf(err); got != test.wantError {
-				t.Errorf("the error is\n%s\nwant\n%s", got, test.wantError)
+				t.Errorf("got the error\n%s\nwant\n%s", got, test.wantError)
 			}
 			if difference := cmp.Diff(test.wantWarnings, warnings, cmpopts.EquateEmpty()); difference != "" {
 				t.Errorf("warnings (-want, +got):\n%s", difference)
@@ -139,25 +139,25 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// What can't be judged is refused, and the message says what couldn't be read.
-func TestValidateWithoutAnAnswer(t *testing.T) {
+// If a read fails, the Foo is refused with an internal error, which says what couldn't be read.
+func TestValidateWhenAReadFails(t *testing.T) {
 	broken := errors.New("no answer")
 	b := []client.Object{aFoo("b", "web")}
 	for sentence, test := range map[string]struct {
-		cache, live interceptor.Funcs
-		want        string
+		cache, apiReader interceptor.Funcs
+		want             string
 	}{
-		"from the cache, about Foos": {
+		"the list of Foos fails": {
 			cache: interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return broken }},
 			want:  `Internal error occurred: list the Foos that ask for Deployment "web": no answer`,
 		},
-		"from the server, about a Foo": {
-			live: interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+		"the get of the other Foo fails": {
+			apiReader: interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 				return broken
 			}},
 			want: `Internal error occurred: get Foo "b", which asks for Deployment "web": no answer`,
 		},
-		"from the cache, about a Deployment": {
+		"the get of the Deployment fails": {
 			cache: interceptor.Funcs{
 				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
 				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -168,16 +168,16 @@ func TestValidateWithoutAnAnswer(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			validator := &FooValidator{Cache: interceptor.NewClient(aServer(b), test.cache), APIReader: interceptor.NewClient(aServer(b), test.live)}
-			_, err := judge(t, validator, nil, aFoo("a", "web"))
+			validator := &FooValidator{Cache: interceptor.NewClient(aServer(b), test.cache), APIReader: interceptor.NewClient(aServer(b), test.apiReader)}
+			_, err := validate(t, validator, nil, aFoo("a", "web"))
 			if got := messageOf(err); got != test.want || !apierrors.IsInternalError(err) {
-				t.Errorf("the error is\n%s\nwant an internal one\n%s", got, test.want)
+				t.Errorf("got the error\n%s\nwant an internal error\n%s", got, test.want)
 			}
 		})
 	}
 }
 
-func judge(t *testing.T, validator *FooValidator, old, foo *samplecontrollerv1alpha1.Foo) ([]string, error) {
+func validate(t *testing.T, validator *FooValidator, old, foo *samplecontrollerv1alpha1.Foo) ([]string, error) {
 	t.Helper()
 	if old == nil {
 		return validator.ValidateCreate(t.Context(), foo)
@@ -192,8 +192,7 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// aServer returns a client to read these objects with, and Foos by the index that the controller
-// makes.
+// aServer returns a client for these objects, with the controller's index of Foos.
 func aServer(objects []client.Object) client.WithWatch {
 	types := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(types), samplecontrollerv1alpha1.AddToScheme(types)); err != nil {
@@ -205,7 +204,7 @@ func aServer(objects []client.Object) client.WithWatch {
 		}).Build()
 }
 
-// aFoo returns a Foo that asks for a Deployment of that name.
+// aFoo returns a Foo with that deploymentName.
 func aFoo(name, deploymentName string, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
 	foo := &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name)},
@@ -221,7 +220,7 @@ func terminating(foo *samplecontrollerv1alpha1.Foo) {
 	foo.DeletionTimestamp, foo.Finalizers = new(metav1.Unix(0, 0)), []string{"example.com/held"}
 }
 
-// aDeployment returns one that nobody controls.
+// aDeployment returns a Deployment without a controller.
 func aDeployment(name string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	for _, change := range changes {
@@ -230,7 +229,7 @@ func aDeployment(name string, changes ...func(*appsv1.Deployment)) *appsv1.Deplo
 	return deployment
 }
 
-// of makes a Deployment foo's.
+// of makes foo the Deployment's controller.
 func of(foo *samplecontrollerv1alpha1.Foo) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo"))}

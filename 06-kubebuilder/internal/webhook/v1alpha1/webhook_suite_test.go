@@ -1,7 +1,7 @@
 // The suite: envtest, which is a real API server with its etcd and nothing else, and a manager that
 // serves the webhooks. envtest applies config/webhook with two changes: the API server calls a URL
-// on this machine, and trusts the certificate that envtest has made. Both are started once, by
-// Ginkgo or by the first plain test that asks for them, and stopped by TestMain.
+// on this machine, and trusts the certificate that envtest has made. Ginkgo or the first plain test
+// that needs them starts both, once, and TestMain stops them.
 //
 // The kubebuilder CLI writes Ginkgo specs into this package, and registers new types and webhooks
 // at the markers.
@@ -43,7 +43,7 @@ import (
 var (
 	ctx       context.Context
 	cancel    context.CancelFunc
-	testEnv   *envtest.Environment // nil if no test has asked for it
+	testEnv   *envtest.Environment // nil until a test needs it
 	cfg       *rest.Config
 	k8sClient client.Client
 )
@@ -54,7 +54,7 @@ var stopManager func() error
 // TestAPIs runs the Ginkgo specs of this package.
 func TestAPIs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
+		t.Skip("this needs a real API server, and -short is set")
 	}
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "Webhook Suite")
@@ -97,8 +97,8 @@ var startTestEnv = sync.OnceValue(func() error {
 	return startManager(&testEnv.WebhookInstallOptions)
 })
 
-// startManager runs a manager with the webhooks, and with the controller, whose index of Foos they
-// ask. It returns when they are served.
+// startManager runs a manager with the webhooks and the controller, which adds the index that they
+// read. It returns when the webhooks are served.
 func startManager(where *envtest.WebhookInstallOptions) error {
 	server := webhook.NewServer(webhook.Options{
 		Host:    where.LocalServingHost,
@@ -135,10 +135,10 @@ func startManager(where *envtest.WebhookInstallOptions) error {
 	return untilServed(ctx, server)
 }
 
-// ginkgosOwn is a goroutine that Ginkgo leaves behind: it waits for Ctrl-C.
+// ginkgosOwn ignores a goroutine that Ginkgo leaves behind. It waits for Ctrl-C.
 var ginkgosOwn = goleak.IgnoreTopFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
 
-// TestMain fails the whole run if a test leaves a goroutine behind.
+// TestMain fails the run if a goroutine is left behind.
 func TestMain(m *testing.M) {
 	// Plain tests need the types too, so they are added here, and not in BeforeSuite. TestAPIs sets
 	// Ginkgo's handler of failures.
@@ -154,7 +154,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(andStop{m}, ginkgosOwn)
 }
 
-// andStop runs the tests, and then stops the manager and the API server that they have shared.
+// andStop stops the shared manager and API server after the tests.
 type andStop struct{ *testing.M }
 
 func (tests andStop) Run() (code int) {
@@ -174,12 +174,11 @@ func (tests andStop) Run() (code int) {
 	return code
 }
 
-// newAPIServer returns a client that notes the warnings it gets, as kubectl prints them, and a
-// namespace of the test's own.
+// newAPIServer returns a client, the warnings that it gets, and a new namespace for the test.
 func newAPIServer(t *testing.T) (client.Client, *warnings, string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
+		t.Skip("this needs a real API server, and -short is set")
 	}
 	must(t, startTestEnv())
 	config, warned := rest.CopyConfig(cfg), &warnings{}
@@ -195,7 +194,7 @@ func newAPIServer(t *testing.T) (client.Client, *warnings, string) {
 	return api, warned, namespace.Name
 }
 
-// warnings are those that a client has got.
+// warnings collects the warnings that a client gets, and that kubectl would print.
 type warnings struct {
 	lock sync.Mutex
 	got  []string

@@ -1,4 +1,4 @@
-// Names that a TDSet can't have. Only the CRD's rules judge them.
+// Names that a TDSet can't have. Only the CRD's rules refuse them.
 
 package v1
 
@@ -9,17 +9,17 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// badNames are TDSets with such names. What is changed later of one that is there is in
-// TestATDSetThatWasNotRefusedCanBeChanged.
+// badNames are TDSets with such names. For changes of TDSets that already have one, see
+// TestAnInvalidTDSetCanBeChanged.
 var badNames = map[string]struct {
 	change func(*schedulev1.TDSet)
 	want   string
 }{
-	"a name that no label can have as its value": {
+	"a name that can't be the value of a label": {
 		named(strings.Repeat("a", 64)),
 		"metadata.name: at most 63 characters, since it becomes the value of a label",
 	},
-	"a name that no Service can have, and a Service": {
+	"a name that can't be a Service's, with a Service": {
 		func(tdset *schedulev1.TDSet) { tdset.Name, tdset.Spec.Service = "1a", &schedulev1.Service{Port: 80} },
 		nameOfAService,
 	},
@@ -34,7 +34,7 @@ func TestABadNameIsRefused(t *testing.T) {
 			refused(t, api.Create(t.Context(), aTDSet(in(namespace), test.change)), test.want)
 		})
 	}
-	t.Run("a Service that comes later", func(t *testing.T) {
+	t.Run("a Service that is added later", func(t *testing.T) {
 		tdset := aTDSet(in(namespace), named("1a"))
 		must(t, api.Create(t.Context(), tdset))
 		refused(t, merge(t, api, tdset, `{"spec":{"service":{"port":80}}}`), nameOfAService)

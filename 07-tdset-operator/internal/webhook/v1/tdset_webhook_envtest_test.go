@@ -1,5 +1,5 @@
-// The webhook as users meet it, and the CRD's rules beside it: the API server judges by both, and
-// these are the messages.
+// The webhook and the CRD's rules as users see them: enforced by the API server, with the messages
+// that kubectl prints.
 
 package v1
 
@@ -25,8 +25,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// refusals are TDSets that there can't be. Who says so? The CRD's rules where it has them; they are
-// looked at first. Else the webhook.
+// refusals are invalid TDSets. The CRD's rules refuse them first. Without rules, the webhook does.
 var refusals = map[string]struct {
 	change                 func(*schedulev1.TDSet)
 	fromRules, fromWebhook string
@@ -36,12 +35,12 @@ var refusals = map[string]struct {
 		`spec.timeZone: Invalid value: "string": unknown time zone Mars/Olympus_Mons evaluating rule: unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 		`spec.timeZone: Invalid value: "Mars/Olympus_Mons": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	},
-	"the server's own zone": {
+	"the computer's local zone": {
 		zone("Local"),
 		`spec.timeZone: Invalid value: "Local": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 		`spec.timeZone: Invalid value: "Local": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	},
-	"an offset for a zone": {
+	"an offset in place of a zone": {
 		zone("+05:30"),
 		`spec.timeZone: Invalid value: "+05:30": spec.timeZone in body should match '^[A-Za-z]`,
 		`spec.timeZone: Invalid value: "+05:30": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
@@ -51,27 +50,27 @@ var refusals = map[string]struct {
 		`spec.schedulingConfig[1]: Invalid value: startTime and endTime must differ: for the whole day, use 0 and 24`,
 		`spec.schedulingConfig[1]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, use 0 and 24`,
 	},
-	"a window twice": {
+	"the same window twice": {
 		windows(aWindow(19, 0), aWindow(19, 24)),
 		`spec.schedulingConfig: Invalid value: two windows have the same startTime and endTime (0 and 24 are the same end): delete one of them`,
 		`spec.schedulingConfig[1]: Duplicate value: "19-24": schedulingConfig[0] has the same startTime and endTime (0 and 24 are the same end): delete one of them`,
 	},
-	"a window that begins with hour 24": {
+	"a window that starts at 24": {
 		windows(aWindow(24, 6)),
 		`spec.schedulingConfig[0].startTime: Invalid value: 24: spec.schedulingConfig[0].startTime in body should be less than or equal to 23`,
 		`spec.schedulingConfig[0].startTime: Invalid value: 24: must be from 0 to 23`,
 	},
-	"a window that ends with hour 25": {
+	"a window that ends at 25": {
 		windows(aWindow(22, 25)),
 		`spec.schedulingConfig[0].endTime: Invalid value: 25: spec.schedulingConfig[0].endTime in body should be less than or equal to 24`,
 		`spec.schedulingConfig[0].endTime: Invalid value: 25: must be from 0 to 24`,
 	},
-	"fewer replicas than none": {
+	"negative replicas": {
 		windows(schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: -1}),
 		`spec.schedulingConfig[0].replica: Invalid value: -1: spec.schedulingConfig[0].replica in body should be greater than or equal to 0`,
 		`spec.schedulingConfig[0].replica: Invalid value: -1: must be from 0 to 1000`,
 	},
-	"no replicas by default": {
+	"a defaultReplica of 0": {
 		defaultReplica(0),
 		`spec.defaultReplica: Invalid value: 0: spec.defaultReplica in body should be greater than or equal to 1`,
 		`spec.defaultReplica: Invalid value: 0: must be from 1 to 1000`,
@@ -95,13 +94,14 @@ func TestRefusedByTheCRD(t *testing.T) {
 			tdset := aTDSet(in(namespace), test.change)
 			refused(t, api.Create(t.Context(), tdset), `TDSet.schedule.rs "a" is invalid: `, test.fromRules)
 			if !apierrors.IsNotFound(api.Get(t.Context(), client.ObjectKeyFromObject(tdset), tdset)) {
-				t.Error("the TDSet is there")
+				t.Error("the TDSet was stored, want a refusal")
 			}
 		})
 	}
 }
 
-// With the rules, no client hears of the webhook's refusals. So here the CRD has none.
+// With the CRD's rules, the webhook's refusals never reach a client. So this test removes the
+// rules.
 func TestRefusedByTheWebhook(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	withoutRules(t, api, namespace)
@@ -113,7 +113,7 @@ func TestRefusedByTheWebhook(t *testing.T) {
 			err := api.Create(t.Context(), aTDSet(in(namespace), test.change))
 			refused(t, err, denied+`"a" is invalid: `+test.fromWebhook)
 			if !apierrors.IsInvalid(err) {
-				t.Errorf("its reason is %s, want Invalid", apierrors.ReasonForError(err))
+				t.Errorf("the error's reason is %s, want Invalid", apierrors.ReasonForError(err))
 			}
 			changed := stored.DeepCopy()
 			test.change(changed)
@@ -127,65 +127,65 @@ func TestWarnings(t *testing.T) {
 	tdset := aTDSet(in(namespace))
 	must(t, api.Create(t.Context(), tdset))
 	if difference := cmp.Diff([]string{uncovered}, warned.since()); difference != "" {
-		t.Errorf("warnings of a new one (-want, +got):\n%s", difference)
+		t.Errorf("warnings for a create (-want, +got):\n%s", difference)
 	}
 	for _, test := range []struct {
 		sentence, patch string
 		want            []string
 	}{
 		{"another window", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":5},{"startTime":0,"endTime":24,"replica":1}]}}`, []string{overlap}},
-		{"the window before", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":5}]}}`, []string{uncovered}},
-		{"another default", `{"spec":{"defaultReplica":2}}`, []string{uncoveredTwo}},
-		{"none, which is 1", `{"spec":{"defaultReplica":null}}`, []string{uncovered}},
+		{"the first window again", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":5}]}}`, []string{uncovered}},
+		{"another defaultReplica", `{"spec":{"defaultReplica":2}}`, []string{uncoveredTwo}},
+		{"no defaultReplica, which means 1", `{"spec":{"defaultReplica":null}}`, []string{uncovered}},
 		{"another zone", `{"spec":{"timeZone":"Europe/Berlin"}}`, []string{uncovered}},
-		{"none, which is UTC", `{"spec":{"timeZone":null}}`, []string{uncovered}},
-		{"UTC in words", `{"spec":{"timeZone":"UTC"}}`, nil},
+		{"no zone, which means UTC", `{"spec":{"timeZone":null}}`, []string{uncovered}},
+		{"the zone UTC", `{"spec":{"timeZone":"UTC"}}`, nil},
 		{"an image", `{"spec":{"container":{"image":"httpd"}}}`, nil},
 		{"a Service", `{"spec":{"service":{"port":80}}}`, nil},
 		{"an interval", `{"spec":{"intervalMint":5}}`, nil},
 		{"a label", `{"metadata":{"labels":{"team":"blue"}}}`, nil},
 		{"a finalizer", `{"metadata":{"finalizers":["example.com/held"]}}`, nil},
 	} {
-		// The API server applies a patch to the object in its watch cache first. If that is too
-		// old, it patches the one in etcd, and the webhook warns of both attempts. A list waits
+		// The API server applies a patch to the object in its watch cache first. If that is out of
+		// date, it patches the one in etcd, and the webhook warns about both attempts. A list waits
 		// until the cache has caught up.
 		must(t, api.List(t.Context(), &schedulev1.TDSetList{}, client.InNamespace(namespace)))
 		must(t, merge(t, api, tdset, test.patch))
 		if difference := cmp.Diff(test.want, warned.since(), cmpopts.EquateEmpty()); difference != "" {
-			t.Errorf("warnings of %s (-want, +got):\n%s", test.sentence, difference)
+			t.Errorf("warnings for %s (-want, +got):\n%s", test.sentence, difference)
 		}
 	}
 	must(t, api.Delete(t.Context(), tdset))
 	must(t, merge(t, api, tdset, `{"spec":{"schedulingConfig":[]}}`)) // it is being deleted
 	must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
 	if got := warned.since(); len(got) > 0 {
-		t.Errorf("warnings while it goes: %q", got)
+		t.Errorf("got the warnings %q while the TDSet is being deleted, want none", got)
 	}
 }
 
-// While nobody answers, only schedules can't be changed.
-func TestWithoutAnAnswer(t *testing.T) {
+// While the webhook is down, only changes of a schedule are refused.
+func TestTheWebhookIsDown(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	tdset := aTDSet(in(namespace))
 	must(t, api.Create(t.Context(), tdset))
-	nobodyAnswers(t, api, namespace)
+	webhookDown(t, api, namespace)
 
 	for change, patch := range map[string]string{
-		"a label":                         `{"metadata":{"labels":{"team":"blue"}}}`,
-		"a finalizer":                     `{"metadata":{"finalizers":["example.com/held"]}}`,
-		"an image":                        `{"spec":{"container":{"image":"httpd"}}}`,
-		"a Service":                       `{"spec":{"service":{"port":80}}}`,
-		"an interval":                     `{"spec":{"intervalMint":5}}`,
-		"the default, which is 1 already": `{"spec":{"defaultReplica":null}}`,
+		"a label":                       `{"metadata":{"labels":{"team":"blue"}}}`,
+		"a finalizer":                   `{"metadata":{"finalizers":["example.com/held"]}}`,
+		"an image":                      `{"spec":{"container":{"image":"httpd"}}}`,
+		"a Service":                     `{"spec":{"service":{"port":80}}}`,
+		"an interval":                   `{"spec":{"intervalMint":5}}`,
+		"a defaultReplica that stays 1": `{"spec":{"defaultReplica":null}}`,
 	} {
 		if err := merge(t, api, tdset, patch); err != nil {
 			t.Errorf("%s: %v", change, err)
 		}
 	}
 	for change, patch := range map[string]string{
-		"a schedule": `{"spec":{"schedulingConfig":[]}}`,
-		"a default":  `{"spec":{"defaultReplica":2}}`,
-		"a zone":     `{"spec":{"timeZone":"Europe/Berlin"}}`,
+		"a schedule":       `{"spec":{"schedulingConfig":[]}}`,
+		"a defaultReplica": `{"spec":{"defaultReplica":2}}`,
+		"a zone":           `{"spec":{"timeZone":"Europe/Berlin"}}`,
 	} {
 		t.Run(change, func(t *testing.T) {
 			refused(t, merge(t, api, tdset, patch), `failed calling webhook "vtdset-v1.kb.io"`)
@@ -196,11 +196,12 @@ func TestWithoutAnAnswer(t *testing.T) {
 	must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
 }
 
-// A TDSet may have been stored before there were rules, or a webhook. All but its schedule can be
-// changed, and it can be deleted: the API server forgives a field that stays as it is. (But not if
-// a rule can't be evaluated, as that of zones, or is one for the whole object, as those of names:
-// these have to look at the old one themselves.)
-func TestATDSetThatWasNotRefusedCanBeChanged(t *testing.T) {
+// An invalid TDSet may have been stored before there were rules, or a webhook. Everything but its
+// schedule can be changed, and it can be deleted, because the API server ignores the rules of
+// fields that don't change. There are two exceptions: rules that fail with an error, as the one for
+// zones may, and rules for the whole object, as those for names. These look at the old object
+// themselves.
+func TestAnInvalidTDSetCanBeChanged(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	stored := map[string]*schedulev1.TDSet{}
 	t.Run("stored", func(t *testing.T) {
@@ -253,11 +254,11 @@ func writeStatus(t *testing.T, api client.Client, tdset *schedulev1.TDSet) error
 	return api.Status().Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"activeWindow":"default"}}`)))
 }
 
-// withoutWebhook takes the webhook away until the test ends. It returns when the API server doesn't
-// ask any more.
+// withoutWebhook removes the webhook until the test ends. It returns once the API server no longer
+// calls it.
 func withoutWebhook(t *testing.T, api client.Client, warned *warnings, namespace string) {
 	t.Helper()
-	asked := func(ctx context.Context) bool {
+	called := func(ctx context.Context) bool {
 		warned.since()
 		must(t, api.Create(ctx, aTDSet(in(namespace), probe), client.DryRunAll))
 		return len(warned.since()) > 0
@@ -267,32 +268,32 @@ func withoutWebhook(t *testing.T, api client.Client, warned *warnings, namespace
 	t.Cleanup(func() {
 		configuration.ResourceVersion, configuration.UID = "", ""
 		must(t, api.Create(context.Background(), configuration))
-		atLast(t, "the webhook is asked again", asked)
+		atLast(t, "the API server calls the webhook again", called)
 	})
-	eventually(t, "the webhook isn't asked", func(ctx context.Context) bool { return !asked(ctx) })
+	eventually(t, "the API server no longer calls the webhook", func(ctx context.Context) bool { return !called(ctx) })
 }
 
-// nobodyAnswers has the API server ask where nobody answers, until the test ends.
-func nobodyAnswers(t *testing.T, api client.Client, namespace string) {
+// webhookDown makes the API server call a URL that doesn't exist, until the test ends.
+func webhookDown(t *testing.T, api client.Client, namespace string) {
 	t.Helper()
 	configuration := theConfiguration(t, api)
 	ours := slices.IndexFunc(configuration.Webhooks, func(webhook admissionv1.ValidatingWebhook) bool {
 		return webhook.Name == "vtdset-v1.kb.io"
 	})
-	there := *configuration.Webhooks[ours].ClientConfig.URL
+	url := *configuration.Webhooks[ours].ClientConfig.URL
 	set := func(ctx context.Context, url string) {
 		configuration.Webhooks[ours].ClientConfig.URL = &url
 		must(t, api.Update(ctx, configuration))
 	}
-	judged := func(ctx context.Context) bool {
+	accepted := func(ctx context.Context) bool {
 		return api.Create(ctx, aTDSet(in(namespace), probe), client.DryRunAll) == nil
 	}
-	set(t.Context(), there+"/nobody")
+	set(t.Context(), url+"/missing")
 	t.Cleanup(func() {
-		set(context.Background(), there)
-		atLast(t, "somebody answers", judged)
+		set(context.Background(), url)
+		atLast(t, "the webhook answers", accepted)
 	})
-	eventually(t, "nobody answers", func(ctx context.Context) bool { return !judged(ctx) })
+	eventually(t, "the webhook is down", func(ctx context.Context) bool { return !accepted(ctx) })
 }
 
 func theConfiguration(t *testing.T, api client.Client) *admissionv1.ValidatingWebhookConfiguration {
@@ -302,8 +303,8 @@ func theConfiguration(t *testing.T, api client.Client) *admissionv1.ValidatingWe
 	return configuration
 }
 
-// withoutRules takes from the CRD all that it has beyond the fields' types, until the test ends. It
-// returns when the API server knows.
+// withoutRules removes everything but the fields' types from the CRD, until the test ends. It
+// returns once the API server has noticed.
 func withoutRules(t *testing.T, api client.Client, namespace string) {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -317,18 +318,18 @@ func withoutRules(t *testing.T, api client.Client, namespace string) {
 		crd.Spec.Versions[0].Schema = to
 		must(t, api.Update(ctx, crd))
 	}
-	// A name is judged by a rule too, and by nothing else.
+	// Only a rule refuses a long name.
 	long := func(tdset *schedulev1.TDSet) { tdset.Name = strings.Repeat("a", 64) }
-	judged := func(ctx context.Context) bool {
+	refused := func(ctx context.Context) bool {
 		err := api.Create(ctx, aTDSet(in(namespace), long), client.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), "at most 63 characters")
 	}
 	set(t.Context(), bare)
 	t.Cleanup(func() {
 		set(context.Background(), schema)
-		atLast(t, "there are rules again", judged)
+		atLast(t, "the rules apply again", refused)
 	})
-	eventually(t, "there are no rules", func(ctx context.Context) bool { return !judged(ctx) })
+	eventually(t, "no rule applies", func(ctx context.Context) bool { return !refused(ctx) })
 }
 
 func stripRules(schema *apiextensionsv1.JSONSchemaProps) {
@@ -342,7 +343,7 @@ func stripRules(schema *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// probe makes a TDSet another one.
+// probe turns a TDSet into one that no test uses.
 func probe(tdset *schedulev1.TDSet) {
 	tdset.ObjectMeta = metav1.ObjectMeta{Namespace: tdset.Namespace, Name: "probe"}
 }
@@ -351,7 +352,7 @@ func refused(t *testing.T, err error, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is\n%v\nwant one that says\n%s", err, want)
+			t.Errorf("got the error\n%v\nwant one that contains\n%s", err, want)
 		}
 	}
 }
@@ -364,7 +365,7 @@ func eventually(t *testing.T, what string, holds func(context.Context) bool) {
 	}
 }
 
-// atLast is eventually for when a test has ended.
+// atLast is eventually for cleanups.
 func atLast(t *testing.T, what string, holds func(context.Context) bool) {
 	t.Helper()
 	if err := poll(context.Background(), holds); err != nil {

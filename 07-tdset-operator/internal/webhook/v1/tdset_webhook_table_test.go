@@ -1,5 +1,5 @@
-// What the webhook judges: it reads nothing but what it is given. The rules themselves are tested
-// where they are, in internal/schedule.
+// The webhook's answers, as a table. It reads nothing but the TDSet. The rules have their own
+// tests, in internal/schedule.
 
 package v1
 
@@ -24,35 +24,35 @@ const (
 
 func TestValidate(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		old          *schedulev1.TDSet // nil: it is new
+		old          *schedulev1.TDSet // nil for a create
 		tdset        *schedulev1.TDSet
 		wantError    string
 		wantWarnings []string
 	}{
-		"a schedule for the whole day":         {tdset: aTDSet(windows(aWindow(0, 24)))},
-		"hours in no window":                   {tdset: aTDSet(), wantWarnings: []string{uncovered}},
-		"windows that overlap":                 {tdset: aTDSet(windows(aWindow(9, 17), aWindow(0, 24))), wantWarnings: []string{overlap}},
-		"a zone that isn't known":              {tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
-		"a window without hours":               {tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
-		"a refusal doesn't warn as well":       {tdset: aTDSet(windows(aWindow(9, 9), aWindow(10, 12))), wantError: noHours},
-		"a schedule that becomes one":          {old: aTDSet(windows(aWindow(0, 24))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
-		"another default":                      {old: aTDSet(), tdset: aTDSet(defaultReplica(2)), wantWarnings: []string{uncoveredTwo}},
-		"another zone":                         {old: aTDSet(), tdset: aTDSet(zone("Europe/Berlin")), wantWarnings: []string{uncovered}},
-		"other replicas":                       {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.SchedulingConfig[0].Replica = 6 }), wantWarnings: []string{uncovered}},
-		"another zone, which isn't known":      {old: aTDSet(), tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
-		"another schedule that makes no sense": {old: aTDSet(), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
-		"a TDSet that is corrected":            {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
-		"half of it":                           {old: aTDSet(windows(aWindow(9, 9)), zone("Mars/Olympus_Mons")), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
+		"a schedule for the whole day":            {tdset: aTDSet(windows(aWindow(0, 24)))},
+		"hours in no window":                      {tdset: aTDSet(), wantWarnings: []string{uncovered}},
+		"windows that overlap":                    {tdset: aTDSet(windows(aWindow(9, 17), aWindow(0, 24))), wantWarnings: []string{overlap}},
+		"an unknown zone":                         {tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
+		"a window without hours":                  {tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
+		"a refusal has no warnings":               {tdset: aTDSet(windows(aWindow(9, 9), aWindow(10, 12))), wantError: noHours},
+		"a schedule that gets hours in no window": {old: aTDSet(windows(aWindow(0, 24))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
+		"another defaultReplica":                  {old: aTDSet(), tdset: aTDSet(defaultReplica(2)), wantWarnings: []string{uncoveredTwo}},
+		"another zone":                            {old: aTDSet(), tdset: aTDSet(zone("Europe/Berlin")), wantWarnings: []string{uncovered}},
+		"other replicas":                          {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.SchedulingConfig[0].Replica = 6 }), wantWarnings: []string{uncovered}},
+		"another zone, which is unknown":          {old: aTDSet(), tdset: aTDSet(zone("Mars/Olympus_Mons")), wantError: unknownZone},
+		"another schedule, which is invalid":      {old: aTDSet(), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
+		"a TDSet that is corrected":               {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(), wantWarnings: []string{uncovered}},
+		"a TDSet that is half corrected":          {old: aTDSet(windows(aWindow(9, 9)), zone("Mars/Olympus_Mons")), tdset: aTDSet(windows(aWindow(9, 9))), wantError: noHours},
 
-		"no change":                              {old: aTDSet(), tdset: aTDSet()},
-		"a label":                                {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"team": "blue"} })},
-		"an image":                               {old: aTDSet(), tdset: aTDSet(image)},
-		"a Service":                              {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.Service = &schedulev1.Service{Port: 80} })},
-		"an interval":                            {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.IntervalMint = 5 })},
-		"an image, and a schedule without sense": {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(windows(aWindow(9, 9)), image)},
-		"an image, and a zone that isn't known":  {old: aTDSet(zone("Mars/Olympus_Mons")), tdset: aTDSet(zone("Mars/Olympus_Mons"), image)},
-		"a schedule without sense, while it goes":  {old: aTDSet(terminating), tdset: aTDSet(terminating, windows(aWindow(9, 9)))},
-		"a schedule with hours in no window, then": {old: aTDSet(terminating, windows(aWindow(0, 24))), tdset: aTDSet(terminating)},
+		"no change":   {old: aTDSet(), tdset: aTDSet()},
+		"a label":     {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"team": "blue"} })},
+		"an image":    {old: aTDSet(), tdset: aTDSet(image)},
+		"a Service":   {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.Service = &schedulev1.Service{Port: 80} })},
+		"an interval": {old: aTDSet(), tdset: aTDSet(func(tdset *schedulev1.TDSet) { tdset.Spec.IntervalMint = 5 })},
+		"an image, and an unchanged invalid schedule":          {old: aTDSet(windows(aWindow(9, 9))), tdset: aTDSet(windows(aWindow(9, 9)), image)},
+		"an image, and an unchanged unknown zone":              {old: aTDSet(zone("Mars/Olympus_Mons")), tdset: aTDSet(zone("Mars/Olympus_Mons"), image)},
+		"an invalid schedule of a TDSet that is being deleted": {old: aTDSet(terminating), tdset: aTDSet(terminating, windows(aWindow(9, 9)))},
+		"hours in no window, and the TDSet is being deleted":   {old: aTDSet(terminating, windows(aWindow(0, 24))), tdset: aTDSet(terminating)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var validator TDSetValidator
@@ -61,10 +61,10 @@ func TestValidate(t *testing.T) {
 				warnings, err = validator.ValidateUpdate(t.Context(), test.old, test.tdset)
 			}
 			if got := messageOf(err); got != test.wantError {
-				t.Errorf("the error is\n%s\nwant\n%s", got, test.wantError)
+				t.Errorf("got the error\n%s\nwant\n%s", got, test.wantError)
 			}
 			if err != nil && !apierrors.IsInvalid(err) {
-				t.Errorf("its reason is %s, want Invalid", apierrors.ReasonForError(err))
+				t.Errorf("the error's reason is %s, want Invalid", apierrors.ReasonForError(err))
 			}
 			if difference := cmp.Diff(test.wantWarnings, []string(warnings), cmpopts.EquateEmpty()); difference != "" {
 				t.Errorf("warnings (-want, +got):\n%s", difference)
@@ -76,7 +76,7 @@ func TestValidate(t *testing.T) {
 func TestADeletionIsNeverRefused(t *testing.T) {
 	warnings, err := TDSetValidator{}.ValidateDelete(t.Context(), aTDSet(zone("Mars/Olympus_Mons")))
 	if err != nil || len(warnings) > 0 {
-		t.Errorf("the error is %v, the warnings are %q", err, warnings)
+		t.Errorf("got the error %v and the warnings %q, want none", err, warnings)
 	}
 }
 
@@ -87,7 +87,7 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// aTDSet returns one with a window from 9 to 17, and one replica outside.
+// aTDSet returns a TDSet with a window from 9 to 17, and 1 replica outside of it.
 func aTDSet(changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
 	tdset := &schedulev1.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"},
