@@ -22,7 +22,7 @@ func TestRun(t *testing.T) {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"}) && c.ready("before") == "Progressing"
 		})
 		c.put(deploymentOf(before, available(3)))
-		c.eventually("the Foo is ready when its Deployment is", func() bool { return c.ready("before") == "Available" })
+		c.eventually("the Foo becomes ready when its Deployment is available", func() bool { return c.ready("before") == "Available" })
 		c.put(deploymentOf(before, available(3), scaledTo(1)))
 		c.eventually("a change by hand is reverted", func() bool {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})

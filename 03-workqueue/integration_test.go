@@ -1,6 +1,5 @@
-// The controller on a real API server: what the fake clientset can't show. Real Pods' numbers, real
-// conflicts, real garbage collection. What the server refuses of bad Foos is the CRD's, and chapter
-// 01's to test.
+// The controller on a real API server, for what the fake clientset can't show: leader election with
+// a real Lease, Events, real Pods and real conflicts. Chapter 01 tests which Foos the CRD rejects.
 
 package main
 
@@ -19,39 +18,39 @@ metadata: {name: example}
 spec: {deploymentName: web, replicas: 2}
 `
 
-// Of two copies one works. When it is told to stop, it gives the lease back, and the other takes
+// One of two replicas works. When it is shut down, it releases the lease, and the other one takes
 // over at once.
-func TestIntegrationTheOtherCopyTakesOver(t *testing.T) {
+func TestIntegrationTheOtherReplicaTakesOver(t *testing.T) {
 	c := newRealCluster(t)
-	stopFirst := c.startCopy()
-	c.eventually("the first copy leads", func(ctx context.Context) bool { return c.leader(ctx) != "" })
+	stopFirst := c.startReplica()
+	c.eventually("the first replica leads", func(ctx context.Context) bool { return c.leader(ctx) != "" })
 	first := c.leader(t.Context())
-	stopSecond := c.startCopy()
+	stopSecond := c.startReplica()
 	c.create(example)
 	c.eventually("the Foo becomes ready", c.isReady(2))
-	c.eventually("its users are told, once", func(ctx context.Context) bool {
+	c.eventually("one Event is recorded, once", func(ctx context.Context) bool {
 		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,reason=Synced"})
 		return err == nil && len(events.Items) == 1 && events.Items[0].Count == 1
 	})
 	if got := c.leader(t.Context()); got != first {
-		t.Errorf("%q leads, want the first copy, %q", got, first)
+		t.Errorf("%q leads, want the first replica, %q", got, first)
 	}
 
 	stopFirst()
 	c.change(`{"replicas":3}`)
 	c.eventually("the scaled Foo becomes ready", c.isReady(3))
 	if got := c.leader(t.Context()); got == first || got == "" {
-		t.Errorf("%q leads, want the second copy", got)
+		t.Errorf("%q leads, want the second replica", got)
 	}
 
 	stopSecond()
 	if got := c.leader(t.Context()); got != "" {
-		t.Errorf("%q leads, want nobody", got)
+		t.Errorf("%q holds the lease, want nobody: both replicas have stopped", got)
 	}
 }
 
-// What the fake clientset lets through, a server refuses: see write_test.go for what the controller
-// sends.
+// A real server refuses writes whose assumptions no longer hold. The fake clientset accepts them,
+// so chapter 02's write_test.go tests only what is sent.
 func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	c := newRealCluster(t)
 	c.create(example)
@@ -68,7 +67,7 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	for name, err := range map[string]error{
 		"an update of a Deployment that somebody has annotated since": c.updateDeployment(t.Context(), stale, desiredDeployment(foo)),
 		"a status of a Foo that has been scaled since":                c.updateFooStatus(t.Context(), foo, desiredStatus(foo, stale, now)),
-		"the deletion of a Deployment of another UID":                 c.deleteDeployment(t.Context(), another),
+		"the deletion of a Deployment with another UID":               c.deleteDeployment(t.Context(), another),
 	} {
 		if !apierrors.IsConflict(err) {
 			t.Errorf("%s: got the error %v, want a conflict", name, err)

@@ -1,5 +1,5 @@
-// Leader election, with client-go's own elector and client, in bubbles of testing/synctest. Their
-// API server is a RoundTripper that keeps one Lease.
+// Leader election, with client-go's own elector and client, in testing/synctest bubbles. The API
+// server is a RoundTripper with one Lease.
 
 package main
 
@@ -35,19 +35,19 @@ var testElection = leaderElection{enabled: true, namespace: "foo-system", Leader
 	RetryPeriod:   2 * time.Second,
 }}
 
-// With such numbers, two replicas could work at the same time.
-func TestNumbersThatAreTooTight(t *testing.T) {
+// With these durations, two replicas could work at the same time.
+func TestDurationsThatAreTooTight(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		leaseDuration, renewDeadline time.Duration
 		want                         string
 	}{
-		"client-go's usual": {15 * time.Second, 10 * time.Second, "--leader-election-lease-duration 15s: must be more than the retry period (2s) and 1.5 times the renew deadline (10s) together"},
-		"one that is equal": {14 * time.Second, 8 * time.Second, "--leader-election-lease-duration 14s: must be more than the retry period (2s) and 1.5 times the renew deadline (8s) together"},
+		"client-go's defaults":      {15 * time.Second, 10 * time.Second, "--leader-election-lease-duration 15s: must be more than the retry period (2s) and 1.5 times the renew deadline (10s) together"},
+		"equal to what is required": {14 * time.Second, 8 * time.Second, "--leader-election-lease-duration 14s: must be more than the retry period (2s) and 1.5 times the renew deadline (8s) together"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			tight := testElection
 			tight.LeaseDuration, tight.RenewDeadline = test.leaseDuration, test.renewDeadline
-			err := tight.run(t.Context(), &rest.Config{}, func(context.Context, context.Context) { t.Error("it works") })
+			err := tight.run(t.Context(), &rest.Config{}, func(context.Context, context.Context) { t.Error("work was called") })
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got the error %v, want %q", err, test.want)
 			}
@@ -55,75 +55,75 @@ func TestNumbersThatAreTooTight(t *testing.T) {
 	}
 }
 
-func TestWithoutElectionItWorksAtOnce(t *testing.T) {
+func TestWithoutLeaderElectionTheWorkStartsAtOnce(t *testing.T) {
 	worked := false
 	err := leaderElection{}.run(t.Context(), nil, func(context.Context, context.Context) { worked = true })
 	if err != nil || !worked {
-		t.Errorf("it worked: %v, and got the error %v", worked, err)
+		t.Errorf("work was called: %v, and run returned the error %v; want true, and none", worked, err)
 	}
 }
 
-func TestOneLeadsAndTheOtherTakesOver(t *testing.T) {
+func TestOneReplicaLeadsAndTheOtherTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &leaseServer{}
 		first := startCandidate(t, server)
 		second := startCandidate(t, server)
 		time.Sleep(time.Minute)
 		if !first.working.Load() || second.working.Load() {
-			t.Errorf("after a minute: the first works: %v; the second works: %v; want the first alone", first.working.Load(), second.working.Load())
+			t.Errorf("after a minute, the first replica works: %v, the second one: %v; want true and false", first.working.Load(), second.working.Load())
 		}
 
 		first.stop()
 		if holder := server.holder(); holder != "" {
-			t.Errorf("%q holds the lease, want nobody, because it was released", holder)
+			t.Errorf("%q holds the lease, want nobody: the first replica has stopped", holder)
 		}
-		time.Sleep(3 * testElection.RetryPeriod) // a candidate looks after one to 2.2 of them, by chance
+		time.Sleep(3 * testElection.RetryPeriod) // a replica tries again after one to 2.2 of them, at random
 		if !second.working.Load() {
-			t.Error("the second doesn't work, though the first has released the lease")
+			t.Error("the second replica doesn't work, although the first one has released the lease")
 		}
 		second.stop()
 
 		for name, candidate := range map[string]*candidate{"first": first, "second": second} {
 			if candidate.err != nil {
-				t.Errorf("the %s ended with the error %v", name, candidate.err)
+				t.Errorf("the %s replica returned the error %v", name, candidate.err)
 			}
 		}
 	})
 }
 
-// The lease is held until the work is done: the other must not begin before.
+// A replica holds its lease until its work is done, because the other one must not start earlier.
 func TestTheLeaseIsReleasedAfterTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &leaseServer{}
 		first := startCandidate(t, server)
-		first.finishing = time.Minute // far longer than a lease lasts unless it is renewed
+		first.finishing = time.Minute // much longer than a lease lasts without renewals
 		second := startCandidate(t, server)
 
-		stopped := time.Now()
+		shutdown := time.Now()
 		first.stop()
 
-		if took := time.Since(stopped); took < first.finishing {
-			t.Errorf("run returned after %v, and the work takes %v to finish", took, first.finishing)
+		if took := time.Since(shutdown); took < first.finishing {
+			t.Errorf("run returned after %v, but the work takes %v to finish", took, first.finishing)
 		}
-		if first.holderAtTheEnd == "" || second.working.Load() {
-			t.Errorf("when the first had finished, %q held the lease, and the second worked: %v", first.holderAtTheEnd, second.working.Load())
+		if first.holderAfterWork == "" || second.working.Load() {
+			t.Errorf("when the first replica's work was done, %q held the lease, and the second replica worked: %v; want the first, and false", first.holderAfterWork, second.working.Load())
 		}
 		second.stop()
 	})
 }
 
-// A leader that can't renew its lease must stop before the lease runs out, since then another
-// begins.
-func TestALostLeaseEndsTheWork(t *testing.T) {
+// A leader that can't renew its lease must stop before the lease expires, because then another
+// replica starts.
+func TestALostLeaseStopsTheWork(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		cut       func(*leaseServer)
-		finishing bool // it has been told to stop, and is finishing what was under way
+		fault    func(*leaseServer)
+		shutdown bool // a shutdown has begun before, and the work isn't finished yet
 	}{
-		"the lease's updates fail":                          {cut: func(s *leaseServer) { s.failing.Store(true) }},
-		"the connection is frozen":                          {cut: func(s *leaseServer) { s.frozen.Store(true) }},
-		"its renewals fail, and its release doesn't":        {cut: func(s *leaseServer) { s.onlyReleases.Store(true) }},
-		"it is lost while the work is finished":             {cut: func(s *leaseServer) { s.failing.Store(true) }, finishing: true},
-		"the connection freezes while the work is finished": {cut: func(s *leaseServer) { s.frozen.Store(true) }, finishing: true},
+		"all requests fail":                          {fault: func(s *leaseServer) { s.failing.Store(true) }},
+		"no request is answered":                     {fault: func(s *leaseServer) { s.hanging.Store(true) }},
+		"renewals fail, but the release succeeds":    {fault: func(s *leaseServer) { s.onlyReleases.Store(true) }},
+		"all requests fail during the shutdown":      {fault: func(s *leaseServer) { s.failing.Store(true) }, shutdown: true},
+		"no request is answered during the shutdown": {fault: func(s *leaseServer) { s.hanging.Store(true) }, shutdown: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -132,60 +132,60 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 				leader.finishing = time.Hour
 				server.onRelease = func() {
 					if leader.working.Load() {
-						t.Error("the lease was released before the work had ended")
+						t.Error("the lease was released before the work had stopped")
 					}
 				}
 				time.Sleep(time.Minute)
-				if test.finishing {
+				if test.shutdown {
 					go leader.stop()
 					time.Sleep(time.Minute)
 				}
 
-				test.cut(server)
-				cut := time.Now()
+				test.fault(server)
+				failed := time.Now()
 				<-leader.ended
 
-				if took := time.Since(cut); took > testElection.LeaseDuration {
-					t.Errorf("the work ended %v after the lease could no longer be renewed, and it is good for %v", took, testElection.LeaseDuration)
+				if took := time.Since(failed); took > testElection.LeaseDuration {
+					t.Errorf("the work stopped %v after the lease could no longer be renewed, want at most the lease duration, %v", took, testElection.LeaseDuration)
 				}
 				if !leader.lost {
-					t.Error("the work wasn't told that the lease is lost")
+					t.Error("leading didn't end while the work was running, want it to end when the lease is lost")
 				}
 				if !errors.Is(leader.err, errLostLease) {
-					t.Errorf("run returned %v, want that the lease is lost", leader.err)
+					t.Errorf("run returned the error %v, want %q", leader.err, errLostLease)
 				}
 			})
 		})
 	}
 }
 
-// Told to stop before it ever led, it ends at once, whatever has become of the server, and has done
-// nothing.
-func TestStoppingWhileWaitingToLead(t *testing.T) {
-	for sentence, frozen := range map[string]bool{"the server answers": false, "the connection is frozen": true} {
+// If a replica is shut down before it leads, it stops at once, even if the server doesn't answer.
+// It has never worked.
+func TestAShutdownBeforeAReplicaLeads(t *testing.T) {
+	for sentence, hanging := range map[string]bool{"the server answers": false, "no request is answered": true} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &leaseServer{}
 				leader := startCandidate(t, server)
 				waiting := startCandidate(t, server)
-				server.frozen.Store(frozen)
+				server.hanging.Store(hanging)
 
-				stopped := time.Now()
+				shutdown := time.Now()
 				waiting.stop()
 
-				if took := time.Since(stopped); took != 0 || waiting.err != nil || waiting.worked {
-					t.Errorf("it ended after %v, with the error %v, and it worked: %v; want at once, none, and false", took, waiting.err, waiting.worked)
+				if took := time.Since(shutdown); took != 0 || waiting.err != nil || waiting.worked {
+					t.Errorf("run returned after %v with the error %v, and work was called: %v; want at once, none, and false", took, waiting.err, waiting.worked)
 				}
-				server.frozen.Store(false)
+				server.hanging.Store(false)
 				leader.stop()
 			})
 		})
 	}
 }
 
-// A Lease whose namespace isn't there is said, and waited for: permissions and namespace may come
-// after the program.
-func TestALeaseWithoutItsNamespaceIsWaitedFor(t *testing.T) {
+// If the Lease's namespace is missing, the program logs that and waits. The namespace may be
+// created after the program has started, and so may the permissions.
+func TestTheNamespaceOfTheLeaseIsMissing(t *testing.T) {
 	var log bytes.Buffer
 	defer klog.CaptureState().Restore()
 	klog.LogToStderr(false)
@@ -196,34 +196,34 @@ func TestALeaseWithoutItsNamespaceIsWaitedFor(t *testing.T) {
 		candidate := startCandidate(t, server)
 		time.Sleep(time.Minute)
 		if candidate.working.Load() {
-			t.Error("it works, and has no lease")
+			t.Error("the replica works without a lease")
 		}
 		server.noNamespace.Store(false)
 		time.Sleep(3 * testElection.RetryPeriod)
 		if !candidate.working.Load() {
-			t.Error("it doesn't work, though it can have the lease now")
+			t.Error("the replica doesn't work, although it can get the lease now")
 		}
 		candidate.stop()
 	})
 	klog.Flush()
 	if want := "Error initially creating lease lock"; !strings.Contains(log.String(), want) {
-		t.Errorf("%q is not in the log:\n%s", want, &log)
+		t.Errorf("the log doesn't contain %q:\n%s", want, &log)
 	}
 }
 
-// candidate is a copy of the program whose work is to wait until it is told to stop, and then a
-// little longer.
+// candidate is a replica of the program. Its work waits for the shutdown, and then needs some time
+// to finish.
 type candidate struct {
-	finishing time.Duration
-	stop      func() // returns when run has returned
+	finishing time.Duration // how long the work continues after the shutdown
+	stop      func()        // returns when run has returned
 	working   atomic.Bool
 	ended     chan struct{}
 
-	// Known once ended is closed.
-	err            error  // what run has returned
-	worked         bool   // at all
-	lost           bool   // the work was told that the lease is lost
-	holderAtTheEnd string // of the lease, when the work was finished
+	// Set before ended is closed.
+	err             error  // the error that run has returned
+	worked          bool   // work was called
+	lost            bool   // leading ended while the work was running
+	holderAfterWork string // who held the lease when the work was done
 }
 
 func startCandidate(t *testing.T, server *leaseServer) *candidate {
@@ -243,9 +243,9 @@ func startCandidate(t *testing.T, server *leaseServer) *candidate {
 			select {
 			case <-leading.Done():
 				c.lost = true
-				time.Sleep(time.Millisecond) // by the bubble's clock: work takes a moment to stop
+				time.Sleep(time.Millisecond) // in the bubble's time: work takes a moment to stop
 			case <-time.After(c.finishing):
-				c.holderAtTheEnd = server.holder()
+				c.holderAfterWork = server.holder()
 			}
 		})
 	}()
@@ -253,11 +253,10 @@ func startCandidate(t *testing.T, server *leaseServer) *candidate {
 	return c
 }
 
-// leaseServer is an API server with one Lease, whose requests can be made to fail, or never to be
-// answered.
+// leaseServer is an API server with one Lease. A test can make its requests fail or hang.
 type leaseServer struct {
-	failing, frozen, onlyReleases, noNamespace atomic.Bool
-	onRelease                                  func()
+	failing, hanging, onlyReleases, noNamespace atomic.Bool
+	onRelease                                   func()
 
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease
@@ -265,12 +264,12 @@ type leaseServer struct {
 }
 
 func (s *leaseServer) RoundTrip(request *http.Request) (*http.Response, error) {
-	if s.frozen.Load() {
+	if s.hanging.Load() {
 		<-request.Context().Done()
 		return nil, request.Context().Err()
 	}
 	if s.failing.Load() {
-		return nil, errors.New("the connection is cut")
+		return nil, errors.New("connection refused")
 	}
 	var sent coordinationv1.Lease
 	if request.Body != nil {
@@ -302,7 +301,7 @@ func (s *leaseServer) answer(method string, sent *coordinationv1.Lease) (int, ru
 	case method == http.MethodPost && s.lease != nil:
 		return refuse(apierrors.NewAlreadyExists(resource, "foo-controller"))
 	case method == http.MethodPut && sent.ResourceVersion != s.lease.ResourceVersion:
-		return refuse(apierrors.NewConflict(resource, "foo-controller", errors.New("it has changed")))
+		return refuse(apierrors.NewConflict(resource, "foo-controller", errors.New("the object has been modified")))
 	case method == http.MethodPut && *sent.Spec.HolderIdentity == "" && s.onRelease != nil:
 		s.onRelease()
 	case method == http.MethodPut && *sent.Spec.HolderIdentity != "" && s.onlyReleases.Load():

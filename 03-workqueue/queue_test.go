@@ -1,6 +1,5 @@
-// The queue and the workers, with client-go's own queue and its own clock, in bubbles of
-// testing/synctest: there the clock moves when every goroutine waits, so backoffs and timeouts are
-// exact, and take no time.
+// The queue and the workers, with client-go's own queue, in testing/synctest bubbles. A bubble's
+// clock moves only when all goroutines wait, so backoffs and timeouts are exact, and take no time.
 
 package main
 
@@ -25,7 +24,7 @@ import (
 
 var errDiskFull = apierrors.NewInternalError(errors.New("the disk is full"))
 
-func TestAKeyStandsInTheQueueOnce(t *testing.T) {
+func TestAKeyIsInTheQueueOnce(t *testing.T) {
 	c := newCluster(t)
 
 	for range 3 {
@@ -37,40 +36,40 @@ func TestAKeyStandsInTheQueueOnce(t *testing.T) {
 	}
 }
 
-// Two workers never have the same key: what is added while it is worked on is kept until that is
-// done.
-func TestAKeyIsWorkedOnByOneWorkerAtATime(t *testing.T) {
+// Two workers never process the same key at once. If a key is added while a worker processes it, it
+// waits in the queue until that worker is done.
+func TestAKeyIsProcessedByOneWorkerAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begun, finish := make(chan string, 10), make(chan struct{})
+		started, finish := make(chan string, 10), make(chan struct{})
 		c := newWork(t, 2, func(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
-			begun <- foo.Name
+			started <- foo.Name
 			<-finish
 			return nil
 		})
 		stop, _ := c.startWorkers(4)
 
 		synctest.Wait()
-		if len(begun) != 2 {
-			t.Fatalf("%d keys are worked on, want 2", len(begun))
+		if len(started) != 2 {
+			t.Fatalf("%d keys are being processed, want 2", len(started))
 		}
-		<-begun
-		<-begun
+		<-started
+		<-started
 		c.handleFoo(t.Context(), aFoo("0", "", 1))
 		synctest.Wait()
-		if len(begun) != 0 {
-			t.Errorf("%s is worked on twice at once", <-begun)
+		if len(started) != 0 {
+			t.Errorf("two workers process Foo %s at once", <-started)
 		}
 
 		close(finish)
 		synctest.Wait()
-		if len(begun) != 1 || <-begun != "0" {
-			t.Errorf("the key that was added meanwhile is lost")
+		if len(started) != 1 || <-started != "0" {
+			t.Errorf("the key that was added in the meantime wasn't processed")
 		}
 		stop()
 	})
 }
 
-func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
+func TestEachFailureDoublesThePause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var times []time.Time
 		c := newWork(t, 1, func(context.Context, *samplecontrollerv1alpha1.Foo) error {
@@ -82,7 +81,7 @@ func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
 		})
 		stop, _ := c.startWorkers(2)
 		time.Sleep(time.Hour)
-		c.handleFoo(t.Context(), aFoo("0", "", 1)) // it has succeeded by then; now it fails again
+		c.handleFoo(t.Context(), aFoo("0", "", 1)) // it has succeeded in the meantime; now it fails again
 		time.Sleep(time.Hour)
 		stop()
 
@@ -102,10 +101,10 @@ func TestAFailingKeyComesBackLaterEachTime(t *testing.T) {
 	})
 }
 
-// Three hundred keys fail in the same moment, because the server is away: when is the last one
-// tried again?
+// Three hundred keys fail at the same moment, because the API server is down. When is the last one
+// retried?
 func TestManyFailingKeys(t *testing.T) {
-	for _, test := range []struct { // in the order in which the text shows them
+	for _, test := range []struct { // in the order in which the README shows them
 		queue    string
 		newQueue func() workqueue.TypedRateLimitingInterface[types.NamespacedName]
 		want     time.Duration
@@ -117,7 +116,7 @@ func TestManyFailingKeys(t *testing.T) {
 	} {
 		t.Run(test.queue, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				queue, begun := test.newQueue(), time.Now()
+				queue, failed := test.newQueue(), time.Now()
 				defer queue.ShutDown()
 				for i := range 300 {
 					queue.AddRateLimited(types.NamespacedName{Namespace: "default", Name: fmt.Sprint(i)})
@@ -126,36 +125,36 @@ func TestManyFailingKeys(t *testing.T) {
 					key, _ := queue.Get()
 					queue.Done(key)
 				}
-				took := time.Since(begun)
+				took := time.Since(failed)
 				t.Logf("the last of 300 failed keys is retried after %v", took)
 				if took.Round(shortestBackoff) != test.want {
-					t.Errorf("want %v", test.want)
+					t.Errorf("the last of 300 failed keys was retried after %v, want %v", took, test.want)
 				}
 			})
 		})
 	}
 }
 
-func TestStopping(t *testing.T) {
+func TestShutdown(t *testing.T) {
 	for name, test := range map[string]struct {
-		takes     time.Duration // the work on each of three keys, one after the other
-		loseIn    time.Duration // from the stop until the lease is lost; 0: it isn't
-		want      time.Duration // from the stop to the end of the last worker
-		wantBegun int32
-		wantDone  int32
+		takes        time.Duration // the work on each of three keys, one after the other
+		leaseLost    time.Duration // from the shutdown until the lease is lost; 0 if it isn't
+		want         time.Duration // from the shutdown until the worker has stopped
+		wantStarted  int32         // keys
+		wantFinished int32
 	}{
-		"what is in the queue is finished":                  {5 * time.Second, 0, 15 * time.Second, 3, 3},
-		"work that takes too long is cancelled":             {15 * time.Second, 0, shutdownTimeout, 2, 1},
-		"once the lease is lost, the rest is cancelled too": {5 * time.Second, 7 * time.Second, 7 * time.Second, 2, 1},
+		"the keys in the queue are processed":            {5 * time.Second, 0, 15 * time.Second, 3, 3},
+		"work is cancelled after the shutdown timeout":   {15 * time.Second, 0, shutdownTimeout, 2, 1},
+		"work is cancelled as soon as the lease is lost": {5 * time.Second, 7 * time.Second, 7 * time.Second, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var begun, done atomic.Int32
+				var started, finished atomic.Int32
 				c := newWork(t, 3, func(ctx context.Context, _ *samplecontrollerv1alpha1.Foo) error {
-					begun.Add(1)
+					started.Add(1)
 					select {
 					case <-time.After(test.takes):
-						done.Add(1)
+						finished.Add(1)
 						return nil
 					case <-ctx.Done():
 						return ctx.Err()
@@ -164,17 +163,17 @@ func TestStopping(t *testing.T) {
 				stop, loseLease := c.startWorkers(1)
 				synctest.Wait()
 
-				stopped := time.Now()
-				if test.loseIn > 0 {
-					time.AfterFunc(test.loseIn, loseLease)
+				shutdown := time.Now()
+				if test.leaseLost > 0 {
+					time.AfterFunc(test.leaseLost, loseLease)
 				}
 				stop()
 
-				if got := time.Since(stopped); got != test.want {
-					t.Errorf("it took %v to stop, want %v", got, test.want)
+				if got := time.Since(shutdown); got != test.want {
+					t.Errorf("the worker stopped after %v, want %v", got, test.want)
 				}
-				if begun, done := begun.Load(), done.Load(); begun != test.wantBegun || done != test.wantDone {
-					t.Errorf("the work on %d keys was begun, on %d finished, want %d and %d", begun, done, test.wantBegun, test.wantDone)
+				if started, finished := started.Load(), finished.Load(); started != test.wantStarted || finished != test.wantFinished {
+					t.Errorf("%d keys were started and %d finished, want %d and %d", started, finished, test.wantStarted, test.wantFinished)
 				}
 			})
 		})
@@ -185,12 +184,12 @@ func TestProcessNextWorkItem(t *testing.T) {
 	foos := foosResource.GroupResource()
 	for name, test := range map[string]struct {
 		answer       error
-		wantRequeues int // 0: the key is done with, and its failures are forgotten
+		wantRequeues int // 0 if the key isn't retried, and its failures are forgotten
 	}{
-		"it succeeds":               {nil, 0},
-		"the server fails":          {errDiskFull, 3},
-		"somebody else wrote first": {apierrors.NewConflict(foos, "0", nil), 3},
-		"the cache was behind":      {apierrors.NewAlreadyExists(foos, "0"), 3},
+		"the work succeeds":          {nil, 0},
+		"the server fails":           {errDiskFull, 3},
+		"somebody else writes first": {apierrors.NewConflict(foos, "0", nil), 3},
+		"the cache is behind":        {apierrors.NewAlreadyExists(foos, "0"), 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newWork(t, 1, func(context.Context, *samplecontrollerv1alpha1.Foo) error { return test.answer })
@@ -199,11 +198,11 @@ func TestProcessNextWorkItem(t *testing.T) {
 			c.queue.AddRateLimited(key)
 
 			if !c.processNextWorkItem(t.Context()) {
-				t.Error("it says that there will be no more keys")
+				t.Error("processNextWorkItem returned false, want true: the queue isn't shut down")
 			}
 
 			if got := c.queue.NumRequeues(key); got != test.wantRequeues {
-				t.Errorf("the key has failed %d times, want %d", got, test.wantRequeues)
+				t.Errorf("the queue counts %d failures of the key, want %d", got, test.wantRequeues)
 			}
 			c.queue.ShutDown()
 			for c.processNextWorkItem(t.Context()) {
@@ -212,11 +211,12 @@ func TestProcessNextWorkItem(t *testing.T) {
 	}
 }
 
-// newWork returns a cluster with so many Foos, named "0", "1" and so on, all in the queue. Each has
-// its Deployment: the update of its status is all that is to be done, and work is called for it.
-func newWork(t *testing.T, foos int, work func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error) *cluster {
+// newWork returns a cluster with n Foos, named "0", "1" and so on, and with their keys in the
+// queue. Each Foo has its Deployment, so only its status needs an update, and that update calls
+// work.
+func newWork(t *testing.T, n int, work func(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error) *cluster {
 	var objects []metav1.Object
-	for i := range foos {
+	for i := range n {
 		foo := aFoo(fmt.Sprint(i), fmt.Sprint("web-", i), 1)
 		objects = append(objects, foo, deploymentOf(foo))
 	}
@@ -231,7 +231,7 @@ func newWork(t *testing.T, foos int, work func(ctx context.Context, foo *samplec
 	return c
 }
 
-// startWorkers starts so many workers. stop tells them to stop, and returns when they have.
+// startWorkers starts that many workers. stop shuts them down, and waits until they have stopped.
 func (c *cluster) startWorkers(workers int) (stop, loseLease func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	leading, loseLease := context.WithCancel(context.WithoutCancel(c.t.Context()))
@@ -247,7 +247,7 @@ func (c *cluster) startWorkers(workers int) (stop, loseLease func()) {
 	}, loseLease
 }
 
-// queued takes out of the queue what is in it.
+// queued removes all keys from the queue, and returns them.
 func (c *cluster) queued() []string {
 	var names []string
 	for c.queue.Len() > 0 {

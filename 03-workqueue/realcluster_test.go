@@ -74,9 +74,9 @@ func newRealCluster(t *testing.T) *realCluster {
 	return &realCluster{controller, namespace.Name, users.Resource(foosResource).Namespace(namespace.Name), t}
 }
 
-// startCopy runs the whole program, one of several copies. What it returns stops it, and returns
-// when it has ended.
-func (c *realCluster) startCopy() (stop func()) {
+// startReplica runs the whole program, as one of several replicas. stop stops it and waits for its
+// end.
+func (c *realCluster) startReplica() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	election := testElection
@@ -144,7 +144,7 @@ func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Depl
 	return c.kube.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// isReady says whether the Foo is, with so many replicas.
+// isReady returns a function that reports whether the Foo is ready with that many replicas.
 func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		foo, err := c.foo(ctx)

@@ -1,5 +1,5 @@
-// What this chapter adds to reconciling: a cache that may be behind the queue, and Events. The rest
-// is chapter 01's, and tested there.
+// What this chapter adds to reconciling: a retry may find a cache that is still behind, and there
+// are Events. Chapter 01 tests the rest.
 
 package main
 
@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The Deployment that was just created may not be in the cache yet. Then the server refuses to
-// create another one.
-func TestAStaleCacheMakesNothingTwice(t *testing.T) {
+// A Deployment that was just created may not be in the cache yet. In that case, the server refuses
+// to create another one.
+func TestAStaleCacheCreatesNothingTwice(t *testing.T) {
 	c := newCluster(t, aFoo("example", "web", 3))
 	if err := c.sync("example"); err != nil {
 		t.Fatal(err)
@@ -22,15 +22,15 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	err := c.syncHandler(t.Context(), types.NamespacedName{Namespace: "default", Name: "example"})
 
 	if !apierrors.IsAlreadyExists(err) {
-		t.Errorf("got the error %v, want that the Deployment exists already", err)
+		t.Errorf("got the error %v, want AlreadyExists", err)
 	}
 	if err := c.sync("example"); err != nil {
-		t.Errorf("once the cache knows: %v", err)
+		t.Errorf("the cache is up to date now, and syncHandler returned the error %v, want none", err)
 	}
 }
 
-// A user is told once what is new: not again at each look, and only when the status that says so is
-// written.
+// A new reason is recorded once: not again in each sync, and only when the status with that reason
+// has been written.
 func TestEventsAreRecordedOnce(t *testing.T) {
 	const (
 		synced = `Normal Synced 3 of 3 replicas of Deployment "web" are available`
@@ -43,16 +43,16 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		{"the Deployment is made", func() {}, nil},
+		{"the Deployment is created", func() {}, nil},
 		{"it becomes available", func() { c.put(deploymentOf(foo, available(3))) }, []string{synced}},
 		{"nothing happens", func() {}, nil},
 		{"it is annotated", func() { c.put(deploymentOf(foo, available(3), annotated)) }, nil},
 		{"a Pod is lost", func() { c.put(deploymentOf(foo, available(2))) }, nil},
-		{"another has come up", func() { c.put(deploymentOf(foo, available(3))) }, []string{synced}},
+		{"a new Pod is available", func() { c.put(deploymentOf(foo, available(3))) }, []string{synced}},
 		{"somebody else takes the name", func() { c.put(deploymentOf(foo, unowned)) }, []string{exists}},
 		{"nothing happens", func() {}, nil},
-		{"theirs becomes available", func() { c.put(deploymentOf(foo, unowned, available(3))) }, nil},
-		{"the Foo is changed, and so is its status, but not what that says", func() {
+		{"their Deployment becomes available", func() { c.put(deploymentOf(foo, unowned, available(3))) }, nil},
+		{"the Foo gets a new generation, but no new reason", func() {
 			cached, err := c.getFoo(t.Context(), types.NamespacedName{Namespace: "default", Name: "example"})
 			if err != nil {
 				t.Fatal(err)
@@ -61,25 +61,25 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 			changed.Generation++
 			c.put(changed)
 		}, nil},
-		{"theirs is gone", func() { c.remove(deploymentOf(foo)) }, nil},
-		{"ours becomes available, and the status is written at the second attempt", func() {
+		{"their Deployment is deleted", func() { c.remove(deploymentOf(foo)) }, nil},
+		{"our Deployment becomes available, but the first write of the status is a conflict", func() {
 			c.put(deploymentOf(foo, available(3)))
 			c.refuseNext("update", "foos/status", apierrors.NewConflict(foosResource.GroupResource(), "example", nil))
 		}, []string{synced}},
 	} {
 		step.do()
-		for range 3 { // of the attempts that the queue would make
+		for range 3 { // as if the queue retried it
 			if err := c.sync("example"); err != nil && !apierrors.IsConflict(err) {
 				t.Fatal(err)
 			}
 		}
 		if diff := cmp.Diff(step.want, c.recorded()); diff != "" {
-			t.Errorf("%s: events (-want +got):\n%s", step.what, diff)
+			t.Errorf("%s: Events (-want +got):\n%s", step.what, diff)
 		}
 	}
 }
 
-// recorded returns the events that the controller has recorded since it was last asked for them.
+// recorded returns the Events that the controller has recorded since the last call.
 func (c *cluster) recorded() []string {
 	var events []string
 	for len(c.events) > 0 {

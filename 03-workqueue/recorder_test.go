@@ -1,5 +1,5 @@
-// What becomes of an Event that the API server rejects. The recorder is client-go's own, on the
-// fake clientset, in a bubble of testing/synctest.
+// What happens to an Event that the API server rejects. The recorder is client-go's own, with the
+// fake clientset, in a testing/synctest bubble.
 
 package main
 
@@ -40,11 +40,11 @@ func TestARejectedEventIsLost(t *testing.T) {
 				stop := c.startRecorder()
 
 				c.recorder.Event(aFoo("example", "web", 1), corev1.EventTypeNormal, "Synced", "1 of 1 replicas are available")
-				time.Sleep(time.Hour) // by the bubble's clock, so it takes no time
+				time.Sleep(time.Hour) // in the bubble's time, so it takes none
 				stop()
 
 				if got := attempts.Load(); got != test.wantAttempts {
-					t.Errorf("%d attempts, want %d", got, test.wantAttempts)
+					t.Errorf("got %d attempts, want %d", got, test.wantAttempts)
 				}
 			})
 		})

@@ -6,20 +6,20 @@
 //
 // As given, RunWorker fails five of them. `workshop test` checks these failures:
 //
-// fails: TestRunWorker/a key that fails comes back
+// fails: TestRunWorker/a key that fails is retried
 // says: event 1: tried once, want 2 tries, after a pause of [5ms]
 //
-// fails: TestRunWorker/a key that fails comes back later each time
+// fails: TestRunWorker/each failure doubles the pause before the next try
 // says: event 1: tried once, want 5 tries, after pauses of [5ms 10ms 20ms 40ms]
 //
-// fails: TestRunWorker/a key that fails is never given up
+// fails: TestRunWorker/a key that keeps failing is never dropped
 // says: event 1: tried once, want 201 tries
 //
-// fails: TestRunWorker/a key that succeeds at last has its failures forgotten
+// fails: TestRunWorker/after a success, earlier failures no longer count
 // says: event 2: never tried, want 3 tries
 //
-// fails: TestTwoKeys/a key does not wait for another that fails
-// says: the other key was never worked on: the worker is gone
+// fails: TestTwoKeys/a key doesn't wait for another one that fails
+// says: the other key was never processed: its only worker has stopped
 
 package worker
 
@@ -53,21 +53,21 @@ const (
 )
 
 func TestRunWorker(t *testing.T) {
-	for sentence, failures := range map[string][]int{ // after each event, how often it fails before it succeeds
-		"a key that succeeds is tried once for each event":       {0, 0},
-		"a key that fails comes back":                            {1},
-		"a key that fails comes back later each time":            {4},
-		"a key that fails is never given up":                     {200},
-		"a key that succeeds at last has its failures forgotten": {2, 2},
+	for sentence, failures := range map[string][]int{ // how often the key fails after each event, before it succeeds
+		"a key that succeeds is tried once for each event":   {0, 0},
+		"a key that fails is retried":                        {1},
+		"each failure doubles the pause before the next try": {4},
+		"a key that keeps failing is never dropped":          {200},
+		"after a success, earlier failures no longer count":  {2, 2},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				event := 0
-				tries := make([][]time.Time, len(failures)) // after each event
+				tries := make([][]time.Time, len(failures)) // for each event
 				w := start(t, 1, func(string) error {
 					tries[event] = append(tries[event], time.Now())
 					if len(tries[event]) <= failures[event] {
-						return errors.New("the server is away")
+						return errors.New("the server is down")
 					}
 					return nil
 				})
@@ -89,7 +89,7 @@ func TestRunWorker(t *testing.T) {
 }
 
 func TestTwoKeys(t *testing.T) {
-	t.Run("a key does not wait for another that fails", func(t *testing.T) {
+	t.Run("a key doesn't wait for another one that fails", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			var other []time.Duration
@@ -98,7 +98,7 @@ func TestTwoKeys(t *testing.T) {
 				if name == "other" {
 					other = append(other, time.Since(begin))
 				} else if failures++; failures <= 10 {
-					return errors.New("the server is away")
+					return errors.New("the server is down")
 				}
 				return nil
 			})
@@ -108,15 +108,15 @@ func TestTwoKeys(t *testing.T) {
 			w.stop()
 
 			if len(other) == 0 {
-				t.Fatal("the other key was never worked on: the worker is gone")
+				t.Fatal("the other key was never processed: its only worker has stopped")
 			}
 			if other[0] != 0 {
-				t.Errorf("the other key was worked on after %v, want at once: a worker that waits is one that doesn't work", other[0])
+				t.Errorf("the other key was processed after %v, want at once: a worker must not wait for one key", other[0])
 			}
 		})
 	})
 
-	t.Run("two workers work on two keys at once, and never on the same one", func(t *testing.T) {
+	t.Run("two workers process two keys at once, but never the same one", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			var mutex sync.Mutex
@@ -138,14 +138,14 @@ func TestTwoKeys(t *testing.T) {
 
 			want := []string{"web after 0s", "other after 2s", "web after 10s"}
 			if !slices.Equal(got, want) {
-				t.Errorf("work takes 10s; web changes after 0s and 1s, other after 2s. Work began on %q, want %q", got, want)
+				t.Errorf("each key takes 10s; web is added after 0s and 1s, other after 2s: processing started for %q, want %q", got, want)
 			}
 		})
 	})
 }
 
 func TestShutDown(t *testing.T) {
-	t.Run("what is in the queue when it is shut down is worked on", func(t *testing.T) {
+	t.Run("keys that are in the queue at the shutdown are processed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var got []string
 			w := start(t, 0, func(name string) error {
@@ -163,7 +163,7 @@ func TestShutDown(t *testing.T) {
 			w.RunWorker(ctx)
 
 			if !slices.Equal(got, want) {
-				t.Errorf("ctx has ended, and the queue was shut down with %q in it: it worked on %q, want on all of them", want, got)
+				t.Errorf("the queue was shut down with %q in it: RunWorker processed %q, want all of them, even though ctx has ended", want, got)
 			}
 		})
 	})
@@ -186,7 +186,7 @@ func start(t *testing.T, n int, work func(name string) error) *workers {
 	w.SyncHandler = func(_ context.Context, key types.NamespacedName) error {
 		mutex.Lock()
 		if tries++; tries == 1000 {
-			t.Error("a key is retried at once, forever: 1000 tries")
+			t.Error("SyncHandler was called 1000 times: a key is retried without a pause")
 			w.Queue.ShutDown()
 		}
 		mutex.Unlock()
@@ -198,7 +198,7 @@ func start(t *testing.T, n int, work func(name string) error) *workers {
 	return w
 }
 
-// stop shuts down the queue, and waits until the workers have ended.
+// stop shuts down the queue, and waits until the workers have stopped.
 func (w *workers) stop() {
 	w.Queue.ShutDown()
 	w.running.Wait()

@@ -6,22 +6,22 @@
 // As given, OwnerOf fails six of them. `workshop test` checks these failures:
 //
 // fails: TestOwnerOf/a Foo is among its owners, but something else controls it
-// says: it found Foo default/example (uid of example), want none
+// says: OwnerOf found Foo default/example (uid of example), want none
 //
 // fails: TestOwnerOf/two Foos own it, and the second one controls it
-// says: it found Foo default/other (uid of other), want Foo default/example (uid of example)
+// says: OwnerOf found Foo default/other (uid of other), want Foo default/example (uid of example)
 //
 // fails: TestOwnerOf/a Foo of somebody else's group controls it
-// says: that group has kinds and names of its own
+// says: a Foo of another group is another kind of object
 //
-// fails: TestOwnerOf/its Foo is gone, and a new one has the name
-// says: the Foo in the cache was made later
+// fails: TestOwnerOf/its Foo is gone, and a new one has the same name
+// says: the cached Foo was created later
 //
 // fails: TestOwnerOf/a Foo in another namespace is named as its controller
-// says: it found Foo default/example (uid of example), want none
+// says: OwnerOf found Foo default/example (uid of example), want none
 //
-// fails: TestOwnerOf/its deletion comes as a tombstone
-// says: it found none, want Foo default/example (uid of example)
+// fails: TestOwnerOf/its deletion arrives as a tombstone
+// says: OwnerOf found none, want Foo default/example (uid of example)
 
 package owner
 
@@ -69,7 +69,7 @@ func TestOwnerOf(t *testing.T) {
 		"a Foo is among its owners, but something else controls it": {
 			given: deployment(notController(example), controller("apps.example.com/v1", "App", "shop", "uid of shop")),
 			want:  none,
-			why:   "a mere owner only keeps it from being garbage collected",
+			why:   "other owners only protect it from the garbage collector",
 		},
 		"two Foos own it, and the second one controls it": {
 			given: deployment(notController(controller(ours, "Foo", "other", "uid of other")), example),
@@ -79,33 +79,33 @@ func TestOwnerOf(t *testing.T) {
 		"a Foo of somebody else's group controls it": {
 			given: deployment(controller("foo.example.com/v1", "Foo", "example", "uid of their example")),
 			want:  none,
-			why:   "that group has kinds and names of its own",
+			why:   "a Foo of another group is another kind of object",
 		},
 		"the reference to its Foo names another version of our group": {
 			given: deployment(controller("samplecontroller.k8s.io/v1", "Foo", "example", "uid of example")),
 			want:  theExample,
-			why:   "versions are views of one and the same object",
+			why:   "every version shows the same object",
 		},
-		"its Foo is gone, and a new one has the name": {
+		"its Foo is gone, and a new one has the same name": {
 			given: deployment(controller(ours, "Foo", "example", "uid of the first example")),
 			want:  none,
-			why:   "the Foo in the cache was made later, and has nothing to do with this Deployment",
+			why:   "the cached Foo was created later, and has nothing to do with this Deployment",
 		},
 		"a Foo in another namespace is named as its controller": {
 			given: deployment(controller(ours, "Foo", "example", "uid of example elsewhere")),
 			want:  none,
-			why:   "an owner is in the namespace of what it owns: this reference leads nowhere, and the garbage collector takes it so",
+			why:   "an owner must be in the same namespace, so the garbage collector treats this one as missing",
 		},
-		"its deletion comes as a tombstone": {
+		"its deletion arrives as a tombstone": {
 			given: cache.DeletedFinalStateUnknown{Key: "default/web", Obj: deployment(example)},
 			want:  theExample,
-			why:   "a cache.DeletedFinalStateUnknown holds the last that the cache had of it",
+			why:   "a cache.DeletedFinalStateUnknown contains the last version that the cache had",
 		},
-		"it is no Deployment": {
+		"it isn't a Deployment": {
 			given: aFoo("default", "example", "uid of example"),
 			want:  none,
 		},
-		"it is no Deployment, and comes as a tombstone": {
+		"it isn't a Deployment, and arrives as a tombstone": {
 			given: cache.DeletedFinalStateUnknown{Key: "default/example", Obj: aFoo("default", "example", "uid of example")},
 			want:  none,
 		},
@@ -116,7 +116,7 @@ func TestOwnerOf(t *testing.T) {
 				got = fmt.Sprintf("Foo %s/%s (%s)", foo.Namespace, foo.Name, foo.UID)
 			}
 			if got != test.want {
-				t.Errorf("it found %s, want %s\n%s", got, test.want, test.why)
+				t.Errorf("OwnerOf found %s, want %s\n%s", got, test.want, test.why)
 			}
 		})
 	}

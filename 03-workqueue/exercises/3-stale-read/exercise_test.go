@@ -6,14 +6,14 @@
 // As given, Sync is right as long as the cache has everything. `workshop test` checks these
 // failures:
 //
-// fails: TestSyncWithACacheThatIsBehind/the Foo's turn comes again and again before any event
+// fails: TestSyncWithACacheThatIsBehind/the Foo is processed again and again before any event
 // says: the Foo has 12 Pods, want 3
 //
-// fails: TestSyncWithACacheThatIsBehind/the Foo's turn comes again after the first event
+// fails: TestSyncWithACacheThatIsBehind/the Foo is processed again after the first event
 // says: the Foo has 5 Pods, want 3
 //
 // fails: TestSyncWithACacheThatIsBehind/the program restarts before any event
-// says: what the program remembered is gone
+// says: the restarted program remembers nothing
 //
 // fails: TestSyncWithACacheThatIsBehind/a Pod is created, but the answer is lost
 // says: the Foo has 4 Pods, want 3
@@ -42,7 +42,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-const wanted = 3
+const desiredPods = 3
 
 var (
 	podsResource = corev1.SchemeGroupVersion.WithResource("pods")
@@ -53,115 +53,115 @@ func TestSync(t *testing.T) {
 	t.Run("a Foo gets its Pods", func(t *testing.T) {
 		c := newCluster(t)
 		c.settle()
-		c.wantPods("there was nothing before")
+		c.checkPods("it had none before")
 	})
 
-	t.Run("what is there costs no request", func(t *testing.T) {
+	t.Run("no request is sent if the cache has all Pods", func(t *testing.T) {
 		c := newCluster(t)
 		c.settle()
 		c.server.ClearActions()
 		_ = c.sync()
 		for _, action := range c.server.Actions() {
-			t.Errorf("the cache has all Pods, and Sync sends a request: %s %s", action.GetVerb(), action.GetResource().Resource)
+			t.Errorf("the cache has all Pods, but Sync sent a request: %s %s", action.GetVerb(), action.GetResource().Resource)
 		}
 	})
 
-	t.Run("a Pod that is gone is made again, whichever it was", func(t *testing.T) {
+	t.Run("a Pod that was deleted is created again, whichever it was", func(t *testing.T) {
 		c := newCluster(t)
 		c.settle()
-		c.wantPods("there was nothing before")
-		for i := range wanted {
-			gone := c.pods()[i]
-			c.remove(gone)
+		c.checkPods("it had none before")
+		for i := range desiredPods {
+			deleted := c.pods()[i]
+			c.remove(deleted)
 			c.settle()
-			c.wantPods("one was there no more, and the cache knew: " + gone.Name)
+			c.checkPods("its Pod " + deleted.Name + " was deleted, and the cache was up to date")
 		}
 	})
 
-	t.Run("somebody else's Pod counts for nothing", func(t *testing.T) {
+	t.Run("somebody else's Pod doesn't count", func(t *testing.T) {
 		c := newCluster(t)
 		theirs := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "by-hand", Labels: labelsOf(c.foo)}}
 		if err := c.stored.Add(theirs); err != nil {
 			t.Fatal(err)
 		}
 		c.settle()
-		c.wantPods("there is another one, made by hand, with the same labels")
+		c.checkPods("another Pod, which was created by hand, has the same labels")
 	})
 
-	t.Run("another Foo of the namespace gets its Pods too", func(t *testing.T) {
+	t.Run("another Foo in the namespace gets its Pods too", func(t *testing.T) {
 		c := newCluster(t)
 		c.settle()
 		c.foo, c.most = aFoo("other"), 0
 		c.settle()
-		c.wantPods("another Foo had its own already")
+		c.checkPods("another Foo already had its Pods")
 	})
 
-	for sentence, known := range map[string]bool{
-		"somebody else's Pod took the name of one that is gone: an error, or a Pod of another name": true,
-		"it did, and the cache doesn't know yet: an error too, or a Pod of another name":            false,
+	for sentence, inCache := range map[string]bool{
+		"somebody else's Pod has the name of a deleted one: an error, or a new name":   true,
+		"somebody else's Pod has it, but the cache is behind: an error, or a new name": false,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t)
 			c.settle()
-			c.wantPods("there was nothing before")
-			gone := c.pods()[0]
-			c.remove(gone)
-			c.know(all)
-			theirs := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: gone.Name, Labels: labelsOf(c.foo)}}
+			c.checkPods("it had none before")
+			deleted := c.pods()[0]
+			c.remove(deleted)
+			c.fillCache(all)
+			theirs := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: deleted.Name, Labels: labelsOf(c.foo)}}
 			if err := c.stored.Add(theirs); err != nil {
 				t.Fatal(err)
 			}
-			if known {
-				c.know(all)
+			if inCache {
+				c.fillCache(all)
 			}
-			if err := c.sync(); err == nil && len(c.pods()) < wanted {
-				t.Errorf("%s is another's Pod now, the Foo has %d Pods, want %d, and Sync returned no error: nobody will try again",
-					gone.Name, len(c.pods()), wanted)
+			if err := c.sync(); err == nil && len(c.pods()) < desiredPods {
+				t.Errorf("%s is somebody else's Pod now, so the Foo has %d Pods, want %d, but Sync returned no error: nobody retries",
+					deleted.Name, len(c.pods()), desiredPods)
 			}
 			c.remove(theirs)
 			c.settle()
-			c.wantPods("the name was another's for a while, and is free again")
+			c.checkPods("somebody else's Pod had one of the names for a while")
 		})
 	}
 
-	t.Run("a create that is refused is an error, and done later", func(t *testing.T) {
+	t.Run("a refused create is an error, and a retry succeeds", func(t *testing.T) {
 		c := newCluster(t)
-		c.nextCreate = func(*corev1.Pod) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
+		c.nextCreate = func(*corev1.Pod) error { return apierrors.NewInternalError(errors.New("etcd is down")) }
 		if err := c.sync(); err == nil {
-			t.Error("the server answered 500, and Sync returned no error: nobody will try again")
+			t.Error("the server answered 500, but Sync returned no error: nobody retries")
 		}
 		c.settle()
-		c.wantPods("the server had refused one at first")
+		c.checkPods("the server refused one create at first")
 	})
 }
 
 func TestSyncWithACacheThatIsBehind(t *testing.T) {
-	t.Run("the Foo's turn comes again and again before any event", func(t *testing.T) {
+	t.Run("the Foo is processed again and again before any event", func(t *testing.T) {
 		c := newCluster(t)
-		for range wanted + 1 {
+		for range desiredPods + 1 {
 			_ = c.sync() // somebody may have changed the Foo's labels, for example
 		}
 		c.settle()
-		c.wantPods("when its turn came again, the cache had none of the Pods that had just been created")
+		c.checkPods("when it was processed again, the cache had none of the Pods that had just been created")
 	})
 
-	t.Run("the Foo's turn comes again after the first event", func(t *testing.T) {
+	t.Run("the Foo is processed again after the first event", func(t *testing.T) {
 		c := newCluster(t)
 		_ = c.sync()
-		c.know(1)
+		c.fillCache(1)
 		_ = c.sync() // the Pod's event has enqueued the Foo
 		c.settle()
-		c.wantPods("when its turn came again, the cache had one of the Pods that had just been created")
+		c.checkPods("when it was processed again, the cache had one of the Pods that had just been created")
 	})
 
 	t.Run("the program restarts before any event", func(t *testing.T) {
 		c := newCluster(t)
-		for range wanted + 1 {
+		for range desiredPods + 1 {
 			_ = c.sync()
 			c.restart() // its first list may come from an API server whose own cache is behind
 		}
 		c.settle()
-		c.wantPods("what the program remembered is gone, and the cache had none of the Pods that it had created")
+		c.checkPods("the restarted program remembers nothing, and the cache had none of the Pods that it had created")
 	})
 
 	t.Run("a Pod is created, but the answer is lost", func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestSyncWithACacheThatIsBehind(t *testing.T) {
 		_ = c.sync()
 		_ = c.sync()
 		c.settle()
-		c.wantPods("one of the creates was an error to the client, and none to the server")
+		c.checkPods("one create succeeded on the server, but the client got an error")
 	})
 }
 
@@ -222,7 +222,7 @@ func newCluster(t *testing.T) *cluster {
 func aFoo(name string) *samplecontrollerv1alpha1.Foo {
 	return &samplecontrollerv1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name)},
-		Spec:       samplecontrollerv1alpha1.FooSpec{Replicas: new(int32(wanted))},
+		Spec:       samplecontrollerv1alpha1.FooSpec{Replicas: new(int32(desiredPods))},
 	}
 }
 
@@ -247,20 +247,20 @@ func (c *cluster) sync() (err error) {
 // settle calls Sync several times, and all events arrive before each call.
 func (c *cluster) settle() {
 	c.Helper()
-	c.know(all)
-	for range 2 * wanted {
+	c.fillCache(all)
+	for range 2 * desiredPods {
 		_ = c.sync()
-		c.know(all)
+		c.fillCache(all)
 	}
 	if err := c.sync(); err != nil {
-		c.Errorf("the cache knows everything, and Sync still returns the error %q", err)
+		c.Errorf("the cache is up to date, but Sync still returns the error %q", err)
 	}
 }
 
 const all = 1000
 
-// know fills the cache with the first n Pods of the server.
-func (c *cluster) know(n int) {
+// fillCache fills the cache with the first n Pods of the server.
+func (c *cluster) fillCache(n int) {
 	stored := c.list()
 	var items []any
 	for i := range stored[:min(n, len(stored))] {
@@ -296,14 +296,14 @@ func (c *cluster) pods() (pods []*corev1.Pod) {
 	return pods
 }
 
-// wantPods checks that the Foo has its Pods now, and has never had more. why says what happened
+// checkPods checks that the Foo has its Pods now, and has never had more. why tells what happened
 // before.
-func (c *cluster) wantPods(why string) {
+func (c *cluster) checkPods(why string) {
 	c.Helper()
 	switch got := len(c.pods()); {
-	case got != wanted:
-		c.Fatalf("the Foo has %d Pods, want %d\n%s", got, wanted, why)
-	case c.most > wanted:
-		c.Fatalf("the Foo had %d Pods for a while, want never more than %d\n%s", c.most, wanted, why)
+	case got != desiredPods:
+		c.Fatalf("the Foo has %d Pods, want %d\n%s", got, desiredPods, why)
+	case c.most > desiredPods:
+		c.Fatalf("the Foo had %d Pods for a while, want at most %d\n%s", c.most, desiredPods, why)
 	}
 }

@@ -6,19 +6,19 @@
 //
 // As given, a thousand Foos take minutes. `workshop test` checks these failures:
 //
-// fails: TestClientConfig/a thousand requests leave at once
+// fails: TestClientConfig/a thousand requests are sent at once
 // says: 1000 requests took 3m18s, want 0s
 //
-// fails: TestClientConfig/however many requests leave at once, none is held back
-// says: of a million requests at once, the client lets the first 10 through
+// fails: TestClientConfig/no request is delayed, however many there are
+// says: of a million requests at once, the client sends only the first 10 without a delay
 //
-// fails: TestNewQueue/a thousand keys that fail come back at once
-// says: 100 of 1000 keys came back after 5ms, and the last one after 1m30s
+// fails: TestNewQueue/a thousand keys that fail once are retried after 5ms
+// says: 100 of 1000 keys were retried after 5ms, and the last one after 1m30s
 //
-// fails: TestNewQueue/so do twenty thousand
-// says: 100 of 20000 keys came back after 5ms, and the last one after 33m10s
+// fails: TestNewQueue/twenty thousand keys that fail once are retried after 5ms
+// says: 100 of 20000 keys were retried after 5ms, and the last one after 33m10s
 //
-// fails: TestNewQueue/a key that goes on failing comes back once a minute in the end
+// fails: TestNewQueue/each failure doubles the pause, up to a minute
 // says: the pause after failure 15 was 1m21.92s, want 1m0s
 
 package hurry
@@ -51,43 +51,43 @@ func TestMain(m *testing.M) {
 }
 
 func TestClientConfig(t *testing.T) {
-	t.Run("a thousand requests leave at once", func(t *testing.T) {
+	t.Run("a thousand requests are sent at once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			if took := create(t, 1000, http.StatusCreated); took != 0 {
-				t.Errorf("1000 requests took %v, want 0s: the client held them back", took)
+				t.Errorf("1000 requests took %v, want 0s: the client delayed them", took)
 			}
 		})
 	})
 
-	t.Run("however many requests leave at once, none is held back", func(t *testing.T) {
+	t.Run("no request is delayed, however many there are", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			limiter := newClient(t, &rest.Config{Host: "https://example.com"}).RESTClient().GetRateLimiter()
 			for n := range 1_000_000 {
 				if limiter != nil && !limiter.TryAccept() {
-					t.Fatalf("of a million requests at once, the client lets the first %d through: a larger limit is a limit too", n)
+					t.Fatalf("of a million requests at once, the client sends only the first %d without a delay: a larger limit is still a limit", n)
 				}
 			}
 		})
 	})
 
-	t.Run("a request waits if the server says so", func(t *testing.T) {
+	t.Run("a request that gets 429 is sent again after Retry-After", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			if took := create(t, 1, http.StatusTooManyRequests, http.StatusCreated); took != retryAfter {
-				t.Errorf("the server said 429 and Retry-After: %v, and the request took %v", retryAfter, took)
+				t.Errorf("the server answered 429 with Retry-After, and the request took %v, want %v", took, retryAfter)
 			}
 		})
 	})
 
-	t.Run("the caller's config stays as it is", func(t *testing.T) {
+	t.Run("the caller's config isn't changed", func(t *testing.T) {
 		given := &rest.Config{Host: "https://example.com"}
 		ClientConfig(given)
 		if given.QPS != 0 || given.Burst != 0 || given.RateLimiter != nil {
-			t.Errorf("the config that was given is in use elsewhere, perhaps, and was changed: QPS %v, Burst %d, RateLimiter %v",
+			t.Errorf("the caller's config has changed, want no change, because others may use it: QPS %v, Burst %d, RateLimiter %v",
 				given.QPS, given.Burst, given.RateLimiter)
 		}
 	})
 
-	t.Run("all else is taken over from it", func(t *testing.T) {
+	t.Run("all other settings are kept", func(t *testing.T) {
 		given := &rest.Config{
 			Host: "https://example.com", BearerToken: "a token", UserAgent: "an agent",
 			TLSClientConfig: rest.TLSClientConfig{CAFile: "ca.crt"},
@@ -96,7 +96,7 @@ func TestClientConfig(t *testing.T) {
 		got := rest.CopyConfig(ClientConfig(given))
 		got.QPS, got.Burst, got.RateLimiter = 0, 0, nil
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("a client is to ask the same server, as the same user. Beside the limits, this differs (-given +returned):\n%s", diff)
+			t.Errorf("ClientConfig changed more than the limits (-given +returned):\n%s", diff)
 		}
 	})
 }
@@ -105,8 +105,8 @@ func TestNewQueue(t *testing.T) {
 	const shortest, longest = 5 * time.Millisecond, time.Minute
 
 	for sentence, keys := range map[string]int{
-		"a thousand keys that fail come back at once": 1000,
-		"so do twenty thousand":                       20_000,
+		"a thousand keys that fail once are retried after 5ms":      1000,
+		"twenty thousand keys that fail once are retried after 5ms": 20_000,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -123,14 +123,14 @@ func TestNewQueue(t *testing.T) {
 					}
 				}
 				if inTime != keys || last != shortest {
-					t.Errorf("%d of %d keys came back after %v, and the last one after %v: each has failed once",
+					t.Errorf("%d of %d keys were retried after %v, and the last one after %v: want all after 5ms, because each has failed once",
 						inTime, keys, shortest, last.Round(time.Millisecond))
 				}
 			})
 		})
 	}
 
-	t.Run("a key that goes on failing comes back once a minute in the end", func(t *testing.T) {
+	t.Run("each failure doubles the pause, up to a minute", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			queue := newQueue(t)
 			want := shortest
@@ -183,11 +183,11 @@ func create(t *testing.T, n int, answers ...int) time.Duration {
 func newClient(t *testing.T, given *rest.Config) *typedappsv1.AppsV1Client {
 	config := ClientConfig(given)
 	if given.Transport != nil && config.Transport == nil {
-		t.Fatal("the Transport of the config that was given is lost: all but the limits is to be taken over from it")
+		t.Fatal("the returned config lacks the given Transport, want only the limits to differ")
 	}
 	client, err := typedappsv1.NewForConfig(config)
 	if err != nil {
-		t.Fatalf("no client can be made with this config: %v", err)
+		t.Fatalf("no client can be created with the returned config: %v", err)
 	}
 	return client
 }
@@ -206,11 +206,11 @@ func newQueue(t *testing.T) queue {
 	return q
 }
 
-// get waits for the next key, and takes it from the queue.
+// get waits for the next key, and removes it from the queue.
 func get(t *testing.T, q queue) {
 	key, shutdown := q.Get()
 	if shutdown {
-		t.Fatal("a key that failed hasn't come back within a day")
+		t.Fatal("a key that failed wasn't retried within a day")
 	}
 	q.Done(key)
 }
