@@ -1,5 +1,5 @@
-// How the CRD is compared with the Go types: with their kinds and tags, and with what only their
-// comments promise.
+// How the CRD is compared with the Go types: with their kinds and tags, and with the rules that are
+// only in their comments.
 
 package main
 
@@ -21,7 +21,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// crd is what is compared of a CustomResourceDefinition.
+// crd has the fields of a CustomResourceDefinition that are compared.
 type crd struct {
 	Spec struct {
 		Group    string
@@ -33,7 +33,7 @@ type crd struct {
 	}
 }
 
-// property is what is compared of a schema.
+// property has the fields of a schema that are compared.
 type property struct {
 	Type, Format              string
 	Required                  []string
@@ -46,7 +46,7 @@ type property struct {
 	ListMapKeys               []string `json:"x-kubernetes-list-map-keys"`
 }
 
-// differencesOf returns what a CRD says otherwise than the Go types and their comments.
+// differencesOf returns the differences between a CRD and the Go types with their comments.
 func differencesOf(t *testing.T, text string) []string {
 	t.Helper()
 	var crd crd
@@ -60,15 +60,15 @@ func differencesOf(t *testing.T, text string) []string {
 		return []string{fmt.Sprintf("%s in the CRD, %s in the types", inCRD, inTypes)}
 	}
 	foo := version.Schema.OpenAPIV3Schema
-	if differences := compared("", foo, reflect.TypeFor[samplecontrollerv1alpha1.Foo]()); len(differences) > 0 {
+	if differences := compare("", foo, reflect.TypeFor[samplecontrollerv1alpha1.Foo]()); len(differences) > 0 {
 		return differences
 	}
-	return unkept(foo)
+	return missingRules(foo)
 }
 
-// compared compares a property with the Go type that it is decoded into. It knows the kinds of type
-// that a Foo has.
-func compared(path string, inCRD property, inGo reflect.Type) (differences []string) {
+// compare returns the differences between a property and the Go type that it is decoded into. It
+// knows only the kinds of types that a Foo has.
+func compare(path string, inCRD property, inGo reflect.Type) (differences []string) {
 	if inGo.Kind() == reflect.Pointer {
 		inGo = inGo.Elem()
 	}
@@ -77,8 +77,8 @@ func compared(path string, inCRD property, inGo reflect.Type) (differences []str
 	case is != want:
 		return []string{fmt.Sprintf("%s: %s in the CRD, %s in the types", path, is, want)}
 	case is == "array":
-		return compared(path+"[]", ptr.Deref(inCRD.Items, property{}), inGo.Elem())
-	case is != "object" || inGo == reflect.TypeFor[metav1.ObjectMeta](): // the API server knows metadata without us
+		return compare(path+"[]", ptr.Deref(inCRD.Items, property{}), inGo.Elem())
+	case is != "object" || inGo == reflect.TypeFor[metav1.ObjectMeta](): // the API server defines metadata itself
 		return nil
 	}
 	fields := fieldsOf(inGo)
@@ -99,17 +99,17 @@ func compared(path string, inCRD property, inGo reflect.Type) (differences []str
 		case written && !required && path != writtenThoughOptional:
 			differences = append(differences, path+": optional in the CRD, always written by the types")
 		default:
-			differences = append(differences, compared(path, property, field.Type)...)
+			differences = append(differences, compare(path, property, field.Type)...)
 		}
 	}
 	return differences
 }
 
-// writtenThoughOptional is the field that needs no omitempty: 0 is worth writing, and where nothing
-// is written it is meant.
+// writtenThoughOptional is optional in the CRD, but has no omitempty: a 0 is worth showing, and a
+// missing field means 0.
 const writtenThoughOptional = "status.availableReplicas"
 
-// openAPI returns the OpenAPI type and format of what a Go type is in JSON.
+// openAPI returns the OpenAPI type and format of a Go type's JSON.
 func openAPI(goType reflect.Type) string {
 	if goType == reflect.TypeFor[metav1.Time]() {
 		return "string date-time"
@@ -144,27 +144,27 @@ func fieldsOf(goType reflect.Type) map[string]reflect.StructField {
 	return fields
 }
 
-// unkept returns what the types promise in their comments, Go having no words for it, and the CRD
-// doesn't keep.
-func unkept(foo property) (promises []string) {
+// missingRules returns the differences between the CRD and the rules in the types' comments, which
+// Go can't express.
+func missingRules(foo property) (differences []string) {
 	name, replicas := foo.Properties["spec"].Properties["deploymentName"], foo.Properties["spec"].Properties["replicas"]
 	for _, value := range []string{"web", "a", "web-1", strings.Repeat("a", 63), "", "Web", "-web", "web-", "a.b", strings.Repeat("a", 64)} {
 		allowed := regexp.MustCompile(name.Pattern).MatchString(value) && len(value) <= ptr.Deref(name.MaxLength, math.MaxInt)
-		if promised := len(validation.IsDNS1123Label(value)) == 0; allowed != promised {
-			promises = append(promises, fmt.Sprintf("spec.deploymentName: %q is allowed: %v, a DNS-1123 label: %v", value, allowed, promised))
+		if isLabel := len(validation.IsDNS1123Label(value)) == 0; allowed != isLabel {
+			differences = append(differences, fmt.Sprintf("spec.deploymentName: %q is allowed by the CRD: %v, a DNS-1123 label: %v", value, allowed, isLabel))
 		}
 	}
 	for value := range int32(12) {
 		allowed := value >= ptr.Deref(replicas.Minimum, math.MinInt32) && value <= ptr.Deref(replicas.Maximum, math.MaxInt32)
-		if promised := value >= 1 && value <= 10; allowed != promised {
-			promises = append(promises, fmt.Sprintf("spec.replicas: %d is allowed: %v, promised: %v", value, allowed, promised))
+		if byTypes := value >= 1 && value <= 10; allowed != byTypes {
+			differences = append(differences, fmt.Sprintf("spec.replicas: %d is allowed by the CRD: %v, by the types: %v", value, allowed, byTypes))
 		}
 	}
-	if want := *desiredDeployment(&samplecontrollerv1alpha1.Foo{}).Spec.Replicas; ptr.Deref(replicas.Default, 0) != want {
-		promises = append(promises, fmt.Sprintf("spec.replicas: the default isn't %d, as the controller has it", want))
+	if got, want := ptr.Deref(replicas.Default, 0), *desiredDeployment(&samplecontrollerv1alpha1.Foo{}).Spec.Replicas; got != want {
+		differences = append(differences, fmt.Sprintf("spec.replicas: the default is %d in the CRD, %d in the controller", got, want))
 	}
 	if conditions := foo.Properties["status"].Properties["conditions"]; conditions.ListType != "map" || !slices.Equal(conditions.ListMapKeys, []string{"type"}) {
-		promises = append(promises, "status.conditions: no map by type")
+		differences = append(differences, "status.conditions: the CRD doesn't declare a map by type")
 	}
-	return promises
+	return differences
 }

@@ -1,5 +1,5 @@
-// Server-side apply on a real API server: who owns what, what is a conflict, and what an apply
-// takes without a word.
+// Server-side apply on a real API server: who owns which field, what is a conflict, and what an
+// apply takes over without one.
 
 package main
 
@@ -20,8 +20,9 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would
-// win forever. With force, the field is ours again, and theirs stay as they are.
+// Without force, changing a field that somebody else owns is a conflict, so a manual kubectl scale
+// would never be reverted. With force, the field is ours again, and other people's fields don't
+// change.
 func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)
@@ -38,7 +39,7 @@ func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	err = c.createDeployment(t.Context(), desiredDeployment(foo))
 
 	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "somebody" with subresource "scale" using apps/v1: .spec.replicas`) {
-		t.Errorf("an apply without force: got the error %v, want a conflict about .spec.replicas", err)
+		t.Errorf("an apply without force returned the error %v, want a conflict about .spec.replicas", err)
 	}
 
 	must(t, c.updateDeployment(t.Context(), scaled, desiredDeployment(foo)))
@@ -46,17 +47,17 @@ func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if got := *web.Spec.Replicas; got != 2 {
-		t.Errorf("%d replicas after the apply with force, want 2", got)
+		t.Errorf("got %d replicas after the apply with force, want 2", got)
 	}
 	var images []string
 	for _, container := range web.Spec.Template.Spec.Containers {
 		images = append(images, container.Image)
 	}
 	if slices.Sort(images); !slices.Equal(images, []string{"nginx:latest", "proxy:1"}) {
-		t.Errorf("the containers run %q, want ours and theirs", images)
+		t.Errorf("the containers have the images %q, want ours and theirs", images)
 	}
 	if web.Annotations["team"] != "blue" {
-		t.Errorf("somebody's annotation is lost: %v", web.Annotations)
+		t.Errorf("got the annotations %v, want somebody's annotation team=blue", web.Annotations)
 	}
 	for field, want := range map[string]string{
 		"f:spec f:replicas": fieldOwner,
@@ -70,7 +71,7 @@ func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	}
 }
 
-// The list of conditions is a map by type, so each entry has an owner of its own.
+// The list of conditions is a map by type, so each entry has its own owner.
 func TestIntegrationConditionsHaveOwners(t *testing.T) {
 	c := newRealCluster(t)
 	c.create(example)
@@ -91,30 +92,30 @@ func TestIntegrationConditionsHaveOwners(t *testing.T) {
 	}
 }
 
-// Somebody takes the name after the server has said that nothing has it, and before our apply
-// comes. Nothing is stolen, and the next attempt leaves it alone.
-func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
+// Somebody creates a Deployment of that name between our GET and our apply. The apply doesn't take
+// it over, and the next attempt leaves it alone.
+func TestIntegrationANameTakenMeanwhileIsLeftAlone(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		take    func(c *realCluster, foo *samplecontrollerv1alpha1.Foo)
+		create  func(c *realCluster, foo *samplecontrollerv1alpha1.Foo)
 		refused func(error) bool
 	}{
 		"with other values": {
-			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
-				c.makeByHand(deploymentOf(foo, unowned, scaledTo(7)))
+			create: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+				c.createByHand(deploymentOf(foo, unowned, scaledTo(7)))
 			},
 			refused: apierrors.IsConflict,
 		},
 		// Nothing conflicts, but a Deployment can't have two controllers.
-		"with our values, and an owner": {
-			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
-				c.makeByHand(deploymentOf(foo, c.ofAConfigMap))
+		"with our values and another owner": {
+			create: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+				c.createByHand(deploymentOf(foo, c.ofAConfigMap))
 			},
 			refused: apierrors.IsInvalid,
 		},
-		// What this controller has applied is in its own name, so nothing conflicts here either.
-		// But a selector can't be changed.
+		// This controller's applies all have the same field manager, so nothing conflicts here
+		// either. But a selector is immutable.
 		"for another Foo": {
-			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+			create: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
 				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(another)))
 			},
@@ -130,38 +131,38 @@ func TestIntegrationANameTakenMeanwhileIsNotStolen(t *testing.T) {
 				if applies++; applies > 1 {
 					return
 				}
-				test.take(c, foo)
+				test.create(c, foo)
 				var err error
 				theirs, err = c.deployment(t.Context(), "web")
 				must(t, err)
 			})
 
 			if _, err := c.syncDeployment(t.Context(), foo); !test.refused(err) {
-				t.Errorf("the apply: got the error %v, want that it is refused", err)
+				t.Errorf("the apply returned the error %v, want it to be refused", err)
 			}
 			before := applies
 			web, err := c.syncDeployment(t.Context(), foo)
 
 			must(t, err)
 			if web == nil || before == 0 || applies != before {
-				t.Fatalf("%d applies before the next attempt, %d after it: want as many, and some", before, applies)
+				t.Fatalf("got %d applies before the next attempt and %d after it, want the same number, and at least one", before, applies)
 			}
 			if diff := cmp.Diff(theirs.OwnerReferences, web.OwnerReferences); diff != "" || web.Generation != theirs.Generation {
-				t.Errorf("their Deployment was changed: it is at generation %d, and its owners are (-before +after):\n%s", web.Generation, diff)
+				t.Errorf("their Deployment was changed: it has generation %d, want %d; its owners (-before +after):\n%s", web.Generation, theirs.Generation, diff)
 			}
 		})
 	}
 }
 
-// What no apply can tell: that a Deployment isn't ours, if nothing in it contradicts. It takes a
-// race to get there.
-func TestIntegrationWhatAnApplyTakesForOurs(t *testing.T) {
+// An apply adopts somebody else's Deployment if none of its fields conflict. The controller does
+// that only if it loses a race.
+func TestIntegrationWhatAnApplyAdopts(t *testing.T) {
 	for sentence, between := range map[string]func(c *realCluster, foo *samplecontrollerv1alpha1.Foo){
-		"somebody makes a Deployment of our name and values, and no owner": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
-			c.makeByHand(deploymentOf(foo, unowned))
+		"somebody creates a Deployment with our name and values, but without an owner": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+			c.createByHand(deploymentOf(foo, unowned))
 			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
 		},
-		"our Deployment is orphaned after we saw it": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+		"our Deployment is orphaned after we have read it": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
 			observed, err := c.deployment(c.t.Context(), "web")
 			must(c.t, err)
@@ -178,15 +179,15 @@ func TestIntegrationWhatAnApplyTakesForOurs(t *testing.T) {
 			web, err := c.deployment(t.Context(), "web")
 			must(t, err)
 			if !metav1.IsControlledBy(web, foo) {
-				t.Errorf("it wasn't adopted: its owners are %v", web.OwnerReferences)
+				t.Errorf("the Deployment has the owners %v, want the Foo: an apply adopts it", web.OwnerReferences)
 			}
 		})
 	}
 }
 
-// The server's defaults, its status and what others have added are no reason to apply again. If we
-// did, the server would see that nothing changes, and write nothing either.
-func TestIntegrationNothingIsAppliedForNothing(t *testing.T) {
+// Defaults, the status and other people's fields are no reason to apply again. And if we did, the
+// server would notice that nothing changes, and write nothing.
+func TestIntegrationNoNeedlessApply(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)
 	applies := 0
@@ -194,7 +195,7 @@ func TestIntegrationNothingIsAppliedForNothing(t *testing.T) {
 	_, err := c.syncDeployment(t.Context(), foo)
 	must(t, err)
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
-	c.eventually("the Deployment controller has no more to say", func(ctx context.Context) bool {
+	c.eventually("the Deployment controller has finished the rollout", func(ctx context.Context) bool {
 		web, err := c.deployment(ctx, "web")
 		return err == nil && rolledOut(web) && slices.ContainsFunc(web.Status.Conditions, func(condition appsv1.DeploymentCondition) bool {
 			return condition.Reason == "NewReplicaSetAvailable"
@@ -205,12 +206,12 @@ func TestIntegrationNothingIsAppliedForNothing(t *testing.T) {
 
 	must(t, err)
 	if settled == nil || applies != 1 {
-		t.Fatalf("%d applies, want one", applies)
+		t.Fatalf("got %d applies, want 1: the Deployment was up to date", applies)
 	}
 	must(t, c.updateDeployment(t.Context(), settled, desiredDeployment(foo)))
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if diff := cmp.Diff(settled, web); diff != "" {
-		t.Errorf("an apply that changes nothing has changed (-before +after):\n%s", diff)
+		t.Errorf("an apply of the same values changed the Deployment (-before +after):\n%s", diff)
 	}
 }

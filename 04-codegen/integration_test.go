@@ -18,8 +18,8 @@ metadata: {name: example}
 spec: {deploymentName: web, replicas: 2}
 `
 
-// What the fake clientset lets through, a server refuses: see write_test.go for what the controller
-// sends.
+// A real server refuses writes whose assumptions no longer hold. The fake clientset accepts them,
+// so write_test.go tests only what is sent.
 func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)
@@ -34,23 +34,23 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 		err     error
 		refused func(error) bool
 	}{
-		"an apply to a Deployment of another UID":      {c.updateDeployment(t.Context(), another, desiredDeployment(foo)), apierrors.IsInvalid}, // a UID can't be changed
-		"the deletion of a Deployment of another UID":  {c.deleteDeployment(t.Context(), another), apierrors.IsConflict},
-		"a status of a Foo that has been scaled since": {c.updateFooStatus(t.Context(), foo, desiredStatus(foo, web, now)), apierrors.IsConflict},
+		"an apply to a Deployment with another UID":     {c.updateDeployment(t.Context(), another, desiredDeployment(foo)), apierrors.IsInvalid}, // a UID is immutable
+		"the deletion of a Deployment with another UID": {c.deleteDeployment(t.Context(), another), apierrors.IsConflict},
+		"a status of a Foo that has been scaled since":  {c.updateFooStatus(t.Context(), foo, desiredStatus(foo, web, now)), apierrors.IsConflict},
 	} {
 		if !test.refused(test.err) {
-			t.Errorf("%s: got the error %v, want that it is refused", name, test.err)
+			t.Errorf("%s: got the error %v, want it to be refused", name, test.err)
 		}
 	}
 
 	handedOver, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	c.ofAConfigMap(handedOver)
-	handedOver.ResourceVersion = "" // whatever the Deployment controller has written since
+	handedOver.ResourceVersion = "" // so that the Deployment controller's writes don't conflict
 	handedOver, err = c.kube.AppsV1().Deployments(c.namespace).Update(t.Context(), handedOver, metav1.UpdateOptions{})
 	must(t, err)
 	if err := c.updateDeployment(t.Context(), web, desiredDeployment(foo)); !apierrors.IsInvalid(err) {
-		t.Errorf("an apply to a Deployment that somebody else controls by now: got the error %v, want that it is invalid", err)
+		t.Errorf("an apply to a Deployment that has another controller now: got the error %v, want Invalid", err)
 	}
 
 	must(t, c.deleteDeployment(t.Context(), handedOver))
@@ -58,6 +58,6 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 		t.Errorf("an apply to a Deployment that is gone: got the error %v, want a conflict", err)
 	}
 	if _, err := c.deployment(t.Context(), "web"); !apierrors.IsNotFound(err) {
-		t.Errorf("got the error %v, want that no Deployment was made", err)
+		t.Errorf("got the error %v, want NotFound: the apply must not create a Deployment", err)
 	}
 }

@@ -1,6 +1,6 @@
-// The bug museum: what sample-controller does about a Foo that is renamed or deleted, in a few
-// lines of our own, and what this chapter does. Run one with `go test -v -run TestMuseum/<its name>
-// .`. The course's scripts/MUSEUM.md says where its other bugs are shown.
+// The bug museum: what sample-controller does when a Foo is renamed or deleted, in a few lines, and
+// what this chapter does. `go test -v -run 'TestMuseum/<its name>' .` runs one of them. The
+// course's scripts/MUSEUM.md lists all bugs.
 
 package main
 
@@ -18,45 +18,46 @@ import (
 
 func TestMuseum(t *testing.T) {
 	for name, exhibit := range map[string]struct {
-		story           func(c *cluster, look func(foo string) error) string
+		story           func(c *cluster, sync func(foo string) error) string
 		wantWrong, want string
 	}{
 		"a rename leaves two Deployments with one selector": {
 			story:     rename,
-			wantWrong: "web is renamed to new, and there is: new: 3 × nginx:latest, web: 3 × nginx:latest; selectors: app=nginx,controller=example",
-			want:      "web is renamed to new, and there is: new: 3 × nginx:latest; selectors: app=nginx,controller=example",
+			wantWrong: "after a rename from web to new, there is: new: 3 × nginx:latest, web: 3 × nginx:latest; selectors: app=nginx,controller=example",
+			want:      "after a rename from web to new, there is: new: 3 × nginx:latest; selectors: app=nginx,controller=example",
 		},
 		"a Foo that is being deleted gets its Deployment back": {
 			story:     deleteInTheForeground,
-			wantWrong: "the garbage collector has looked 3 times; Deployments that it has deleted: 3",
-			want:      "the garbage collector has looked 3 times; Deployments that it has deleted: 1",
+			wantWrong: "the garbage collector ran 3 times; Deployments that it deleted: 3",
+			want:      "the garbage collector ran 3 times; Deployments that it deleted: 1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Run("the wrong way", func(t *testing.T) {
 				c := newCluster(t)
-				tell(t, exhibit.story(c, c.makeAndScale), exhibit.wantWrong)
+				check(t, exhibit.story(c, c.createOrScale), exhibit.wantWrong)
 			})
 			t.Run("our way", func(t *testing.T) {
 				c := newCluster(t)
-				tell(t, exhibit.story(c, c.sync), exhibit.want)
+				check(t, exhibit.story(c, c.sync), exhibit.want)
 			})
 		})
 	}
 }
 
-func tell(t *testing.T, got, want string) {
+// check logs how a story ended, so that go test -v shows it.
+func check(t *testing.T, got, want string) {
 	t.Helper()
 	t.Log(got)
 	if got != want {
-		t.Errorf("it should have been: %s", want)
+		t.Errorf("want: %s", want)
 	}
 }
 
-// makeAndScale is what sample-controller does about a Foo: there is no Deployment of the name that
-// it gives, so it is made; there is one, so it is scaled. Nobody asks what else the Foo has, nor
-// whether it is going.
-func (c *cluster) makeAndScale(name string) error {
+// createOrScale does what sample-controller does for a Foo. It creates the Deployment that the Foo
+// names, or scales it if it exists. It never checks which other Deployments the Foo has, or whether
+// the Foo is being deleted.
+func (c *cluster) createOrScale(name string) error {
 	c.informed()
 	foo, client := c.foo(name), c.kube.AppsV1().Deployments("default")
 	desired := applied(desiredDeployment(foo))
@@ -72,20 +73,20 @@ func (c *cluster) makeAndScale(name string) error {
 	return err
 }
 
-// lookAgain is what is done for some events of the Foo.
-func (c *cluster) lookAgain(look func(foo string) error) {
+// syncRepeatedly calls sync as often as a few events of the Foo would.
+func (c *cluster) syncRepeatedly(sync func(foo string) error) {
 	c.t.Helper()
 	for range 4 {
-		if err := look("example"); err != nil {
+		if err := sync("example"); err != nil {
 			c.t.Fatal(err)
 		}
 	}
 }
 
-func rename(c *cluster, look func(foo string) error) string {
+func rename(c *cluster, sync func(foo string) error) string {
 	for _, name := range []string{"web", "new"} {
 		c.put(aFoo("example", name, 3))
-		c.lookAgain(look)
+		c.syncRepeatedly(sync)
 	}
 	var selectors []string
 	for _, name := range []string{"web", "new"} {
@@ -93,15 +94,15 @@ func rename(c *cluster, look func(foo string) error) string {
 			selectors = append(selectors, metav1.FormatLabelSelector(deployment.Spec.Selector))
 		}
 	}
-	return fmt.Sprintf("web is renamed to new, and there is: %s; selectors: %s",
+	return fmt.Sprintf("after a rename from web to new, there is: %s; selectors: %s",
 		strings.Join(c.deployments(), ", "), strings.Join(slices.Compact(selectors), ", "))
 }
 
-// kubectl delete --cascade=foreground keeps a Foo until the garbage collector has taken what
-// belongs to it. Who makes that again, keeps it.
-func deleteInTheForeground(c *cluster, look func(foo string) error) string {
+// After kubectl delete --cascade=foreground, the Foo exists until the garbage collector has deleted
+// its Deployment. A controller that creates the Deployment again delays that forever.
+func deleteInTheForeground(c *cluster, sync func(foo string) error) string {
 	c.put(aFoo("example", "web", 3))
-	c.lookAgain(look)
+	c.syncRepeatedly(sync)
 	c.put(aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 		foo.DeletionTimestamp, foo.Finalizers = &earlier, []string{metav1.FinalizerDeleteDependents}
 	}))
@@ -109,9 +110,9 @@ func deleteInTheForeground(c *cluster, look func(foo string) error) string {
 	for range 3 {
 		if deployment := c.deployment("web"); deployment != nil {
 			deleted++
-			c.remove(deployment) // the garbage collector does that
+			c.remove(deployment) // as the garbage collector does
 		}
-		c.lookAgain(look)
+		c.syncRepeatedly(sync)
 	}
-	return fmt.Sprintf("the garbage collector has looked 3 times; Deployments that it has deleted: %d", deleted)
+	return fmt.Sprintf("the garbage collector ran 3 times; Deployments that it deleted: %d", deleted)
 }

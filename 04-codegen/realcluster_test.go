@@ -32,7 +32,7 @@ import (
 type realCluster struct {
 	*controller
 	namespace string
-	users     samplecontrollerv1alpha1client.FooInterface // Foos as users write them, with the same client: it is generated whole
+	users     samplecontrollerv1alpha1client.FooInterface // for Foos as users write them; the generated client has all requests
 	t         *testing.T
 }
 
@@ -87,22 +87,22 @@ func (c *realCluster) change(spec string) {
 	must(c.t, err)
 }
 
-// changeByHand changes a Deployment, or a subresource of it.
+// changeByHand changes a Deployment or one of its subresources, as somebody else.
 func (c *realCluster) changeByHand(deployment, patch string, subresource ...string) {
 	c.t.Helper()
 	_, err := c.kube.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebody}, subresource...)
 	must(c.t, err)
 }
 
-// makeByHand creates a Deployment with any controller.
-func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
+// createByHand creates a Deployment as somebody else.
+func (c *realCluster) createByHand(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	_, err := c.kube.AppsV1().Deployments(c.namespace).Create(c.t.Context(), deployment, metav1.CreateOptions{FieldManager: somebody})
 	must(c.t, err)
 }
 
-// ofAConfigMap gives a Deployment another controller: one that exists, or the garbage collector
-// would delete it.
+// ofAConfigMap makes a ConfigMap the controller of a Deployment. It creates the ConfigMap, because
+// the garbage collector deletes a Deployment whose owner doesn't exist.
 func (c *realCluster) ofAConfigMap(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "owner-"}}
@@ -111,12 +111,12 @@ func (c *realCluster) ofAConfigMap(deployment *appsv1.Deployment) {
 	deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 }
 
-// beforeApply has do called before each apply of a Deployment.
+// beforeApply makes the controller call do before each apply of a Deployment.
 func (c *realCluster) beforeApply(do func()) {
 	c.kube = watchedKube{c.kube, do}
 }
 
-// watchedKube is a client that leaves all to another, but for this one call.
+// watchedKube is a client that calls beforeApply before each apply of a Deployment.
 type watchedKube struct {
 	kubernetes.Interface
 	beforeApply func()

@@ -1,5 +1,5 @@
-// The queue retries a Foo only if syncHandler returns an error, so no failure may get lost on the
-// way. The rest of reconciling is tested in chapters 01 and 03.
+// The queue retries a Foo only if syncHandler returns an error, so every failure must be returned.
+// Chapters 01 and 03 test the rest.
 
 package main
 

@@ -1,5 +1,5 @@
-// What is done about a Foo when the cache is behind the cluster, or the cluster changes meanwhile.
-// A create would fail then; an apply changes what it finds.
+// How the controller handles a Foo when its cache is behind, or when the cluster changes in the
+// meantime. A create would fail then, but an apply changes an existing Deployment.
 
 package main
 
@@ -15,9 +15,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// What was made a moment ago isn't in the cache yet. So the server is asked before anything is
-// made.
-func TestAStaleCacheMakesNothingTwice(t *testing.T) {
+// A Deployment that was created a moment ago may not be in the cache yet, so the controller asks
+// the server before it creates one.
+func TestAStaleCacheCreatesNothingTwice(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {
 		onServer   *appsv1.Deployment // which the cache doesn't have yet
@@ -25,18 +25,18 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 		wantReady  string
 		wantWrites []string
 	}{
-		"it is ours, made by our own last write": {
+		"it is ours, created by our last write": {
 			onServer:   deploymentOf(foo),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "Progressing",
 			wantWrites: []string{"patch foos/status"},
 		},
-		"it is ours, and somebody has scaled it already": {
+		"it is ours, and somebody has already scaled it": {
 			onServer:   deploymentOf(foo, scaledTo(1)),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantWrites: []string{"patch deployments"},
 		},
-		"it is ours, and on its way out": {
+		"it is ours, and being deleted": {
 			onServer:   deploymentOf(foo, scaledTo(1), terminating),
 			want:       []string{"web: 1 × nginx:latest"},
 			wantReady:  "Terminating",
@@ -48,13 +48,13 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 			wantReady:  "ErrResourceExists",
 			wantWrites: []string{"patch foos/status"},
 		},
-		"it is somebody else's, and as we would make it": {
+		"it is somebody else's, but has our values": {
 			onServer:   deploymentOf(foo, unowned),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "ErrResourceExists",
 			wantWrites: []string{"patch foos/status"},
 		},
-		"it is of an earlier Foo of the same name": {
+		"it belongs to an earlier Foo of the same name": {
 			onServer:   deploymentOf(foo, ofAnEarlierFoo),
 			want:       []string{"web: 3 × nginx:latest"},
 			wantReady:  "ErrResourceExists",
@@ -74,7 +74,7 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 				t.Errorf("Deployments (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(test.onServer.OwnerReferences, c.deployment("web").OwnerReferences); diff != "" {
-				t.Errorf("its owners (-before +after):\n%s", diff)
+				t.Errorf("the Deployment's owners (-before +after):\n%s", diff)
 			}
 			if got := c.ready("example"); got != test.wantReady {
 				t.Errorf("Ready has the reason %q, want %q", got, test.wantReady)
@@ -86,14 +86,14 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	}
 }
 
-// A request is spent only where the cache has nothing, which is before a Deployment is made.
-func TestTheServerIsAskedOnlyForWhatTheCacheLacks(t *testing.T) {
+// The controller spends a request only if the cache has no Deployment, which is before a create.
+func TestTheServerIsAskedOnlyIfTheCacheHasNoDeployment(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {
 		given []metav1.Object
 		want  int
 	}{
-		"the cache has it":              {[]metav1.Object{foo, deploymentOf(foo, scaledTo(1))}, 0},
+		"the cache has ours":            {[]metav1.Object{foo, deploymentOf(foo, scaledTo(1))}, 0},
 		"the cache has somebody else's": {[]metav1.Object{foo, deploymentOf(foo, unowned)}, 0},
 		"the cache has none":            {[]metav1.Object{foo}, 1},
 	} {
@@ -111,14 +111,14 @@ func TestTheServerIsAskedOnlyForWhatTheCacheLacks(t *testing.T) {
 				}
 			}
 			if asked != test.want {
-				t.Errorf("the server was asked %d times, want %d", asked, test.want)
+				t.Errorf("got %d GET requests, want %d", asked, test.want)
 			}
 		})
 	}
 }
 
-// As long as nobody knows what has the name, nothing is made under it.
-func TestNothingIsMadeWithoutAskingTheServer(t *testing.T) {
+// If the server doesn't answer whether there is a Deployment, the controller creates none.
+func TestAFailedGetCreatesNothing(t *testing.T) {
 	errDiskFull := apierrors.NewInternalError(errors.New("the disk is full"))
 	c := newCluster(t, aFoo("example", "web", 3))
 	c.refuseNext("get", "deployments", errDiskFull)
@@ -126,16 +126,16 @@ func TestNothingIsMadeWithoutAskingTheServer(t *testing.T) {
 	err := c.sync("example")
 
 	if !apierrors.IsInternalError(err) {
-		t.Errorf("got the error %v, want that the server failed", err)
+		t.Errorf("got the error %v, want %q", err, errDiskFull)
 	}
 	if writes := c.written(); len(writes) != 0 {
-		t.Errorf("writes: %q, want none", writes)
+		t.Errorf("got the writes %q, want none", writes)
 	}
 }
 
-// Somebody takes the name when the server has said that nothing has it. Then the apply, which is
-// without force, is a conflict: nothing is stolen, and the next attempt finds it taken.
-func TestANameTakenMeanwhileIsNotStolen(t *testing.T) {
+// Somebody creates a Deployment of that name between our GET and our apply. The apply doesn't
+// force, so it is a conflict. It changes nothing, and the next attempt finds their Deployment.
+func TestANameTakenMeanwhileIsLeftAlone(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	theirs := deploymentOf(foo, unowned, scaledTo(1), running("nginx:1.0"))
 	c := newCluster(t, foo)
@@ -152,13 +152,13 @@ func TestANameTakenMeanwhileIsNotStolen(t *testing.T) {
 		t.Errorf("their Deployment (-before +after):\n%s", diff)
 	}
 	if got := c.queue.NumRequeues(keyOf(foo)); got != 1 {
-		t.Errorf("the key is retried as attempt %d, want 1", got)
+		t.Errorf("the queue counts %d failures of the key, want 1", got)
 	}
 	c.written()
 	if diff := cmp.Diff([]string{"patch foos/status"}, c.settle("example")); diff != "" {
 		t.Errorf("writes of the next attempt (-want +got):\n%s", diff)
 	}
 	if got := c.ready("example"); got != "ErrResourceExists" {
-		t.Errorf("Ready has the reason %q, want that the name is taken", got)
+		t.Errorf("Ready has the reason %q, want ErrResourceExists", got)
 	}
 }

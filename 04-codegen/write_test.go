@@ -1,6 +1,6 @@
-// How writes leave: each says in whose name it comes and what it assumes. The fake clientset
-// doesn't look at the assumptions, so these tests look at what is sent; what a server says to it is
-// in integration_test.go.
+// What each write contains: its field manager, its assumptions and its fields. The fake clientset
+// ignores the assumptions, so these tests check what is sent. integration_test.go tests how a real
+// server answers.
 
 package main
 
@@ -55,27 +55,27 @@ func TestWritesStateTheirAssumptions(t *testing.T) {
 	}
 }
 
-// sent says what an apply says, beside the fields that it wants.
+// sent describes an apply, without the fields that it sets.
 func sent(t *testing.T, apply clienttesting.PatchActionImpl) string {
 	var object metav1.PartialObjectMetadata
 	if err := json.Unmarshal(apply.Patch, &object); err != nil {
 		t.Fatal(err)
 	}
-	says := fmt.Sprintf("apply %s %s by %s", resourceOf(apply), apply.Name, apply.PatchOptions.FieldManager)
+	description := fmt.Sprintf("apply %s %s by %s", resourceOf(apply), apply.Name, apply.PatchOptions.FieldManager)
 	if ptr.Deref(apply.PatchOptions.Force, false) {
-		says += ", forced"
+		description += ", forced"
 	}
 	if object.UID != "" {
-		says += fmt.Sprintf(", if it is %q", object.UID)
+		description += fmt.Sprintf(", if it is %q", object.UID)
 	}
 	if object.ResourceVersion != "" {
-		says += " at " + object.ResourceVersion
+		description += " at " + object.ResourceVersion
 	}
-	return says
+	return description
 }
 
-// A status is applied field by field: none may be forgotten.
-func TestAStatusIsAppliedWhole(t *testing.T) {
+// updateFooStatus copies the status field by field, so a new field is easily forgotten.
+func TestTheWholeStatusIsApplied(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	c := newCluster(t, foo)
 	want := samplecontrollerv1alpha1.FooStatus{
@@ -92,8 +92,8 @@ func TestAStatusIsAppliedWhole(t *testing.T) {
 	}
 }
 
-// What is applied is ours from then on. So a status goes without the conditions that others have
-// set: they keep theirs.
+// The controller would own every condition that it applies. So it applies only its own, and others
+// keep theirs.
 func TestOtherPeoplesConditionsStayTheirs(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	foo.Status.Conditions = []metav1.Condition{aCondition("Blessed", "amen")}
@@ -126,7 +126,7 @@ func TestDeletingADeletedDeployment(t *testing.T) {
 	}
 }
 
-// bookkeeping is what changes with every write.
+// bookkeeping ignores the fields that change with every write.
 var bookkeeping = cmpopts.IgnoreFields(appsv1.Deployment{}, "ResourceVersion", "Generation", "ManagedFields")
 
 // When the controller reverts a change of its own fields, it keeps all other fields.
