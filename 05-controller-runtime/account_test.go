@@ -1,4 +1,4 @@
-// Accounts that may do something, and no more: the controller's own, as manifests/rbac.yaml has it, and those who read its metrics.
+// The controller's own account, which has only the permissions in manifests/rbac.yaml.
 
 package main
 
@@ -18,8 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// asTheController returns the same cluster, with a manager to be that has the permissions in manifests/rbac.yaml alone.
-func (c *realCluster) asTheController() *realCluster {
+// asController makes the manager, which isn't created yet, use the controller's account. It has
+// only the permissions in manifests/rbac.yaml.
+func (c *realCluster) asController() *realCluster {
 	c.t.Helper()
 	for _, object := range objectsIn(c.t, "manifests/rbac.yaml") {
 		if err := c.users.Create(c.t.Context(), object); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -30,7 +31,7 @@ func (c *realCluster) asTheController() *realCluster {
 	return c
 }
 
-// configOf returns how to reach the server as account.
+// configOf returns the config of a client that is authenticated as account.
 func (c *realCluster) configOf(account *corev1.ServiceAccount) *rest.Config {
 	c.t.Helper()
 	config := rest.AnonymousClientConfig(c.config)
@@ -40,7 +41,7 @@ func (c *realCluster) configOf(account *corev1.ServiceAccount) *rest.Config {
 	return config
 }
 
-// tokenOf returns a token that says that its bearer is account.
+// tokenOf returns a token for account.
 func (c *realCluster) tokenOf(account *corev1.ServiceAccount) string {
 	c.t.Helper()
 	token := &authenticationv1.TokenRequest{}
@@ -48,7 +49,7 @@ func (c *realCluster) tokenOf(account *corev1.ServiceAccount) string {
 	return token.Status.Token
 }
 
-// objectsIn returns what is in a file of manifests.
+// objectsIn returns the objects in a file of manifests.
 func objectsIn(t *testing.T, path string) (objects []client.Object) {
 	t.Helper()
 	file, err := os.Open(path)

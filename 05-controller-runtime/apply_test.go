@@ -1,5 +1,6 @@
-// Server-side apply on a real API server: who owns what, what is a conflict, and what an apply takes without a word. The reconciler
-// has no cache here: each test calls what it is about.
+// Server-side apply on a real API server: which field manager owns which field, and when an apply
+// conflicts or is refused. The controller has no cache here, because the tests call its methods
+// directly.
 
 package main
 
@@ -24,8 +25,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// Without force, a field that somebody else owns is a conflict: somebody who scales by hand would win forever. With force,
-// the field is ours again, and theirs stay as they are.
+// Without force, an apply conflicts with other field managers' changes, so a manual scale would
+// never be reverted. With force, the controller owns the field again, and the others keep theirs.
 func TestFieldsHaveOwners(t *testing.T) {
 	c := newBareCluster(t)
 	foo := c.create(example)
@@ -48,17 +49,17 @@ func TestFieldsHaveOwners(t *testing.T) {
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if got := *web.Spec.Replicas; got != 2 {
-		t.Errorf("%d replicas after the apply with force, want 2", got)
+		t.Errorf("after the apply with force, spec.replicas is %d, want 2", got)
 	}
 	var images []string
 	for _, container := range web.Spec.Template.Spec.Containers {
 		images = append(images, container.Image)
 	}
 	if slices.Sort(images); !slices.Equal(images, []string{"nginx:latest", "proxy:1"}) {
-		t.Errorf("the containers run %q, want ours and theirs", images)
+		t.Errorf("the containers' images are %q, want nginx:latest and the other manager's proxy:1", images)
 	}
 	if web.Annotations["team"] != "blue" {
-		t.Errorf("somebody's annotation is lost: %v", web.Annotations)
+		t.Errorf("annotations are %v, want team: blue, which somebody else owns", web.Annotations)
 	}
 	for field, want := range map[string]string{
 		"f:spec f:replicas": string(fieldOwner),
@@ -72,7 +73,7 @@ func TestFieldsHaveOwners(t *testing.T) {
 	}
 }
 
-// The list of conditions is a map by type, so each entry has an owner of its own.
+// The list of conditions is a map with type as its key, so each condition has an owner of its own.
 func TestConditionsHaveOwners(t *testing.T) {
 	c := newBareCluster(t)
 	foo := c.create(example)
@@ -90,33 +91,35 @@ func TestConditionsHaveOwners(t *testing.T) {
 		}
 	}
 	if owners := ownersOf(foo, "f:spec"); slices.Contains(owners, string(fieldOwner)) {
-		t.Errorf("the spec is owned by %q, and the controller has only written a status", owners)
+		t.Errorf("the spec is owned by %q, want nothing owned by the controller, which has only written the status", owners)
 	}
 }
 
-// Somebody takes the name after the server has said that nothing has it, and before our apply comes. Nothing is stolen, and
-// the next attempt leaves it alone.
-func TestANameTakenMeanwhileIsLeftAlone(t *testing.T) {
+// Somebody creates a Deployment with that name after the controller has found none on the server,
+// and before it applies its own. The apply is refused, and the next call leaves their Deployment
+// alone.
+func TestNameTakenBeforeTheApply(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		take    func(c *realCluster, foo *samplecontrollerv1alpha1.Foo)
 		refused func(error) bool
 	}{
-		"with other values": {
+		"an unowned Deployment has other values": {
 			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 				c.makeByHand(deploymentOf(foo, unowned, scaledTo(7)))
 			},
 			refused: apierrors.IsConflict,
 		},
 		// Nothing conflicts, but a Deployment can't have two controllers.
-		"with our values, and an owner": {
+		"another owner's Deployment has our values": {
 			take:    func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) { c.makeByHand(deploymentOf(foo, ofAConfigMap)) },
 			refused: apierrors.IsInvalid,
 		},
-		// What this controller has applied is in its own name, so nothing conflicts here either. But a selector can't be changed.
-		"for another Foo": {
+		// Both were applied by this field manager, so nothing conflicts. But a selector is
+		// immutable.
+		"another Foo's Deployment has the name": {
 			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
-				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
-				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(another)))
+				other := c.create(strings.Replace(example, "name: example", "name: other", 1))
+				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(other)))
 			},
 			refused: apierrors.IsInvalid,
 		},
@@ -137,25 +140,25 @@ func TestANameTakenMeanwhileIsLeftAlone(t *testing.T) {
 			})
 
 			if _, err := c.syncDeployment(t.Context(), foo); !test.refused(err) {
-				t.Errorf("the apply: got the error %v, want that it is refused", err)
+				t.Errorf("the apply returned the error %v, want a Conflict or Invalid error", err)
 			}
 			before := applies
 			web, err := c.syncDeployment(t.Context(), foo)
 
 			must(t, err)
 			if web == nil || before == 0 || applies != before {
-				t.Fatalf("%d applies before the next attempt, %d after it: want as many, and some", before, applies)
+				t.Fatalf("%d applies before the second call and %d after it, want the same number, at least 1", before, applies)
 			}
 			if diff := cmp.Diff(theirs, web); diff != "" {
-				t.Errorf("their Deployment was changed (-before +after):\n%s", diff)
+				t.Errorf("their Deployment has changed (-before +after):\n%s", diff)
 			}
 		})
 	}
 }
 
-// An apply that changes nothing is none to the server: it writes nothing. What it has put into the object that was sent, its defaults
-// and others' fields among it, is no reason to apply again.
-func TestNothingIsAppliedForNothing(t *testing.T) {
+// The server's defaults and other managers' fields are no reason to apply again. And if the
+// controller does apply the same values again, the server stores no new version.
+func TestNoNeedlessApply(t *testing.T) {
 	c := newBareCluster(t)
 	foo := c.create(example)
 	applies := 0
@@ -163,23 +166,23 @@ func TestNothingIsAppliedForNothing(t *testing.T) {
 	_, err := c.syncDeployment(t.Context(), foo)
 	must(t, err)
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
-	c.becomesAvailable("web")
+	c.makeAvailable("web")
 
 	settled, err := c.syncDeployment(t.Context(), foo)
 
 	must(t, err)
 	if settled == nil || applies != 1 {
-		t.Fatalf("%d applies, want one", applies)
+		t.Fatalf("%d applies, want 1", applies)
 	}
 	must(t, c.updateDeployment(t.Context(), settled, desiredDeployment(foo)))
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if diff := cmp.Diff(settled, web); diff != "" {
-		t.Errorf("an apply that changes nothing has changed (-before +after):\n%s", diff)
+		t.Errorf("an apply of the same values has changed the Deployment (-before +after):\n%s", diff)
 	}
 }
 
-// beforeApply has do called before each apply of a Deployment.
+// beforeApply calls do before each apply of a Deployment.
 func (c *realCluster) beforeApply(do func()) {
 	c.Client = interceptor.NewClient(c.users, interceptor.Funcs{
 		Apply: func(ctx context.Context, server client.WithWatch, desired runtime.ApplyConfiguration, options ...client.ApplyOption) error {
@@ -189,7 +192,8 @@ func (c *realCluster) beforeApply(do func()) {
 	})
 }
 
-// ofAConfigMap gives a Deployment another controller. Whether that exists is a question for the garbage collector, and there is none.
+// ofAConfigMap makes a ConfigMap the Deployment's controller. It doesn't exist, but there is no
+// garbage collector here that would check that.
 func ofAConfigMap(deployment *appsv1.Deployment) {
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner", UID: "uid of a ConfigMap"}}
 	deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}

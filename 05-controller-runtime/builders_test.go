@@ -83,8 +83,8 @@ func scaledTo(replicas int32) func(*appsv1.Deployment) {
 // --cascade=orphan.
 func unowned(deployment *appsv1.Deployment) { deployment.OwnerReferences = nil }
 
-// ownersOf returns the field managers who own a field of object. Its path is written as managedFields has it: "f:spec",
-// "f:replicas".
+// ownersOf returns the field managers who own a field of object. Its path is written as
+// managedFields has it: "f:spec", "f:replicas".
 func ownersOf(object metav1.Object, path ...string) (owners []string) {
 	for _, entry := range object.GetManagedFields() {
 		var owned map[string]any

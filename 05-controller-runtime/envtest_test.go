@@ -1,6 +1,6 @@
-// envtest: a real API server with its etcd and nothing else. No controller runs, so no garbage is collected, no Deployment makes
-// Pods, and no Deployment becomes available unless the test says so. It is started once, by the first test that asks for it, and
-// stopped by TestMain.
+// envtest is a real API server with etcd and nothing else. No controller runs, so nothing deletes
+// orphans or creates Pods, and no Deployment becomes available unless the test makes it so. The
+// first test that needs envtest starts it, and TestMain stops it.
 
 package main
 
@@ -29,17 +29,17 @@ var startAPIServer = sync.OnceValues(func() (*envtest.Environment, error) {
 		CRDDirectoryPaths:     []string{"manifests/crd.yaml"},
 		ErrorIfCRDPathMissing: true,
 	}
-	// A server may have this plugin: creating an owner reference that blocks the owner's deletion then needs one more
-	// permission.
+	// Some servers have this plugin. With it, an owner reference with blockOwnerDeletion needs one
+	// more permission.
 	startedAPIServer.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
 	_, err = startedAPIServer.Start()
 	return startedAPIServer, err
 })
 
-// startedAPIServer is nil if no test has asked for it.
+// startedAPIServer is nil if no test has needed it.
 var startedAPIServer *envtest.Environment
 
-// stopAPIServer stops it, if it was started, or half of it.
+// stopAPIServer stops the API server, even if only a part of it has started.
 func stopAPIServer() error {
 	if startedAPIServer == nil {
 		return nil
@@ -47,7 +47,7 @@ func stopAPIServer() error {
 	return startedAPIServer.Stop()
 }
 
-// findAssets returns the folder that has the programs kube-apiserver and etcd.
+// findAssets returns the folder with the programs kube-apiserver and etcd.
 func findAssets() (string, error) {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
@@ -56,17 +56,18 @@ func findAssets() (string, error) {
 	for _, program := range []string{"kube-apiserver", "etcd"} {
 		if _, err := os.Stat(filepath.Join(assets, program)); err != nil {
 			return "", fmt.Errorf("envtest needs the programs kube-apiserver and etcd: %w. Run ./scripts/workshop up in the course's folder, "+
-				"or name their folder in KUBEBUILDER_ASSETS. With -short, tests go without", err)
+				"or set KUBEBUILDER_ASSETS to their folder. With -short, these tests are skipped", err)
 		}
 	}
 	return filepath.Abs(assets)
 }
 
-// newAPIServer returns how to reach a real API server, a client that reads from it, and a namespace of the test's own.
+// newAPIServer returns the config of a real API server, a client that reads from it, and a
+// namespace of the test's own.
 func newAPIServer(t *testing.T) (*rest.Config, client.Client, string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it needs a real API server, and this is a short run")
+		t.Skip("needs a real API server, and this is a short run")
 	}
 	environment, err := startAPIServer()
 	must(t, err)
@@ -80,7 +81,8 @@ func newAPIServer(t *testing.T) (*rest.Config, client.Client, string) {
 	return config, api, namespace.Name
 }
 
-// closeConnections closes the connections of config's clients when the test has ended. They share them.
+// closeConnections closes the connections of config's clients, which share them, when the test
+// ends.
 func closeConnections(t *testing.T, config *rest.Config) {
 	t.Helper()
 	transport, err := rest.TransportFor(config)

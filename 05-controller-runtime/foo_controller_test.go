@@ -1,4 +1,4 @@
-// How the controller treats errors that the other tests never see.
+// How the controller handles errors that don't occur in the other tests.
 
 package main
 
@@ -18,15 +18,16 @@ import (
 
 var errDiskFull = errors.New("the disk is full")
 
-// A conflict is no failure, so it isn't returned as an error, which controller-runtime would log.
-func TestReconcileDecidesWhatIsRetried(t *testing.T) {
+// A conflict isn't a failure, so Reconcile doesn't return it as an error, which controller-runtime
+// would log.
+func TestReconcileResult(t *testing.T) {
 	foos := schema.GroupResource{Group: fooKind.Group, Resource: "foos"}
 	for sentence, test := range map[string]struct {
 		err, wantErr error
 		want         ctrl.Result
 	}{
 		"a Foo that is gone isn't retried":      {err: apierrors.NewNotFound(foos, "example")},
-		"a failure is an error":                 {err: errDiskFull, wantErr: errDiskFull},
+		"a failure is returned as an error":     {err: errDiskFull, wantErr: errDiskFull},
 		"a conflict is retried after a pause":   {err: apierrors.NewConflict(foos, "example", nil), want: ctrl.Result{RequeueAfter: time.Second}},
 		"a taken name is retried after a pause": {err: apierrors.NewAlreadyExists(foos, "example"), want: ctrl.Result{RequeueAfter: time.Second}},
 	} {
@@ -40,14 +41,14 @@ func TestReconcileDecidesWhatIsRetried(t *testing.T) {
 			result, err := c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "example"}})
 
 			if result != test.want || !errors.Is(err, test.wantErr) {
-				t.Errorf("got %+v and the error %v, want %+v and %v", result, err, test.want, test.wantErr)
+				t.Errorf("Reconcile returned %+v and the error %v, want %+v and %v", result, err, test.want, test.wantErr)
 			}
 		})
 	}
 }
 
 // An event handler has nobody to return an error to, so the log is the only place for it.
-func TestAnEventThatIsLostIsLogged(t *testing.T) {
+func TestLostEventIsLogged(t *testing.T) {
 	c := controllerWith(interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 			return errDiskFull
@@ -58,12 +59,12 @@ func TestAnEventThatIsLostIsLogged(t *testing.T) {
 	requests := c.findFoosForDeployment(t.Context(), deploymentOf(aFoo("example", "web", 3)))
 
 	if len(requests) != 0 {
-		t.Errorf("got %v, want no requests", requests)
+		t.Errorf("findFoosForDeployment returned %v, want no requests", requests)
 	}
-	log.mustHave(t, "Lost an event", errDiskFull.Error(), "default/web")
+	log.wantContains(t, "Lost an event", errDiskFull.Error(), "default/web")
 }
 
-// controllerWith returns a controller whose requests these functions answer.
+// controllerWith returns a controller whose requests are answered by these functions.
 func controllerWith(answers interceptor.Funcs) *controller {
 	return &controller{Client: interceptor.NewClient(fake.NewClientBuilder().Build(), answers)}
 }

@@ -1,5 +1,5 @@
-// What the program says, for tests about that. klog's output is set once, for all tests: managers of earlier ones may still have
-// something to say.
+// The log, for tests that check what is logged. klog's output is set once for all tests, because
+// managers of earlier tests may still log something.
 
 package main
 
@@ -14,51 +14,52 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// saidLog is what has been said.
-type saidLog struct {
+// logBuffer collects log output. It is safe for concurrent use.
+type logBuffer struct {
 	lock sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *saidLog) Write(text []byte) (int, error) {
+func (l *logBuffer) Write(text []byte) (int, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.Write(text)
 }
 
-func (l *saidLog) String() string {
+func (l *logBuffer) String() string {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.String()
 }
 
-// mustHave fails the test if one of these words hasn't been said.
-func (l *saidLog) mustHave(t *testing.T, words ...string) {
+// wantContains fails the test if one of these texts is missing from the log.
+func (l *logBuffer) wantContains(t *testing.T, texts ...string) {
 	t.Helper()
-	for _, want := range words {
-		if said := l.String(); !strings.Contains(said, want) {
-			t.Errorf("%q is not in the log:\n%s", want, said)
+	for _, want := range texts {
+		if got := l.String(); !strings.Contains(got, want) {
+			t.Errorf("the log doesn't contain %q:\n%s", want, got)
 		}
 	}
 }
 
-// captureLog returns what is logged from now on.
-func captureLog(t *testing.T) *saidLog {
-	log := &saidLog{}
+// captureLog returns a buffer with everything that is logged from now on, until the test ends.
+func captureLog(t *testing.T) *logBuffer {
+	log := &logBuffer{}
 	shared.listen(log)
 	t.Cleanup(func() { shared.listen(nil) })
 	return log
 }
 
-// shared is where klog writes to: on to where it would have written, and to the test that listens.
+// shared is klog's output. It writes to stderr, and to the buffer of the test that captures the
+// log.
 var shared sharedLog
 
 type sharedLog struct {
 	lock     sync.Mutex
-	listener *saidLog
+	listener *logBuffer
 }
 
-func (s *sharedLog) listen(listener *saidLog) {
+func (s *sharedLog) listen(listener *logBuffer) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.listener = listener
@@ -73,7 +74,7 @@ func (s *sharedLog) Write(text []byte) (int, error) {
 	return os.Stderr.Write(text)
 }
 
-// shareLog makes klog write to shared alone, and each line once.
+// shareLog makes klog write only to shared, and each line once.
 func shareLog() {
 	flags := flag.NewFlagSet("", flag.PanicOnError)
 	klog.InitFlags(flags)

@@ -15,24 +15,24 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// TestMain fails the whole run if a test leaves a goroutine behind: the manager must end with its
-// context, and all that it runs. With a certain environment this program is the controller itself:
-// see program_test.go.
+// TestMain fails the whole run if a test leaves a goroutine behind, because the manager must stop
+// everything that it runs when its context ends. With runAsController in the environment, this
+// program is the controller itself: see program_test.go.
 func TestMain(m *testing.M) {
-	if os.Getenv(beTheController) != "" {
+	if os.Getenv(runAsController) != "" {
 		main()
 		return
 	}
 	shareLog()
 	ctrl.SetLogger(klog.Background()) // as run does
-	goleak.VerifyTestMain(andStop{m})
+	goleak.VerifyTestMain(testsWithServer{m})
 }
 
-// andStop runs the tests, and then stops the API server that they have shared: its clients'
-// connections aren't leaks.
-type andStop struct{ *testing.M }
+// testsWithServer runs the tests, and then stops the API server that they share, so that its
+// clients' connections don't count as leaks.
+type testsWithServer struct{ *testing.M }
 
-func (tests andStop) Run() (code int) {
+func (tests testsWithServer) Run() (code int) {
 	code = tests.M.Run()
 	if err := stopAPIServer(); err != nil {
 		fmt.Fprintln(os.Stderr, "stop the API server:", err)
@@ -51,7 +51,7 @@ func TestRunRefusesInvalidFlags(t *testing.T) {
 		"a negative resync":      {func(o *options) { o.Cache.SyncPeriod = new(time.Duration(-1)) }, "", "--resync -1ns: must not be negative"},
 		"no idle timeout":        {func(o *options) { o.watchIdleTimeout = 0 }, emptyCluster, "--watch-idle-timeout 0s: must be positive"},
 		"no such kubeconfig":     {func(*options) {}, "", "name another with --kubeconfig or KUBECONFIG"},
-		"a kubeconfig in pieces": {func(*options) {}, "{{{", "yaml"},
+		"a malformed kubeconfig": {func(*options) {}, "{{{", "yaml"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -69,7 +69,7 @@ func TestRunRefusesInvalidFlags(t *testing.T) {
 	}
 }
 
-// emptyCluster is a kubeconfig for a server that nobody asks.
+// emptyCluster is a kubeconfig for a server that gets no request.
 const emptyCluster = `
 apiVersion: v1
 kind: Config

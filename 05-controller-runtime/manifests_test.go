@@ -1,4 +1,5 @@
-// The manifests say what the code says: the example is a Foo, and the roles have the verbs that the controller uses, no more.
+// The manifests match the code: the example is a Foo, and the roles allow exactly the verbs that
+// the controller uses.
 
 package main
 
@@ -33,37 +34,38 @@ func TestExampleIsAFoo(t *testing.T) {
 	}
 }
 
-// The controller works with its own permissions alone, and what it asks for is compared with what they are. None of it is refused.
-func TestTheRolesHaveTheVerbsInUse(t *testing.T) {
-	c := newBareCluster(t).asTheController()
+// The controller runs with its own permissions, and the verbs in its requests are compared with
+// them. No request is refused.
+func TestRolesAllowTheVerbsInUse(t *testing.T) {
+	c := newBareCluster(t).asController()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "foo-system", Name: "foo-controller"}}
-	must(t, client.IgnoreNotFound(c.users.Delete(t.Context(), lease))) // of a run before, with -count
+	must(t, client.IgnoreNotFound(c.users.Delete(t.Context(), lease))) // from an earlier run, with -count
 	stop := c.start(func(o *options) {
 		o.LeaderElection, o.LeaderElectionNamespace = true, "foo-system"
 	})
 	c.create(example)
-	c.eventually("it has its Deployment", c.says("Progressing"))
-	c.becomesAvailable("web")
-	c.eventually("it is ready, and its users are told", func(ctx context.Context) bool { return c.isReady(2)(ctx) && c.recordedOf(ctx, "Synced") == 1 })
+	c.eventually("the Foo has its Deployment", c.hasReason("Progressing"))
+	c.makeAvailable("web")
+	c.eventually("the Foo is ready, and the Event is recorded", func(ctx context.Context) bool { return c.isReady(2)(ctx) && c.eventCount(ctx, "Synced") == 1 })
 	c.change(`{"deploymentName":"new"}`)
-	c.eventually("it has moved", c.isGone("web"))
+	c.eventually("the former Deployment is gone", c.isGone("web"))
 	must(t, stop())
 	inUse := map[string][]string{
-		// Checked by the API server, and never asked for.
+		// The API server checks this permission. No request needs it.
 		"samplecontroller.k8s.io/foos/finalizers": {"update"},
-		"apps/deployments":                        {"create"}, // when an apply makes one
-		// For events that come again. Ours don't.
+		"apps/deployments":                        {"create"}, // if an apply creates one
+		// For Events that are repeated. Ours aren't.
 		"events.k8s.io/events": {"patch"},
 		"/events":              {"patch"},
 	}
 	for _, r := range c.traffic.since() {
 		resource := r.group + "/" + r.resource
 		if r.code == http.StatusForbidden {
-			t.Errorf("it may not %s %s", r.verb, resource)
+			t.Errorf("the controller may not %s %s: add that to manifests/rbac.yaml", r.verb, resource)
 		}
 		verbs := []string{r.verb}
 		if r.verb == "watch" {
-			verbs = []string{"list", "watch"} // not every server can begin a watch with what is there
+			verbs = []string{"list", "watch"} // not every server can start a watch with the existing objects
 		}
 		for _, verb := range verbs {
 			if !slices.Contains(inUse[resource], verb) {

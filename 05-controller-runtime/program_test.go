@@ -1,6 +1,6 @@
-// The program itself: this test's own binary, which is the controller if it is told so (see
-// TestMain). So flags are read, a signal ends it, and its exit code says how that went. These tests
-// wait for others most of the time, so they do it together.
+// The program itself, in a process of its own. It is this test's binary, which TestMain turns into
+// the controller. So these tests check its flags, signals and exit codes, too. They mostly wait, so
+// they run in parallel.
 
 package main
 
@@ -22,82 +22,82 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// beTheController is the environment variable that makes this binary the controller.
-const beTheController = "TEST_BE_THE_CONTROLLER"
+// runAsController is the environment variable that makes this binary the controller.
+const runAsController = "TEST_RUN_AS_CONTROLLER"
 
-// Of two copies one works. When it is told to stop, it gives the lease back, and the other takes
-// over at once. When the lease is lost to somebody else, it ends with an error.
+// Of two replicas, only the leader works. On shutdown, it releases the lease, and the other replica
+// takes over at once. If a replica loses the lease, it exits with an error.
 func TestLeadership(t *testing.T) {
 	t.Parallel()
 	c := newBareCluster(t)
 	first := c.startProgram("--leader-elect")
-	c.eventually("the first copy leads", func(ctx context.Context) bool { return c.leader(ctx) != "" })
+	c.eventually("the first replica leads", func(ctx context.Context) bool { return c.leader(ctx) != "" })
 	was := c.leader(t.Context())
 	second := c.startProgram("--leader-elect")
 	c.create(example)
-	c.eventually("the Foo is worked on", c.says("Progressing"))
+	c.eventually("the Foo is reconciled", c.hasReason("Progressing"))
 	if got := c.leader(t.Context()); got != was {
-		t.Errorf("%q leads, want the first copy, %q", got, was)
+		t.Errorf("the leader is %q, want the first replica, %q", got, was)
 	}
 
 	if code := first.stop(); code != 0 {
-		t.Errorf("the first copy ended with the exit code %d, want 0", code)
+		t.Errorf("the first replica's exit code is %d, want 0", code)
 	}
 	c.change(`{"replicas":3}`)
-	c.eventually("the other takes over", c.hasReplicas("web", 3))
+	c.eventually("the second replica scales the Deployment", c.hasReplicas("web", 3))
 	if got := c.leader(t.Context()); got == was || got == "" {
-		t.Errorf("%q leads, want the second copy", got)
+		t.Errorf("the leader is %q, want the second replica", got)
 	}
 
 	c.takeLease("somebody")
 	if code := second.wait(); code != 1 {
-		t.Errorf("the second copy ended with the exit code %d, want 1", code)
+		t.Errorf("the second replica's exit code is %d, want 1", code)
 	}
-	if !strings.Contains(second.said.String(), "05-controller-runtime: leader election lost") {
-		t.Error("it didn't say why")
+	if !strings.Contains(second.output.String(), "05-controller-runtime: leader election lost") {
+		t.Errorf("the second replica's output doesn't say why it exited:\n%s", second.output.String())
 	}
 	if got := c.leader(t.Context()); got != "somebody" {
-		t.Errorf("%q leads: the lease that was lost isn't there to be given back", got)
+		t.Errorf("the leader is %q, want somebody: a replica must not release a lease that it has lost", got)
 	}
 }
 
-// The last copy that is told to stop leaves a lease that nobody holds.
-func TestTheLeaseIsGivenBack(t *testing.T) {
+// If the only replica shuts down, nobody holds the lease.
+func TestLeaseIsReleased(t *testing.T) {
 	t.Parallel()
 	c := newBareCluster(t)
 	only := c.startProgram("--leader-elect")
 	c.create(example)
-	c.eventually("the Foo is worked on", c.says("Progressing"))
+	c.eventually("the Foo is reconciled", c.hasReason("Progressing"))
 
 	code := only.stop()
 
 	if leader := c.leader(t.Context()); code != 0 || leader != "" {
-		t.Errorf("it ended with the exit code %d, and %q leads; want 0, and nobody", code, leader)
+		t.Errorf("the exit code is %d and the leader is %q, want 0 and none", code, leader)
 	}
 }
 
-// A program that waits for the CRD, because the server is away, can be stopped.
-func TestStoppedWhileTheServerIsAway(t *testing.T) {
+// If the server is down, the program waits for the CRD. It can still be stopped.
+func TestStopWhileTheServerIsDown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(path, []byte(strings.Replace(emptyCluster, "127.0.0.1:6443", freeAddress(t), 1)), 0o600))
 	c := &realCluster{kubeconfig: path, namespace: "default", t: t}
 	waiting := c.startProgram()
-	c.eventually("it logs what it waits for", func(context.Context) bool { return strings.Contains(waiting.said.String(), "is the CRD applied?") })
+	c.eventually("the log says what the program waits for", func(context.Context) bool { return strings.Contains(waiting.output.String(), "is the CRD applied?") })
 
 	if code := waiting.stop(); code != 0 {
-		t.Errorf("it ended with the exit code %d, want 0", code)
+		t.Errorf("the exit code is %d, want 0", code)
 	}
 }
 
-// program is a copy of the program, in a process of its own.
+// program is a replica of the program, in a process of its own.
 type program struct {
 	command *exec.Cmd
-	said    saidLog
+	output  logBuffer
 	t       *testing.T
 }
 
-// startProgram starts one that acts on the test's namespace, until the test ends.
+// startProgram starts a replica that acts on the test's namespace, until the test ends.
 func (c *realCluster) startProgram(flags ...string) *program {
 	c.t.Helper()
 	flags = append([]string{
@@ -105,8 +105,8 @@ func (c *realCluster) startProgram(flags ...string) *program {
 		"--leader-election-renew-deadline=3s", "--leader-election-retry-period=200ms",
 	}, flags...)
 	p := &program{command: exec.Command(os.Args[0], flags...), t: c.t}
-	p.command.Env = append(os.Environ(), beTheController+"=yes")
-	p.command.Stdout, p.command.Stderr = &p.said, &p.said
+	p.command.Env = append(os.Environ(), runAsController+"=yes")
+	p.command.Stdout, p.command.Stderr = &p.output, &p.output
 	must(c.t, p.command.Start())
 	c.t.Cleanup(func() {
 		if p.command.ProcessState == nil {
@@ -114,29 +114,29 @@ func (c *realCluster) startProgram(flags ...string) *program {
 			p.wait()
 		}
 		if c.t.Failed() {
-			c.t.Logf("the program said:\n%s", p.said.String())
+			c.t.Logf("the program's output:\n%s", p.output.String())
 		}
 	})
 	return p
 }
 
-// stop tells it to stop, and returns its exit code.
+// stop sends SIGTERM, and returns the exit code.
 func (p *program) stop() int {
 	p.t.Helper()
 	must(p.t, p.command.Process.Signal(syscall.SIGTERM))
 	return p.wait()
 }
 
-// wait returns its exit code once it has ended.
+// wait waits until the program exits, and returns its exit code.
 func (p *program) wait() int {
 	p.t.Helper()
-	tooLong := time.AfterFunc(30*time.Second, func() { p.command.Process.Kill() })
-	defer tooLong.Stop()
-	_ = p.command.Wait() // what went wrong is in the exit code
+	timeout := time.AfterFunc(30*time.Second, func() { p.command.Process.Kill() })
+	defer timeout.Stop()
+	_ = p.command.Wait() // the exit code shows the error
 	return p.command.ProcessState.ExitCode()
 }
 
-// leader returns who holds the Lease, or "" if nobody does.
+// leader returns the holder of the Lease, or "" if there is none.
 func (c *realCluster) leader(ctx context.Context) string {
 	lease, err := c.lease(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *realCluster) leader(ctx context.Context) string {
 	return ptr.Deref(lease.Spec.HolderIdentity, "")
 }
 
-// takeLease makes somebody else the holder.
+// takeLease makes holder the holder of the Lease.
 func (c *realCluster) takeLease(holder string) {
 	c.t.Helper()
 	now := metav1.NowMicro().UTC().Format(metav1.RFC3339Micro)
@@ -157,7 +157,7 @@ func (c *realCluster) lease(ctx context.Context) (*coordinationv1.Lease, error) 
 	return lease, c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: "foo-controller"}, lease)
 }
 
-// freeAddress returns a loopback address that nobody listens at.
+// freeAddress returns a loopback address on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

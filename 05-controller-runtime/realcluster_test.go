@@ -1,5 +1,5 @@
-// A real API server for tests: a namespace for each test, and a controller in it. The server is
-// envtest's, so no other controller is at work.
+// A real API server for tests: each test has a namespace, and a controller that acts on it. The
+// server is envtest's, so no other controller runs.
 
 package main
 
@@ -27,23 +27,23 @@ import (
 
 var fooKind = schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")
 
-// somebody is the field manager of everything that the controller hasn't applied.
+// somebody is the field manager of all writes that the controller doesn't make.
 const somebody = client.FieldOwner("somebody")
 
-// realCluster is a controller that acts on a namespace of a real server, and reads from it too. No
-// manager is running yet.
+// realCluster is a namespace of a real server, and a controller that acts on it and reads from the
+// server. A new one has no manager running.
 type realCluster struct {
 	*controller
-	users      client.WithWatch // who write Foos, and change what isn't theirs
-	config     *rest.Config     // of the manager to be
-	kubeconfig string           // the same, as a file
+	users      client.WithWatch // writes as the users do
+	config     *rest.Config     // for the manager
+	kubeconfig string           // the path of a file with the same config
 	namespace  string
-	traffic    traffic // the manager's
+	traffic    traffic // the manager's requests
 	sentinels  int
 	t          *testing.T
 }
 
-// newBareCluster returns one of envtest's: there is an API server, and that is all.
+// newBareCluster returns a cluster that consists only of an API server and etcd.
 func newBareCluster(t *testing.T) *realCluster {
 	t.Helper()
 	config, _, namespace := newAPIServer(t)
@@ -66,8 +66,8 @@ func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace stri
 	}
 }
 
-// start runs the manager with our controller until the test ends. What it returns stops it, and
-// returns what run would.
+// start runs the manager with our controller until the test ends. The function that it returns
+// stops the manager earlier, and returns the error of Start.
 func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	c.t.Helper()
 	o := optionsFor(c.namespace)
@@ -77,8 +77,8 @@ func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
 	return runManager(c.t, c.newManager(o))
 }
 
-// runManager runs a manager as run does, until the test ends. What it returns stops it, and returns
-// what run would.
+// runManager runs a manager until the test ends. The function that it returns stops the manager
+// earlier, and returns the error of Start.
 func runManager(t *testing.T, mgr ctrl.Manager) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
@@ -95,7 +95,7 @@ func runManager(t *testing.T, mgr ctrl.Manager) (stop func() error) {
 	return stop
 }
 
-// newManager returns the manager that run would start.
+// newManager returns the manager that run would start, but counts its requests in c.traffic.
 func (c *realCluster) newManager(o options) ctrl.Manager {
 	c.t.Helper()
 	config := rest.CopyConfig(c.config)
@@ -114,8 +114,8 @@ func addController(ctx context.Context, mgr ctrl.Manager) error {
 	return c.SetupWithManager(ctx, mgr)
 }
 
-// optionsFor returns what the flags say by default, but for one namespace, with one worker and a
-// short time between renewals. Each test has a controller of the same name.
+// optionsFor returns the default options, but for one namespace, with one worker and a short time
+// between renewals. Each test has a controller with the same name, so that name isn't validated.
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace, watchIdleTimeout: time.Minute}
 	o.Metrics.BindAddress = "0"
@@ -126,7 +126,7 @@ func optionsFor(namespace string) options {
 	return o
 }
 
-// create makes a Foo that is written in YAML.
+// create creates a Foo from YAML.
 func (c *realCluster) create(text string) *samplecontrollerv1alpha1.Foo {
 	c.t.Helper()
 	var foo samplecontrollerv1alpha1.Foo
@@ -142,7 +142,7 @@ func (c *realCluster) change(spec string) {
 	c.patch(&samplecontrollerv1alpha1.Foo{}, "example", `{"spec":`+spec+`}`)
 }
 
-// changeByHand changes a Deployment.
+// changeByHand patches a Deployment, as a user might with kubectl.
 func (c *realCluster) changeByHand(deployment, patch string) {
 	c.t.Helper()
 	c.patch(&appsv1.Deployment{}, deployment, patch)
@@ -162,9 +162,9 @@ func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
 	must(c.t, c.users.Create(c.t.Context(), deployment, somebody))
 }
 
-// becomesAvailable does what the Deployment controller does when all Pods are there and well. On
-// envtest there is none.
-func (c *realCluster) becomesAvailable(deployment string) {
+// makeAvailable writes the status that the Deployment controller writes when all Pods are
+// available. envtest has no Deployment controller.
+func (c *realCluster) makeAvailable(deployment string) {
 	c.t.Helper()
 	web, err := c.deployment(c.t.Context(), deployment)
 	must(c.t, err)
@@ -184,7 +184,7 @@ func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Depl
 	return deployment, c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name}, deployment)
 }
 
-// isReady says whether the Foo is, with so many replicas.
+// isReady reports whether the Foo is ready, with that many replicas.
 func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		foo, err := c.foo(ctx)
@@ -193,8 +193,8 @@ func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
 	}
 }
 
-// says reports whether the Foo's condition Ready has that reason, for its latest spec.
-func (c *realCluster) says(reason string) func(context.Context) bool {
+// hasReason reports whether the Foo's condition Ready has that reason, for its latest spec.
+func (c *realCluster) hasReason(reason string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		foo, err := c.foo(ctx)
 		ready := meta.FindStatusCondition(foo.Status.Conditions, "Ready")

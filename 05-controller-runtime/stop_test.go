@@ -1,4 +1,4 @@
-// What becomes of what the manager is doing when it is told to stop.
+// What a shutdown does to the work in progress.
 
 package main
 
@@ -10,31 +10,31 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Shutdown abandons the work in progress: its context is cancelled, and with it the pending request. (Chapter 04 lets it finish.) The
-// rest is done after the next start.
-func TestWorkUnderWayIsGivenUp(t *testing.T) {
+// A shutdown interrupts the work in progress, because it cancels the context of Reconcile, and with
+// it the pending request. (Chapter 04 lets the work finish.) The next start does the rest.
+func TestShutdownInterruptsWork(t *testing.T) {
 	c := newBareCluster(t)
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	var first sync.Once
 	c.traffic.hold = func(write exchange, request *http.Request) {
 		if write.verb == "patch" && write.resource == "deployments" {
 			first.Do(func() {
-				close(begun)
+				close(started)
 				<-request.Context().Done()
 			})
 		}
 	}
 	stop := c.start()
 	c.create(example)
-	<-begun
+	<-started
 
 	if err := stop(); err != nil {
-		t.Errorf("it ended with the error %v", err)
+		t.Errorf("the manager stopped with the error %v, want none", err)
 	}
 
 	if _, err := c.deployment(t.Context(), "web"); !apierrors.IsNotFound(err) {
-		t.Errorf("got the error %v, want that there is no Deployment", err)
+		t.Errorf("get Deployment web: got the error %v, want NotFound", err)
 	}
 	c.start()
-	c.eventually("it is made by the next one", c.says("Progressing"))
+	c.eventually("the next start creates the Deployment", c.hasReason("Progressing"))
 }

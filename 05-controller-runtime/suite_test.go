@@ -1,6 +1,6 @@
-// The whole on a real API server, as the manager runs it: events come by watches, reads from the cache, and what is written is
-// validated and defaulted. No other controller is there, so the tests say when a Deployment is available, and nothing is collected:
-// they look at what the garbage collector would go by.
+// The whole controller on a real API server: events come from watches, reads from the cache, and
+// the server validates and defaults each write. No other controller runs, so the tests make
+// Deployments available, and check the owner references that the garbage collector would use.
 
 package main
 
@@ -33,26 +33,26 @@ func TestLifeOfAFoo(t *testing.T) {
 	c.start()
 
 	foo := c.create(example)
-	c.eventually("a new Foo has its Deployment, and says so", c.says("Progressing"))
+	c.eventually("a new Foo has its Deployment and a status", c.hasReason("Progressing"))
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if !metav1.IsControlledBy(web, foo) || !upToDate(web, desiredDeployment(foo)) {
-		t.Errorf("the Deployment isn't what the Foo wants: %+v", web)
+		t.Errorf("the Deployment doesn't match the Foo: %+v", web)
 	}
-	c.becomesAvailable("web")
+	c.makeAvailable("web")
 	c.eventually("the Foo is ready when its Deployment is", c.isReady(2))
-	c.eventually("its users are told, once", func(ctx context.Context) bool { return c.recordedOf(ctx, "Synced") == 1 })
+	c.eventually("the Event is recorded, once", func(ctx context.Context) bool { return c.eventCount(ctx, "Synced") == 1 })
 
 	c.change(`{"replicas":3}`)
-	c.eventually("a scaled Foo's Deployment is scaled", c.hasReplicas("web", 3))
-	c.eventually("the Foo isn't ready then", c.says("Progressing"))
-	c.becomesAvailable("web")
-	c.eventually("and is again", c.isReady(3))
+	c.eventually("the Deployment is scaled with its Foo", c.hasReplicas("web", 3))
+	c.eventually("the Foo is no longer ready", c.hasReason("Progressing"))
+	c.makeAvailable("web")
+	c.eventually("the Foo is ready again", c.isReady(3))
 
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":1}}`)
-	c.eventually("a Deployment that was scaled by hand is put back", c.hasReplicas("web", 3))
+	c.eventually("a manual scale of the Deployment is reverted", c.hasReplicas("web", 3))
 	if web, err = c.deployment(t.Context(), "web"); err != nil || web.Annotations["team"] != "blue" {
-		t.Errorf("somebody else's annotation is lost: the annotations are %v, the error is %v", web.Annotations, err)
+		t.Errorf("annotations are %v, want somebody's team: blue (error: %v)", web.Annotations, err)
 	}
 	must(t, c.users.Delete(t.Context(), web))
 	c.eventually("a deleted Deployment is created again", func(ctx context.Context) bool {
@@ -61,50 +61,51 @@ func TestLifeOfAFoo(t *testing.T) {
 	})
 
 	c.change(`{"deploymentName":"new"}`)
-	c.eventually("the old Deployment is gone once the Foo is renamed", c.isGone("web"))
-	c.eventually("and the new one is there", c.hasReplicas("new", 3))
+	c.eventually("the former Deployment is gone after deploymentName has changed", c.isGone("web"))
+	c.eventually("the new Deployment exists", c.hasReplicas("new", 3))
 
 	must(t, c.users.Delete(t.Context(), foo))
-	c.settles()
+	c.settle()
 	left, err := c.deployment(t.Context(), "new")
 	if err != nil || !metav1.IsControlledBy(left, foo) {
-		t.Errorf("a deleted Foo's Deployment is the garbage collector's, which goes by the owner reference: %+v, %v", left.OwnerReferences, err)
+		t.Errorf("owner references after the Foo's deletion are %+v, want the Foo, because the garbage collector uses them (error: %v)", left.OwnerReferences, err)
 	}
 }
 
-func TestANameThatIsTaken(t *testing.T) {
+func TestTakenName(t *testing.T) {
 	c := newBareCluster(t)
 	c.start()
 	theirs := deploymentOf(aFoo("theirs", "taken", 1), unowned)
 	c.makeByHand(theirs)
 	c.create(example)
-	c.eventually("the Foo has its Deployment", c.says("Progressing"))
+	c.eventually("the Foo has its Deployment", c.hasReason("Progressing"))
 
 	c.change(`{"deploymentName":"taken"}`)
-	c.eventually("the Foo says that the name is taken", c.says("ErrResourceExists"))
-	c.eventually("its users are told, once", func(ctx context.Context) bool { return c.recordedOf(ctx, "ErrResourceExists") == 1 })
+	c.eventually("the status says that the name is taken", c.hasReason("ErrResourceExists"))
+	c.eventually("the Event is recorded, once", func(ctx context.Context) bool { return c.eventCount(ctx, "ErrResourceExists") == 1 })
 	c.changeByHand("taken", `{"metadata":{"annotations":{"still":"mine"}}}`)
-	c.settles()
+	c.settle()
 	taken, err := c.deployment(t.Context(), "taken")
 	must(t, err)
 	if !equality.Semantic.DeepEqual(taken.Spec, theirs.Spec) || len(taken.OwnerReferences) > 0 {
-		t.Errorf("somebody else's Deployment was touched: %+v", taken)
+		t.Errorf("somebody else's Deployment has changed: %+v", taken)
 	}
 	if _, err := c.deployment(t.Context(), "web"); err != nil {
-		t.Errorf("the old Deployment, without which there is none: %v", err)
+		t.Errorf("get the former Deployment: %v; want it to stay until the new one exists", err)
 	}
-	if got := c.recordedOf(t.Context(), "ErrResourceExists"); got != 1 {
-		t.Errorf("users were told %d times", got)
+	if got := c.eventCount(t.Context(), "ErrResourceExists"); got != 1 {
+		t.Errorf("%d ErrResourceExists Events, want 1", got)
 	}
 
 	must(t, c.users.Delete(t.Context(), taken))
-	c.eventually("the Foo takes the name when it is free", c.hasReplicas("taken", 2))
-	c.eventually("and gives up the other", c.isGone("web"))
+	c.eventually("the Foo gets the name when it is free", c.hasReplicas("taken", 2))
+	c.eventually("the former Deployment is gone", c.isGone("web"))
 }
 
-// What a status says is written at the end, and only if that is new; and nothing is changed that is so already. So each version of the
-// objects is one that somebody has wanted. (An apply that changes nothing makes none. There are some: the cache may be behind.)
-func TestNothingIsWrittenForNothing(t *testing.T) {
+// The controller writes the status last, and only if it has changed, and it doesn't change what is
+// up to date. So each version of the objects has a reason. (If the cache is behind, the controller
+// may apply the same values again, but that stores no new version.)
+func TestNoNeedlessWrites(t *testing.T) {
 	c := newBareCluster(t)
 	c.start(func(o *options) { o.Controller.MaxConcurrentReconciles = 1 })
 	foos := c.follow(&samplecontrollerv1alpha1.FooList{}, "example", func(object client.Object) string {
@@ -122,25 +123,25 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 		wantFoos        []string // versions
 		wantDeployments []string
 	}{
-		{"it is made", func() {
+		{"a Foo is created", func() {
 			c.create(example)
-			c.eventually("it has its Deployment", c.says("Progressing"))
+			c.eventually("the Foo has its Deployment", c.hasReason("Progressing"))
 		}, []string{"", "Progressing"}, []string{"2 replicas"}},
 		{"its Deployment becomes available", func() {
-			c.becomesAvailable("web")
-			c.eventually("it is ready", c.isReady(2))
+			c.makeAvailable("web")
+			c.eventually("the Foo is ready", c.isReady(2))
 		}, []string{"Available"}, []string{"2 replicas"}},
-		{"what others own is changed", func() {
+		{"others change their own fields", func() {
 			c.patch(&samplecontrollerv1alpha1.Foo{}, "example", `{"metadata":{"annotations":{"touched":"yes"}}}`)
-			c.changeByHand("web", `{"metadata":{"labels":{"team":"blue"}}}`) // an annotation is a new generation to a Deployment
+			c.changeByHand("web", `{"metadata":{"labels":{"team":"blue"}}}`) // (an annotation would raise a Deployment's generation)
 		}, []string{"Available"}, []string{"2 replicas"}},
 		{"its Deployment is scaled by hand", func() {
 			c.changeByHand("web", `{"spec":{"replicas":5}}`)
-			c.eventually("that is put back", c.says("Progressing"))
+			c.eventually("the manual scale is reverted", c.hasReason("Progressing"))
 		}, []string{"Progressing"}, []string{"5 replicas", "2 replicas"}},
 	} {
 		step.do()
-		last := c.settles()
+		last := c.settle()
 		if diff := cmp.Diff(step.wantFoos, foos(last)); diff != "" {
 			t.Errorf("%s: versions of the Foo (-want +got):\n%s", step.what, diff)
 		}
@@ -150,46 +151,47 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 	}
 }
 
-// follow watches objects. What it returns returns what tell says of each version of the one of that name, since it was last called, until
-// there is something to tell of the one whose name is last.
-func (c *realCluster) follow(list client.ObjectList, name string, tell func(client.Object) string) func(last string) []string {
+// follow watches objects. The function that it returns describes each version of the object with
+// that name since the last call. It waits for an object called last, until describe returns
+// something for it.
+func (c *realCluster) follow(list client.ObjectList, name string, describe func(client.Object) string) func(last string) []string {
 	c.t.Helper()
 	stream, err := c.users.Watch(c.t.Context(), list, client.InNamespace(c.namespace))
 	must(c.t, err)
 	c.t.Cleanup(stream.Stop)
-	return func(last string) (told []string) {
+	return func(last string) (versions []string) {
 		for event := range stream.ResultChan() {
 			switch object := event.Object.(client.Object); object.GetName() {
 			case name:
-				told = append(told, tell(object))
+				versions = append(versions, describe(object))
 			case last:
-				if tell(object) != "" {
-					return told
+				if describe(object) != "" {
+					return versions
 				}
 			}
 		}
-		c.t.Errorf("the watch has ended before %s came", last)
-		return told
+		c.t.Errorf("the watch ended before the event of %s", last)
+		return versions
 	}
 }
 
-// settles waits until the controller has done what it has to about all that has happened. It returns the name of a Foo and Deployment that
-// were made after all that.
-func (c *realCluster) settles() string {
+// settle waits until the controller has handled all earlier events. It returns the name of a Foo
+// and a Deployment that were created after them.
+func (c *realCluster) settle() string {
 	c.t.Helper()
 	c.sentinels++
 	name := fmt.Sprintf("later-%d", c.sentinels)
 	later := aFoo(name, name, 1, func(foo *samplecontrollerv1alpha1.Foo) { foo.UID, foo.Namespace = "", c.namespace })
 	must(c.t, c.users.Create(c.t.Context(), later))
-	c.eventually("a later Foo is worked on", func(ctx context.Context) bool {
+	c.eventually("a later Foo is reconciled", func(ctx context.Context) bool {
 		must(c.t, c.users.Get(ctx, client.ObjectKeyFromObject(later), later))
 		return len(later.Status.Conditions) > 0
 	})
 	return name
 }
 
-// recordedOf counts the events with a reason that are about the Foo named example.
-func (c *realCluster) recordedOf(ctx context.Context, reason string) (count int) {
+// eventCount counts the Events with that reason about the Foo named example.
+func (c *realCluster) eventCount(ctx context.Context, reason string) (count int) {
 	var events eventsv1.EventList
 	must(c.t, c.users.List(ctx, &events, client.InNamespace(c.namespace)))
 	for _, event := range events.Items {

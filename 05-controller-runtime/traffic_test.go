@@ -1,5 +1,5 @@
-// What a manager asks of a real server, recorded where it leaves the program, so whatever part of
-// it asked.
+// The requests that a manager sends to a real server. They are recorded in the HTTP transport, so
+// no part of the program can bypass that.
 
 package main
 
@@ -9,34 +9,35 @@ import (
 	"sync"
 )
 
-// traffic notes requests. Its zero value is ready to use.
+// traffic records requests. Its zero value is ready to use.
 type traffic struct {
 	lock     sync.Mutex
 	requests []exchange
 	hold     func(exchange, *http.Request) // called before a request is sent
 }
 
-// exchange is a request for a resource, in RBAC's words, and the status of its answer: 0 if there was none.
+// exchange is a request for a resource, in the terms of RBAC, and the status code of the response,
+// or 0 if there was none.
 type exchange struct {
 	verb, group, resource string
 	code                  int
 }
 
-// watch returns a RoundTripper that notes what goes through it.
+// watch returns a RoundTripper that records the requests which it passes on to next.
 func (tr *traffic) watch(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
-		noted, ok := parseRequest(request)
+		recorded, ok := parseRequest(request)
 		if ok && tr.hold != nil {
-			tr.hold(noted, request)
+			tr.hold(recorded, request)
 		}
 		response, err := next.RoundTrip(request)
 		if ok {
 			if err == nil {
-				noted.code = response.StatusCode
+				recorded.code = response.StatusCode
 			}
 			tr.lock.Lock()
 			defer tr.lock.Unlock()
-			tr.requests = append(tr.requests, noted)
+			tr.requests = append(tr.requests, recorded)
 		}
 		return response, err
 	})
@@ -46,7 +47,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
-// since returns the requests that were made since this was last asked for.
+// since returns the requests since its last call.
 func (tr *traffic) since() []exchange {
 	tr.lock.Lock()
 	defer tr.lock.Unlock()
@@ -55,7 +56,8 @@ func (tr *traffic) since() []exchange {
 	return requests
 }
 
-// parseRequest says what an HTTP request is in RBAC's words. One that is about no resource isn't: discovery, say.
+// parseRequest describes an HTTP request in the terms of RBAC. It returns false if the request
+// isn't for a resource, such as discovery.
 func parseRequest(request *http.Request) (exchange, bool) {
 	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
 	group := ""

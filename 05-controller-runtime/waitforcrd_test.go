@@ -1,4 +1,4 @@
-// The wait for the CRD, and what it logs.
+// The wait for the CRD, and its log messages.
 
 package main
 
@@ -16,49 +16,49 @@ import (
 
 func TestWaitForCRD(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		known    time.Duration // after which the server knows Foos; negative: never
-		told     time.Duration // after which the program is told to stop; 0: it isn't
-		want     time.Duration // after which it has returned
+		created  time.Duration // when the CRD is created; negative: never
+		shutdown time.Duration // when the program is stopped; 0: never
+		want     time.Duration // when waitForCRD returns
 		wantErr  error
-		wantSaid int
+		wantLogs int
 	}{
-		"the CRD is there":                 {known: 0, want: 0, wantSaid: 0},
-		"it is applied after a minute":     {known: time.Minute, want: time.Minute, wantSaid: 12},
-		"it isn't applied before the end":  {known: -1, told: time.Minute + 1, want: time.Minute + 1, wantErr: context.Canceled, wantSaid: 13},
-		"the end has come before it began": {known: -1, told: 1, want: 1, wantErr: context.Canceled, wantSaid: 1},
+		"the CRD exists":                     {created: 0, want: 0, wantLogs: 0},
+		"the CRD is created after a minute":  {created: time.Minute, want: time.Minute, wantLogs: 12},
+		"shutdown before the CRD is created": {created: -1, shutdown: time.Minute + 1, want: time.Minute + 1, wantErr: context.Canceled, wantLogs: 13},
+		"shutdown right after the start":     {created: -1, shutdown: 1, want: 1, wantErr: context.Canceled, wantLogs: 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			log := captureLog(t)
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				defer stop()
-				if test.told > 0 {
-					time.AfterFunc(test.told, stop)
+				if test.shutdown > 0 {
+					time.AfterFunc(test.shutdown, stop)
 				}
-				began := time.Now()
+				started := time.Now()
 
-				err := waitForCRD(ctx, laterMapper{known: test.known, began: began}, fooKind)
+				err := waitForCRD(ctx, laterMapper{created: test.created, started: started}, fooKind)
 
-				if took := time.Since(began); took != test.want || !errors.Is(err, test.wantErr) {
-					t.Errorf("it returned %v after %v, want %v after %v", err, took, test.wantErr, test.want)
+				if took := time.Since(started); took != test.want || !errors.Is(err, test.wantErr) {
+					t.Errorf("waitForCRD returned %v after %v, want %v after %v", err, took, test.wantErr, test.want)
 				}
 			})
-			if said := strings.Count(log.String(), "is the CRD applied?"); said != test.wantSaid {
-				t.Errorf("it said %d times what it waits for, want %d:\n%s", said, test.wantSaid, log)
+			if got := strings.Count(log.String(), "is the CRD applied?"); got != test.wantLogs {
+				t.Errorf("%d log messages say what the program waits for, want %d:\n%s", got, test.wantLogs, log)
 			}
 		})
 	}
 }
 
-// laterMapper is a RESTMapper that knows Foos after a while.
+// laterMapper is a RESTMapper that knows Foos once their CRD is created.
 type laterMapper struct {
 	meta.RESTMapper
-	known time.Duration
-	began time.Time
+	created time.Duration
+	started time.Time
 }
 
 func (m laterMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if m.known < 0 || time.Since(m.began) < m.known {
+	if m.created < 0 || time.Since(m.started) < m.created {
 		return nil, &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
 	}
 	return &meta.RESTMapping{GroupVersionKind: fooKind}, nil

@@ -1,4 +1,4 @@
-// Who comes to Reconcile, by real watches: what setUp says, controller-runtime does.
+// Which events enqueue which Foos, with real watches: tests of SetupWithManager.
 
 package main
 
@@ -12,91 +12,94 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// In each case what is given is there, and has been looked at, when something is done to a Foo or a Deployment.
-func TestWhatBringsAFoo(t *testing.T) {
+// In each case, the given objects exist, and their events have been handled, before do changes an
+// object.
+func TestWhichEventsEnqueueAFoo(t *testing.T) {
 	type objects = []client.Object
 	example, another, renamed := aFoo("example", "web", 1), aFoo("another", "web", 1), aFoo("example", "new", 1)
 	web, theirs := deploymentOf(example), deploymentOf(example, unowned)
-	all := newAudience(t, func(o *options) { o.namespace = "" }) // each case has one of its own
+	all := newKeyRecorder(t, func(o *options) { o.namespace = "" }) // each case has a namespace of its own
 	for name, test := range map[string]struct {
 		given objects
-		do    func(*audience, client.Object)
+		do    func(*keyRecorder, client.Object)
 		to    client.Object
 		want  []string
 	}{
-		"a Foo is made":      {nil, made, example, []string{"example"}},
-		"a Foo is changed":   {objects{example}, scaled, example, []string{"example"}},
-		"a Foo is annotated": {objects{example}, touched, example, []string{"example"}},
-		"a Foo is deleted":   {objects{example}, deleted, example, []string{"example"}},
+		"a Foo is created":   {nil, create, example, []string{"example"}},
+		"a Foo is changed":   {objects{example}, scale, example, []string{"example"}},
+		"a Foo is annotated": {objects{example}, annotate, example, []string{"example"}},
+		"a Foo is deleted":   {objects{example}, remove, example, []string{"example"}},
 
-		"its Deployment is made":           {objects{example}, made, web, []string{"example"}},
-		"its Deployment is scaled":         {objects{example, web}, scaled, web, []string{"example"}},
-		"its Deployment is annotated":      {objects{example, web}, touched, web, []string{"example"}},
-		"its Deployment is deleted":        {objects{example, web}, deleted, web, []string{"example"}},
-		"its former Deployment is deleted": {objects{renamed, web}, deleted, web, []string{"example"}},
+		"its Deployment is created":        {objects{example}, create, web, []string{"example"}},
+		"its Deployment is scaled":         {objects{example, web}, scale, web, []string{"example"}},
+		"its Deployment is annotated":      {objects{example, web}, annotate, web, []string{"example"}},
+		"its Deployment is deleted":        {objects{example, web}, remove, web, []string{"example"}},
+		"its former Deployment is deleted": {objects{renamed, web}, remove, web, []string{"example"}},
 
-		"a Deployment that two want is made":                 {objects{example, another}, made, theirs, []string{"another", "example"}},
-		"a Deployment that one has and one wants is deleted": {objects{renamed, another, web}, deleted, web, []string{"another", "example"}},
-		"a Deployment that nobody has or wants is made":      {objects{renamed}, made, theirs, nil},
+		"a Deployment whose name two Foos ask for is created":                  {objects{example, another}, create, theirs, []string{"another", "example"}},
+		"a Deployment of one Foo, whose name another one asks for, is deleted": {objects{renamed, another, web}, remove, web, []string{"another", "example"}},
+		"a Deployment that concerns no Foo is created":                         {objects{renamed}, create, theirs, nil},
 
-		// The owner reference names a version, and the server is asked whether it has that. (Chapter 04 looks at the group alone.)
-		"its owner's version is none that the server has": {objects{renamed}, made, deploymentOf(example, ofAnotherVersion), nil},
-		"its owner is a Foo of another group":             {objects{renamed}, made, deploymentOf(example, ofAnotherGroupsFoo), nil},
-		"its owner is of another kind of our group":       {objects{renamed}, made, deploymentOf(example, ofABar), nil},
-		"its owner isn't its controller":                  {objects{renamed}, made, deploymentOf(example, ownedOnly), nil},
+		// The owner reference names a version, and controller-runtime asks the server for its
+		// kinds. (Chapter 04 compares only the group.)
+		"the server doesn't have its owner's version": {objects{renamed}, create, deploymentOf(example, ofAnotherVersion), nil},
+		"its owner is a Foo of another group":         {objects{renamed}, create, deploymentOf(example, ofAnotherGroupsFoo), nil},
+		"its owner has another kind of our group":     {objects{renamed}, create, deploymentOf(example, ofABar), nil},
+		"its owner isn't its controller":              {objects{renamed}, create, deploymentOf(example, ownedOnly), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := all.elsewhere(t)
+			r := all.inNewNamespace(t)
 			for _, object := range test.given {
-				made(a, a.here(object))
+				create(r, r.here(object))
 			}
-			a.settle()
+			r.settle()
 
-			test.do(a, a.here(test.to))
+			test.do(r, r.here(test.to))
 
-			if diff := cmp.Diff(test.want, a.settle()); diff != "" {
-				t.Errorf("Foos (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, r.settle()); diff != "" {
+				t.Errorf("reconciled Foos (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func made(a *audience, object client.Object)    { must(a.t, a.users.Create(a.t.Context(), object)) }
-func deleted(a *audience, object client.Object) { must(a.t, a.users.Delete(a.t.Context(), object)) }
-func scaled(a *audience, object client.Object) {
-	a.patch(object, object.GetName(), `{"spec":{"replicas":2}}`)
+func create(r *keyRecorder, object client.Object) { must(r.t, r.users.Create(r.t.Context(), object)) }
+func remove(r *keyRecorder, object client.Object) { must(r.t, r.users.Delete(r.t.Context(), object)) }
+func scale(r *keyRecorder, object client.Object) {
+	r.patch(object, object.GetName(), `{"spec":{"replicas":2}}`)
 }
-func touched(a *audience, object client.Object) {
-	a.patch(object, object.GetName(), `{"metadata":{"annotations":{"touched":"yes"}}}`)
+func annotate(r *keyRecorder, object client.Object) {
+	r.patch(object, object.GetName(), `{"metadata":{"annotations":{"annotated":"yes"}}}`)
 }
 
-// A Foo in another namespace than the one that the program acts on doesn't come.
+// A Foo in a namespace that the program doesn't act on isn't enqueued.
 func TestOtherNamespaces(t *testing.T) {
-	a := newAudience(t)
-	elsewhere := newBareCluster(t)
-	elsewhere.create(example)
-	a.create(example)
+	r := newKeyRecorder(t)
+	other := newBareCluster(t)
+	other.create(example)
+	r.create(example)
 
-	if diff := cmp.Diff([]string{"example"}, a.settle()); diff != "" {
-		t.Errorf("Foos (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"example"}, r.settle()); diff != "" {
+		t.Errorf("reconciled Foos (-want +got):\n%s", diff)
 	}
-	if len(a.strangers) != 0 {
-		t.Errorf("Foos of other namespaces came: %v", a.strangers)
+	if len(r.foreign) != 0 {
+		t.Errorf("Foos of other namespaces were reconciled: %v, want none", r.foreign)
 	}
 }
 
-// A resync, which is an update to the same resourceVersion, brings each Foo, but none for the sake of a Deployment.
-func TestAResyncOfADeploymentBringsNobody(t *testing.T) {
+// A resync is an update with the same resourceVersion. A resync of the Foos enqueues each Foo, but
+// a resync of the Deployments enqueues nothing.
+func TestAResyncOfADeploymentEnqueuesNothing(t *testing.T) {
 	t.Parallel()
-	a := newAudience(t, func(o *options) { o.Cache.SyncPeriod = new(time.Second) }) // it can't be shorter
-	a.create(example)
-	orphan := deploymentOf(aFoo("ghost", "ghostly", 1)) // its Foo comes for its sake alone
-	a.makeByHand(orphan)
-	if diff := cmp.Diff([]string{"example", "ghost"}, a.settle()); diff != "" {
-		t.Fatalf("Foos (-want +got):\n%s", diff)
+	r := newKeyRecorder(t, func(o *options) { o.Cache.SyncPeriod = new(time.Second) }) // it can't be shorter
+	r.create(example)
+	orphan := deploymentOf(aFoo("ghost", "ghostly", 1)) // its Foo doesn't exist, so only the Deployment's events enqueue it
+	r.makeByHand(orphan)
+	if diff := cmp.Diff([]string{"example", "ghost"}, r.settle()); diff != "" {
+		t.Fatalf("reconciled Foos (-want +got):\n%s", diff)
 	}
 	resyncs := make(chan struct{}, 100)
-	informer, err := a.mgr.GetCache().GetInformer(t.Context(), &appsv1.Deployment{})
+	informer, err := r.mgr.GetCache().GetInformer(t.Context(), &appsv1.Deployment{})
 	must(t, err)
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, new any) {
 		if old.(*appsv1.Deployment).ResourceVersion == new.(*appsv1.Deployment).ResourceVersion && new.(*appsv1.Deployment).Name == orphan.Name {
@@ -105,12 +108,12 @@ func TestAResyncOfADeploymentBringsNobody(t *testing.T) {
 	}})
 	must(t, err)
 
-	for range 2 { // our own handlers came first, so they have seen one of them
+	for range 2 { // our own handlers are called first, so they have seen at least one
 		<-resyncs
 	}
 
-	if diff := cmp.Diff([]string{"example"}, a.settle()); diff != "" {
-		t.Errorf("Foos (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"example"}, r.settle()); diff != "" {
+		t.Errorf("reconciled Foos (-want +got):\n%s", diff)
 	}
 }
 

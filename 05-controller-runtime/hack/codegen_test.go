@@ -21,7 +21,7 @@ import (
 const chapter = ".."
 
 func TestGeneratedCodeIsUpToDate(t *testing.T) {
-	t.Parallel() // with the next one: each takes long
+	t.Parallel() // each of these tests takes long
 	before := filesIn(t, chapter)
 	if output, err := runScript(t, chapter, "verify-codegen.sh"); err != nil {
 		t.Errorf("%v:\n%s", err, output)
@@ -31,15 +31,15 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	}
 }
 
-// Change a type, in a clone with any name, and don't run the generators. verify-codegen.sh must notice and name the
-// other script, which must fix it and change nothing else.
+// Change a type and don't run the generators, in a clone with an unusual name. verify-codegen.sh
+// must notice, and name update-codegen.sh, which must fix it and change nothing else.
 func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	t.Parallel()
 	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")
 	if err := os.CopyFS(clone, os.DirFS(chapter)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(clone, "exercises")); err != nil { // their types have been judged above
+	if err := os.RemoveAll(filepath.Join(clone, "exercises")); err != nil { // the first test covers their types
 		t.Fatal(err)
 	}
 	types := filepath.Join(clone, "pkg/apis/samplecontroller/v1alpha1/types.go")
@@ -56,11 +56,11 @@ func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	output, err := runScript(t, clone, "verify-codegen.sh")
 
 	if err == nil {
-		t.Error("verify-codegen.sh finds nothing wrong")
+		t.Error("verify-codegen.sh succeeded, want an error: a type has changed")
 	}
 	for _, want := range []string{"+func (b *FooSpecApplyConfiguration) WithColour(", "run hack/update-codegen.sh"} {
 		if !strings.Contains(output, want) {
-			t.Errorf("%q is not in what verify-codegen.sh says:\n%s", want, output)
+			t.Errorf("the output of verify-codegen.sh doesn't contain %q:\n%s", want, output)
 		}
 	}
 	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
@@ -73,7 +73,7 @@ func TestAForgottenUpdateIsNoticed(t *testing.T) {
 
 	after := filesIn(t, clone)
 	if !strings.Contains(after["pkg/generated/applyconfiguration/samplecontroller/v1alpha1/foospec.go"], "WithColour(") {
-		t.Error("update-codegen.sh has made no WithColour")
+		t.Error("update-codegen.sh hasn't generated WithColour")
 	}
 	for _, files := range []map[string]string{before, after} {
 		maps.DeleteFunc(files, func(name, _ string) bool {
@@ -81,7 +81,7 @@ func TestAForgottenUpdateIsNoticed(t *testing.T) {
 		})
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("update-codegen.sh has changed what isn't generated (-before +after):\n%s", diff)
+		t.Errorf("update-codegen.sh has changed files that aren't generated (-before +after):\n%s", diff)
 	}
 }
 
@@ -96,16 +96,17 @@ func runScript(t *testing.T, dir, script string) (output string, err error) {
 	command := exec.CommandContext(t.Context(), "bash", "hack/"+script)
 	command.Dir = dir
 	command.Env = append(command.Environ(), "GOBIN="+bin, "TMPDIR="+tmp)
-	said, err := command.CombinedOutput()
+	printed, err := command.CombinedOutput()
 	for _, dir := range []string{bin, tmp} {
 		if left := filesIn(t, dir); len(left) > 0 {
-			t.Errorf("%s has left behind %q", script, slices.Sorted(maps.Keys(left)))
+			t.Errorf("%s has left files behind: %q", script, slices.Sorted(maps.Keys(left)))
 		}
 	}
-	return string(said), err
+	return string(printed), err
 }
 
-// filesIn returns what is in the files in dir, by their names. Folders are among them, empty, with a slash at the end.
+// filesIn returns the contents of the files in dir, by their names. Folders are included: their
+// names end with a slash, and they have no contents.
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

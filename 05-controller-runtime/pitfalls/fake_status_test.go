@@ -26,7 +26,7 @@ func TestFakeStatus(t *testing.T) {
 		wantNotFound bool
 		want         int32 // the stored availableReplicas
 	}{
-		{"wrong: the fake doesn't know of the subresource", wrong, true, 9},
+		{"wrong: the fake doesn't know the subresource", wrong, true, 9},
 		{"right: WithStatusSubresource", right, false, 1},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestFakeStatus(t *testing.T) {
 			err := c.Status().Update(t.Context(), foo)
 			t.Logf("Status().Update with 1: %v", err)
 			if apierrors.IsNotFound(err) != test.wantNotFound || !test.wantNotFound && err != nil {
-				t.Errorf("want not found: %v", test.wantNotFound)
+				t.Errorf("Status().Update returned %v; want NotFound: %v", err, test.wantNotFound)
 			}
 
 			foo.Status.AvailableReplicas = 9
@@ -46,7 +46,7 @@ func TestFakeStatus(t *testing.T) {
 			must(t, c.Get(t.Context(), client.ObjectKeyFromObject(foo), foo))
 			t.Logf("after Update with 9: availableReplicas %d", foo.Status.AvailableReplicas)
 			if foo.Status.AvailableReplicas != test.want {
-				t.Errorf("want %d", test.want)
+				t.Errorf("availableReplicas is %d, want %d", foo.Status.AvailableReplicas, test.want)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func TestGetThatHangs(t *testing.T) {
 		err := mgr.GetClient().Get(ctx, secret, &corev1.Secret{})
 		t.Logf("Get, once the test cancels it: %v", err)
 		if context.Cause(ctx) != forbidden || apierrors.IsForbidden(err) {
-			t.Errorf("Get hasn't waited for the informer: %v", err)
+			t.Errorf("Get returned %v, want it to wait for the informer until it is cancelled", err)
 		}
 	})
 
@@ -57,7 +57,7 @@ func TestGetThatHangs(t *testing.T) {
 		err := mgr.GetClient().Get(t.Context(), secret, &corev1.Secret{})
 		t.Logf("Get: %v", err)
 		if notCached := (&cache.ErrResourceNotCached{}); !errors.As(err, &notCached) {
-			t.Errorf("Get returns %v", err)
+			t.Errorf("Get returned %v, want ErrResourceNotCached", err)
 		}
 	})
 
@@ -65,7 +65,7 @@ func TestGetThatHangs(t *testing.T) {
 		err := c.newManager(t).GetAPIReader().Get(t.Context(), secret, &corev1.Secret{})
 		t.Logf("Get: %v", err)
 		if !apierrors.IsForbidden(err) {
-			t.Errorf("Get returns %v", err)
+			t.Errorf("Get returned %v, want Forbidden", err)
 		}
 	})
 }

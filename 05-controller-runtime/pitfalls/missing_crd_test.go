@@ -33,26 +33,26 @@ func TestMissingCRD(t *testing.T) {
 		_, err := c.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 		t.Logf("before the CRD is created: %v", err)
 		if !meta.IsNoMatchError(err) {
-			t.Errorf("the mapper returns %v", err)
+			t.Errorf("RESTMapping returned %v, want NoMatch", err)
 		}
 	})
 	t.Run("wrong: start a program before the CRD", func(t *testing.T) {
 		err := index()
 		t.Logf("an index of the kind: %v", err)
 		if !meta.IsNoMatchError(err) {
-			t.Errorf("IndexField returns %v", err)
+			t.Errorf("IndexField returned %v, want NoMatch", err)
 		}
 	})
 	t.Run("wrong: trust the create", func(t *testing.T) {
 		must(t, envtest.ReadCRDFiles(&crd))
 		must(t, envtest.CreateCRDs(c.config, crd.CRDs))
 		established := false
-		for _, is := range crd.CRDs[0].Status.Conditions { // as the server returned them
-			established = established || is.Type == "Established" && is.Status == "True"
+		for _, condition := range crd.CRDs[0].Status.Conditions { // as the server returned them
+			established = established || condition.Type == "Established" && condition.Status == "True"
 		}
 		t.Logf("the CRD is created; established: %v", established)
 		if established {
-			t.Error("the CRD is established at once, so there is nothing to wait for")
+			t.Error("the CRD is established at once, want it to take a moment")
 		}
 	})
 	t.Run("right: wait until the kind is served", func(t *testing.T) {

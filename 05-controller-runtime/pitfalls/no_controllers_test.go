@@ -29,7 +29,7 @@ func TestNoControllers(t *testing.T) {
 		must(t, read())
 		t.Logf("%d replicas, %d available", *web.Spec.Replicas, web.Status.AvailableReplicas)
 		if web.Status.ObservedGeneration != 0 {
-			t.Error("the Deployment controller has seen the Deployment")
+			t.Error("the Deployment has a status, want none: a Deployment controller is running")
 		}
 	})
 	t.Run("right: write its status", func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestNoControllers(t *testing.T) {
 	})
 	t.Run("right: assert the owner reference", func(t *testing.T) {
 		if !metav1.IsControlledBy(web, foo) {
-			t.Error("the garbage collector wouldn't delete the Deployment")
+			t.Error("the Foo doesn't control the Deployment, so the garbage collector wouldn't delete it")
 		}
 	})
 }

@@ -81,14 +81,14 @@ func TestOwnWriteEvent(t *testing.T) {
 			select {
 			case <-enough:
 			case <-time.After(time.Minute):
-				t.Fatalf("there were fewer than %d calls", test.want)
+				t.Fatalf("Reconcile was called fewer than %d times", test.want)
 			}
 			// There is one worker, so it gets to this Foo after all events of the first one.
 			must(t, c.Create(t.Context(), c.foo("later")))
 			<-later
 			t.Logf("one Foo was created; calls of Reconcile: %d", calls)
 			if calls != test.want {
-				t.Errorf("want %d", test.want)
+				t.Errorf("got %d calls, want %d", calls, test.want)
 			}
 		})
 	}

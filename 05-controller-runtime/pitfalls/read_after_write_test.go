@@ -82,7 +82,7 @@ func TestReadAfterWrite(t *testing.T) {
 			got := counts{inCache: len(cached.Items), onServer: len(stored.Items)}
 			t.Logf("after two calls: %d in the cache, %d on the server", got.inCache, got.onServer)
 			if got != test.want {
-				t.Errorf("want %+v", test.want)
+				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func TestSharedObject(t *testing.T) {
 			got := again.Items[0].Data["colour"]
 			t.Logf("in the cache, the colour is now %s", got)
 			if got != test.want {
-				t.Errorf("want %s", test.want)
+				t.Errorf("the cached colour is %s, want %s", got, test.want)
 			}
 		})
 	}

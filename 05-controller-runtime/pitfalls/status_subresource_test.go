@@ -47,7 +47,7 @@ func TestStatusSubresource(t *testing.T) {
 			err = c.Status().Update(t.Context(), foo)
 			t.Logf("Status().Update with 1: %v", err)
 			if apierrors.IsNotFound(err) != test.wantNotFound || !test.wantNotFound && err != nil {
-				t.Errorf("want not found: %v", test.wantNotFound)
+				t.Errorf("Status().Update returned %v; want NotFound: %v", err, test.wantNotFound)
 			}
 
 			setReplicas(9)
@@ -57,7 +57,8 @@ func TestStatusSubresource(t *testing.T) {
 			generation := foo.GetGeneration()
 			t.Logf("after Update with 9: availableReplicas %d, generation %d", replicas, generation)
 			if replicas != test.wantReplicas || generation != test.wantGeneration {
-				t.Errorf("want %d, generation %d", test.wantReplicas, test.wantGeneration)
+				t.Errorf("got %d, generation %d; want %d, generation %d",
+					replicas, generation, test.wantReplicas, test.wantGeneration)
 			}
 		})
 	}

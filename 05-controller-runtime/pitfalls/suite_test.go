@@ -74,7 +74,7 @@ type cluster struct {
 func newCluster(t *testing.T) cluster {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("needs an API server, and this is a short run")
+		t.Skip("needs a real API server, and this is a short run")
 	}
 	must(t, startServer())
 	api, err := client.New(server.Config, client.Options{})

@@ -53,9 +53,9 @@ func TestUpdateEachTime(t *testing.T) {
 				got = append(got, result)
 				versions[deployment.ResourceVersion] = true
 			}
-			t.Logf("three calls return %s; the server has stored %d version", got, len(versions))
+			t.Logf("three calls return %s; versions on the server: %d", got, len(versions))
 			if !slices.Equal(got, test.want) || len(versions) != 1 {
-				t.Errorf("want %s and one version", test.want)
+				t.Errorf("got %s and %d versions, want %s and 1 version", got, len(versions), test.want)
 			}
 		})
 	}

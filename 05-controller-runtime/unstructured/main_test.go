@@ -21,8 +21,8 @@ func TestConditionsAreLogged(t *testing.T) {
 			conditions: []any{map[string]any{"type": "Ready", "status": "True", "reason": "Available"}},
 			want:       `"type"="Ready" "status"="True" "reason"="Available"`,
 		},
-		"no conditions yet":              {conditions: nil},
-		"something else than conditions": {conditions: "good", wantErr: true},
+		"no conditions yet":            {conditions: nil},
+		"conditions of the wrong type": {conditions: "good", wantErr: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var log strings.Builder
@@ -45,7 +45,7 @@ func TestConditionsAreLogged(t *testing.T) {
 	}
 }
 
-func TestRunRefusesABadKind(t *testing.T) {
+func TestRunRefusesAnInvalidKind(t *testing.T) {
 	if err := run(t.Context(), "Deployment"); err == nil || !strings.Contains(err.Error(), "--kind Deployment: must be") {
 		t.Errorf("got the error %v, want one that names the flag", err)
 	}

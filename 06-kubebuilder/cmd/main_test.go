@@ -16,7 +16,7 @@ import (
 // runs when its context ends. If an environment variable is set, this program is the manager
 // itself: see process_test.go.
 func TestMain(m *testing.M) {
-	if os.Getenv(beTheManager) != "" {
+	if os.Getenv(runAsManager) != "" {
 		main()
 		return
 	}

@@ -27,8 +27,8 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// beTheManager is the environment variable that makes this binary the manager.
-const beTheManager = "TEST_BE_THE_MANAGER"
+// runAsManager is the environment variable that makes this binary the manager.
+const runAsManager = "TEST_RUN_AS_MANAGER"
 
 // -h lists the flags. The time isn't one of them: a test that needs another time injects a clock, or
 // gives a TDSet a time zone of its own.
@@ -49,7 +49,7 @@ func TestHelp(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			process := exec.Command(os.Args[0], test.arg)
-			process.Env = append(os.Environ(), beTheManager+"=1")
+			process.Env = append(os.Environ(), runAsManager+"=1")
 
 			output, _ := process.CombinedOutput() // the exit code has the error
 
@@ -105,7 +105,7 @@ func startReplica(t *testing.T, kubeconfig string, args []string) *managerReplic
 	}
 	c.process.Args = append(c.process.Args, "--kubeconfig="+kubeconfig, "--webhook-cert-path="+c.certs, "--webhook-host=127.0.0.1",
 		"--webhook-port="+port, "--health-probe-bind-address="+c.probes, "--metrics-bind-address=localhost:"+securePort)
-	c.process.Env = append(os.Environ(), beTheManager+"=1", "POD_NAMESPACE="+installed)
+	c.process.Env = append(os.Environ(), runAsManager+"=1", "POD_NAMESPACE="+installed)
 	c.process.Stdout, c.process.Stderr = &c.log, &c.log
 	must(t, c.process.Start())
 	t.Cleanup(c.kill) // if it hasn't been stopped
