@@ -5,62 +5,62 @@
 //
 // As given, At treats all days alike. `workshop test` checks these failures:
 //
-// fails: TestWhichWindow/a day on which it doesn't begin
-// says: it says window 0 until Sat 2025-06-07 17:00 UTC; want no window until Mon 2025-06-09 09:00 UTC
+// fails: TestWhichWindow/a day on which the window doesn't begin
+// says: got window 0 until Sat 2025-06-07 17:00 UTC; want no window until Mon 2025-06-09 09:00 UTC
 //
-// fails: TestWhichWindow/the night that ends on its day
-// says: it says window 0 until Fri 2025-06-06 06:00 UTC; want no window until Fri 2025-06-06 22:00 UTC
+// fails: TestWhichWindow/a window past midnight, in the morning of its day
+// says: got window 0 until Fri 2025-06-06 06:00 UTC; want no window until Fri 2025-06-06 22:00 UTC
 //
-// fails: TestWhichWindow/a window up to midnight, which is 24 as an end
-// says: it says no window until Sat 2025-06-07 19:00 UTC; want no window until Fri 2025-06-13 19:00 UTC
+// fails: TestWhichWindow/a window up to midnight, with an end of 24
+// says: got no window until Sat 2025-06-07 19:00 UTC; want no window until Fri 2025-06-13 19:00 UTC
 //
-// fails: TestWhichWindow/two windows have this hour, and the first one another day
-// says: it says window 0 until Tue 2025-06-10 17:00 UTC; want window 1 until Tue 2025-06-10 17:00 UTC
+// fails: TestWhichWindow/two overlapping windows, the first one on another day
+// says: got window 0 until Tue 2025-06-10 17:00 UTC; want window 1 until Tue 2025-06-10 17:00 UTC
 //
-// fails: TestWhichWindow/it is another day in the TDSet's zone
-// says: it says window 0 forever; want window 0 until Tue 2025-06-10 00:00 JST
+// fails: TestWhichWindow/another day in the TDSet's zone
+// says: got window 0 forever; want window 0 until Tue 2025-06-10 00:00 JST
 //
 // fails: TestHowLong/over the weekend
-// says: it says no window until Sat 2025-06-07 09:00 UTC; want no window until Mon 2025-06-09 09:00 UTC
+// says: got no window until Sat 2025-06-07 09:00 UTC; want no window until Mon 2025-06-09 09:00 UTC
 //
-// fails: TestHowLong/a week, but for an hour
-// says: it says no window until Thu 2025-06-05 09:00 UTC; want no window until Wed 2025-06-11 09:00 UTC
+// fails: TestHowLong/a week, except for an hour
+// says: got no window until Thu 2025-06-05 09:00 UTC; want no window until Wed 2025-06-11 09:00 UTC
 //
 // fails: TestHowLong/over the midnights of a working week
-// says: it says window 0 forever; want window 0 until Sat 2025-06-07 00:00 UTC
+// says: got window 0 forever; want window 0 until Sat 2025-06-07 00:00 UTC
 //
-// fails: TestHowLong/another window takes over, with as many replicas
-// says: it says window 0 forever; want window 1 until Sat 2025-06-07 00:00 UTC
+// fails: TestHowLong/until another window becomes active
+// says: got window 0 forever; want window 1 until Sat 2025-06-07 00:00 UTC
 //
-// fails: TestHowLong/two weeks, since clocks are set forward over the window's only hour
-// says: it says no window until Mon 2025-03-24 02:00 CET; want no window until Sun 2025-04-06 02:00 CEST
+// fails: TestHowLong/two weeks, because the window's only hour is skipped
+// says: got no window until Mon 2025-03-24 02:00 CET; want no window until Sun 2025-04-06 02:00 CEST
 //
 // fails: TestHowLong/over a day of 25 hours
-// says: it says window 0 forever; want window 0 until Mon 2025-10-27 00:00 CET
+// says: got window 0 forever; want window 0 until Mon 2025-10-27 00:00 CET
 //
 // fails: TestBruteForce/in UTC
-// says: it says window 1 until Mon 2025-05-19 04:00 UTC; want no window until Tue 2025-05-20 04:00 UTC
+// says: got window 1 until Mon 2025-05-19 04:00 UTC; want no window until Tue 2025-05-20 04:00 UTC
 //
 // fails: TestBruteForce/where clocks are set forward
-// says: it says window 1 until Mon 2025-03-17 04:00 CET; want no window until Tue 2025-03-18 04:00 CET
+// says: got window 1 until Mon 2025-03-17 04:00 CET; want no window until Tue 2025-03-18 04:00 CET
 //
 // fails: TestBruteForce/where clocks are set back
-// says: it says window 1 until Mon 2025-10-20 04:00 EDT; want no window until Tue 2025-10-21 04:00 EDT
+// says: got window 1 until Mon 2025-10-20 04:00 EDT; want no window until Tue 2025-10-21 04:00 EDT
 //
 // fails: TestBruteForce/where half an hour is skipped
-// says: it says window 1 until Mon 2025-09-22 04:00 +1030; want no window until Tue 2025-09-23 04:00 +1030
+// says: got window 1 until Mon 2025-09-22 04:00 +1030; want no window until Tue 2025-09-23 04:00 +1030
 //
-// fails: TestBruteForce/where half an hour comes twice
-// says: it says window 1 until Mon 2025-03-24 04:00 +11; want no window until Tue 2025-03-25 04:00 +11
+// fails: TestBruteForce/where half an hour is repeated
+// says: got window 1 until Mon 2025-03-24 04:00 +11; want no window until Tue 2025-03-25 04:00 +11
 //
-// fails: TestBruteForce/where a day begins at one
-// says: it says window 1 until Mon 2026-08-24 04:00 -04; want no window until Tue 2026-08-25 04:00 -04
+// fails: TestBruteForce/where a day begins at 01:00
+// says: got window 1 until Mon 2026-08-24 04:00 -04; want no window until Tue 2026-08-25 04:00 -04
 //
 // fails: TestBruteForce/where hours begin at a quarter past
-// says: it says window 1 until Mon 2025-05-19 04:00 +0545; want no window until Tue 2025-05-20 04:00 +0545
+// says: got window 1 until Mon 2025-05-19 04:00 +0545; want no window until Tue 2025-05-20 04:00 +0545
 //
 // fails: TestBruteForce/where a Friday is skipped
-// says: it says window 1 until Mon 2011-12-19 04:00 -10; want no window until Tue 2011-12-20 04:00 -10
+// says: got window 1 until Mon 2011-12-19 04:00 -10; want no window until Tue 2011-12-20 04:00 -10
 
 package weekdays
 
@@ -80,7 +80,7 @@ import (
 
 func TestWhichWindow(t *testing.T) {
 	for sentence, test := range map[string]situation{
-		"a window without days has every day": {
+		"a window without days is active every day": {
 			windows: "9-17",
 			at:      "Sun 2025-06-08 09:00",
 			want:    "window 0 until Sun 2025-06-08 17:00 UTC",
@@ -90,69 +90,69 @@ func TestWhichWindow(t *testing.T) {
 			at:      "Fri 2025-06-06 10:00",
 			want:    "window 0 until Fri 2025-06-06 17:00 UTC",
 		},
-		"a day on which it doesn't begin": {
+		"a day on which the window doesn't begin": {
 			windows: "Mon,Tue,Wed,Thu,Fri 9-17",
 			at:      "Sat 2025-06-07 10:00",
 			want:    "no window until Mon 2025-06-09 09:00 UTC",
 		},
-		"the night that begins on its day": {
+		"a window past midnight, in the evening of its day": {
 			windows: "Fri 22-6",
 			at:      "Fri 2025-06-06 23:00",
 			want:    "window 0 until Sat 2025-06-07 06:00 UTC",
 		},
-		"that night, after midnight": {
+		"a window past midnight, in the morning after its day": {
 			windows: "Fri 22-6",
 			at:      "Sat 2025-06-07 05:59",
 			want:    "window 0 until Sat 2025-06-07 06:00 UTC",
-			why:     "it is the same night: it began on Friday",
+			why:     "the window began on Friday",
 		},
-		"the night that ends on its day": {
+		"a window past midnight, in the morning of its day": {
 			windows: "Fri 22-6",
 			at:      "Fri 2025-06-06 03:00",
 			want:    "no window until Fri 2025-06-06 22:00 UTC",
-			why:     "this night began on Thursday",
+			why:     "in this night, the window would have begun on Thursday",
 		},
-		"the night after the last day of the week": {
+		"a window past midnight, in the morning after a Saturday": {
 			windows: "Sat 22-6",
 			at:      "Sun 2025-06-08 03:00",
 			want:    "window 0 until Sun 2025-06-08 06:00 UTC",
-			why:     "a week has no end: after Saturday there is Sunday, which Go counts as 0",
+			why:     "Sunday comes after Saturday (6), although its number in Go is 0",
 		},
-		"the night after that": {
+		"a window past midnight, in the morning after a Sunday": {
 			windows: "Sun 22-6",
 			at:      "Mon 2025-06-09 03:00",
 			want:    "window 0 until Mon 2025-06-09 06:00 UTC",
-			why:     "before Monday, which Go counts as 1, there is Sunday, 0",
+			why:     "Sunday (0 in Go) comes before Monday (1)",
 		},
-		"a window up to midnight, which is 0 as an end": {
+		"a window up to midnight, with an end of 0": {
 			windows: "Fri 19-0",
 			at:      "Fri 2025-06-06 23:59",
 			want:    "window 0 until Sat 2025-06-07 00:00 UTC",
 		},
-		"a window up to midnight, which is 24 as an end": {
+		"a window up to midnight, with an end of 24": {
 			windows: "Fri 19-24",
 			at:      "Sat 2025-06-07 00:00",
 			want:    "no window until Fri 2025-06-13 19:00 UTC",
 		},
-		"two windows have this hour of this day": {
+		"two overlapping windows on the same day": {
 			windows: "Mon,Tue 12-14; Tue,Wed 9-17",
 			at:      "Tue 2025-06-10 12:00",
 			want:    "window 0 until Tue 2025-06-10 14:00 UTC",
-			why:     "the first one counts",
+			why:     "the first window in the list counts",
 		},
-		"two windows have this hour, and the first one another day": {
+		"two overlapping windows, the first one on another day": {
 			windows: "Mon 9-17; 9-17",
 			at:      "Tue 2025-06-10 12:00",
 			want:    "window 1 until Tue 2025-06-10 17:00 UTC",
 			why:     "Window is an index into all of schedulingConfig",
 		},
-		"two windows have this hour, one of them since the day before": {
+		"two overlapping windows, the first one since the day before": {
 			windows: "Fri 22-6; Sat 0-24",
 			at:      "Sat 2025-06-07 03:00",
 			want:    "window 0 until Sat 2025-06-07 06:00 UTC",
-			why:     "the first one counts, whichever day it began on",
+			why:     "the first window in the list counts, even if it began the day before",
 		},
-		"it is another day in the TDSet's zone": {
+		"another day in the TDSet's zone": {
 			windows: "Mon 0-24",
 			zone:    "Asia/Tokyo",
 			at:      "Mon 2025-06-09 00:00",
@@ -160,7 +160,7 @@ func TestWhichWindow(t *testing.T) {
 			why:     "in UTC it is still Sunday",
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) { judge(t, test) })
+		t.Run(sentence, func(t *testing.T) { check(t, test) })
 	}
 }
 
@@ -171,7 +171,7 @@ func TestHowLong(t *testing.T) {
 			at:      "Fri 2025-06-06 17:00",
 			want:    "no window until Mon 2025-06-09 09:00 UTC",
 		},
-		"a week, but for an hour": {
+		"a week, except for an hour": {
 			windows: "Wed 9-10",
 			at:      "Wed 2025-06-04 10:00",
 			want:    "no window until Wed 2025-06-11 09:00 UTC",
@@ -182,12 +182,12 @@ func TestHowLong(t *testing.T) {
 			want:    "window 0 until Sat 2025-06-07 00:00 UTC",
 			why:     "it is a transition when another window becomes active, not when another day begins",
 		},
-		"another window takes over, with as many replicas": {
+		"until another window becomes active": {
 			windows: "Sat,Sun 0-24; 0-24",
 			at:      "Fri 2025-06-06 12:00",
 			want:    "window 1 until Sat 2025-06-07 00:00 UTC",
 		},
-		"forever, in a window that has all hours of the week": {
+		"forever, in a window that is active all week": {
 			windows: "Mon,Tue,Wed,Thu,Fri,Sat,Sun 0-24",
 			at:      "Fri 2025-06-06 12:00",
 			want:    "window 0 forever",
@@ -197,11 +197,11 @@ func TestHowLong(t *testing.T) {
 			at:      "Mon 2025-06-09 12:00",
 			want:    "window 0 forever",
 		},
-		"forever, where there are no windows": {
+		"forever, without windows": {
 			at:   "Fri 2025-06-06 12:00",
 			want: "no window forever",
 		},
-		"two weeks, since clocks are set forward over the window's only hour": {
+		"two weeks, because the window's only hour is skipped": {
 			windows: "Sun 2-3",
 			zone:    "Europe/Berlin",
 			at:      "Sun 2025-03-23 03:00",
@@ -219,7 +219,7 @@ func TestHowLong(t *testing.T) {
 			zone:    "Europe/Berlin",
 			at:      "Mon 2025-03-31 00:30",
 			want:    "window 0 until Mon 2025-03-31 06:00 CEST",
-			why:     "24 hours before that it was Saturday",
+			why:     "24 hours before that, it was still Saturday",
 		},
 		"the night after a day that has no midnight": {
 			windows: "Sun 22-6",
@@ -229,7 +229,7 @@ func TestHowLong(t *testing.T) {
 			why:     "on Sunday there was no 00:30: there, time.Date and AddDate return a time on Saturday",
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) { judge(t, test) })
+		t.Run(sentence, func(t *testing.T) { check(t, test) })
 	}
 }
 
@@ -242,16 +242,16 @@ type situation struct {
 	why     string
 }
 
-// judge calls At, and compares its result with the expected one.
-func judge(t *testing.T, s situation) {
+// check calls At, and compares its result with the expected one.
+func check(t *testing.T, s situation) {
 	t.Helper()
 	spec := specOf(t, s.windows, s.zone)
 	instant, err := time.ParseInLocation(wallClock, s.at, spec.Zone)
 	if err != nil || instant.Format(wallClock) != s.at {
-		t.Fatalf("the test asks about a time that there isn't: %q, %v", s.at, err)
+		t.Fatalf("the test's time doesn't exist: %q, %v", s.at, err)
 	}
 	if got := ask(spec, instant.UTC()); got != s.want {
-		t.Errorf("windows [%s], in %s at %s: it says %s; want %s", s.windows, spec.Zone, s.at, got, s.want)
+		t.Errorf("windows [%s], in %s at %s: got %s; want %s", s.windows, spec.Zone, s.at, got, s.want)
 		if s.why != "" {
 			t.Log("Why: " + s.why)
 		}
@@ -269,8 +269,8 @@ func TestBruteForce(t *testing.T) {
 		"where clocks are set forward":        {"Europe/Berlin", "2025-03-17"},
 		"where clocks are set back":           {"America/New_York", "2025-10-20"},
 		"where half an hour is skipped":       {"Australia/Lord_Howe", "2025-09-22"},
-		"where half an hour comes twice":      {"Australia/Lord_Howe", "2025-03-24"},
-		"where a day begins at one":           {"America/Santiago", "2026-08-24"},
+		"where half an hour is repeated":      {"Australia/Lord_Howe", "2025-03-24"},
+		"where a day begins at 01:00":         {"America/Santiago", "2026-08-24"},
 		"where hours begin at a quarter past": {"Asia/Kathmandu", "2025-05-19"},
 		"where a Friday is skipped":           {"Pacific/Apia", "2011-12-19"},
 	} {
@@ -287,7 +287,7 @@ func TestBruteForce(t *testing.T) {
 				for at := 0; at < 4*7*24*4; at += 9 {
 					instant := from.Add(time.Duration(at)*quarter + time.Duration(at)*time.Second/4) // still in the same quarter
 					if got, want := ask(spec, instant), inWords(weeks[at]); got != want {
-						t.Fatalf("windows [%s], in %s at %s: it says %s; want %s", windows, spec.Zone, instant.Format(wallClock+":05 MST"), got, want)
+						t.Fatalf("windows [%s], in %s at %s: got %s; want %s", windows, spec.Zone, instant.Format(wallClock+":05 MST"), got, want)
 					}
 				}
 			}
@@ -336,7 +336,7 @@ func bruteForce(spec *Spec, from time.Time) []schedule.State {
 func ask(spec *Spec, instant time.Time) (answer string) {
 	defer func() {
 		if found := recover(); found != nil {
-			answer = fmt.Sprintf("nothing: it panicked: %v", found)
+			answer = fmt.Sprintf("a panic: %v", found)
 			if place := regexp.MustCompile(`\bexercise\.go:\d+`).FindString(string(debug.Stack())); place != "" {
 				answer += ", at " + place
 			}
@@ -396,7 +396,7 @@ func specOf(t *testing.T, windows, zone string) *Spec {
 			}
 		}
 		if _, err := fmt.Sscanf(hours, "%d-%d", &window.StartTime, &window.EndTime); err != nil {
-			t.Fatalf("the test has windows that aren't: %q", windows)
+			t.Fatalf("the test's windows are invalid: %q", windows)
 		}
 		spec.SchedulingConfig = append(spec.SchedulingConfig, window)
 	}

@@ -40,7 +40,7 @@ func (window Window) beginsOn(day time.Weekday) bool {
 // ends.
 func nextHour(t time.Time) time.Time {
 	if t.Year() >= 2100 {
-		panic("nextHour has come to the year 2100: this loop doesn't end")
+		panic("nextHour has reached the year 2100: this loop doesn't end")
 	}
 	since := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
 	full := t.Add(time.Hour - since)

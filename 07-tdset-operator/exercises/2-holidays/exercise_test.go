@@ -7,98 +7,98 @@
 // As given, At uses the dates and midnights of UTC, and looks at no other day. `workshop test`
 // checks these failures:
 //
-// fails: TestAt/on the evening before, when no window is active anyway
-// says: it says no window until 2026-12-25 09:00 UTC; want no window until 2026-12-26 09:00 UTC
+// fails: TestAt/on the evening before a holiday, outside of all windows
+// says: got no window until 2026-12-25 09:00 UTC; want no window until 2026-12-26 09:00 UTC
 //
-// fails: TestAt/on the evening before, in a window
-// says: it says window 0 until 2026-12-25 06:00 UTC; want window 0 until 2026-12-25 00:00 UTC
+// fails: TestAt/on the evening before a holiday, in a window
+// says: got window 0 until 2026-12-25 06:00 UTC; want window 0 until 2026-12-25 00:00 UTC
 //
-// fails: TestAt/at noon of it
-// says: it says no window until 2026-12-26 00:00 UTC; want no window until 2026-12-26 09:00 UTC
+// fails: TestAt/at noon on a holiday
+// says: got no window until 2026-12-26 00:00 UTC; want no window until 2026-12-26 09:00 UTC
 //
-// fails: TestAt/on the first of two
-// says: it says no window until 2026-12-26 00:00 UTC; want no window until 2026-12-27 00:00 UTC
+// fails: TestAt/on the first of two holidays
+// says: got no window until 2026-12-26 00:00 UTC; want no window until 2026-12-27 00:00 UTC
 //
-// fails: TestAt/in the middle of two weeks of them
-// says: it says no window until 2026-12-30 00:00 UTC; want no window until 2027-01-07 09:00 UTC
+// fails: TestAt/in the middle of two weeks of holidays
+// says: got no window until 2026-12-30 00:00 UTC; want no window until 2027-01-07 09:00 UTC
 //
-// fails: TestAt/before two that aren't in order
-// says: it says window 0 forever; want window 0 until 2026-12-25 00:00 UTC
+// fails: TestAt/before two holidays that aren't sorted
+// says: got window 0 forever; want window 0 until 2026-12-25 00:00 UTC
 //
-// fails: TestAt/a year before
-// says: it says window 0 forever; want window 0 until 2026-12-25 00:00 UTC
+// fails: TestAt/a year before a holiday
+// says: got window 0 forever; want window 0 until 2026-12-25 00:00 UTC
 //
-// fails: TestAt/where there are no windows
-// says: it says no window until 2026-12-26 00:00 UTC; want no window forever
+// fails: TestAt/on a holiday, without windows
+// says: got no window until 2026-12-26 00:00 UTC; want no window forever
 //
-// fails: TestAt/it has begun in the zone, and not in UTC
-// says: it says window 0 forever; want no window until 2026-12-26 00:00 JST
+// fails: TestAt/a holiday that has begun in the zone, but not in UTC
+// says: got window 0 forever; want no window until 2026-12-26 00:00 JST
 //
-// fails: TestAt/it has begun in UTC, and not in the zone
-// says: it says no window until 2026-12-26 00:00 UTC; want window 0 until 2026-12-25 00:00 EST
+// fails: TestAt/a holiday that has begun in UTC, but not in the zone
+// says: got no window until 2026-12-26 00:00 UTC; want window 0 until 2026-12-25 00:00 EST
 //
-// fails: TestAt/it has 23 hours
-// says: it says window 0 forever; want no window until 2026-03-30 00:00 CEST
+// fails: TestAt/a holiday of 23 hours
+// says: got window 0 forever; want no window until 2026-03-30 00:00 CEST
 //
-// fails: TestAt/it has 25 hours
-// says: it says window 0 forever; want no window until 2026-10-26 00:00 CET
+// fails: TestAt/a holiday of 25 hours
+// says: got window 0 forever; want no window until 2026-10-26 00:00 CET
 //
-// fails: TestAt/it has no midnight
-// says: it says no window until 2026-09-07 00:00 UTC; want window 0 until 2026-09-06 01:00 -03
+// fails: TestAt/a holiday without a midnight
+// says: got no window until 2026-09-07 00:00 UTC; want window 0 until 2026-09-06 01:00 -03
 //
-// fails: TestAt/the day after it has no midnight
-// says: it says window 0 forever; want no window until 2026-09-06 01:00 -03
+// fails: TestAt/a holiday before a day without a midnight
+// says: got window 0 forever; want no window until 2026-09-06 01:00 -03
 //
-// fails: TestAt/it has two midnights
-// says: it says window 0 forever; want window 0 until 2026-10-25 00:00 +00
+// fails: TestAt/a holiday with two midnights
+// says: got window 0 forever; want window 0 until 2026-10-25 00:00 +00
 //
 // fails: TestBruteForce/in UTC
-// says: it says window 0 until 2026-12-25 10:00 UTC; want window 0 until 2026-12-25 00:00 UTC
+// says: got window 0 until 2026-12-25 10:00 UTC; want window 0 until 2026-12-25 00:00 UTC
 //
 // fails: TestBruteForce/where clocks are set forward
-// says: it says window 0 until 2026-03-27 10:00 CET; want window 0 until 2026-03-27 00:00 CET
+// says: got window 0 until 2026-03-27 10:00 CET; want window 0 until 2026-03-27 00:00 CET
 //
 // fails: TestBruteForce/where clocks are set back
-// says: it says window 0 until 2026-10-30 10:00 EDT; want window 0 until 2026-10-30 00:00 EDT
+// says: got window 0 until 2026-10-30 10:00 EDT; want window 0 until 2026-10-30 00:00 EDT
 //
-// fails: TestBruteForce/where a day begins at one
-// says: it says window 0 until 2026-09-04 10:00 -04; want window 0 until 2026-09-04 00:00 -04
+// fails: TestBruteForce/where a day begins at 01:00
+// says: got window 0 until 2026-09-04 10:00 -04; want window 0 until 2026-09-04 00:00 -04
 //
-// fails: TestBruteForce/where the last hour comes twice
-// says: it says window 0 until 2026-04-03 10:00 -03; want window 0 until 2026-04-03 00:00 -03
+// fails: TestBruteForce/where the last hour is repeated
+// says: got window 0 until 2026-04-03 10:00 -03; want window 0 until 2026-04-03 00:00 -03
 //
-// fails: TestBruteForce/where the first hour comes twice
-// says: it says window 0 until 2026-10-23 10:00 +00; want window 0 until 2026-10-23 00:00 +00
+// fails: TestBruteForce/where the first hour is repeated
+// says: got window 0 until 2026-10-23 10:00 +00; want window 0 until 2026-10-23 00:00 +00
 //
 // fails: TestBruteForce/where hours begin at a quarter past
-// says: it says window 0 until 2026-12-25 10:00 +0545; want window 0 until 2026-12-25 00:00 +0545
+// says: got window 0 until 2026-12-25 10:00 +0545; want window 0 until 2026-12-25 00:00 +0545
 //
 // fails: TestBruteForce/where a Friday is skipped
-// says: it says window 0 until 2011-12-29 10:00 -10; want window 0 until 2011-12-29 00:00 -10
+// says: got window 0 until 2011-12-29 10:00 -10; want window 0 until 2011-12-29 00:00 -10
 //
-// fails: TestValidate/a date as others write it
-// says: it refuses nothing; want spec.holidays[1]: Invalid value "26.12.2026"
+// fails: TestValidate/a date in another format
+// says: got no errors; want spec.holidays[1]: Invalid value "26.12.2026"
 //
-// fails: TestValidate/a date that isn't written in full
-// says: it refuses nothing; want spec.holidays[0]: Invalid value "2026-1-6"
+// fails: TestValidate/a date without leading zeros
+// says: got no errors; want spec.holidays[0]: Invalid value "2026-1-6"
 //
 // fails: TestValidate/a date with a time
-// says: it refuses nothing; want spec.holidays[0]: Invalid value "2026-12-25T00:00:00Z"
+// says: got no errors; want spec.holidays[0]: Invalid value "2026-12-25T00:00:00Z"
 //
-// fails: TestValidate/a blank after it
-// says: it refuses nothing; want spec.holidays[0]: Invalid value "2026-12-25 "
+// fails: TestValidate/a trailing space
+// says: got no errors; want spec.holidays[0]: Invalid value "2026-12-25 "
 //
-// fails: TestValidate/nothing
-// says: it refuses nothing; want spec.holidays[0]: Invalid value ""
+// fails: TestValidate/an empty string
+// says: got no errors; want spec.holidays[0]: Invalid value ""
 //
-// fails: TestValidate/a day that its month doesn't have
-// says: it refuses nothing; want spec.holidays[0]: Invalid value "2027-02-29"
+// fails: TestValidate/a day that doesn't exist
+// says: got no errors; want spec.holidays[0]: Invalid value "2027-02-29"
 //
 // fails: TestValidate/a date twice
-// says: it refuses nothing; want spec.holidays[2]: Duplicate value "2026-12-25"
+// says: got no errors; want spec.holidays[2]: Duplicate value "2026-12-25"
 //
-// fails: TestValidate/all that can be wrong
-// says: it refuses spec.timeZone: Invalid value "Europe/Atlantis"; want spec.holidays[0]: Invalid value "Christmas", spec.holi
+// fails: TestValidate/several mistakes at once
+// says: got spec.timeZone: Invalid value "Europe/Atlantis"; want spec.holidays[0]: Invalid value "Christmas", spec.holi
 
 package holidays
 
@@ -127,97 +127,97 @@ func TestAt(t *testing.T) {
 		want     string
 		why      string
 	}{
-		"there are no holidays": {
+		"no holidays": {
 			windows: "9-17",
 			at:      "2026-12-25 12:00",
 			want:    "window 0 until 2026-12-25 17:00 UTC",
 		},
-		"on the day before": {
+		"on the day before a holiday": {
 			windows:  "9-17",
 			holidays: "2026-12-25",
 			at:       "2026-12-24 12:00",
 			want:     "window 0 until 2026-12-24 17:00 UTC",
 		},
-		"on the evening before, when no window is active anyway": {
+		"on the evening before a holiday, outside of all windows": {
 			windows:  "9-17",
 			holidays: "2026-12-25",
 			at:       "2026-12-24 18:00",
 			want:     "no window until 2026-12-26 09:00 UTC",
 			why:      "at nine it is a holiday, and at midnight nothing changes",
 		},
-		"on the evening before, in a window": {
+		"on the evening before a holiday, in a window": {
 			windows:  "22-6",
 			holidays: "2026-12-25",
 			at:       "2026-12-24 23:00",
 			want:     "window 0 until 2026-12-25 00:00 UTC",
 			why:      "the window is cut off at midnight, which therefore is a transition",
 		},
-		"at the first instant of it": {
+		"at the first instant of a holiday": {
 			windows:  "0-24",
 			holidays: "2026-12-25",
 			at:       "2026-12-25 00:00",
 			want:     "no window until 2026-12-26 00:00 UTC",
 		},
-		"at noon of it": {
+		"at noon on a holiday": {
 			windows:  "9-17",
 			holidays: "2026-12-25",
 			at:       "2026-12-25 12:00",
 			want:     "no window until 2026-12-26 09:00 UTC",
 			why:      "at midnight the holiday is over, and no window begins: nothing changes",
 		},
-		"on the evening of it, when a window would begin": {
+		"on the evening of a holiday, when a window would begin": {
 			windows:  "22-6",
 			holidays: "2026-12-25",
 			at:       "2026-12-25 23:00",
 			want:     "no window until 2026-12-26 00:00 UTC",
 		},
-		"at the first instant after it": {
+		"at the first instant after a holiday": {
 			windows:  "22-6",
 			holidays: "2026-12-25",
 			at:       "2026-12-26 00:00",
 			want:     "window 0 until 2026-12-26 06:00 UTC",
 		},
-		"on the first of two": {
+		"on the first of two holidays": {
 			windows:  "0-24",
 			holidays: "2026-12-25 2026-12-26",
 			at:       "2026-12-25 12:00",
 			want:     "no window until 2026-12-27 00:00 UTC",
 			why:      "one holiday ends where the next one begins: nothing changes",
 		},
-		"in the middle of two weeks of them": {
+		"in the middle of two weeks of holidays": {
 			windows: "9-17",
 			holidays: "2026-12-24 2026-12-25 2026-12-26 2026-12-27 2026-12-28 2026-12-29 2026-12-30 2026-12-31 " +
 				"2027-01-01 2027-01-02 2027-01-03 2027-01-04 2027-01-05 2027-01-06",
 			at:   "2026-12-29 12:00",
 			want: "no window until 2027-01-07 09:00 UTC",
-			why:  "one holiday ends where the next one begins, however many there are",
+			why:  "one holiday ends where the next one begins, no matter how many there are",
 		},
-		"before two that aren't in order": {
+		"before two holidays that aren't sorted": {
 			windows:  "0-24",
 			holidays: "2026-12-26 2026-12-25",
 			at:       "2026-12-24 12:00",
 			want:     "window 0 until 2026-12-25 00:00 UTC",
 		},
-		"a year before": {
+		"a year before a holiday": {
 			windows:  "0-24",
 			holidays: "2026-12-25",
 			at:       "2026-01-01 12:00",
 			want:     "window 0 until 2026-12-25 00:00 UTC",
-			why:      "the window never ends, but for the holiday",
+			why:      "only the holiday ends the window",
 		},
-		"after the last one": {
+		"after the last holiday": {
 			windows:  "0-24",
 			holidays: "2026-12-25",
 			at:       "2026-12-26 12:00",
 			want:     "window 0 forever",
 		},
-		"a year before, where there are no windows": {
+		"a year before a holiday, without windows": {
 			holidays: "2026-12-25",
 			at:       "2026-01-01 12:00",
 			want:     "no window forever",
-			why:      "where the holiday changes nothing, it is no transition, be it tomorrow or in a year",
+			why:      "a holiday that changes nothing isn't a transition",
 		},
-		"where there are no windows": {
+		"on a holiday, without windows": {
 			holidays: "2026-12-25",
 			at:       "2026-12-25 12:00",
 			want:     "no window forever",
@@ -228,51 +228,51 @@ func TestAt(t *testing.T) {
 			at:       "2028-02-29 12:00",
 			want:     "no window until 2028-03-01 00:00 UTC",
 		},
-		"it has begun in the zone, and not in UTC": {
+		"a holiday that has begun in the zone, but not in UTC": {
 			windows:  "0-24",
 			holidays: "2026-12-25",
 			zone:     "Asia/Tokyo",
 			at:       "2026-12-25 08:00",
 			want:     "no window until 2026-12-26 00:00 JST",
 		},
-		"it has begun in UTC, and not in the zone": {
+		"a holiday that has begun in UTC, but not in the zone": {
 			windows:  "0-24",
 			holidays: "2026-12-25",
 			zone:     "America/New_York",
 			at:       "2026-12-24 20:00",
 			want:     "window 0 until 2026-12-25 00:00 EST",
 		},
-		"it has 23 hours": {
+		"a holiday of 23 hours": {
 			windows:  "0-24",
 			holidays: "2026-03-29",
 			zone:     "Europe/Berlin",
 			at:       "2026-03-29 00:30",
 			want:     "no window until 2026-03-30 00:00 CEST",
 		},
-		"it has 25 hours": {
+		"a holiday of 25 hours": {
 			windows:  "0-24",
 			holidays: "2026-10-25",
 			zone:     "Europe/Berlin",
 			at:       "2026-10-25 00:30",
 			want:     "no window until 2026-10-26 00:00 CET",
 		},
-		"it has no midnight": {
+		"a holiday without a midnight": {
 			windows:  "0-24",
 			holidays: "2026-09-06",
 			zone:     "America/Santiago",
 			at:       "2026-09-05 22:00",
 			want:     "window 0 until 2026-09-06 01:00 -03",
-			why:      "clocks go from 23:59 to 01:00. Asked for that midnight, time.Date says 23:00 of the day before",
+			why:      "clocks go from 23:59 to 01:00. For that midnight, time.Date returns 23:00 on the day before",
 		},
-		"the day after it has no midnight": {
+		"a holiday before a day without a midnight": {
 			windows:  "0-24",
 			holidays: "2026-09-05",
 			zone:     "America/Santiago",
 			at:       "2026-09-05 23:30",
 			want:     "no window until 2026-09-06 01:00 -03",
-			why:      "clocks go from 23:59 to 01:00. Asked for that midnight, time.Date says 23:00 of the day before",
+			why:      "clocks go from 23:59 to 01:00. For that midnight, time.Date returns 23:00 on the day before",
 		},
-		"it has two midnights": {
+		"a holiday with two midnights": {
 			windows:  "0-24",
 			holidays: "2026-10-25",
 			zone:     "Atlantic/Azores",
@@ -280,13 +280,13 @@ func TestAt(t *testing.T) {
 			want:     "window 0 until 2026-10-25 00:00 +00",
 			why:      "an hour after the first midnight comes the second: the holiday begins with the first",
 		},
-		"it isn't a date": {
+		"an invalid date": {
 			windows:  "0-24",
 			holidays: "Christmas",
 			at:       "2026-12-25 12:00",
 			want:     "window 0 forever",
 		},
-		"nobody knows the zone": {
+		"an unknown time zone": {
 			holidays: "2026-12-25",
 			zone:     "Europe/Atlantis",
 			at:       "2026-12-25 12:00",
@@ -301,10 +301,10 @@ func TestAt(t *testing.T) {
 			}
 			instant, err := time.ParseInLocation(wallClock, test.at, zone)
 			if err != nil || instant.Format(wallClock) != test.at {
-				t.Fatalf("the test asks about a time that there isn't: %q, %v", test.at, err)
+				t.Fatalf("the test's time doesn't exist: %q, %v", test.at, err)
 			}
 			if got := ask(spec, instant.UTC()); got != test.want {
-				t.Errorf("windows [%s], holidays [%s], in %s at %s: it says %s; want %s",
+				t.Errorf("windows [%s], holidays [%s], in %s at %s: got %s; want %s",
 					test.windows, test.holidays, zone, test.at, got, test.want)
 				if test.why != "" {
 					t.Log("Why: " + test.why)
@@ -324,9 +324,9 @@ func TestBruteForce(t *testing.T) {
 		"in UTC":                              {"UTC", "2026-12-20"},
 		"where clocks are set forward":        {"Europe/Berlin", "2026-03-22"},
 		"where clocks are set back":           {"America/New_York", "2026-10-25"},
-		"where a day begins at one":           {"America/Santiago", "2026-08-30"},
-		"where the last hour comes twice":     {"America/Santiago", "2026-03-29"},
-		"where the first hour comes twice":    {"Atlantic/Azores", "2026-10-18"},
+		"where a day begins at 01:00":         {"America/Santiago", "2026-08-30"},
+		"where the last hour is repeated":     {"America/Santiago", "2026-03-29"},
+		"where the first hour is repeated":    {"Atlantic/Azores", "2026-10-18"},
 		"where hours begin at a quarter past": {"Asia/Kathmandu", "2026-12-20"},
 		"where a Friday is skipped":           {"Pacific/Apia", "2011-12-24"},
 	} {
@@ -356,7 +356,7 @@ func TestBruteForce(t *testing.T) {
 				for at := 0; at < len(weeks)/2; at += 17 {
 					instant := from.Add(time.Duration(at)*quarter + time.Duration(at)*time.Second/2) // still in the same quarter
 					if got, want := ask(spec, instant), inWords(weeks[at], nil); got != want {
-						t.Fatalf("windows [%s], holidays %v, in %s at %s: it says %s; want %s",
+						t.Fatalf("windows [%s], holidays %v, in %s at %s: got %s; want %s",
 							windows, holidays, zone, instant.Format(wallClock+":05 MST"), got, want)
 					}
 				}
@@ -398,33 +398,33 @@ func TestValidate(t *testing.T) {
 		want     []string // field, type, value
 		why      string
 	}{
-		"dates": {
+		"valid dates": {
 			holidays: []string{"2026-12-26", "2026-12-25", "2028-02-29", "1999-12-31"},
-			why:      "they needn't be in order, and past ones do no harm: what was right once stays so",
+			why:      "dates needn't be sorted, and may be in the past, so that a valid spec stays valid",
 		},
 		"no holidays": {},
-		"a date as others write it": {
+		"a date in another format": {
 			holidays: []string{"2026-12-25", "26.12.2026"},
 			want:     []string{`spec.holidays[1]: Invalid value "26.12.2026"`},
 		},
-		"a date that isn't written in full": {
+		"a date without leading zeros": {
 			holidays: []string{"2026-1-6"},
 			want:     []string{`spec.holidays[0]: Invalid value "2026-1-6"`},
-			why:      "who has two ways to write a date finds no duplicates",
+			why:      "if a date can be written in two ways, duplicates aren't found",
 		},
 		"a date with a time": {
 			holidays: []string{"2026-12-25T00:00:00Z"},
 			want:     []string{`spec.holidays[0]: Invalid value "2026-12-25T00:00:00Z"`},
 		},
-		"a blank after it": {
+		"a trailing space": {
 			holidays: []string{"2026-12-25 "},
 			want:     []string{`spec.holidays[0]: Invalid value "2026-12-25 "`},
 		},
-		"nothing": {
+		"an empty string": {
 			holidays: []string{""},
 			want:     []string{`spec.holidays[0]: Invalid value ""`},
 		},
-		"a day that its month doesn't have": {
+		"a day that doesn't exist": {
 			holidays: []string{"2027-02-29"},
 			want:     []string{`spec.holidays[0]: Invalid value "2027-02-29"`},
 			why:      "2027 is no leap year. A pattern can't see that",
@@ -433,7 +433,7 @@ func TestValidate(t *testing.T) {
 			holidays: []string{"2026-12-25", "2026-12-26", "2026-12-25"},
 			want:     []string{`spec.holidays[2]: Duplicate value "2026-12-25"`},
 		},
-		"all that can be wrong": {
+		"several mistakes at once": {
 			holidays: []string{"Christmas", "2026-12-25", "2026-12-25", "2026-12-32"},
 			zone:     "Europe/Atlantis",
 			want: []string{
@@ -442,7 +442,7 @@ func TestValidate(t *testing.T) {
 				`spec.holidays[2]: Duplicate value "2026-12-25"`,
 				`spec.holidays[3]: Invalid value "2026-12-32"`,
 			},
-			why: "users who fix one mistake at a time are refused once for each mistake",
+			why: "report all mistakes at once, so that users don't have to try again for each",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -451,7 +451,7 @@ func TestValidate(t *testing.T) {
 				for _, err := range Validate(specOf(t, "9-17", test.zone, test.holidays), field.NewPath("spec")) {
 					got = append(got, fmt.Sprintf("%s: %s %q", err.Field, err.Type, err.BadValue))
 					if err.Type == field.ErrorTypeInvalid && err.Detail == "" {
-						t.Errorf("%s: the user reads %q, and not how a date is written", err.Field, err)
+						t.Errorf("%s: the error is %q, want a detail that describes the format", err.Field, err)
 					}
 				}
 			})
@@ -461,7 +461,7 @@ func TestValidate(t *testing.T) {
 			case crash != "":
 				t.Errorf("holidays %q: %s", test.holidays, crash)
 			case !slices.Equal(got, test.want):
-				t.Errorf("holidays %q: it refuses %s; want %s", test.holidays, orNothing(got), orNothing(test.want))
+				t.Errorf("holidays %q: got %s; want %s", test.holidays, orNone(got), orNone(test.want))
 			}
 			if t.Failed() && test.why != "" {
 				t.Log("Why: " + test.why)
@@ -470,9 +470,9 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func orNothing(refused []string) string {
+func orNone(refused []string) string {
 	if len(refused) == 0 {
-		return "nothing"
+		return "no errors"
 	}
 	return strings.Join(refused, ", ")
 }
@@ -481,10 +481,10 @@ func orNothing(refused []string) string {
 func ask(spec *Spec, instant time.Time) (answer string) {
 	given := slices.Clone(spec.Holidays)
 	if crash := caught(func() { answer = inWords(At(spec, instant)) }); crash != "" {
-		return "nothing: " + crash
+		return "a " + crash
 	}
 	if !slices.Equal(spec.Holidays, given) {
-		return fmt.Sprintf("%s, and has changed the spec's holidays to %v (what comes from a cache stays as it is)", answer, spec.Holidays)
+		return fmt.Sprintf("%s, and has changed the spec's holidays to %v (don't change objects that come from a cache)", answer, spec.Holidays)
 	}
 	return answer
 }
@@ -493,7 +493,7 @@ func ask(spec *Spec, instant time.Time) (answer string) {
 func caught(call func()) (crash string) {
 	defer func() {
 		if found := recover(); found != nil {
-			crash = fmt.Sprintf("it panicked: %v", found)
+			crash = fmt.Sprintf("panic: %v", found)
 			if place := regexp.MustCompile(`\bexercise\.go:\d+`).FindString(string(debug.Stack())); place != "" {
 				crash += ", at " + place
 			}
@@ -544,7 +544,7 @@ func specOf(t *testing.T, windows, zone string, holidays []string) *Spec {
 		}
 		window := schedulev1.Scheduling{Replica: replicasOf(i)}
 		if _, err := fmt.Sscanf(hours, "%d-%d", &window.StartTime, &window.EndTime); err != nil {
-			t.Fatalf("the test has windows that aren't: %q", windows)
+			t.Fatalf("the test's windows are invalid: %q", windows)
 		}
 		spec.SchedulingConfig = append(spec.SchedulingConfig, window)
 	}

@@ -9,59 +9,59 @@
 // As given, the steps are in the wrong order, among other mistakes. `workshop test` checks these
 // failures:
 //
-// fails: TestDeletion/its Pods take 20 seconds to end
-// says: after 5s it let go, and 2 Pods were still there
+// fails: TestDeletion/the Pods take 20 seconds to terminate
+// says: after 5s Reconcile removed the finalizer, but 2 Pods were left
 //
-// fails: TestDeletion/its Pods end one after the other
-// says: after 5s it scaled the Deployment of a TDSet that was being deleted from 0 to 2
+// fails: TestDeletion/the Pods terminate one after the other
+// says: after 5s Reconcile scaled the Deployment of a TDSet that was being deleted from 0 to 2
 //
-// fails: TestDeletion/its Pods never end
+// fails: TestDeletion/the Pods never terminate
 // says: the TDSet is gone after 5s; want gone after 1m0s
 //
-// fails: TestDeletion/its Pods aren't told to end
+// fails: TestDeletion/nobody deletes the Pods
 // says: the TDSet is kept by schedule.rs/drain, with a Deployment of 0 replicas; want gone after 1m0s
 //
-// fails: TestDeletion/the program restarts meanwhile
+// fails: TestDeletion/the program restarts during the drain
 // says: the TDSet is gone after 5s; want gone after 1m0s
 //
-// fails: TestDeletion/the program was away until time was up
+// fails: TestDeletion/the program is down until after the timeout
 // says: the TDSet is gone after 2m5s; want gone after 2m0s
 //
 // fails: TestDeletion/the Deployment can't be scaled at first
 // says: the TDSet is gone after 15s; want gone after 30s
 //
-// fails: TestDeletion/the Deployment can't be scaled
+// fails: TestDeletion/the Deployment can never be scaled
 // says: the TDSet is kept by schedule.rs/drain, with a Deployment of 2 replicas; want gone after 1m0s
 //
-// fails: TestDeletion/its Pods can't be listed
-// says: each time it returns an error, so it comes again forever: list the Pods: Internal error occurred: the disk is full
+// fails: TestDeletion/the Pods can never be listed
+// says: Reconcile returns an error each time, so it is retried forever: list the Pods: Internal error occurred: the disk is full
 //
-// fails: TestDeletion/the Deployment can't be scaled for ten seconds, and no event says when it can
+// fails: TestDeletion/the Deployment can't be scaled for ten seconds, and no event follows
 // says: the TDSet is gone after 15s; want gone after 30s
 //
-// fails: TestDeletion/it can't be let go at first
+// fails: TestDeletion/the finalizer can't be removed at first
 // says: the TDSet is gone after 5s; want gone after 30s
 //
-// fails: TestDeletion/it can't be let go for five seconds, and no event says when it can
-// says: after 5s it scaled the Deployment of a TDSet that was being deleted from 0 to 2
+// fails: TestDeletion/the finalizer can't be removed for five seconds, and no event follows
+// says: after 5s Reconcile scaled the Deployment of a TDSet that was being deleted from 0 to 2
 //
 // fails: TestTheDeploymentIsGone/before the TDSet is deleted
-// says: after 0s it made a Deployment for a TDSet that was being deleted
+// says: after 0s Reconcile created a Deployment for a TDSet that was being deleted
 //
-// fails: TestTheDeploymentIsGone/while the Pods end
-// says: after 5s it made a Deployment for a TDSet that was being deleted
+// fails: TestTheDeploymentIsGone/while the Pods terminate
+// says: after 5s Reconcile created a Deployment for a TDSet that was being deleted
 //
-// fails: TestTheDeploymentIsGone/and so are the Pods
-// says: after 0s it made a Deployment for a TDSet that was being deleted
+// fails: TestTheDeploymentIsGone/and its Pods, too
+// says: after 0s Reconcile created a Deployment for a TDSet that was being deleted
 //
-// fails: TestSomebodyElsesFinalizer/keeps it after ours
-// says: after 5s it removed example.com/backup, which is somebody else's
+// fails: TestSomebodyElsesFinalizer/remains after ours
+// says: after 5s Reconcile removed example.com/backup, which is somebody else's finalizer
 //
 // fails: TestSomebodyElsesFinalizer/is removed before ours
-// says: after 5s it removed example.com/backup, which is somebody else's
+// says: after 5s Reconcile removed example.com/backup, which is somebody else's finalizer
 //
 // fails: TestSomebodyElsesFinalizer/is removed after ours
-// says: after 5s it removed example.com/backup, which is somebody else's
+// says: after 5s Reconcile removed example.com/backup, which is somebody else's finalizer
 //
 // fails: TestSomebodyElsesFinalizer/is the only one
 // says: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted
@@ -107,7 +107,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// scenario is a sequence of events, and what should become of the TDSet.
+// scenario is a sequence of events, and the expected state of the TDSet after them.
 type scenario struct {
 	before []func(*cluster) // steps before the first event; the TDSet exists
 	happen []event          // ordered by time
@@ -123,29 +123,29 @@ type event struct {
 
 const drainTimeout = time.Minute
 
-func TestLife(t *testing.T) {
+func TestCreation(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"it is new": {
+		"a new TDSet": {
 			happen: []event{{0, nothing}},
 			want:   "kept by schedule.rs/drain, with a Deployment of 2 replicas",
 		},
-		"its Deployment is deleted": {
+		"the Deployment is deleted": {
 			happen: []event{{0, nothing}, {time.Second, deleteDeployment}},
 			want:   "kept by schedule.rs/drain, with a Deployment of 2 replicas",
 		},
-		"the server doesn't take the finalizer at first": {
+		"the server refuses the finalizer at first": {
 			before: []func(*cluster){refuseTDSet},
 			happen: []event{{0, nothing}, {10 * time.Second, refuseNothing}},
 			want:   "kept by schedule.rs/drain, with a Deployment of 2 replicas",
 		},
-		"the server doesn't take the finalizer for ten seconds, and no event says when it does": {
+		"the server refuses the finalizer for ten seconds, and no event follows": {
 			before: []func(*cluster){refuseTDSet, refuseUntil(10 * time.Second)},
 			happen: []event{{0, nothing}},
 			want:   "kept by schedule.rs/drain, with a Deployment of 2 replicas",
-			why:    "who returns no error isn't called again, and the TDSet never gets its Deployment",
+			why:    "without an error there is no retry, so the TDSet never gets its Deployment",
 		},
-		"somebody else adds a finalizer at the same moment": {
-			before: []func(*cluster){atTheLastMoment(addBackup)},
+		"somebody else adds a finalizer at the same time": {
+			before: []func(*cluster){beforeNextWrite(addBackup)},
 			happen: []event{{0, nothing}},
 			want:   "kept by example.com/backup and schedule.rs/drain, with a Deployment of 2 replicas",
 		},
@@ -156,74 +156,74 @@ func TestLife(t *testing.T) {
 
 func TestDeletion(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"its Pods take 20 seconds to end": {
+		"the Pods take 20 seconds to terminate": {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}, {20 * time.Second, endPods}},
 			want:   "gone after 20s",
-			why:    "a Pod that is being deleted has been told to end, and is still at work",
+			why:    "a Pod that is being deleted is still running",
 		},
-		"its Pods end one after the other": {
+		"the Pods terminate one after the other": {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}, {10 * time.Second, endPod}, {30 * time.Second, endPod}},
 			want:   "gone after 30s",
 		},
-		"its Pods never end": {
+		"the Pods never terminate": {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}},
 			want:   "gone after 1m0s",
-			why:    "a node may be lost with all that ran there. Its Pods are never reported as ended, and no event says that time is up",
+			why:    "if a node is lost, its Pods are never reported as terminated, and the timeout causes no event",
 		},
-		"its Pods aren't told to end": {
+		"nobody deletes the Pods": {
 			before: []func(*cluster){reconcile, stopControllers},
 			happen: []event{{0, deleteTDSet}},
 			want:   "gone after 1m0s",
-			why:    "the controller manager may be away, and a TDSet that isn't let go keeps its namespace Terminating",
+			why:    "the controller manager may be down, and a TDSet with a finalizer keeps its namespace Terminating",
 		},
-		"the program restarts meanwhile": {
+		"the program restarts during the drain": {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}, {40 * time.Second, restart}},
 			want:   "gone after 1m0s",
-			why:    "what a program remembers is lost when it exits. The time of the deletion is in the TDSet",
+			why:    "a restart loses what the program remembers, but the time of the deletion is in the TDSet",
 		},
-		"the program was away until time was up": {
+		"the program is down until after the timeout": {
 			before: []func(*cluster){reconcile, deleteTDSet},
 			happen: []event{{2 * time.Minute, restart}},
 			want:   "gone after 2m0s",
-			why:    "time is up, even if nobody was there to see it",
+			why:    "the timeout counts from the deletion, even if the program wasn't running",
 		},
 		"the Deployment can't be scaled at first": {
 			before: []func(*cluster){reconcile, refuseDeployment},
 			happen: []event{{0, deleteTDSet}, {10 * time.Second, refuseNothing}, {30 * time.Second, endPods}},
 			want:   "gone after 30s",
 		},
-		"the Deployment can't be scaled for ten seconds, and no event says when it can": {
+		"the Deployment can't be scaled for ten seconds, and no event follows": {
 			before: []func(*cluster){reconcile, refuseDeployment, refuseUntil(10 * time.Second)},
 			happen: []event{{0, deleteTDSet}, {30 * time.Second, endPods}},
 			want:   "gone after 30s",
-			why:    "an error is tried again soon. A RequeueAfter in its place waits until time is up, and so do the Pods",
+			why:    "an error is retried soon, but a RequeueAfter in its place waits until the timeout",
 		},
-		"the Deployment can't be scaled": {
+		"the Deployment can never be scaled": {
 			before: []func(*cluster){reconcile, refuseDeployment},
 			happen: []event{{0, deleteTDSet}},
 			want:   "gone after 1m0s",
-			why:    "an error is tried again, and not forever: some webhook may refuse each change",
+			why:    "the retries end at the timeout, because a webhook may refuse every change",
 		},
-		"its Pods can't be listed": {
+		"the Pods can never be listed": {
 			before: []func(*cluster){reconcile, refuseList},
 			happen: []event{{0, deleteTDSet}},
 			want:   "gone after 1m0s",
-			why:    "an error isn't an answer: nobody knows whether a Pod is left, until time is up",
+			why:    "an error doesn't mean that no Pod is left, so wait until the timeout",
 		},
-		"it can't be let go at first": {
+		"the finalizer can't be removed at first": {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}, {10 * time.Second, refuseTDSet}, {20 * time.Second, endPods}, {30 * time.Second, refuseNothing}},
 			want:   "gone after 30s",
 		},
-		"it can't be let go for five seconds, and no event says when it can": {
+		"the finalizer can't be removed for five seconds, and no event follows": {
 			before: []func(*cluster){reconcile, refuseTDSet, refuseUntil(25 * time.Second)},
 			happen: []event{{0, deleteTDSet}, {20 * time.Second, endPods}},
 			want:   "gone after 25s",
-			why:    "who returns no error isn't called again, and the TDSet is never let go",
+			why:    "without an error there is no retry, so the finalizer is never removed",
 		},
 	} {
 		t.Run(sentence, test.run)
@@ -236,15 +236,15 @@ func TestTheDeploymentIsGone(t *testing.T) {
 			before: []func(*cluster){reconcile, deleteDeployment},
 			happen: []event{{0, deleteTDSet}, {20 * time.Second, endPods}},
 			want:   "gone after 20s",
-			why:    "there is nothing to scale: the Deployment's Pods end without that",
+			why:    "there is nothing to scale, because the Pods are deleted with the Deployment",
 		},
-		"while the Pods end": {
+		"while the Pods terminate": {
 			before: []func(*cluster){reconcile},
 			happen: []event{{0, deleteTDSet}, {5 * time.Second, deleteDeployment}, {20 * time.Second, endPods}},
 			want:   "gone after 20s",
 			why:    "deleting a namespace deletes everything in it, in any order",
 		},
-		"and so are the Pods": {
+		"and its Pods, too": {
 			before: []func(*cluster){reconcile, deleteDeployment, endPods},
 			happen: []event{{0, deleteTDSet}},
 			want:   "gone after 0s",
@@ -256,11 +256,11 @@ func TestTheDeploymentIsGone(t *testing.T) {
 
 func TestSomebodyElsesFinalizer(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"keeps it after ours": {
+		"remains after ours": {
 			before: []func(*cluster){addBackup, reconcile},
 			happen: []event{{0, deleteTDSet}, {20 * time.Second, endPods}, {30 * time.Second, nothing}},
-			want:   "kept by example.com/backup, let go by us after 20s, with a Deployment of 0 replicas",
-			why:    "the backup isn't done, and now it never will be",
+			want:   "kept by example.com/backup, our finalizer removed after 20s, with a Deployment of 0 replicas",
+			why:    "without its finalizer, the backup is never made",
 		},
 		"is removed before ours": {
 			before: []func(*cluster){addBackup, reconcile},
@@ -270,13 +270,13 @@ func TestSomebodyElsesFinalizer(t *testing.T) {
 		"is removed after ours": {
 			before: []func(*cluster){addBackup, reconcile},
 			happen: []event{{0, deleteTDSet}, {20 * time.Second, endPods}, {30 * time.Second, removeBackup}},
-			want:   "gone after 30s, let go by us after 20s",
+			want:   "gone after 30s, our finalizer removed after 20s",
 		},
 		"is the only one": {
 			before: []func(*cluster){addBackup},
 			happen: []event{{0, deleteTDSet}},
 			want:   "kept by example.com/backup",
-			why:    "the TDSet was deleted before we had seen it. Nothing was made for it, and nothing needs a drain",
+			why:    "the TDSet was deleted before Reconcile saw it, so it has no Deployment to drain",
 		},
 	} {
 		t.Run(sentence, test.run)
@@ -296,31 +296,31 @@ func (s scenario) run(t *testing.T) {
 			c.control()
 		}
 		c.began = time.Now()
-		again := never // when the key is requeued
-		for happen := s.happen; c.exists() && (again < never || len(happen) > 0); {
-			if len(happen) > 0 && happen[0].at <= again {
+		next := never // when the key is requeued
+		for happen := s.happen; c.exists() && (next < never || len(happen) > 0); {
+			if len(happen) > 0 && happen[0].at <= next {
 				time.Sleep(happen[0].at - c.since())
 				happen[0].does(c)
 				c.control()
 				happen = happen[1:]
 			} else {
-				time.Sleep(again - c.since())
+				time.Sleep(next - c.since())
 			}
 			if c.since() > 3*time.Minute {
 				break
 			}
-			again = c.call()
+			next = c.call()
 		}
 		if got := c.describe(); got != s.want {
 			t.Errorf("the TDSet is %s; want %s", got, s.want)
 		}
 		switch {
 		case c.lastErr != nil:
-			t.Errorf("each time it returns an error, so it comes again forever: %v", c.lastErr)
-		case c.said != nil && t.Failed():
-			t.Logf("the last error that it returned: %v", c.said)
+			t.Errorf("Reconcile returns an error each time, so it is retried forever: %v", c.lastErr)
+		case c.lastFailure != nil && t.Failed():
+			t.Logf("the last error of Reconcile: %v", c.lastFailure)
 		}
-		time.Sleep(time.Hour) // lets anything that it left running finish
+		time.Sleep(time.Hour) // lets any goroutine that Reconcile started finish
 	})
 }
 
@@ -329,21 +329,21 @@ const never = 1000 * time.Hour
 // cluster is an API server with one TDSet, and a Reconciler that works with it.
 type cluster struct {
 	*testing.T
-	server     client.WithWatch
-	name       client.ObjectKey // of the TDSet
-	reconciler *Reconciler
-	refuses    string          // the requests that the server refuses: TDSets, Deployments or lists
-	until      time.Duration   // when it stops refusing them; 0 means at refuseNothing
-	lastMoment func(*cluster)  // called once, right before the next write
-	stopped    bool            // whether the controllers of Deployments and ReplicaSets are
-	began      time.Time       // when the events began
-	calls      int             // number of calls of Reconcile
-	calling    bool            // whether a call is running
-	requests   int             // number of requests in this call
-	lastErr    error           // of the last call
-	said       error           // the last error that Reconcile returned
-	letGo      []time.Duration // when our finalizer was removed
-	complained map[string]bool
+	server      client.WithWatch
+	name        client.ObjectKey // of the TDSet
+	reconciler  *Reconciler
+	refuses     string          // the requests that the server refuses: TDSets, Deployments or lists
+	until       time.Duration   // when it stops refusing them; 0 means at refuseNothing
+	beforeWrite func(*cluster)  // called once, right before the next write
+	stopped     bool            // whether the controllers of Deployments and ReplicaSets are
+	began       time.Time       // when the events began
+	calls       int             // number of calls of Reconcile
+	calling     bool            // whether a call is running
+	requests    int             // number of requests in this call
+	lastErr     error           // of the last call
+	lastFailure error           // the last error that Reconcile returned, even if a later call succeeded
+	removed     []time.Duration // when our finalizer was removed
+	reported    map[string]bool // the formats of errorOnce
 }
 
 // clusters is the number of clusters so far. The TDSet has another name in each, so that a
@@ -362,7 +362,7 @@ func newCluster(t *testing.T) *cluster {
 		Spec:       schedulev1.TDSetSpec{Container: schedulev1.Container{Image: "crccheck/hello-world", Port: 8000}, DefaultReplica: 2},
 	}
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(tdset).Build()
-	c := &cluster{T: t, server: server, name: name, began: time.Now(), complained: map[string]bool{}}
+	c := &cluster{T: t, server: server, name: name, began: time.Now(), reported: map[string]bool{}}
 	restart(c)
 	return c
 }
@@ -402,8 +402,8 @@ var errRefused = apierrors.NewInternalError(errors.New("the disk is full"))
 // that hold at all times.
 func (c *cluster) write(verb string, object client.Object, do func() error) error {
 	c.count()
-	if happens := c.lastMoment; happens != nil {
-		c.lastMoment = nil
+	if happens := c.beforeWrite; happens != nil {
+		c.beforeWrite = nil
 		happens(c)
 	}
 	if _, isTDSet := object.(*schedulev1.TDSet); isTDSet && c.isRefused("TDSets") || !isTDSet && c.isRefused("Deployments") {
@@ -424,23 +424,23 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 	ours := slices.Contains(before.Finalizers, finalizer)
 	for _, removed := range without(before.Finalizers, after.Finalizers) {
 		if removed != finalizer {
-			c.complain("it removed %s, which is somebody else's", removed)
+			c.errorOnce("Reconcile removed %s, which is somebody else's finalizer", removed)
 			continue
 		}
-		c.letGo = append(c.letGo, c.since())
+		c.removed = append(c.removed, c.since())
 		if left := len(c.pods()); left > 0 && c.since() < drainTimeout {
-			c.complain("it let go, and %d Pods were still there", left)
+			c.errorOnce("Reconcile removed the finalizer, but %d Pods were left", left)
 		}
 	}
 	switch {
 	case replicas > replicasBefore && deleted && replicasBefore < 0:
-		c.complain("it made a Deployment for a TDSet that was being deleted")
+		c.errorOnce("Reconcile created a Deployment for a TDSet that was being deleted")
 	case replicas > replicasBefore && deleted:
-		c.complain("it scaled the Deployment of a TDSet that was being deleted from %d to %d", replicasBefore, replicas)
+		c.errorOnce("Reconcile scaled the Deployment of a TDSet that was being deleted from %d to %d", replicasBefore, replicas)
 	case replicas > replicasBefore && !ours:
-		c.complain("it made the Deployment of a TDSet that didn't have the finalizer")
+		c.errorOnce("Reconcile created the Deployment of a TDSet without the finalizer")
 	case deleted && !ours:
-		c.complain("it sent a write (%s %T) about a TDSet that was being deleted and didn't have our finalizer", verb, object)
+		c.errorOnce("Reconcile sent a write (%s %T) for a TDSet that was being deleted and didn't have our finalizer", verb, object)
 	}
 	return nil
 }
@@ -450,10 +450,10 @@ func (c *cluster) isRefused(what string) bool {
 	return c.refuses == what && (c.until == 0 || c.since() < c.until)
 }
 
-// complain reports something that should never happen, and when it did. It reports each only once.
-func (c *cluster) complain(format string, args ...any) {
-	if !c.complained[format] {
-		c.complained[format] = true
+// errorOnce reports a broken promise, and when it was broken. It reports each format only once.
+func (c *cluster) errorOnce(format string, args ...any) {
+	if !c.reported[format] {
+		c.reported[format] = true
 		c.Errorf("after %v "+format, append([]any{c.since()}, args...)...)
 	}
 }
@@ -466,11 +466,10 @@ func without(finalizers, others []string) []string {
 // count fails the test if a call never ends, or if something keeps running after a call.
 func (c *cluster) count() {
 	if !c.calling {
-		c.complain("something that Reconcile had left running asked the server: nobody knows of that, and it ends with the program. " +
-			"Return, and say when to come again")
+		c.errorOnce("a goroutine that Reconcile had started sent a request: a restart would lose it, so return a RequeueAfter instead")
 	}
 	if c.requests++; c.requests > 100 {
-		c.Fatal("one call of Reconcile asks the server again and again: return, and say when to come again")
+		c.Fatal("one call of Reconcile sent more than 100 requests: return a RequeueAfter instead")
 	}
 }
 
@@ -478,18 +477,18 @@ func (c *cluster) count() {
 func (c *cluster) call() time.Duration {
 	c.requests = 0
 	if c.calls++; c.calls > 1000 {
-		c.Fatalf("after %v Reconcile has come 1000 times: it asks for far too short a pause", c.since())
+		c.Fatalf("after %v Reconcile has been called 1000 times: its RequeueAfter is too short", c.since())
 	}
 	start := c.since()
 	result, err := c.reconcile()
 	if took := c.since() - start; took > 0 {
-		c.complain("Reconcile had waited for %v: meanwhile its worker does nothing else. Return, and say when to come again", took)
+		c.errorOnce("Reconcile waited for %v, which blocks its worker: return a RequeueAfter instead", took)
 	}
 	c.control()
 	c.lastErr = err
 	switch {
 	case err != nil:
-		c.said = err
+		c.lastFailure = err
 		return c.since() + time.Second
 	case result.RequeueAfter > 0:
 		return c.since() + result.RequeueAfter
@@ -502,7 +501,7 @@ func (c *cluster) reconcile() (result ctrl.Result, err error) {
 	defer func() {
 		c.calling = false
 		if found := recover(); found != nil {
-			err = fmt.Errorf("it panicked: %v, at %s", found, regexp.MustCompile(`\bexercise\.go:\d+`).FindString(string(debug.Stack())))
+			err = fmt.Errorf("panic: %v, at %s", found, regexp.MustCompile(`\bexercise\.go:\d+`).FindString(string(debug.Stack())))
 		}
 	}()
 	c.calling = true
@@ -510,8 +509,8 @@ func (c *cluster) reconcile() (result ctrl.Result, err error) {
 }
 
 // control plays the controllers of Deployments and ReplicaSets, and the garbage collector. It
-// creates as many Pods as the Deployment asks for, and tells the others to stop, which takes them
-// some time.
+// creates as many Pods as the Deployment asks for, and deletes the others, which takes them some
+// time to terminate.
 func (c *cluster) control() {
 	if c.stopped {
 		return
@@ -522,7 +521,7 @@ func (c *cluster) control() {
 			Namespace:  c.name.Namespace,
 			Name:       fmt.Sprintf("%s-%d", c.name.Name, i),
 			Labels:     labelsOf(c.tdset()),
-			Finalizers: []string{"example.com/still-at-work"},
+			Finalizers: []string{"example.com/still-running"},
 		}}))
 	}
 	for i := want; i < len(pods); i++ {
@@ -558,15 +557,15 @@ func (c *cluster) pods() []corev1.Pod {
 	return pods.Items
 }
 
-// describe says in words what has become of the TDSet.
+// describe returns the state of the TDSet in words.
 func (c *cluster) describe() string {
 	tdset := c.tdset()
 	words := fmt.Sprintf("gone after %v", c.since())
 	if tdset.Name != "" {
-		words = "kept by " + cmp.Or(strings.Join(slices.Sorted(slices.Values(tdset.Finalizers)), " and "), "nobody")
+		words = "kept by " + cmp.Or(strings.Join(slices.Sorted(slices.Values(tdset.Finalizers)), " and "), "no finalizer")
 	}
-	if len(c.letGo) > 0 && (tdset.Name != "" || c.letGo[0] != c.since()) {
-		words += fmt.Sprintf(", let go by us after %v", c.letGo[0])
+	if len(c.removed) > 0 && (tdset.Name != "" || c.removed[0] != c.since()) {
+		words += fmt.Sprintf(", our finalizer removed after %v", c.removed[0])
 	}
 	if replicas := c.replicas(); tdset.Name != "" && replicas >= 0 {
 		words += fmt.Sprintf(", with a Deployment of %d replicas", replicas)
@@ -603,8 +602,8 @@ func refuseUntil(end time.Duration) func(*cluster) {
 	return func(c *cluster) { c.until = end }
 }
 
-func atTheLastMoment(step func(*cluster)) func(*cluster) {
-	return func(c *cluster) { c.lastMoment = step }
+func beforeNextWrite(step func(*cluster)) func(*cluster) {
+	return func(c *cluster) { c.beforeWrite = step }
 }
 
 func deleteTDSet(c *cluster) { c.must(c.server.Delete(c.Context(), c.tdset())) }
@@ -614,7 +613,7 @@ func deleteDeployment(c *cluster) {
 	c.must(client.IgnoreNotFound(c.server.Delete(c.Context(), deployment)))
 }
 
-// endPod ends one Pod that was told to stop, and endPods ends all of them.
+// endPod terminates one Pod that is being deleted, and endPods terminates all of them.
 func endPod(c *cluster)  { c.end(1) }
 func endPods(c *cluster) { c.end(len(c.pods())) }
 

@@ -52,7 +52,7 @@ func (r *Reconciler) scale(ctx context.Context, tdset *schedulev1.TDSet, replica
 }
 
 // pods returns the Pods of tdset that still exist. Those that are being deleted (DeletionTimestamp)
-// have been told to stop, but they are still at work: a server finishes its open requests.
+// have been told to stop, but they are still running: a server finishes its open requests.
 func (r *Reconciler) pods(ctx context.Context, tdset *schedulev1.TDSet) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := r.List(ctx, &pods, client.InNamespace(tdset.Namespace), client.MatchingLabels(labelsOf(tdset)))

@@ -74,7 +74,7 @@ func (r *Reconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet) (ctr
 	}
 	controllerutil.RemoveFinalizer(tdset, finalizer)
 	if err := r.Update(ctx, tdset); err != nil {
-		return ctrl.Result{}, fmt.Errorf("let go: %w", err)
+		return ctrl.Result{}, fmt.Errorf("remove the finalizer: %w", err)
 	}
 	return ctrl.Result{}, nil
 }

@@ -10,50 +10,50 @@
 // fails: TestLint
 // says: use base unit "seconds" instead of "minutes"
 //
-// fails: TestNumbers/it has just been reconciled
+// fails: TestNumbers/a TDSet that has just been reconciled
 // says: +tdset_until_next_transition_seconds{name="web",namespace="default"} 18000
 //
-// fails: TestNumbers/it was reconciled three hours ago
+// fails: TestNumbers/a TDSet that was reconciled three hours ago
 // says: +tdset_until_next_transition_seconds{name="web",namespace="default"} 7200
 //
-// fails: TestNumbers/it was reconciled a quarter of a second ago
+// fails: TestNumbers/a TDSet that was reconciled a quarter of a second ago
 // says: +tdset_until_next_transition_seconds{name="web",namespace="default"} 17999.75
 //
-// fails: TestNumbers/it isn't available since an hour before it was reconciled
+// fails: TestNumbers/a TDSet that hasn't been available since 11:00
 // says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 7200
 //
-// fails: TestNumbers/it is degraded since eight, and progressing since eleven
+// fails: TestNumbers/a TDSet that has been degraded since 8:00, and progressing since 11:00
 // says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 14400
 //
-// fails: TestNumbers/its transition was ten minutes ago, and the controller hangs
+// fails: TestNumbers/a transition ten minutes ago, for which Reconcile wasn't called
 // says: -tdset_untilNextTransition_minutes{activeWindow="9-17",name="web"} 300
 //
-// fails: TestNumbers/it is half a minute old, and nobody has looked at it
+// fails: TestNumbers/a new TDSet that hasn't been reconciled
 // says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 30
 //
-// fails: TestNumbers/its schedule never changes
+// fails: TestNumbers/a schedule that never changes
 // says: -tdset_not_as_scheduled_gauge{name="web",since="2026-01-05T12:00:00Z"} 0
 //
-// fails: TestNumbers/its zone isn't known
+// fails: TestNumbers/an unknown time zone
 // says: +tdset_not_as_scheduled_seconds{name="web",namespace="default"} 3600
 //
-// fails: TestNumbers/two have the same name, in two namespaces
+// fails: TestNumbers/two TDSets with the same name in different namespaces
 // says: +tdset_not_as_scheduled_seconds{name="web",namespace="test"} 3600
 //
-// fails: TestNumbers/it is being deleted
+// fails: TestNumbers/a TDSet that is being deleted
 // says: -tdset_untilNextTransition_minutes{activeWindow="9-17",name="web"} 300
 //
-// fails: TestNumbers/it is gone
+// fails: TestNumbers/a TDSet that has been deleted
 // says: -tdset_untilNextTransition_minutes{activeWindow="9-17",name="web"} 300
 //
 // fails: TestCardinality
-// says: in a week, 2 TDSets made 342 series, want 2 each
+// says: in a week, 2 TDSets have 342 series, want 2 each
 //
-// fails: TestScrape/the cache hasn't been filled yet
-// says: there are 200 series of TDSets, want 0
+// fails: TestScrape/the cache hasn't synced yet
+// says: got 200 series of TDSets, want 0
 //
 // fails: TestScrape/the cache hasn't been started yet
-// says: there are 200 series of TDSets, want 0
+// says: got 200 series of TDSets, want 0
 
 package metric
 
@@ -99,7 +99,7 @@ func TestMain(m *testing.M) {
 func TestLint(t *testing.T) {
 	p := newProgram(t, noon, aTDSet("web"))
 	if len(p.scrape()) == 0 {
-		t.Error("there is nothing to lint: no series")
+		t.Error("there are no series to lint")
 	}
 	problems, err := testutil.GatherAndLint(p.registry)
 	noError(t, err)
@@ -121,72 +121,72 @@ func TestNumbers(t *testing.T) {
 		notAsScheduled map[string]float64
 		why            string
 	}{
-		"it has just been reconciled": {
+		"a TDSet that has just been reconciled": {
 			tdsets:         tdsets(aTDSet("web")),
 			untilNext:      map[string]float64{"default/web": 18000},
 			notAsScheduled: map[string]float64{"default/web": 0},
 		},
-		"it was reconciled three hours ago": {
+		"a TDSet that was reconciled three hours ago": {
 			tdsets:         tdsets(aTDSet("web")),
 			later:          3 * time.Hour,
 			untilNext:      map[string]float64{"default/web": 7200},
 			notAsScheduled: map[string]float64{"default/web": 0},
-			why:            "until 17:00 nothing brings Reconcile here again, and all that time somebody looks at this number",
+			why:            "Reconcile isn't called again before 17:00, so compute the number at each scrape",
 		},
-		"it was reconciled a quarter of a second ago": {
+		"a TDSet that was reconciled a quarter of a second ago": {
 			tdsets:         tdsets(aTDSet("web")),
 			later:          250 * time.Millisecond,
 			untilNext:      map[string]float64{"default/web": 17999.75},
 			notAsScheduled: map[string]float64{"default/web": 0},
 		},
-		"it isn't available since an hour before it was reconciled": {
+		"a TDSet that hasn't been available since 11:00": {
 			tdsets:         tdsets(aTDSet("web", since(11, "Available", metav1.ConditionFalse))),
 			later:          time.Hour,
 			untilNext:      map[string]float64{"default/web": 14400},
 			notAsScheduled: map[string]float64{"default/web": 7200},
 		},
-		"it is degraded since eight, and progressing since eleven": {
+		"a TDSet that has been degraded since 8:00, and progressing since 11:00": {
 			tdsets:         tdsets(aTDSet("web", since(8, "Degraded", metav1.ConditionTrue), since(11, "Progressing", metav1.ConditionTrue))),
 			untilNext:      map[string]float64{"default/web": 18000},
 			notAsScheduled: map[string]float64{"default/web": 14400},
 		},
-		"its transition was ten minutes ago, and the controller hangs": {
+		"a transition ten minutes ago, for which Reconcile wasn't called": {
 			tdsets:         tdsets(aTDSet("web")),
 			later:          5*time.Hour + 10*time.Minute,
 			untilNext:      map[string]float64{"default/web": 13800},
 			notAsScheduled: map[string]float64{"default/web": 600},
-			why:            "the schedule goes on even if nobody follows it: the next transition is the one at 21:00",
+			why:            "the schedule goes on even if the controller hangs, so the next transition is the one at 21:00",
 		},
-		"it is half a minute old, and nobody has looked at it": {
+		"a new TDSet that hasn't been reconciled": {
 			tdsets:         tdsets(aTDSet("web", isNew)),
 			later:          30 * time.Second,
 			untilNext:      map[string]float64{"default/web": 17970},
 			notAsScheduled: map[string]float64{"default/web": 30},
 		},
-		"its schedule never changes": {
+		"a schedule that never changes": {
 			tdsets:         tdsets(aTDSet("web", allDay)),
 			notAsScheduled: map[string]float64{"default/web": 0},
-			why:            "there is no next transition: 0 would say that it is now, and -1 that it is over",
+			why:            "there is no next transition: 0 would mean now, and -1 would mean a second ago",
 		},
-		"its zone isn't known": {
+		"an unknown time zone": {
 			tdsets:         tdsets(aTDSet("web", nowhere, since(11, "Degraded", metav1.ConditionTrue))),
 			notAsScheduled: map[string]float64{"default/web": 3600},
-			why:            "there is no telling when the next transition is",
+			why:            "without a time zone, the next transition is unknown",
 		},
-		"two have the same name, in two namespaces": {
+		"two TDSets with the same name in different namespaces": {
 			tdsets:         tdsets(aTDSet("web"), aTDSet("web", in("test"), since(11, "Available", metav1.ConditionFalse))),
 			untilNext:      map[string]float64{"default/web": 18000, "test/web": 18000},
 			notAsScheduled: map[string]float64{"default/web": 0, "test/web": 3600},
 		},
-		"it is being deleted": {
+		"a TDSet that is being deleted": {
 			tdsets: tdsets(aTDSet("web", terminating)),
 		},
-		"it is gone": {
+		"a TDSet that has been deleted": {
 			tdsets: tdsets(aTDSet("web")),
 			gone:   true,
-			why:    "nobody can fix an alert about something that is gone",
+			why:    "nobody can fix an alert about a TDSet that no longer exists",
 		},
-		"there is none": {},
+		"no TDSets": {},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			p := newProgram(t, noon, test.tdsets...)
@@ -199,7 +199,7 @@ func TestNumbers(t *testing.T) {
 			want := page("tdset_until_next_transition_seconds", helpUntilNext, test.untilNext) +
 				page("tdset_not_as_scheduled_seconds", helpNotAsScheduled, test.notAsScheduled)
 			if err := testutil.GatherAndCompare(p.registry, strings.NewReader(want)); err != nil {
-				t.Errorf("a line with - is in the scrape and shouldn't be, one with + isn't and should:\n%v", strings.TrimSpace(err.Error()))
+				t.Errorf("the scrape differs (-got +want):\n%v", strings.TrimSpace(err.Error()))
 				if test.why != "" {
 					t.Log("Why: " + test.why)
 				}
@@ -223,18 +223,18 @@ func TestCardinality(t *testing.T) {
 	}
 	if len(seen) != 4 {
 		all := slices.Sorted(maps.Keys(seen))
-		t.Errorf("in a week, 2 TDSets made %d series, want 2 each. Some of them:\n%s", len(all), strings.Join(all[:min(8, len(all))], "\n"))
+		t.Errorf("in a week, 2 TDSets have %d series, want 2 each. Some of them:\n%s", len(all), strings.Join(all[:min(8, len(all))], "\n"))
 	}
 }
 
 func TestScrape(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		cache func(ctx context.Context) error // what the cache does before it answers
-		want  int                             // how many series a hundred TDSets have
+		beforeRead func(ctx context.Context) error
+		want       int // how many series a hundred TDSets have
 	}{
-		"the cache has them": {want: 200},
-		"the cache hasn't been filled yet": {
-			cache: func(ctx context.Context) error {
+		"the cache has synced": {want: 200},
+		"the cache hasn't synced yet": {
+			beforeRead: func(ctx context.Context) error {
 				select {
 				case <-ctx.Done():
 					return errors.New("failed waiting for *schedulev1.TDSet Informer to sync")
@@ -244,33 +244,33 @@ func TestScrape(t *testing.T) {
 			},
 		},
 		"the cache hasn't been started yet": {
-			cache: func(context.Context) error { return errors.New("the cache is not started, can not read objects") },
+			beforeRead: func(context.Context) error { return errors.New("the cache is not started, can not read objects") },
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newProgram(t, noon, many(100)...)
 				p.registry.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "other_total", Help: "Somebody else's."}))
-				p.scrape() // an earlier scrape, which the cache answered
-				p.asked.Store(0)
-				p.busy = test.cache
+				p.scrape() // an earlier scrape, which succeeded
+				p.reads.Store(0)
+				p.beforeRead = test.beforeRead
 
 				began := time.Now() // in this bubble, time passes only while all goroutines wait
 				series := p.scrape()
 				if took := time.Since(began); took > 5*time.Second {
-					t.Errorf("the scrape took %v: Prometheus has given up by then, and has no metrics of this program at all", took)
+					t.Errorf("the scrape took %v, want at most 5s: if Prometheus times out, it gets none of the program's metrics", took)
 				}
 				count := len(slices.DeleteFunc(series, func(name string) bool { return !strings.HasPrefix(name, "tdset_") }))
 				if count != test.want {
-					t.Errorf("there are %d series of TDSets, want %d", count, test.want)
+					t.Errorf("got %d series of TDSets, want %d", count, test.want)
 				}
-				if asked := p.asked.Load(); asked > 1 {
-					t.Errorf("one scrape asked the cache %d times, want once at most", asked)
+				if reads := p.reads.Load(); reads > 1 {
+					t.Errorf("one scrape read the cache %d times, want at most once", reads)
 				}
-				if p.owes.Load() > 0 {
-					t.Error("the scrape is over, and something that it left running waits for the cache: each scrape leaves one more")
+				if p.pending.Load() > 0 {
+					t.Error("after the scrape, a goroutine still waits for the cache: each scrape would leak another one")
 				}
-				time.Sleep(2 * time.Hour) // lets anything that was left running finish
+				time.Sleep(2 * time.Hour) // lets any goroutine that is still running finish
 			})
 		})
 	}
@@ -278,21 +278,21 @@ func TestScrape(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	p := newProgram(t, noon)
-	if p.asked.Load() > 0 {
-		t.Error("it asked the cache while it was registered: the manager isn't running then, and an answer may never come")
+	if p.reads.Load() > 0 {
+		t.Error("Describe read the cache, want no reads: the manager isn't running yet, so the read may never return")
 	}
 	descs := make(chan *prometheus.Desc)
 	go func() {
 		defer close(descs)
 		p.collector.Describe(descs)
 	}()
-	said := map[string]bool{}
+	described := map[string]bool{}
 	for desc := range descs {
-		said[desc.String()] = true
+		described[desc.String()] = true
 	}
-	if len(said) != 2 {
-		t.Errorf("before there is a TDSet, it says %d metrics, want 2: the registry can't tell whether somebody else has their names",
-			len(said))
+	if len(described) != 2 {
+		t.Errorf("without TDSets, Describe sent %d metrics, want 2, so that the registry can detect duplicate names",
+			len(described))
 	}
 }
 
@@ -304,9 +304,9 @@ type program struct {
 	collector prometheus.Collector
 	registry  *prometheus.Registry
 
-	asked atomic.Int32                // how often the cache was asked
-	owes  atomic.Int32                // how many of its answers are still to come
-	busy  func(context.Context) error // what the cache does before it answers; may be nil
+	reads      atomic.Int32                // number of reads of the cache
+	pending    atomic.Int32                // number of reads that haven't returned
+	beforeRead func(context.Context) error // called before each read; may be nil
 }
 
 func newProgram(t *testing.T, now time.Time, tdsets ...*schedulev1.TDSet) *program {
@@ -320,33 +320,33 @@ func newProgram(t *testing.T, now time.Time, tdsets ...*schedulev1.TDSet) *progr
 	p := &program{T: t, api: server, clock: clocktesting.NewFakeClock(now), registry: prometheus.NewPedanticRegistry()}
 	p.collector = NewCollector(interceptor.NewClient(server, interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-			if err := p.answer(ctx); err != nil {
+			if err := p.read(ctx); err != nil {
 				return err
 			}
 			return server.Get(ctx, key, into, opts...)
 		},
 		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
-			if err := p.answer(ctx); err != nil {
+			if err := p.read(ctx); err != nil {
 				return err
 			}
 			return server.List(ctx, into, opts...)
 		},
 	}), p.clock)
 	if err := p.registry.Register(p.collector); err != nil {
-		t.Fatalf("it can't be registered: %v", err)
+		t.Fatalf("the collector can't be registered: %v", err)
 	}
 	p.observe(tdsets...)
 	return p
 }
 
-func (p *program) answer(ctx context.Context) error {
-	p.asked.Add(1)
-	if p.busy == nil {
+func (p *program) read(ctx context.Context) error {
+	p.reads.Add(1)
+	if p.beforeRead == nil {
 		return nil
 	}
-	p.owes.Add(1)
-	defer p.owes.Add(-1)
-	return p.busy(ctx)
+	p.pending.Add(1)
+	defer p.pending.Add(-1)
+	return p.beforeRead(ctx)
 }
 
 // scrape returns the series, without their values.
@@ -354,7 +354,7 @@ func (p *program) scrape() (all []string) {
 	p.Helper()
 	families, err := p.registry.Gather()
 	if err != nil {
-		p.Fatalf("the scrape fails, and Prometheus gets none of the program's metrics: %s", inShort(err))
+		p.Fatalf("the scrape failed, so Prometheus gets none of the program's metrics: %s", inShort(err))
 	}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {

@@ -13,20 +13,19 @@ import (
 )
 
 const (
-	helpUntilNext      = "Time until another window of the TDSet's schedule will be active, or none any more."
-	helpNotAsScheduled = "For how long the TDSet isn't as its schedule wants it: 0 if it is."
+	helpUntilNext      = "Time until the active window of the TDSet changes."
+	helpNotAsScheduled = "Time since the TDSet last matched its schedule, or 0 if it matches now."
 )
 
-// asScheduled has the conditions of a TDSet that is as its schedule wants it.
+// asScheduled has the conditions of a TDSet that matches its schedule.
 var asScheduled = map[string]metav1.ConditionStatus{
 	"Available":   metav1.ConditionTrue,
 	"Progressing": metav1.ConditionFalse,
 	"Degraded":    metav1.ConditionFalse,
 }
 
-// notAsScheduledSince returns since when tdset hasn't been as its schedule wants it, according to
-// its conditions, or since its creation if it has none yet. If it is as scheduled, it returns the
-// zero time.
+// notAsScheduledSince returns since when tdset hasn't matched its schedule: according to its
+// conditions, or since its creation if it has none yet. If it matches, it returns the zero time.
 //
 // Conditions say what was true when they were written. If the controller hangs, they may say
 // forever that all is well. But then the transition that it has announced never happens. So once

@@ -16,9 +16,9 @@ import (
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
-// patience is how long a scrape waits for the cache. By default, Prometheus waits 10 seconds for
-// the whole response.
-const patience = 2 * time.Second
+// scrapeTimeout is how long a scrape waits for the cache. By default, Prometheus waits 10 seconds
+// for the whole response.
+const scrapeTimeout = 2 * time.Second
 
 // Collector has two metrics of each TDSet for Prometheus. They are right at the time of the scrape,
 // no matter how long ago Reconcile was called:
@@ -68,13 +68,13 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 // Collect sends the metrics of every TDSet. It keeps nothing from one scrape to the next, so
 // nothing goes stale, and two scrapes can run at once.
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	var tdsets schedulev1.TDSetList
 	if err := c.cache.List(ctx, &tdsets); err != nil {
 		// A prometheus.NewInvalidMetric would report it too, but turn the whole response into an
 		// error 500.
-		ctrl.Log.Error(err, "There are no numbers of TDSets in this scrape")
+		ctrl.Log.Error(err, "Omitting the metrics of TDSets from this scrape")
 		return
 	}
 	now := c.clock.Now()
