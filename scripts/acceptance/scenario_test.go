@@ -85,7 +85,7 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	}
 	s.grant()
 	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.home, s.kubeconfig))
+	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.home, program.ServiceAccount, s.kubeconfig))
 	return s
 }
 

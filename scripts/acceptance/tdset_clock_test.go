@@ -34,14 +34,14 @@ func (s *scenario) startAt(now time.Time) *scenario {
 		return s
 	}
 	s.began = time.Now()
-	ahead := now.Sub(s.began).Truncate(time.Second)
+	by := now.Sub(s.began).Truncate(time.Second)
 	if now.After(s.began) {
-		ahead += time.Second
+		by += time.Second
 	}
-	s.as = s.began.Add(ahead)
+	s.as = s.began.Add(by)
 	s.zones = map[string][]zones.Change{}
 	for _, name := range zonesOfTests {
-		changes, err := zones.Ahead(name, ahead, s.began)
+		changes, err := ahead(name, by, s.began)
 		s.must(err)
 		s.zones[name] = changes
 	}

@@ -69,7 +69,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 		return nil, err
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := p.WriteKubeconfig(ctx, client, config, kubeconfig); err != nil {
+	if err := program.WriteKubeconfig(ctx, client, config, p.Namespace, p.ServiceAccount, kubeconfig); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &prepared{c, config, k, binary, dir, kubeconfig}, nil

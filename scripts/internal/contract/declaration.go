@@ -30,7 +30,8 @@ type Contract struct {
 	// notHeld says, by chapter number and the name of a promise or fault, why that isn't held;
 	// notTested, why nobody asks. All that isn't named in either is held.
 	notHeld, notTested map[string]map[string]string
-	// provided says in the same way on which condition a promise or fault is held, or thanks to what.
+	// provided says in the same way on which condition a promise or fault is held, or thanks to
+	// what.
 	provided map[string]map[string]string
 }
 
@@ -44,7 +45,8 @@ func Of(kind string) Contract {
 // events is true of every recorder: 03's recorder_test.go shows it.
 const events = "except for Events, because client-go doesn't retry an Event that the API server has rejected"
 
-// tooMany is true of every client of client-go. The matrix notes it for chapter 02, where nothing else retries.
+// tooMany is true of every client of client-go. The matrix notes it for chapter 02, where nothing
+// else retries.
 const tooMany = "because client-go itself retries a request that is answered 429"
 
 func foos() Contract {
@@ -145,17 +147,20 @@ func WhyNotHeld(chapter chapters.Chapter, fault string) string {
 	return Of(chapter.Kind()).WhyNotHeld(chapter, fault)
 }
 
-// Images are what the tests' Pods run. Where containers are real, the node has to have them: any program will do that answers HTTP on
-// ports 80 and 8000 with its Pod's name, and that bears with another of its kind in its Pod. Images whose names have "broken" in
-// them aren't here: nobody is to have those.
+// Images are what the tests' Pods run. Where containers are real, the node has to have them: any
+// program will do that answers HTTP on ports 80 and 8000 with its Pod's name, and that bears with
+// another of its kind in its Pod. Images whose names have "broken" in them aren't here: nobody is
+// to have those.
 func Images() []string {
 	return []string{"nginx:latest", "example.com/app:1", "example.com/app:2", "example.com/someone-elses:1", "example.com/sidecar:1"}
 }
 
-// Image is that of a program which is to run in the cluster, unless TEST_IMAGES names another: FROM scratch, with the program alone.
+// Image is that of a program which is to run in the cluster, unless TEST_IMAGES names another: FROM
+// scratch, with the program alone.
 func Image(p program.Program) string { return p.Name + ":in-cluster" }
 
-// AtOnce is how many tests may run at a time where containers are real: the one node holds 110 Pods, and a test has a dozen.
+// AtOnce is how many tests may run at a time where containers are real: the one node holds 110
+// Pods, and a test has a dozen.
 const AtOnce = 4
 
 // The names of what is left out that is no fault.
@@ -164,8 +169,8 @@ const (
 	URLWebhooks = "webhooks at a URL"
 )
 
-// LeftOut says what isn't asked where containers are real, and why: faults by their names, and else in words. inCluster is about
-// programs that run there themselves.
+// LeftOut says what isn't asked where containers are real, and why: faults by their names, and else
+// in words. inCluster is about programs that run there themselves.
 func LeftOut(inCluster bool) map[string]string {
 	left := map[string]string{
 		ManyPods:    "the one node only has room for 110 Pods",

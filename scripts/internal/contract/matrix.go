@@ -68,7 +68,8 @@ those of chapters 03 to 07 in Pods. It adds tests that need containers, and leav
 	fmt.Fprintf(text, "- %s for programs in Pods, because %s.\n", strings.Join(proxied, ", "), inside[proxied[0]])
 }
 
-// write writes the contract's table, a line for each of rows, and below it the reasons for each cell that doesn't say yes.
+// write writes the contract's table, a line for each of rows, and below it the reasons for each
+// cell that doesn't say yes.
 func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chapter) {
 	judged := slices.DeleteFunc(slices.Clone(all), func(chapter chapters.Chapter) bool { return !c.Judges(chapter) })
 	head := []string{"fault"}

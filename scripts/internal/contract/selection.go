@@ -58,7 +58,8 @@ func (c Contract) Tests(chapter chapters.Chapter, these ...Named) bool {
 	})
 }
 
-// Pattern is what go test -run takes to run just the tests of these promises and faults for a chapter.
+// Pattern is what go test -run takes to run just the tests of these promises and faults for a
+// chapter.
 func Pattern(chapter chapters.Chapter, wanted []Named) string {
 	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names(wanted), "|"))
 }

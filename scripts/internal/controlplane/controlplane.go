@@ -1,5 +1,5 @@
-// Package controlplane builds the programs that a cluster consists of, etcd to kubectl, from the module in
-// scripts/controlplane. It leaves running them to package cluster.
+// Package controlplane builds a cluster's programs, from etcd to kubectl, from the module in
+// scripts/controlplane. Package cluster runs them.
 package controlplane
 
 import (
@@ -24,7 +24,7 @@ type Component struct {
 	Package string // what it is built from
 }
 
-// output is the name that go build gives the binary: the package's last element, but for a major version.
+// output is the binary's name from go build: the package's last element without a major version.
 func (c Component) output() string {
 	if c.Name == "etcd" {
 		return "server"
@@ -44,14 +44,14 @@ func Components() []Component {
 	}
 }
 
-// Platform is what a program runs on, by Go's names, such as linux and arm64. The zero Platform is this machine.
+// Platform is an operating system and architecture, such as linux and arm64. The zero Platform is
+// this machine's.
 type Platform struct {
 	OS, Arch string
 }
 
 func (p Platform) String() string { return p.OS + "/" + p.Arch }
 
-// Environment is what makes go build for the platform: nothing, for this machine.
 func (p Platform) Environment() []string {
 	if p == (Platform{}) {
 		return nil
@@ -63,14 +63,14 @@ type Builder struct {
 	State  string // .workshop, whose lock is held during a build
 	Module string // the folder whose go.mod pins everything
 	Bin    string // where the binaries and their stamps go
-	Log    string // everything that go said during the last build
-	// Platform is what the components are for. A stamp doesn't tell: each platform has a Bin of its own.
+	Log    string // go's output during the last build
+	// Platform is the components' platform. Stamps don't contain it, so each platform has its own
+	// Bin.
 	Platform Platform
-	// Only is the name of the one component that is needed; "": all are.
+	// Only is the name of the only component needed, or "" for all.
 	Only string
 }
 
-// New returns the builder for the repository at root.
 func New(root string) *Builder {
 	state := filepath.Join(root, ".workshop")
 	return &Builder{
@@ -81,7 +81,8 @@ func New(root string) *Builder {
 	}
 }
 
-// Missing lists what isn't built yet, or was built for another go.mod or with other flags.
+// Missing returns the components that aren't built, or were built for another go.mod or with other
+// flags.
 func (b *Builder) Missing() ([]Component, error) {
 	want, err := b.Stamp()
 	if err != nil {
@@ -92,12 +93,12 @@ func (b *Builder) Missing() ([]Component, error) {
 	}), nil
 }
 
-// Stamp returns what the stamp beside each binary should contain: its go.mod and build flags. A
-// build writes the stamp last, so the next build repeats a component that was interrupted.
+// Stamp returns the content of the stamps of current binaries: a hash of go.mod and the build
+// flags. A build writes the stamp last, so the next build repeats a component that was interrupted.
 func (b *Builder) Stamp() (string, error) {
 	data, err := os.ReadFile(filepath.Join(b.Module, "go.mod"))
 	if err != nil {
-		return "", fmt.Errorf("reading what the control plane is built from: %w", err)
+		return "", fmt.Errorf("read the control plane's go.mod: %w", err)
 	}
 	flags, err := b.linkerFlags()
 	if err != nil {
@@ -122,7 +123,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// keep puts a freshly built binary in its place. A process that runs the old one isn't disturbed.
+// keep moves a new binary into place. A process that runs the old one isn't disturbed.
 func (b *Builder) keep(c Component, built, stamp string) error {
 	if err := os.Rename(built, b.binary(c)); err != nil {
 		return err
@@ -132,22 +133,23 @@ func (b *Builder) keep(c Component, built, stamp string) error {
 
 const gib = 1 << 30
 
-// What a first build takes, in bytes (3.4 GiB of cache, 0.6 of programs), on the disk of Go's build cache and on that of
-// .workshop, with some room for a cluster. Where both are one disk, the first number is enough.
+// The disk space for a first build, in bytes (3.4 GiB of cache, 0.6 of programs), in Go's build
+// cache and in .workshop, with some room for a cluster. If both are on one disk, the first number
+// is enough.
 const (
 	NeededForCache  = 5 * gib
 	NeededForBinary = 1 * gib
 )
 
-// checkDisk looks before the build whether it will fit: to fail after minutes would be worse.
+// checkDisk fails early if there isn't enough disk space for the build.
 func (b *Builder) checkDisk(ctx context.Context, missing int) error {
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
-		return fmt.Errorf("asking go for its build cache: %w", err)
+		return fmt.Errorf("go env GOCACHE: %w", err)
 	}
 	needed := uint64(NeededForCache)
 	if missing < len(Components()) {
-		needed = NeededForBinary // components share most packages: the bulk is compiled
+		needed = NeededForBinary // most packages are shared, and compiled already
 	}
 	return errors.Join(
 		CheckFree(strings.TrimSpace(string(cache)), needed, "to build the control plane", Elsewhere),
@@ -155,10 +157,10 @@ func (b *Builder) checkDisk(ctx context.Context, missing int) error {
 	)
 }
 
-// Elsewhere is the advice to move a build to another disk.
+// Elsewhere is advice for moving a build to another disk.
 const Elsewhere = "set GOCACHE to a folder on a disk that has more, or copy the repository to one"
 
-// CheckFree returns an error if the disk of dir has too little left, and says what else to do.
+// CheckFree returns an error with advice if the disk of dir has too little space left.
 func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
 	free, err := freeDisk(dir)
 	if err != nil || free >= needed {
@@ -168,7 +170,7 @@ func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
 		ToDo("free some space, or %s", elsewhere)
 }
 
-// freeDisk returns how many bytes are free below dir, which need not exist yet.
+// freeDisk returns the free bytes on the disk of dir, which need not exist yet.
 func freeDisk(dir string) (uint64, error) {
 	for {
 		usage, err := disk.Usage(dir)

@@ -125,7 +125,7 @@ func (d *Demo) startProgram(ctx context.Context, env func(root string) []string)
 		return nil, "", err
 	}
 	kubeconfig := filepath.Join(state, "demo.kubeconfig")
-	if err := program.WriteKubeconfig(ctx, d.client, d.config, d.namespace, kubeconfig); err != nil {
+	if err := program.WriteKubeconfig(ctx, d.client, d.config, d.namespace, program.ServiceAccount, kubeconfig); err != nil {
 		return nil, "", err
 	}
 	logFile = filepath.Join(state, "logs", "demo-"+d.Chapter.Name+".log")

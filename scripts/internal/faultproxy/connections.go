@@ -12,7 +12,6 @@ import (
 	"sync"
 )
 
-// connections are the open connections of one side.
 type connections struct {
 	mutex  sync.Mutex
 	open   map[*connection]struct{}
@@ -61,7 +60,6 @@ func (c *connections) dial(ctx context.Context, network, address string) (net.Co
 	return c.add(plain), nil
 }
 
-// listener returns a listener whose connections are in the set.
 func (c *connections) listener(plain net.Listener) net.Listener { return accepting{plain, c} }
 
 type accepting struct {

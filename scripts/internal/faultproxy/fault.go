@@ -116,7 +116,6 @@ type rule struct {
 	holds   bool // act blocks until the fault ends, so the hit counts before act
 }
 
-// forever is for rules that act until the fault stops.
 const forever = -1
 
 // enforce puts a fault's rules in force until they are used up or the fault is stopped.

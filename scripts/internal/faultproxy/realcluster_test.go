@@ -62,7 +62,7 @@ func newRealCluster(t *testing.T) *realCluster {
 	}, metav1.CreateOptions{})
 	must(err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(program.WriteKubeconfig(t.Context(), client, config, namespace.Name, path))
+	must(program.WriteKubeconfig(t.Context(), client, config, namespace.Name, program.ServiceAccount, path))
 	return &realCluster{config, client, namespace.Name, path}
 }
 

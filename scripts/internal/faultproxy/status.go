@@ -23,7 +23,6 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// failure is the answer to a write that fails with this HTTP status code.
 func failure(x *exchange, code int) error {
 	switch code {
 	case http.StatusConflict:
@@ -37,7 +36,6 @@ func failure(x *exchange, code int) error {
 	return apierrors.NewGenericServerResponse(code, x.Verb, x.groupResource(), x.Name, "made by the fault proxy", 0, true)
 }
 
-// forbidden is the answer to a request that RBAC doesn't allow.
 func forbidden(x *exchange) error {
 	name, where := x.Name, "at the cluster scope"
 	if x.Verb == "create" {

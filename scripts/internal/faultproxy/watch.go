@@ -46,7 +46,6 @@ type watch struct {
 	passed    int    // how many events came after those
 }
 
-// follow registers a watch that the server has accepted.
 func (p *Proxy) follow(x *exchange, response *http.Response) *watch {
 	w := &watch{exchange: x, proxy: p, body: response.Body, stream: bufio.NewReader(response.Body)}
 	w.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))

@@ -13,7 +13,6 @@ import (
 	"strings"
 )
 
-// ErrNone says that this machine has no git command.
 var ErrNone = errors.New("there is no git command here")
 
 // Run runs git in dir, a repository or a folder in one, and returns its output. If git fails, the

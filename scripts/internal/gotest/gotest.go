@@ -32,7 +32,6 @@ func (c Counts) Plus(other Counts) Counts {
 // NotPassed is the number of tests that failed or were skipped.
 func (c Counts) NotPassed() int { return c.Failed + c.Skipped }
 
-// State is a test's result.
 type State int
 
 const (

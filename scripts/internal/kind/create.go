@@ -1,6 +1,6 @@
 package kind
 
-// Creating the cluster, and the configuration that kind creates it from.
+// Creating a cluster, and kind's configuration for it.
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 )
 
-// create makes the cluster. What is left of one that was never finished goes first.
+// create creates the cluster, after removing what is left of an unfinished one.
 func (c *Cluster) create(ctx context.Context, docker engine, progress func(string)) error {
 	if _, err := c.remove(ctx); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 		os.RemoveAll(c.logs()),
 		os.MkdirAll(c.logs(), 0o700),
 		os.MkdirAll(c.dir, 0o700),
-		os.WriteFile(c.madeFile(), nil, 0o600), // marks it as begun
+		os.WriteFile(c.madeFile(), nil, 0o600), // the creation has begun
 	)
 	if err != nil {
 		return err
@@ -81,16 +81,17 @@ func (c *Cluster) create(ctx context.Context, docker engine, progress func(strin
 	return os.WriteFile(c.madeFile(), []byte(node.ID), 0o600)
 }
 
-// breakOff aborts the creation of a cluster. kind can't be interrupted, but fails soon after its node is gone. The node has to run first,
-// because removing what docker is still creating doesn't always work. What is mounted into it stays until the end, because docker would create
-// it again, and not as ours.
+// breakOff aborts the creation of a cluster. kind can't be interrupted, but it fails soon after its
+// node is removed. The node has to run first, because docker can't always remove what it is still
+// creating. The mounted folders are removed last, because docker would create them again, as
+// root's.
 func (c *Cluster) breakOff(created <-chan error) error {
 	ctx := context.Background()
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
 		if node, _, err := c.find(ctx); err == nil && node.State.Running {
-			_, _ = c.removeNode(ctx) // tried again, until kind has ended
+			_, _ = c.removeNode(ctx) // repeated until kind has ended
 		}
 		select {
 		case <-created:
@@ -101,7 +102,7 @@ func (c *Cluster) breakOff(created <-chan error) error {
 	}
 }
 
-// auditPatch has the API server write an audit log, as kind's documentation on auditing shows.
+// auditPatch makes the API server write an audit log, as kind's documentation shows.
 //
 //go:embed audit-patch.yaml
 var auditPatch string
@@ -109,14 +110,15 @@ var auditPatch string
 // oldCgroups lets the kubelet run on a machine that still has cgroups of version 1.
 const oldCgroups = "kind: KubeletConfiguration\nfailCgroupV1: false\n"
 
-// config is for one node, which runs everything.
+// config is for a single node.
 func (c *Cluster) config(docker engine) (*v1alpha4.Cluster, error) {
 	audit := filepath.Dir(c.AuditLog())
 	policy := filepath.Join(c.dir, "audit-policy.yaml")
 	err := errors.Join(
 		os.MkdirAll(audit, 0o700),
 		os.WriteFile(policy, cluster.AuditPolicy, 0o600),
-		// The API server is root, and appends to a file that is there: so the log stays ours to read, even when it moves a full one aside.
+		// The API server runs as root, but appends to an existing file, so the log stays readable
+		// for us, even after it rotates one.
 		os.WriteFile(c.AuditLog(), nil, 0o600),
 	)
 	if err != nil {
@@ -139,7 +141,8 @@ func (c *Cluster) config(docker engine) (*v1alpha4.Cluster, error) {
 	}, nil
 }
 
-// logger is kind's log.Logger, and its log.InfoLogger. All goes to the writer; what kind is doing, to progress.
+// logger is kind's log.Logger and log.InfoLogger. It writes everything to w, and kind's steps to
+// progress.
 type logger struct {
 	w        io.Writer
 	progress func(string)

@@ -1,6 +1,6 @@
 package kind
 
-// What is asked of docker itself, by its command line, as kind does.
+// What this package asks docker, through its command line, as kind does.
 
 import (
 	"context"
@@ -16,32 +16,32 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// docker runs docker and returns its output, without warnings. Common trouble is explained.
+// docker runs docker and returns its output, without warnings. Its error explains common causes.
 func docker(ctx context.Context, args ...string) (string, error) {
 	var warnings strings.Builder
 	command := exec.CommandContext(ctx, "docker", args...)
 	command.Stderr = &warnings
 	output, err := command.Output()
-	said := strings.TrimSpace(string(output))
+	answer := strings.TrimSpace(string(output))
 	switch {
 	case err == nil:
-		return said, nil
+		return answer, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
 		return "", problem.New("there is no docker command, which kind needs").
 			ToDo("install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop --on kwok up")
 	}
-	err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(said+"\n"+warnings.String()))
-	return said, explain(err, "docker failed", "")
+	err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(answer+"\n"+warnings.String()))
+	return answer, explain(err, "docker failed", "")
 }
 
 func query(ctx context.Context, answer any, args ...string) error {
-	said, err := docker(ctx, append(args, "--format", "{{json .}}")...)
+	output, err := docker(ctx, append(args, "--format", "{{json .}}")...)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal([]byte(said), answer); err != nil {
+	if err := json.Unmarshal([]byte(output), answer); err != nil {
 		return fmt.Errorf("docker %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
@@ -52,10 +52,10 @@ type engine struct {
 	ServerErrors  []string
 }
 
-// findEngine asks docker whether it runs.
+// findEngine returns an error unless docker runs.
 func findEngine(ctx context.Context) (found engine, err error) {
 	err = query(ctx, &found, "info")
-	if err == nil && len(found.ServerErrors) > 0 { // some versions still exit with 0
+	if err == nil && len(found.ServerErrors) > 0 { // some versions exit with 0 all the same
 		err = explain(errors.New(strings.Join(found.ServerErrors, "; ")), "docker can't be used", "")
 	}
 	return found, err
@@ -65,15 +65,15 @@ type container struct {
 	ID         string // "": no container
 	State      struct{ Running bool }
 	Config     struct{ Image string }   // the name it was created with
-	HostConfig struct{ Binds []string } // what is mounted into it: "folder:folder in the container", and options
+	HostConfig struct{ Binds []string } // mounts: "folder:folder in the container", and options
 }
 
-// mounts reports whether that folder of this machine is mounted into it.
+// mounts reports whether that folder of this machine is mounted into the container.
 func (c container) mounts(folder string) bool {
 	return slices.ContainsFunc(c.HostConfig.Binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") })
 }
 
-// inspect looks for a container. That there is none is no error.
+// inspect looks for a container. A missing one is no error.
 func inspect(ctx context.Context, name string) (found container, err error) {
 	err = query(ctx, &found, "container", "inspect", name)
 	if isGone(err) {
@@ -86,7 +86,8 @@ func isGone(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container")
 }
 
-// pull has docker get an image, unless it has it. kind would do so too, but can't be interrupted.
+// pull makes docker pull an image, unless it has it. kind would pull it too, but can't be
+// interrupted.
 func pull(ctx context.Context, image string) error {
 	if _, err := docker(ctx, "image", "inspect", "--format", "{{.ID}}", image); err == nil || ctx.Err() != nil {
 		return ctx.Err()
@@ -100,8 +101,8 @@ func pull(ctx context.Context, image string) error {
 		Because(err)
 }
 
-// troubles are tried in order.
-func troubles() []problem.Cause {
+// causes are tried in order.
+func causes() []problem.Cause {
 	return []problem.Cause{{
 		Phrases: []string{"no space left on device"},
 		What:    "the disk is full",
@@ -130,19 +131,18 @@ func troubles() []problem.Cause {
 	}}
 }
 
-// explain adds the known fix to an error; if there is none, it says what failed, and where the log
-// is.
+// explain adds the known cause and fix to an error. Without one, it names what failed and the log.
 func explain(err error, what, log string) error {
 	p := problem.New("%s", what).SeeLog(log).Because(err)
 	if log != "" {
 		p.Fix = "the log says more"
 	}
-	said := err.Error()
+	text := err.Error()
 	if run := kindexec.RunErrorForError(err); run != nil {
-		said += string(run.Output)
+		text += string(run.Output)
 	}
-	if trouble, known := problem.Find(troubles(), said); known {
-		p.What, p.Fix = trouble.What, trouble.Fix
+	if cause, known := problem.Find(causes(), text); known {
+		p.What, p.Fix = cause.What, cause.Fix
 	}
 	return p
 }

@@ -1,7 +1,7 @@
 package kind
 
-// Images: their names, bringing them to the node, so that the kubelet doesn't have to pull them, and
-// the stand-in for those that can't be pulled (see standin/main.go).
+// Images: their names, loading them onto the node, so that the kubelet doesn't pull them, and the
+// stand-in for those that can't be pulled (see standin/main.go).
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Load brings an image that docker has to the cluster's node. There it also gets the other names, whatever docker itself has under them.
+// Load loads an image from docker onto the cluster's node, where it also gets the other names.
 func (c *Cluster) Load(ctx context.Context, image string, names ...string) error {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
@@ -37,7 +37,12 @@ func (c *Cluster) Load(ctx context.Context, image string, names ...string) error
 	if err != nil {
 		return err
 	}
-	if err := load(node, archive); err != nil {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := nodeutils.LoadImageArchive(node, f); err != nil {
 		return explain(err, fmt.Sprintf("image %s can't be loaded onto node %s", image, node), "")
 	}
 	for _, name := range names {
@@ -46,15 +51,6 @@ func (c *Cluster) Load(ctx context.Context, image string, names ...string) error
 		}
 	}
 	return nil
-}
-
-func load(node nodes.Node, archive string) error {
-	f, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return nodeutils.LoadImageArchive(node, f)
 }
 
 func tag(node nodes.Node, image, name string) error {
@@ -69,7 +65,6 @@ func tag(node nodes.Node, image, name string) error {
 	return nodeutils.ReTagImage(node, from, to)
 }
 
-// node is the one that the cluster has, as kind sees it.
 func (c *Cluster) node() (nodes.Node, error) {
 	all, err := c.provider(logger{}).ListInternalNodes(c.KindName())
 	if err != nil {
@@ -81,13 +76,13 @@ func (c *Cluster) node() (nodes.Node, error) {
 	return all[0], nil
 }
 
-// BuildImage builds the image from the Dockerfile in dir, whose context that folder is.
 func BuildImage(ctx context.Context, dir, image string, args ...string) error {
 	_, err := docker(ctx, append(append([]string{"build", "--tag", image}, args...), dir)...)
 	return err
 }
 
-// BuildStatic builds the Go program in the package at dir, for the node, which has this machine's architecture. progress may be nil.
+// BuildStatic builds the Go program in the package at dir for the node, which has this machine's
+// architecture. progress may be nil.
 func BuildStatic(ctx context.Context, dir, pkg, binary string, progress func(gobuild.Progress)) error {
 	return gobuild.Build{
 		What: filepath.Base(binary) + " in " + dir,
@@ -104,7 +99,8 @@ func qualified(image string) (string, error) {
 	return reference.TagNameOnly(named).String(), nil
 }
 
-// sameImage reports whether two names mean one image. It ignores digests: only one may have one.
+// sameImage reports whether two names mean the same image. It ignores digests, because only one may
+// have one.
 func sameImage(a, b string) bool {
 	a, _, _ = strings.Cut(a, "@")
 	b, _, _ = strings.Cut(b, "@")
@@ -114,7 +110,7 @@ func sameImage(a, b string) bool {
 }
 
 const (
-	// StandIn is the stand-in's image, on this machine and on the node.
+	// StandIn is the stand-in's image, in docker and on the node.
 	StandIn = "operators-stand-in:1"
 	// SlowStandIn takes five seconds to stop.
 	SlowStandIn = "operators-stand-in:slow"
@@ -123,11 +119,11 @@ const (
 //go:embed standin/main.go
 var standIn []byte
 
-// SampleImages are those that the chapters' samples ask for.
 func SampleImages() []string { return []string{"nginx:latest", "crccheck/hello-world:latest"} }
 
-// LoadStandIn builds the stand-in and brings it to the cluster's node, as itself and under the other names: there, and only there, an
-// image "nginx:latest" is the stand-in. What the node has isn't pulled any more.
+// LoadStandIn builds the stand-in and loads it onto the cluster's node, under its own and the other
+// names. Only there, an image "nginx:latest" is the stand-in. From then on, the kubelet doesn't
+// pull images that the node has.
 func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 	if err := c.dontPull(ctx); err != nil {
 		return err
@@ -164,15 +160,11 @@ func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 //go:embed standin-policy.yaml
 var standInPolicy []byte
 
-// standInBinding puts the policy in force for all Pods.
-const standInBinding = `
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicyBinding
-metadata: {name: images-on-the-node-are-not-pulled}
-spec: {policyName: images-on-the-node-are-not-pulled}
-`
+//go:embed standin-binding.yaml
+var standInBinding []byte
 
-// dontPull has the API server tell the kubelet to take images as they are on the node. It refuses a cluster that is too old for that.
+// dontPull makes the API server tell the kubelet to use images that are on the node. It returns an
+// error if the cluster is too old for that.
 func (c *Cluster) dontPull(ctx context.Context) error {
 	client, err := cluster.Client(c)
 	if err != nil {
@@ -180,7 +172,7 @@ func (c *Cluster) dontPull(ctx context.Context) error {
 	}
 	for resource, content := range map[string][]byte{
 		"mutatingadmissionpolicies":       standInPolicy,
-		"mutatingadmissionpolicybindings": []byte(standInBinding),
+		"mutatingadmissionpolicybindings": standInBinding,
 	} {
 		err := client.AdmissionregistrationV1().RESTClient().Patch(types.ApplyYAMLPatchType).
 			Resource(resource).Name("images-on-the-node-are-not-pulled").Param("fieldManager", "workshop").
@@ -190,7 +182,7 @@ func (c *Cluster) dontPull(ctx context.Context) error {
 				ToDo("leave --stand-in out, or create the cluster with a newer node image (down, then up --kind --image NAME)")
 		}
 		if err != nil {
-			return fmt.Errorf("apply the policy by which the stand-in isn't pulled: %w", err)
+			return fmt.Errorf("apply the policy not to pull the stand-in: %w", err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
-// Package kind runs a cluster whose node is a container that runs containers, by kind's library: Kubernetes in Docker. It makes,
-// ends and looks at its own clusters, brings images to them, and leaves everybody else's alone. Like package cluster it never
-// looks at ~/.kube/config or $KUBECONFIG.
+// Package kind runs a cluster whose node is a container that runs containers, through the library
+// of kind (Kubernetes in Docker). It creates, deletes and inspects its own clusters, loads images
+// onto them, and leaves all others alone. Like package cluster, it never reads ~/.kube/config or
+// $KUBECONFIG.
 package kind
 
 import (
@@ -15,17 +16,17 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 )
 
-// DefaultImage is the node image of the pinned kind. It says which Kubernetes the cluster has.
+// DefaultImage is the node image of the pinned kind, and so decides the version of Kubernetes.
 const DefaultImage = defaults.Image
 
-// Cluster is one cluster, which need not exist yet. It is a cluster.Backend.
+// Cluster is one cluster, which need not exist yet.
 type Cluster struct {
-	// Image is the node image of a new cluster; "": DefaultImage.
+	// Image is the node image of a new cluster; "" means DefaultImage.
 	Image string
 
 	name  string
 	state string // .workshop: holds the lock, and all clusters
-	dir   string // all that belongs to this cluster, but for its container
+	dir   string // all files of this cluster
 }
 
 var _ cluster.Backend = (*Cluster)(nil)
@@ -39,38 +40,41 @@ func folder(state string) string { return filepath.Join(state, "kind") }
 
 func (c *Cluster) Name() string { return c.name }
 
-// KindName is what kind calls it. All of a machine's clusters share these names, so this one begins with the course's.
+// KindName is kind's name for it. All of a machine's clusters share these names, so this one has
+// the course's prefix.
 func (c *Cluster) KindName() string { return "operators-" + c.name }
 
 func (c *Cluster) Node() string { return c.KindName() + "-control-plane" }
 
 func (c *Cluster) Nodes() cluster.Nodes { return cluster.Containers }
 
-// Kubeconfig is the path of the administrator's kubeconfig. The file stands alone: copy it and it works.
+// Kubeconfig is the path of the administrator's kubeconfig, which works anywhere you copy it.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
 
-// AuditLog is the path of the API server's audit log, as that of a cluster.Cluster. The node writes it into a mounted folder.
+// AuditLog is the path of the API server's audit log. The node writes it into a mounted folder.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audit.log") }
 
-// logs is the folder of what kind said while it made the cluster, and if that failed, of the node's own logs. It outlives the cluster.
+// logs is the folder with kind's output while it created the cluster and, if that failed, with the
+// node's logs. It stays when the cluster is deleted.
 func (c *Cluster) logs() string { return filepath.Join(c.state, "kind-"+c.name+"-logs") }
 
-// madeFile holds the id of the node's container, once kind has made it. Until then it is empty: begun and not finished.
+// madeFile has the ID of the node's container. It is empty while kind creates the cluster.
 func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
 
-// made is the id of the container that this cluster was made as; begun reports whether it was begun, at least.
+// made returns the ID of the cluster's container, and whether its creation has begun.
 func (c *Cluster) made() (id string, begun bool) {
 	content, err := os.ReadFile(c.madeFile())
 	return string(content), err == nil
 }
 
-// Exists reports whether the cluster was made here. Whether its container is still there is for Status to say.
+// Exists reports whether the cluster was created here. Status says whether its container still
+// exists.
 func (c *Cluster) Exists() bool {
 	id, _ := c.made()
 	return id != ""
 }
 
-// Begun reports whether it was made here, or begun and not finished.
+// Begun reports whether the cluster's creation has begun here, finished or not.
 func (c *Cluster) Begun() bool {
 	_, begun := c.made()
 	return begun
@@ -84,8 +88,8 @@ func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	return ours && node.State.Running, err
 }
 
-// find looks for the container that has the node's name, and reports whether it was made here: by its id, or, if that was never noted, by our folder
-// that is mounted into it.
+// find looks for the container with the node's name, and reports whether this package created it:
+// by its ID or, if that was never recorded, by our folder that is mounted into it.
 func (c *Cluster) find(ctx context.Context) (node container, ours bool, err error) {
 	node, err = inspect(ctx, c.Node())
 	if err != nil || node.ID == "" {
@@ -102,7 +106,7 @@ func (c *Cluster) provider(log logger) *kind.Provider {
 	return kind.NewProvider(kind.ProviderWithDocker(), kind.ProviderWithLogger(log))
 }
 
-// Status looks at the cluster. Nothing is changed and nothing waited for.
+// Status inspects the cluster. It changes nothing and waits for nothing.
 func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 	if !c.Exists() {
 		return cluster.Status{}, nil
@@ -117,7 +121,7 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 	return status, nil
 }
 
-// Kill ends one component at once, as a crash would. The kubelet starts it again.
+// Kill kills one component, like a crash. The kubelet restarts it.
 func (c *Cluster) Kill(ctx context.Context, component string) error {
 	runs, err := c.Serves(ctx)
 	if err != nil {
@@ -126,7 +130,7 @@ func (c *Cluster) Kill(ctx context.Context, component string) error {
 	if !runs {
 		return fmt.Errorf("the node of cluster %q doesn't run", c.name)
 	}
-	// The kernel keeps 15 characters of a program's name, so its command line is what is compared.
+	// The kernel keeps 15 characters of a program's name, so pkill compares its command line.
 	_, err = docker(ctx, "exec", c.Node(), "pkill", "-KILL", "-f", "^"+component+" ")
 	return err
 }

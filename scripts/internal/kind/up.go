@@ -1,6 +1,6 @@
 package kind
 
-// Up: making the cluster, or starting its container again.
+// Bringing a cluster up and down.
 
 import (
 	"cmp"
@@ -20,13 +20,14 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// readyIn is how long a node may take until it is Ready: 15 s are usual, once its image is there.
-const readyIn = 5 * time.Minute
+// readyTimeout is how long a node may take to be Ready. With its image pulled, it usually takes 15
+// seconds.
+const readyTimeout = 5 * time.Minute
 
 func (c *Cluster) image() string { return cmp.Or(c.Image, DefaultImage) }
 
-// Up makes the cluster if there is none, starts its container if that is down, and returns when it can be used. Interrupted, it
-// leaves a state that the next call copes with.
+// Up creates the cluster if there is none, starts its container if that is stopped, and returns
+// when the cluster can be used. After an interrupt, the next call cleans up and continues.
 func (c *Cluster) Up(ctx context.Context, options cluster.UpOptions) (cluster.UpResult, error) {
 	start := time.Now()
 	if options.Progress == nil {
@@ -78,14 +79,14 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 	}
 }
 
-// waitReady waits until a first `kubectl create` would work, and a Pod would be started.
+// waitReady waits until a first `kubectl create` would work, and a Pod would start.
 func (c *Cluster) waitReady(ctx context.Context) error {
 	client, err := cluster.Client(c)
 	if err != nil {
 		return err
 	}
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, readyIn, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, readyTimeout, true, func(ctx context.Context) (bool, error) {
 		_, noAccount := client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
 		if last = errors.Join(cluster.IsReady(ctx, client), noAccount); last != nil {
 			return false, nil
@@ -97,14 +98,14 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 		return last == nil, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		return problem.New("the node of cluster %q runs, but it isn't ready after %s", c.name, readyIn).
+		return problem.New("the node of cluster %q runs, but it isn't ready after %s", c.name, readyTimeout).
 			ToDo(`"./scripts/workshop down" and "up --kind" create it again; "docker logs %s" shows more`, c.Node()).
 			Because(last)
 	}
 	return err
 }
 
-// Down removes the cluster and all that is in it: kind keeps no data. It leaves one alone that wasn't made here.
+// Down removes the cluster with all its data, if it was created here.
 func (c *Cluster) Down(ctx context.Context, _ bool, waiting func(holder string)) (ended int, err error) {
 	if err := cluster.CheckName(c.name); err != nil {
 		return 0, err // it names a folder that is removed
@@ -120,7 +121,8 @@ func (c *Cluster) Down(ctx context.Context, _ bool, waiting func(holder string))
 	return c.remove(ctx)
 }
 
-// remove removes the node's container, if it was made here, and all files but the logs. It returns the number of containers.
+// remove removes the node's container, if it was created here, and all files but the logs. It
+// returns the number of containers.
 func (c *Cluster) remove(ctx context.Context) (ended int, err error) {
 	if ended, err = c.removeNode(ctx); err != nil {
 		return ended, err
@@ -140,7 +142,7 @@ func (c *Cluster) removeNode(ctx context.Context) (ended int, err error) {
 	return 1, err
 }
 
-// Purge removes all clusters that were made in the repository at root, and returns how many there were.
+// Purge removes all clusters that were created in the repository at root, and returns their number.
 func Purge(ctx context.Context, root string, waiting func(holder string)) (ended int, err error) {
 	entries, err := os.ReadDir(folder(filepath.Join(root, ".workshop")))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

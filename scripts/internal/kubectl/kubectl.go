@@ -1,9 +1,10 @@
-// Package kubectl runs the workshop's own kubectl against one cluster, and never against any other: the kubeconfig is
-// given with each call, so that the user's is neither read nor written.
+// Package kubectl runs the workshop's own kubectl against one cluster. Each call names the
+// kubeconfig, so the user's is neither read nor written.
 package kubectl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,19 +20,19 @@ type Kubectl struct {
 	Binary, Kubeconfig string // paths
 }
 
-// Environment is what a program that runs kubectl needs in its own, to run this one on this cluster alone, and to leave what
-// kubectl else keeps in the user's ~/.kube as it is.
+// Environment is the environment with which a program runs this kubectl on this cluster, and leaves
+// the user's ~/.kube alone.
 func (k Kubectl) Environment() []string {
 	bin := filepath.Dir(k.Binary)
 	return []string{
 		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"KUBECONFIG=" + k.Kubeconfig,
 		"KUBECACHEDIR=" + filepath.Join(filepath.Dir(bin), "kubectl-cache"),
-		"KUBERC=off", // no preferences of the user's
+		"KUBERC=off", // without the user's preferences
 	}
 }
 
-// Run runs kubectl with args and returns what it printed on standard output. On failure the error carries what it said.
+// Run runs kubectl and returns its standard output. An error contains kubectl's message.
 func (k Kubectl) Run(ctx context.Context, args ...string) (string, error) {
 	return k.run(ctx, nil, args...)
 }
@@ -48,18 +49,15 @@ func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string,
 		return "", ctx.Err()
 	}
 	if err != nil {
-		said := strings.TrimSpace(stderr.String())
-		if said == "" {
-			said = err.Error()
-		}
-		return string(output), fmt.Errorf("kubectl %s: %s", strings.Join(args, " "), said)
+		message := cmp.Or(strings.TrimSpace(stderr.String()), err.Error())
+		return string(output), fmt.Errorf("kubectl %s: %s", strings.Join(args, " "), message)
 	}
 	return string(output), nil
 }
 
-// ApplyCRD applies the CRD in file and waits until objects of its kind can be made. Established, the condition that one
-// usually waits for, isn't quite that: for some moments more, requests may be answered 404, or 429 "storage is
-// (re)initializing".
+// ApplyCRD applies the CRD in file and waits until objects of its kind can be created. The
+// condition Established isn't enough, because for some moments more, requests may be answered 404,
+// or 429 "storage is (re)initializing".
 func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 	if _, err := k.Run(ctx, "apply", "-f", file); err != nil {
 		return err
@@ -77,12 +75,12 @@ func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("CRD %s is established and can't be used: %w", name, last)
+		return fmt.Errorf("CRD %s is established but can't be used: %w", name, last)
 	}
 	return nil
 }
 
-// Try asks the API server what it would say to the objects in content, which is YAML or JSON, and keeps none.
+// Try sends the objects in content, YAML or JSON, to the API server as a dry run.
 func (k Kubectl) Try(ctx context.Context, content []byte) error {
 	_, err := k.run(ctx, content, "create", "--dry-run=server", "-f", "-")
 	return err

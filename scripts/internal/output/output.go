@@ -1,4 +1,4 @@
-// Package output takes in what programs print while others look at it.
+// Package output collects what programs print, for concurrent readers.
 package output
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Buffer is a buffer that is written and read at the same time.
+// Buffer is a buffer that is safe for concurrent use.
 type Buffer struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -24,14 +24,13 @@ func (b *Buffer) String() string {
 	return b.text.String()
 }
 
-// Reset forgets what was written.
 func (b *Buffer) Reset() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.text.Reset()
 }
 
-// Lines calls a function with each line that is written, once it is whole, without its end.
+// Lines calls Do with each complete line, without its newline.
 type Lines struct {
 	Do func(line string)
 

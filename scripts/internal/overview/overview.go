@@ -1,5 +1,5 @@
-// Package overview counts what the top README says of the course as a whole, in tables: the chapters, and what each leaves to be written by
-// hand.
+// Package overview makes the tables about the whole course in the top README: the chapters, and how
+// much code is left to write by hand in each.
 package overview
 
 import (
@@ -19,8 +19,8 @@ func Tables() docs.Tables {
 	return docs.Tables{"chapters": Chapters, "by-hand": ByHand}
 }
 
-// Chapters has a line for each chapter below root: the problem, what the chapter adds to solve it,
-// and how many minutes the text and its exercises take.
+// Chapters has a row for each chapter below root: the problem, what the chapter adds to solve it,
+// and the minutes for its text and its exercises.
 func Chapters(root string) (string, error) {
 	all, err := chapters.All(root)
 	if err != nil {
@@ -48,7 +48,6 @@ func Chapters(root string) (string, error) {
 	return markdown(table), nil
 }
 
-// markdown writes a table whose first line is its head.
 func markdown(table [][]string) string {
 	table = slices.Insert(table, 1, slices.Repeat([]string{"---"}, len(table[0])))
 	var text strings.Builder
@@ -58,16 +57,16 @@ func markdown(table [][]string) string {
 	return text.String()
 }
 
-// job is something that a controller needs, no matter who writes it.
+// job is something that a controller needs, no matter who writes the code for it.
 type job struct {
 	what string
-	// files match the paths of those whose code is for it. Names are declarations that are for it
-	// wherever they stand: they come first.
+	// files matches the paths of its code. names are declarations that belong to it in any file,
+	// and take precedence.
 	files *regexp.Regexp
 	names []string
 }
 
-// jobs are all jobs, in the order in which data flows. Each line of code belongs to exactly one.
+// jobs are in the order in which data flows. Each line of code belongs to exactly one.
 var jobs = []job{
 	{what: "the types", files: regexp.MustCompile(`(^|_|/)types\.go$`)},
 	{what: "their plumbing, and a client for them", files: regexp.MustCompile(`^wire/(client|trace)\.go$|^pkg/client/|(^|/)(deepcopy|register|doc|groupversion_info)\.go$`)},
@@ -88,9 +87,9 @@ var jobs = []job{
 	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},
 }
 
-// ByHand is a line for each job, with the lines of Go that each chapter about Foos has for it; then
-// what it has in all, and beside it, how much a reader of the chapter before has to read, and how
-// many faults it survives.
+// ByHand has a row for each job, with each Foo chapter's lines of Go for it. The last rows have
+// each chapter's totals, how much there is to read after the previous chapter, and how many faults
+// it survives.
 func ByHand(root string) (string, error) {
 	all, err := chapters.All(root)
 	if err != nil {
@@ -124,14 +123,13 @@ func ByHand(root string) (string, error) {
 	return markdown(table), nil
 }
 
-// columnOf shows a chapter: its number, a cell for each job, the total, what belongs to no job, and
-// how much there is to read.
+// columnOf is a chapter's column: its number, a cell for each job, and the totals.
 func columnOf(row chapterdiff.Row) ([]string, error) {
 	counts := make([]int, len(jobs))
 	for _, part := range row.Parts {
 		i := jobOf(part)
 		if i < 0 {
-			return nil, fmt.Errorf("%s/%s is for no job: say for which in scripts/internal/overview/overview.go", row.Chapter.Name, part.File)
+			return nil, fmt.Errorf("%s/%s belongs to no job: add it to one in scripts/internal/overview/overview.go", row.Chapter.Name, part.File)
 		}
 		counts[i]++
 	}
@@ -143,7 +141,6 @@ func columnOf(row chapterdiff.Row) ([]string, error) {
 		cell(row.ToRead()), fmt.Sprint(survived(row.Chapter))), nil
 }
 
-// jobOf is the index of the job that a part is for, or -1.
 func jobOf(part chapterdiff.Part) int {
 	if i := slices.IndexFunc(jobs, func(j job) bool { return slices.Contains(j.names, part.Declaration) }); i >= 0 {
 		return i
@@ -151,7 +148,7 @@ func jobOf(part chapterdiff.Part) int {
 	return slices.IndexFunc(jobs, func(j job) bool { return j.files.MatchString(part.File) })
 }
 
-// survived counts the faults through which a chapter's own program holds its promises.
+// survived counts the faults through which the chapter's own program keeps its promises.
 func survived(chapter chapters.Chapter) (n int) {
 	for _, fault := range contract.Faults() {
 		if contract.WhyNotHeld(chapter, fault.Name) == "" {

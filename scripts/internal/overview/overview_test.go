@@ -72,7 +72,7 @@ func TestByHand(t *testing.T) {
 
 func TestCodeForNoJob(t *testing.T) {
 	root := testfiles.Write(t, t.TempDir(), map[string]string{"01-wire/extra.go": "package main\n"})
-	if _, err := ByHand(root); err == nil || !strings.Contains(err.Error(), "01-wire/extra.go is for no job") {
+	if _, err := ByHand(root); err == nil || !strings.Contains(err.Error(), "01-wire/extra.go belongs to no job") {
 		t.Errorf("error %v", err)
 	}
 }

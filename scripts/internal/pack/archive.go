@@ -1,7 +1,5 @@
 package pack
 
-// Writing the archive.
-
 import (
 	"archive/tar"
 	"compress/gzip"
@@ -22,7 +20,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// write writes the archive: under another name until it is whole.
+// write writes the archive, under a temporary name until it is complete.
 func (p *packer) write(ctx context.Context, output string) (Result, error) {
 	slices.SortFunc(p.entries, func(a, b entry) int { return strings.Compare(a.Name, b.Name) })
 	result := Result{Path: output}
@@ -52,13 +50,14 @@ func (p *packer) write(ctx context.Context, output string) (Result, error) {
 		err = os.Rename(file.Name(), output)
 	}
 	if err != nil {
-		_ = file.Close() // it may be closed
+		_ = file.Close() // it may be closed already
 		err = errors.Join(err, os.Remove(file.Name()))
 	}
 	return result, err
 }
 
-// writeArchive writes the entries as tar.gz, and tells how many bytes it has read of them.
+// writeArchive writes the entries as tar.gz. It calls progress with the number of bytes that it has
+// read of each.
 func writeArchive(ctx context.Context, to io.Writer, entries []entry, date time.Time, progress func(int64)) error {
 	zipped := gzip.NewWriter(to)
 	archive := tar.NewWriter(zipped)
@@ -95,8 +94,8 @@ type entry struct {
 	from string
 }
 
-// add adds a file or a whole folder to the archive, under that name. It includes empty folders,
-// because git doesn't recognize a repository whose .git lacks them. tar creates the parent folders.
+// add adds a file or a folder to the archive under that name. It includes empty folders, because
+// git needs those in .git. tar creates the parent folders.
 func (p *packer) add(name, from string) error {
 	return filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && at == from {
@@ -119,18 +118,18 @@ func (p *packer) add(name, from string) error {
 	})
 }
 
-// newEntry returns the entry for the file or folder at from. Everyone may read it. Who may write is
-// up to the umask of the user who unpacks it.
+// newEntry returns the entry for the file or folder at from, readable by all. The umask of the user
+// who unpacks it decides who may write.
 //
-// Go can't publish itself as a module as it is: its go.mod files have another name there, and no
-// file is executable. The go command fixes both when it unpacks such a module, and so does
+// Go can't publish itself as a module unchanged: its go.mod files have another name there, and no
+// file is executable. The go command undoes both when it unpacks such a module, and so does
 // newEntry.
 func newEntry(name, from string) (entry, error) {
 	info, err := os.Lstat(from)
 	if err != nil {
 		return entry{}, err
 	}
-	target, _ := os.Readlink(from) // "" if it is no link
+	target, _ := os.Readlink(from) // "" unless it is a link
 	header, err := tar.FileInfoHeader(info, target)
 	if err != nil {
 		return entry{}, err
@@ -157,8 +156,8 @@ func isProgram(name string) bool {
 }
 
 // served reports whether the go command asks a proxy for this file of a module cache's
-// cache/download. It doesn't ask for locks and recorded checksums, nor for Go toolchains that it
-// downloaded for itself.
+// cache/download. It doesn't ask for locks, checksums, or the Go toolchains that it downloaded for
+// itself.
 func served(name string) bool {
 	kind := slices.Contains([]string{".info", ".mod", ".zip"}, path.Ext(name)) || path.Base(name) == "list"
 	return kind && path.Base(path.Dir(name)) == "@v" && !strings.HasPrefix(name, goModule+"/")

@@ -1,5 +1,6 @@
-// Package pack makes one archive of all that the course needs, for a machine that has a shell and no network: the repository as
-// committed, the control plane's programs and the workshop's, Go, and a module proxy made of files.
+// Package pack makes one archive of all that the course needs on a machine with a shell and no
+// network: the repository as committed, the programs of the control plane and the workshop, Go, and
+// a module proxy of files.
 package pack
 
 import (
@@ -18,32 +19,29 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// folder is what the archive unpacks to.
-const folder = "operators"
+const folder = "operators" // the archive's top folder
 
-// The disk that is needed, in bytes. The parts are 0.7 GiB of modules, 0.6 of Go and 0.6 of programs. In the archive, Go and the programs
-// shrink to less than half, and the modules, which are compressed already, don't shrink.
+// The free disk space that packing needs, in bytes: 0.7 GiB for modules, 0.6 for Go and 0.6 for
+// programs. In the archive, Go and the programs shrink to less than half. The modules are
+// compressed already.
 const (
 	neededToGather  = 2 << 30
 	neededToArchive = 3 << 29
 )
 
-// platforms are the platforms that an archive can be for.
 var platforms = []controlplane.Platform{
 	{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
 }
 
-// Options say what is to be made.
 type Options struct {
 	Root     string // of the repository
 	Platform controlplane.Platform
 	Output   string // the archive, or a folder for it; "": a folder in .workshop
 	UI       *ui.UI
-	// Build builds what is missing of the control plane.
+	// Build builds the missing components of the control plane.
 	Build func(context.Context, *controlplane.Builder) error
 }
 
-// Result is what was made.
 type Result struct {
 	Path     string
 	Size     int64 // of the archive, in bytes
@@ -52,18 +50,17 @@ type Result struct {
 	Elapsed  time.Duration
 }
 
-// packer is one run.
 type packer struct {
 	Options
-	dir     string // for temporary files: .workshop/pack
-	source  string // the repository as committed
-	commit  string
-	date    time.Time // of the commit
-	goIs    string    // the version of Go, such as go1.26.8
-	entries []entry   // of the archive
+	dir       string // for temporary files: .workshop/pack
+	source    string // the repository as committed
+	commit    string
+	date      time.Time // of the commit
+	goVersion string    // such as go1.26.8
+	entries   []entry   // of the archive
 }
 
-// Pack makes the archive, which has its name once it is whole. Built programs stay for the next try.
+// Pack makes the archive. It keeps the programs that it has built for the next archive.
 func Pack(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	if err := checkPlatform(o.Platform); err != nil {
@@ -92,7 +89,7 @@ func Pack(ctx context.Context, o Options) (Result, error) {
 	return result, errors.Join(err, p.clean())
 }
 
-// gather creates all parts and adds them to the archive. The ones that can fail early come first.
+// gather creates all parts and adds them to the archive. Those that can fail early come first.
 func (p *packer) gather(ctx context.Context) error {
 	for _, part := range []func() error{
 		p.clean,
@@ -112,7 +109,7 @@ func (p *packer) gather(ctx context.Context) error {
 	return nil
 }
 
-// step does one part, and shows it. A part returns a short description of what it got.
+// step runs one part and shows it. A part returns a short description of its result.
 func (p *packer) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) error {
 	err := p.UI.While(what, func(step *ui.Step) (string, error) {
 		summary, err := part(ctx, step)
@@ -124,7 +121,7 @@ func (p *packer) step(ctx context.Context, what string, part func(context.Contex
 	return err
 }
 
-// clean removes what can be had again in a moment. Go and the built programs stay for the next archive.
+// clean removes temporary files. Go and the built programs stay for the next archive.
 func (p *packer) clean() error {
 	return errors.Join(os.RemoveAll(p.path("source")), os.RemoveAll(p.path("modules")), os.RemoveAll(p.path("workshop")), os.RemoveAll(p.path(marker)))
 }
@@ -166,7 +163,6 @@ func checkPlatform(platform controlplane.Platform) error {
 	return p
 }
 
-// size is a number of bytes as people say it.
 func size(bytes int64) string {
 	const mib = 1 << 20
 	if bytes < 1000*mib {

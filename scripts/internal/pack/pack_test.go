@@ -43,7 +43,7 @@ var repository = map[string]string{
 // machO is the head of a program for darwin/arm64.
 const machO = "\xcf\xfa\xed\xfe\x0c\x00\x00\x01\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// fakeGo fills caches as go does. A FAIL in the environment is what can't be had, as in `mod download` or "list".
+// fakeGo fills caches as go does. A FAIL in the environment is what can't be fetched, as in `mod download` or "list".
 const fakeGo = `#!/bin/sh
 echo "$PWD: GOWORK=$GOWORK $*" >> "$CALLS"
 case "$*" in *"$FAIL"*) echo "go: $FAIL@v1.0.0: Get \"https://modules.example.com\": dial tcp: no such host" >&2; exit 1 ;; esac
@@ -271,7 +271,7 @@ func TestAnArchive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"2 paths not as committed", " M 01-first/main.go", "?? notes.txt", "MiB, and 1 MiB unpacked"} {
+		for _, want := range []string{"2 changes not committed", " M 01-first/main.go", "?? notes.txt", "MiB, and 1 MiB unpacked"} {
 			if !strings.Contains(string(said), want) {
 				t.Errorf("%q isn't in:\n%s", want, said)
 			}
@@ -350,13 +350,13 @@ func TestWhatCantBePacked(t *testing.T) {
 			func(_ *testing.T, w *world) { w.Output = "/not there/x.tar.gz" },
 			"there is no folder /not there", "create it first",
 		},
-		"a Go for the platform that can't be had": {
+		"a Go for the platform that can't be fetched": {
 			func(t *testing.T, _ *world) { t.Setenv("FAIL", "golang.org/toolchain") },
-			"golang.org/toolchain@v0.0.1-go1.26.8.darwin-arm64 can't be had, since the Go modules couldn't be downloaded", "check the network",
+			"golang.org/toolchain@v0.0.1-go1.26.8.darwin-arm64 can't be fetched, since the Go modules couldn't be downloaded", "check the network",
 		},
-		"a module that can't be had": {
+		"a module that can't be fetched": {
 			func(t *testing.T, _ *world) { t.Setenv("FAIL", "mod graph") },
-			"the modules of 01-first can't be had, since the Go modules couldn't be downloaded", "check the network",
+			"the modules of 01-first can't be fetched, since the Go modules couldn't be downloaded", "check the network",
 		},
 		"a component that doesn't build": {
 			func(_ *testing.T, w *world) {

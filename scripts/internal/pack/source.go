@@ -1,8 +1,8 @@
 package pack
 
-// What goes into the archive, besides Go and modules: the control plane and the workshop's program,
-// built as `workshop up` does it, and the repository as committed: a clone of the last commit alone. It is a git repository there too, since exercises are put back, and
-// proved, by what git has of them.
+// The rest of the archive: the control plane and the workshop's program, built as `workshop up`
+// builds them, and a clone of the repository's last commit. It is a git repository in the archive
+// too, because `workshop` reads the given version of an exercise from git.
 
 import (
 	"cmp"
@@ -34,25 +34,25 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 		return "", problem.New("%s isn't a git repository of its own, but a part of %s", p.Root, filepath.Join(p.Root, up)).
 			ToDo("clone the course's repository, and pack that")
 	}
-	said, err := run(ctx, p.Root, "log", "-1", "--format=%H %cI")
+	last, err := run(ctx, p.Root, "log", "-1", "--format=%H %cI")
 	if err != nil {
 		return "", err
 	}
-	id, date, _ := strings.Cut(said, " ")
-	p.commit = id
+	commit, date, _ := strings.Cut(last, " ")
+	p.commit = commit
 	if p.date, err = time.Parse(time.RFC3339, date); err != nil {
-		return "", fmt.Errorf("git log: odd answer %q", said)
+		return "", fmt.Errorf("git log: unexpected output %q", last)
 	}
 	changes, err := run(ctx, p.Root, "status", "--porcelain", "--untracked-files=normal")
 	if err != nil {
 		return "", err
 	}
 	if changes != "" {
-		step.Note("! %s not as committed; the archive has the last commit:\n%s", ui.Plural(strings.Count(changes, "\n")+1, "path"), shorten(changes))
+		step.Note("! %s not committed; the archive has the last commit:\n%s", ui.Plural(strings.Count(changes, "\n")+1, "change"), shorten(changes))
 	}
 	p.source = p.path("source")
 	from := (&url.URL{Scheme: "file", Path: p.Root}).String()
-	// An empty template has no hooks. Line ends stay as they are.
+	// An empty template has no hooks. autocrlf=false keeps line ends as they are.
 	if _, err := run(ctx, p.dir, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false",
 		"clone", "--quiet", "--depth=1", "--no-tags", "--template=", "--origin=origin", from, p.source); err != nil {
 		return "", err
@@ -60,8 +60,8 @@ func (p *packer) takeSource(ctx context.Context, step *ui.Step) (string, error) 
 	return fmt.Sprintf("commit %.12s", p.commit), nil
 }
 
-// anonymize removes traces of this machine: what go has written into go.work.sum, where the clone came from, and what the index knows
-// of its files.
+// anonymize removes traces of this machine: go's changes to go.work.sum, where the clone came from,
+// and what the index knows of its files.
 func (p *packer) anonymize(ctx context.Context) error {
 	for _, args := range [][]string{{"checkout", "--quiet", "--", "."}, {"remote", "remove", "origin"}} {
 		if _, err := run(ctx, p.source, args...); err != nil {
@@ -78,7 +78,7 @@ func (p *packer) anonymize(ctx context.Context) error {
 	return err
 }
 
-// run runs git in dir, and returns what it printed, without the last line's end.
+// run runs git in dir, and returns its output without the last newline.
 func run(ctx context.Context, dir string, args ...string) (string, error) {
 	output, err := git.Run(ctx, dir, args...)
 	if err != nil && ctx.Err() == nil {
@@ -89,7 +89,6 @@ func run(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimRight(string(output), "\n"), err
 }
 
-// shorten is the beginning of a list of lines, indented.
 func shorten(lines string) string {
 	const most = 5
 	all := strings.Split(lines, "\n")
@@ -99,8 +98,8 @@ func shorten(lines string) string {
 	return "    " + strings.Join(all, "\n    ")
 }
 
-// buildControlPlane builds what is missing. For this machine, that is what clusters here run on as well; for another one, it stays in
-// a folder of its own until the next time.
+// buildControlPlane builds the missing components. Those for this machine are also used by clusters
+// here. Those for another one stay in their own folder for the next archive.
 func (p *packer) buildControlPlane(ctx context.Context) error {
 	builder := controlplane.New(p.Root)
 	builder.Module = filepath.Join(p.source, "scripts", "controlplane") // as committed
@@ -113,7 +112,8 @@ func (p *packer) buildControlPlane(ctx context.Context) error {
 		return err
 	}
 	for _, component := range controlplane.Components() {
-		// With its stamp, which matches the packed go.mod, `up` knows that it has nothing to build.
+		// With its stamp, which matches the packed go.mod, `up` knows that there is nothing to
+		// build.
 		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
 			if err := p.add(".workshop/bin/"+name, filepath.Join(builder.Bin, name)); err != nil {
 				return fmt.Errorf("%s for %s: %w", component.Name, p.Platform, err)
@@ -123,7 +123,7 @@ func (p *packer) buildControlPlane(ctx context.Context) error {
 	return nil
 }
 
-// buildTool builds the workshop's program, with nothing but the modules that are packed.
+// buildTool builds the workshop's program with only the packed modules.
 func (p *packer) buildTool(ctx context.Context, step *ui.Step) (string, error) {
 	tool := p.path("workshop")
 	err := gobuild.Build{
@@ -139,25 +139,27 @@ func (p *packer) buildTool(ctx context.Context, step *ui.Step) (string, error) {
 	return "built for " + p.Platform.String(), p.add(".workshop/bin/workshop", tool)
 }
 
-// checkProgram says whether a file is a program that runs on the platform: a stamp is about a go.mod only.
+// checkProgram returns an error unless the file is a program for the platform, because a stamp is
+// only about go.mod.
 func checkProgram(path string, platform controlplane.Platform) error {
-	var is bool
+	var machine any
 	var err error
-	switch platform.OS {
-	case "darwin":
+	if platform.OS == "darwin" {
 		var file *macho.File
 		if file, err = macho.Open(path); err == nil {
-			is = file.Cpu == map[string]macho.Cpu{"amd64": macho.CpuAmd64, "arm64": macho.CpuArm64}[platform.Arch]
-			err = file.Close()
+			machine, err = file.Cpu, file.Close()
 		}
-	default:
+	} else {
 		var file *elf.File
 		if file, err = elf.Open(path); err == nil {
-			is = file.Machine == map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[platform.Arch]
-			err = file.Close()
+			machine, err = file.Machine, file.Close()
 		}
 	}
-	if err == nil && is {
+	want := map[controlplane.Platform]any{
+		{OS: "linux", Arch: "amd64"}: elf.EM_X86_64, {OS: "linux", Arch: "arm64"}: elf.EM_AARCH64,
+		{OS: "darwin", Arch: "amd64"}: macho.CpuAmd64, {OS: "darwin", Arch: "arm64"}: macho.CpuArm64,
+	}[platform]
+	if err == nil && machine == want {
 		return nil
 	}
 	return problem.New("%s isn't a program for %s", path, platform).

@@ -1,5 +1,6 @@
-// Package problem holds the errors that the workshop shows to its user: each says what went wrong, what to do about it
-// and where its log is. Errors that only wrap another one stay plain Go errors.
+// Package problem has the errors that the workshop shows to its user. Each says what went wrong,
+// what to do about it, and where its log is. Errors that only wrap another one stay plain Go
+// errors.
 package problem
 
 import (
@@ -11,18 +12,17 @@ import (
 	"syscall"
 )
 
-// Problem is an error with its fix.
 type Problem struct {
-	What string // what went wrong, to which thing: one sentence, no full stop
+	What string // what went wrong, without a full stop
 	Fix  string // what the user does about it
-	Log  string // path of the log that tells more; "" if there is none
-	Err  error  // what lies beneath; may be nil
+	Log  string // path of a log with details; may be ""
+	Err  error  // the cause; may be nil
 }
 
-// New returns a Problem that says what went wrong. ToDo adds the fix, and Because the cause.
+// New returns a Problem. ToDo adds the fix, and Because the cause.
 func New(what string, args ...any) *Problem { return &Problem{What: fmt.Sprintf(what, args...)} }
 
-// ToDo sets what the user can do about it.
+// ToDo sets what the user can do.
 func (p *Problem) ToDo(fix string, args ...any) *Problem {
 	p.Fix = fmt.Sprintf(fix, args...)
 	return p
@@ -49,8 +49,7 @@ func (p *Problem) Error() string {
 
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Format lays an error out for a terminal: the sentence first, then the fix and the log if there
-// are any.
+// Format formats an error for a terminal: the error, its fix and its log.
 func Format(err error) string {
 	var p *Problem
 	if !errors.As(err, &p) {
@@ -83,7 +82,7 @@ type Cause struct {
 	What, Fix string
 }
 
-// Find returns the first cause with a phrase in the output. Unknown causes are left to the log.
+// Find returns the first cause with a phrase in the output.
 func Find(causes []Cause, printed string) (cause Cause, known bool) {
 	i := slices.IndexFunc(causes, func(c Cause) bool {
 		return slices.ContainsFunc(c.Phrases, func(phrase string) bool { return strings.Contains(printed, phrase) })
@@ -101,8 +100,8 @@ func (p *Problem) Explain(causes []Cause, printed string) {
 	}
 }
 
-// OnMachine returns causes that any program can report, in the order in which to try them. A full
-// disk comes first, because it makes other things fail as well.
+// OnMachine returns the causes that any program can report, in the order to try them. A full disk
+// comes first, because it makes other things fail too.
 func OnMachine() []Cause {
 	return []Cause{{
 		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
@@ -123,12 +122,12 @@ func OnMachine() []Cause {
 	}}
 }
 
-// OfGo returns causes that the go command reports: OnMachine's, and in the middle of them those whose
-// phrases mean this only where go says them. A refused connection in a scheduler's log doesn't mean
-// that Go couldn't fetch a module.
+// OfGo returns the causes that the go command reports: OnMachine's, and some whose phrases mean
+// something else elsewhere. For example, a refused connection in a scheduler's log is no failed
+// download.
 func OfGo() []Cause {
 	return slices.Insert(OnMachine(), 2, []Cause{{
-		// go's words when a file proxy hasn't got a file: the proxy of an unpacked archive.
+		// This is go's message when the proxy of an unpacked archive lacks a file.
 		Phrases: []string{"/.workshop/proxy/"},
 		What:    "the archive that this folder came from lacks a module that is needed",
 		Fix:     "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",

@@ -1,10 +1,10 @@
-// Package process owns the processes that the workshop starts: it starts a command with all its
-// children as one group, ends processes by an identity that no later process shares, and keeps a
-// program running (supervise.go).
+// Package process owns the processes that the workshop starts. It starts commands as process
+// groups, ends processes by an identity that no later process shares, and keeps a program running
+// (supervise.go).
 package process
 
-// Finding processes and ending them. A process is known by its number and the time of its start: a later process that gets
-// the same number isn't taken for it.
+// Finding and ending processes. A process is known by its ID and start time, so a later one with
+// the same ID isn't mistaken for it.
 
 import (
 	"bytes"
@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// pollInterval is how often processes are looked at that aren't our children: there is nothing else to wait on.
+	// pollInterval is how often to check processes that aren't our children.
 	pollInterval = 20 * time.Millisecond
-	// goneIn is how long a process may take to be gone once it was killed.
-	goneIn = 5 * time.Second
+	// killTimeout is how long a killed process may take to end.
+	killTimeout = 5 * time.Second
 )
 
-// Finder returns the running processes that are meant.
+// Finder returns the running processes that it selects.
 type Finder func(context.Context) ([]*process.Process, error)
 
 // Find returns identify's results for the running processes that it recognizes.
@@ -53,7 +53,7 @@ func Find[T any](ctx context.Context, identify func(*process.Process) (one T, kn
 	return found, nil
 }
 
-// Those finds which of these processes still run.
+// Those returns a Finder of those processes that still run.
 func Those(processes ...*process.Process) Finder {
 	return func(ctx context.Context) (left []*process.Process, err error) {
 		for _, p := range processes {
@@ -65,7 +65,7 @@ func Those(processes ...*process.Process) Finder {
 	}
 }
 
-// Runs reports whether a process that was found is still there. A zombie isn't: its parent just hasn't looked yet.
+// Runs reports whether a process still runs. A zombie, which its parent hasn't waited for, doesn't.
 func Runs(ctx context.Context, p *process.Process) bool {
 	if same, err := p.IsRunningWithContext(ctx); err != nil || !same {
 		return false
@@ -74,7 +74,7 @@ func Runs(ctx context.Context, p *process.Process) bool {
 	return err == nil && !slices.Contains(status, process.Zombie)
 }
 
-// End ends the processes that find finds, even new ones, and kills them after the grace period.
+// End ends the processes that find returns, even new ones, and kills them after the grace period.
 func End(ctx context.Context, grace time.Duration, find Finder) error {
 	if err := signalAll(ctx, syscall.SIGTERM, grace, find); err == nil || ctx.Err() != nil {
 		return err
@@ -82,21 +82,21 @@ func End(ctx context.Context, grace time.Duration, find Finder) error {
 	return Kill(ctx, find)
 }
 
-// Kill kills the processes that find finds, also those that are started meanwhile, and returns when none is left.
+// Kill kills the processes that find returns, even new ones, and returns when none is left.
 func Kill(ctx context.Context, find Finder) error {
-	return signalAll(ctx, syscall.SIGKILL, goneIn, find)
+	return signalAll(ctx, syscall.SIGKILL, killTimeout, find)
 }
 
 // signalAll sends the signal to each process once, and waits until none is left.
 func signalAll(ctx context.Context, signal syscall.Signal, timeout time.Duration, find Finder) error {
-	told := map[int32]bool{}
+	signaled := map[int32]bool{}
 	var left []*process.Process
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		left, err = find(ctx)
 		for _, p := range left {
-			if !told[p.Pid] {
-				told[p.Pid] = true
+			if !signaled[p.Pid] {
+				signaled[p.Pid] = true
 				_ = p.SendSignalWithContext(ctx, signal) // it may have ended just now
 			}
 		}
@@ -108,20 +108,19 @@ func signalAll(ctx context.Context, signal syscall.Signal, timeout time.Duration
 	return err
 }
 
-// Command is a command that leads a process group of its own, so that Ctrl-C in a terminal reaches it through its context
-// alone. When the context ends, the whole group gets SIGINT, and is killed if it doesn't end in a grace period.
+// Command is a command with its own process group, so Ctrl-C in a terminal reaches it only through
+// its context. When the context ends, the group gets SIGINT, and is killed after a grace period.
 type Command struct {
 	*exec.Cmd
-	killLater *time.Timer // once the context has ended
+	killLater *time.Timer // set when the context ends
 }
 
-// NewCommand returns a command that isn't started yet.
 func NewCommand(ctx context.Context, grace time.Duration, name string, args ...string) *Command {
 	c := &Command{Cmd: exec.CommandContext(ctx, name, args...)}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.WaitDelay = grace
 	c.Cancel = func() error {
-		c.killLater = time.AfterFunc(grace, c.kill) // WaitDelay is about the command alone
+		c.killLater = time.AfterFunc(grace, c.kill) // WaitDelay only applies to the command itself
 		err := syscall.Kill(-c.Process.Pid, syscall.SIGINT)
 		if errors.Is(err, syscall.ESRCH) {
 			return os.ErrProcessDone
@@ -131,10 +130,9 @@ func NewCommand(ctx context.Context, grace time.Duration, name string, args ...s
 	return c
 }
 
-// kill kills the group. Mostly there is nothing left of it.
 func (c *Command) kill() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 
-// Wait waits until the command has ended, and kills what is left of its group.
+// Wait waits for the command, and kills what is left of its group.
 func (c *Command) Wait() error {
 	err := c.Cmd.Wait()
 	if c.killLater != nil {
@@ -144,7 +142,6 @@ func (c *Command) Wait() error {
 	return err
 }
 
-// Run starts the command and waits for it.
 func (c *Command) Run() error {
 	if err := c.Start(); err != nil {
 		return err
@@ -152,7 +149,6 @@ func (c *Command) Run() error {
 	return c.Wait()
 }
 
-// CombinedOutput runs the command and returns everything it printed.
 func (c *Command) CombinedOutput() ([]byte, error) {
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output

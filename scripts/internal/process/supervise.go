@@ -1,7 +1,7 @@
 package process
 
-// Keeping a program running: one that exits is started again, as a Pod's container would be, since leaving is a legitimate
-// answer to trouble. It can be stopped as a Pod is, and killed as by a crash.
+// Keeping a program running. When it exits, it is started again, as a Pod's container would be. It
+// can be stopped like a Pod, and killed like one that crashes.
 
 import (
 	"errors"
@@ -15,38 +15,36 @@ import (
 )
 
 const (
-	// pause is the shortest time from one start to the next.
+	// pause is the shortest time between two starts.
 	pause = time.Second
-	// grace is how long a program has to end by itself, once it has been told to: a Pod's.
+	// grace is how long a program has to exit after SIGTERM, as in a Pod.
 	grace = 30 * time.Second
 )
 
-// Options say what is run.
 type Options struct {
 	Binary string
 	Args   []string
 	Env    []string  // beyond this process's environment
 	Output io.Writer // gets all that the program prints
-	// OwnGroup gives the program a process group of its own: a terminal's Ctrl-C doesn't reach it.
+	// OwnGroup gives the program its own process group, which a terminal's Ctrl-C doesn't reach.
 	OwnGroup bool
-	// Exited is called when the program has exited without being told to, before it is started again, and with again false when
-	// it couldn't be started again, which ends it; may be nil.
+	// Exited is called when the program has exited unasked, before it is started again. If it can't
+	// be started again, Exited is called once more, with again false. It may be nil.
 	Exited func(why error, again bool)
 }
 
-// Program is a program that is kept running.
 type Program struct {
 	options Options
-	stop    chan struct{} // closed when it is not to be started again
-	done    chan struct{} // closed when it is gone for good
+	stop    chan struct{} // closed when it must not be started again
+	done    chan struct{} // closed when it has ended for good
 
 	mutex   sync.Mutex
-	process *exec.Cmd // the present one, or the last
+	process *exec.Cmd // the current one, or the last
 	stopped bool
 	crashes int
 }
 
-// Supervise starts the program. If you start it, stop or destroy it.
+// Supervise starts the program. The caller must stop or destroy it.
 func Supervise(options Options) (*Program, error) {
 	p := &Program{options: options, stop: make(chan struct{}), done: make(chan struct{})}
 	if err := p.launch(); err != nil {
@@ -56,7 +54,7 @@ func Supervise(options Options) (*Program, error) {
 	return p, nil
 }
 
-// errStopped says that there is nothing to start any more.
+// errStopped means that the program was stopped before it could be started again.
 var errStopped = errors.New("it was stopped")
 
 func (p *Program) launch() error {
@@ -76,12 +74,12 @@ func (p *Program) launch() error {
 	return nil
 }
 
-// supervise waits for the process and starts it again, as often as need be.
+// supervise waits for the process and starts it again, as often as necessary.
 func (p *Program) supervise() {
 	defer close(p.done)
 	for {
 		again := time.After(pause)
-		err := p.process.Wait() // only launch changes it, which from now on is called from here alone
+		err := p.process.Wait() // from now on, only this goroutine calls launch, which changes it
 		if err == nil {
 			err = errors.New("exit status 0")
 		}
@@ -100,7 +98,8 @@ func (p *Program) supervise() {
 	}
 }
 
-// crashed takes note that the process has exited, or couldn't be started again. It returns false if that was to be.
+// crashed records that the process has exited, or couldn't be started again. It returns false if it
+// was stopped.
 func (p *Program) crashed(why error, again bool) bool {
 	p.mutex.Lock()
 	stopped := p.stopped
@@ -114,7 +113,8 @@ func (p *Program) crashed(why error, again bool) bool {
 	return !stopped
 }
 
-// Stop ends the program for good, as a Pod is ended: SIGTERM, and SIGKILL if it takes too long. It may be called twice.
+// Stop ends the program like a Pod: SIGTERM, and SIGKILL after a grace period. It may be called
+// twice.
 func (p *Program) Stop() {
 	p.end(syscall.SIGTERM)
 	select {
@@ -145,10 +145,10 @@ func (p *Program) end(signal syscall.Signal) {
 func (p *Program) Kill() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	_ = p.process.Process.Kill() // it may have exited just now, and is then started again all the same
+	_ = p.process.Process.Kill() // it may have exited just now, and is started again anyway
 }
 
-// Crashes returns how often the program has exited without being told to.
+// Crashes returns how often the program has exited unasked.
 func (p *Program) Crashes() int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -1,6 +1,7 @@
 package program
 
-// What a program may do, as its chapter's manifests say: the program isn't installed by them, but runs with their permissions.
+// A program's permissions, read from its chapter's manifests. The program isn't installed by them,
+// but runs with their permissions.
 
 import (
 	"bufio"
@@ -18,22 +19,22 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// permissions are a program's identity and what it may do.
+// permissions are a program's identity and its roles.
 type permissions struct {
 	namespace, serviceAccount string
-	clusterRoles              []rbacv1.ClusterRole // that are bound to the account
+	clusterRoles              []rbacv1.ClusterRole // those that are bound to the account
 	roles                     []rbacv1.Role
 	rules                     []rbacv1.PolicyRule // of all of them
 	objects                   []byte              // YAML: namespace, account, roles and bindings
 }
 
-// Rules are all that the program may do, in the cluster and in its own namespace.
+// Rules returns all that the program may do, in the cluster and in its own namespace.
 func (p Program) Rules() ([]rbacv1.PolicyRule, error) {
 	permissions, err := p.permissions()
 	return permissions.rules, err
 }
 
-// permissions reads them. It leaves out everything else in the file, such as the Deployment that runs the program in a cluster.
+// permissions reads the program's manifests. It skips objects such as the Deployment.
 func (p Program) permissions() (permissions, error) {
 	content, err := os.ReadFile(p.permissionsFile)
 	if err != nil {
@@ -46,7 +47,6 @@ func (p Program) permissions() (permissions, error) {
 	return found, nil
 }
 
-// parsePermissions reads YAML of any objects.
 func parsePermissions(content []byte) (found permissions, err error) {
 	var clusterRoles []rbacv1.ClusterRole
 	var bindings []rbacv1.ClusterRoleBinding
@@ -112,7 +112,7 @@ func parsePermissions(content []byte) (found permissions, err error) {
 	return found, nil
 }
 
-// unknownRole is an error, since nobody could say what the program may do.
+// unknownRole is an error, because the role's permissions aren't known.
 func unknownRole(role rbacv1.RoleRef) error {
 	return fmt.Errorf("the program's account is bound to %s %q, which isn't in this file", role.Kind, role.Name)
 }

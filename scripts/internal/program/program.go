@@ -1,14 +1,12 @@
-// Package program builds a chapter's program and gives it an identity of its own on a cluster, with no more permissions
-// than the chapter's manifests grant: so a missing verb shows at once, and the audit log can tell its requests from all
-// others. Starting and stopping it is left to the caller.
+// Package program builds a chapter's program and gives it its own identity on a cluster, with
+// exactly the permissions of the chapter's manifests. So a missing verb shows at once, and the
+// audit log shows which requests are the program's. The caller starts and stops it.
 package program
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,26 +22,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
-
-	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/gobuild"
 )
 
-// ServiceAccount is the name of the account that Grant makes.
+// ServiceAccount is the name of the account that Grant creates.
 const ServiceAccount = "operator"
 
-// Build builds one package of the chapter, such as ".", into binary, which it returns. progress may be nil.
-func Build(ctx context.Context, chapter chapters.Chapter, pkg, binary string, progress func(gobuild.Progress), args ...string) (string, error) {
-	return binary, gobuild.Build{
-		What:     filepath.Base(binary) + " of chapter " + chapter.Name,
-		Dir:      chapter.Dir,
-		Args:     slices.Concat([]string{"-o", binary}, args, []string{pkg}),
-		Progress: progress,
-	}.Run(ctx)
-}
-
-// Grant makes a ServiceAccount in namespace that may do what the program's may: in the whole cluster, and in this namespace what that
-// one may in its own. It is for copies of a program that are told apart by their account.
+// Grant creates a ServiceAccount in namespace with the program's permissions. Those in the
+// program's own namespace apply to this one. The audit log tells replicas apart by their accounts.
 func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	permissions, err := p.permissions()
 	if err != nil {
@@ -61,7 +46,7 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 			create(ctx, rbac.RoleBindings(namespace).Create, &rbacv1.RoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
 	}
 	for _, role := range permissions.clusterRoles {
-		// A copy: the roles of all programs have the same name.
+		// The roles of all programs have the same name, so this one is copied.
 		about := metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace}}
 		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}
 		errs = append(errs,
@@ -74,7 +59,6 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 	return waitGranted(ctx, client, namespace, permissions.rules)
 }
 
-// create creates an object unless it already exists.
 func create[T any](ctx context.Context, create func(context.Context, T, metav1.CreateOptions) (T, error), object T) error {
 	_, err := create(ctx, object, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
@@ -83,7 +67,7 @@ func create[T any](ctx context.Context, create func(context.Context, T, metav1.C
 	return err
 }
 
-// waitGranted waits until the API server knows of rules that were just granted: its authorizer reads from a cache.
+// waitGranted waits until the API server's authorizer, which reads from a cache, knows the rules.
 func waitGranted(ctx context.Context, client kubernetes.Interface, namespace string, rules []rbacv1.PolicyRule) error {
 	for _, rule := range rules {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -111,7 +95,7 @@ func waitGranted(ctx context.Context, client kubernetes.Interface, namespace str
 	return nil
 }
 
-// Revoke takes back the permissions that Grant gave in the whole cluster. The rest goes with its namespace.
+// Revoke deletes what Grant created outside namespace.
 func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	ours := metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace}
 	err := errors.Join(
@@ -123,15 +107,12 @@ func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) 
 	return nil
 }
 
-// grantedIn is the label of what Grant makes in the whole cluster.
+// grantedIn is the label of what Grant creates outside the namespace.
 const grantedIn = "operators.example.com/granted-in"
 
-// WriteKubeconfig writes a ServiceAccount's kubeconfig, for this user only. It is valid for a day.
-func WriteKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, path string) error {
-	return writeKubeconfig(ctx, client, cluster, namespace, ServiceAccount, path)
-}
-
-func writeKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, account, path string) error {
+// WriteKubeconfig writes a ServiceAccount's kubeconfig, readable by this user only. It is valid for
+// a day.
+func WriteKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, account, path string) error {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](24 * 60 * 60)}}
 	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {

@@ -55,7 +55,7 @@ func TestBuildWhereGitRefuses(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
 	testfiles.Write(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
 	testfiles.RefuseGit(t, chapter.Dir)
-	if _, err := Build(t.Context(), chapter, ".", filepath.Join(t.TempDir(), "a"), nil); err != nil {
+	if _, err := (Program{Name: "a", chapter: chapter, pkg: "."}).Build(t.Context(), t.TempDir()); err != nil {
 		t.Error(err)
 	}
 }
@@ -140,7 +140,7 @@ func TestWriteKubeconfig(t *testing.T) {
 	})
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	cluster := &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}, BearerToken: "the administrator's"}
-	if err := WriteKubeconfig(t.Context(), client, cluster, "a", path); err != nil {
+	if err := WriteKubeconfig(t.Context(), client, cluster, "a", ServiceAccount, path); err != nil {
 		t.Fatal(err)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", path)

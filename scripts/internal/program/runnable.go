@@ -1,7 +1,7 @@
 package program
 
-// What `workshop run` runs: a chapter's own program, or the solution of its last exercise, TDSet, which is a program too, with
-// manifests and an identity of its own.
+// What `workshop run` runs: a chapter's own program, or the solution of its last exercise, TDSet,
+// which has its own manifests and identity.
 
 import (
 	"context"
@@ -9,26 +9,22 @@ import (
 	"path/filepath"
 	"slices"
 
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 )
 
-// Program is a program with what it needs on a cluster.
 type Program struct {
-	// Name is that of its binary; Kind that of the objects that it is about.
+	// Name is its binary's name, and Kind that of the objects that it manages.
 	Name, Kind string
-	// CRD is the absolute path of the file with its CRD; Examples are those to be applied after it, in this order.
+	// CRD is the absolute path of its CRD. Examples are the files to apply after it, in this order.
 	CRD      string
 	Examples []string
-	// Webhooks is the absolute path of a file with the configurations of its webhooks, among other things; "" if it has none.
+	// Webhooks is the absolute path of a file with its webhook configurations, or "".
 	Webhooks string
-	// Namespace and ServiceAccount are its identity, as in the file with its permissions.
+	// Namespace and ServiceAccount are its identity, from its permissions.
 	Namespace, ServiceAccount string
-	// Progress is called while it is built; it may be nil.
+	// Progress is called during the build. It may be nil.
 	Progress func(gobuild.Progress)
 
 	chapter         chapters.Chapter
@@ -37,7 +33,8 @@ type Program struct {
 	buildArgs       []string // to go build
 }
 
-// Of is the chapter's program for objects of that kind: its own, or the solution of its exercise TDSet. Not every chapter has one.
+// Of returns the chapter's program for objects of that kind: its own, or the solution of its
+// exercise TDSet. Not every chapter has one.
 func Of(chapter chapters.Chapter, kind string) (p Program, found bool, err error) {
 	switch kind {
 	case chapter.Kind():
@@ -49,7 +46,6 @@ func Of(chapter chapters.Chapter, kind string) (p Program, found bool, err error
 	return Program{}, false, nil
 }
 
-// OfChapter is the chapter's own program.
 func OfChapter(chapter chapters.Chapter) (Program, error) {
 	parts := chapter.Parts()
 	return identified(Program{
@@ -64,7 +60,7 @@ func OfChapter(chapter chapters.Chapter) (Program, error) {
 	})
 }
 
-// examples returns the sample, after the namespace that it names, if that lies beside it.
+// examples returns the sample, and before it the namespace.yaml in its folder, if there is one.
 func examples(sample string) []string {
 	namespace := filepath.Join(filepath.Dir(sample), "namespace.yaml")
 	if _, err := os.Stat(namespace); err != nil {
@@ -73,7 +69,7 @@ func examples(sample string) []string {
 	return []string{namespace, sample}
 }
 
-// Settled is for what kubectl can wait when the example has all that it asks for.
+// Settled is what kubectl must wait for until the example is Ready.
 func (p Program) Settled() []string {
 	if p.Kind == chapters.TDSet {
 		return []string{"--for=condition=Ready", "--namespace=temp", "tdset/tdset-hello-world"}
@@ -81,7 +77,7 @@ func (p Program) Settled() []string {
 	return []string{"--for=condition=Ready", "foo/example-foo"}
 }
 
-// OfTDSet is the solution of the chapter's exercise TDSet. Not every chapter has one.
+// OfTDSet returns the solution of the chapter's exercise TDSet. Not every chapter has one.
 func OfTDSet(chapter chapters.Chapter) (p Program, found bool, err error) {
 	matches, err := filepath.Glob(filepath.Join(chapter.Dir, "exercises", "*-tdset"))
 	if err != nil || len(matches) == 0 {
@@ -101,14 +97,13 @@ func OfTDSet(chapter chapters.Chapter) (p Program, found bool, err error) {
 	return p, true, err
 }
 
-// identified reads the program's identity from its permissions.
 func identified(p Program) (Program, error) {
 	permissions, err := p.permissions()
 	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
 	return p, err
 }
 
-// Apply applies the CRD and the permissions, and returns when objects of its kind can be made.
+// Apply applies the CRD and the permissions, and returns when objects of the kind can be created.
 func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
 	permissions, err := p.permissions()
 	if err != nil {
@@ -120,18 +115,19 @@ func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
 	return k.Apply(ctx, permissions.objects)
 }
 
-// Build builds it into dir and returns the binary's path.
-func (p Program) Build(ctx context.Context, dir string) (string, error) {
-	return Build(ctx, p.chapter, p.pkg, filepath.Join(dir, p.Name), p.Progress, p.buildArgs...)
+// Build builds the program into dir and returns the binary's path.
+func (p Program) Build(ctx context.Context, dir string) (binary string, err error) {
+	binary = filepath.Join(dir, p.Name)
+	return binary, gobuild.Build{
+		What:     p.Name + " of chapter " + p.chapter.Name,
+		Dir:      p.chapter.Dir,
+		Args:     slices.Concat([]string{"-o", binary}, p.buildArgs, []string{p.pkg}),
+		Progress: p.Progress,
+	}.Run(ctx)
 }
 
-// WithRaceDetector returns p, to be built with Go's race detector, which needs a C compiler.
+// WithRaceDetector returns p with a build that uses Go's race detector, which needs a C compiler.
 func (p Program) WithRaceDetector() Program {
 	p.buildArgs = append(slices.Clone(p.buildArgs), "-race")
 	return p
-}
-
-// WriteKubeconfig writes a kubeconfig for its ServiceAccount to path, as the function of that name does.
-func (p Program) WriteKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, path string) error {
-	return writeKubeconfig(ctx, client, cluster, p.Namespace, p.ServiceAccount, path)
 }

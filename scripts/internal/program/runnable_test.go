@@ -120,7 +120,7 @@ func TestTheKubeconfigIsForTheProgramsOwnAccount(t *testing.T) {
 		return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{Token: "secret"}}, nil
 	})
 	for _, p := range []Program{{Namespace: "a", ServiceAccount: "b"}, {Namespace: "c", ServiceAccount: "d"}} {
-		if err := p.WriteKubeconfig(t.Context(), client, &rest.Config{}, filepath.Join(t.TempDir(), "kubeconfig")); err != nil {
+		if err := WriteKubeconfig(t.Context(), client, &rest.Config{}, p.Namespace, p.ServiceAccount, filepath.Join(t.TempDir(), "kubeconfig")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package runs
 
-// Ending what belongs to a run: by where a program lies that runs, or by what its environment says, and never by its name.
+// Ending what belongs to a run. Processes are found by their program's folder or their environment,
+// never by their names.
 
 import (
 	"context"
@@ -17,7 +18,7 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// clear ends the processes that belong to the recorded run, and removes its folders, its record last.
+// clear ends the recorded run's processes, and removes its folders, the one with the record last.
 func (r *Run) clear(ctx context.Context) error {
 	record, err := os.ReadFile(r.record())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -44,8 +45,8 @@ func (r *Run) clear(ctx context.Context) error {
 	return nil
 }
 
-// belongs reports whether a process was started by a run that these folders belong to, or by a run of a repository in one of
-// them; or as a program that lies in them, as the components of a cluster there are.
+// belongs reports whether a process belongs to a run with these folders, or to a run of a
+// repository in one of them. Its program may also be in them, as a cluster's components are.
 func belongs(ctx context.Context, p *gopsutil.Process, folders []string) bool {
 	if int(p.Pid) == os.Getpid() {
 		return false
@@ -58,14 +59,14 @@ func belongs(ctx context.Context, p *gopsutil.Process, folders []string) bool {
 	if args, err := p.CmdlineSliceWithContext(ctx); err == nil && len(args) > 0 && within(args[0]) {
 		return true
 	}
-	environment, _ := p.EnvironWithContext(ctx) // it is unknown of other users' processes, and they aren't ours
+	environment, _ := p.EnvironWithContext(ctx) // other users' processes, which don't show it, aren't ours
 	return slices.ContainsFunc(environment, func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")
 		return name == variable && within(value)
 	})
 }
 
-// removeAll removes a folder, and also one with folders in it that can't be written to, as in Go's cache of modules.
+// removeAll removes a folder, even if folders in it are read-only, as in Go's module cache.
 func removeAll(folder string) error {
 	if os.RemoveAll(folder) == nil {
 		return nil

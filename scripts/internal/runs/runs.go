@@ -1,6 +1,6 @@
-// Package runs lets nothing outlive a run of the tests. A run records the folders that belong to it, and every process that it
-// starts inherits a variable that names the run, also in a session of its own. If a run was killed, the next one ends what
-// is left of it, and so does Sweep.
+// Package runs makes sure that nothing outlives a run of the tests. A run records its folders, and
+// all processes that it starts, even in their own sessions, inherit a variable that names the run.
+// If a run was killed, the next one, or Sweep, ends what is left of it.
 package runs
 
 import (
@@ -18,36 +18,37 @@ import (
 	"example.com/operators/scripts/internal/lock"
 )
 
-// variable has the run's folder, in the environment of its processes.
+// variable is the environment variable with the run's folder.
 const variable = "WORKSHOP_RUN"
 
-// Run is a run of tests. There is one at a time in a repository. Its names are always the same, that of the folder for temporary
-// files too: otherwise Go couldn't serve results from its cache of tests that make such files.
+// Run is a run of tests, of which a repository has one at a time. Its paths are always the same,
+// even that of its temporary files. Otherwise Go couldn't cache results of tests that create such
+// files.
 type Run struct {
 	state   string // .workshop
 	unique  string // a link to it
 	mutex   sync.Mutex
-	folders []string // that belong to the run, relative to state
+	folders []string // the run's, relative to state
 	kept    []string // of these
 	former  map[string]string
 	release func()
 }
 
-// Begin begins a run in the repository at root. It waits until no other run goes on there (waiting is called once if it has
-// to), and ends what a former run has left. From then on, temporary files of this process and of all that it starts go to the
-// run's folder. Call End.
+// Begin begins a run in the repository at root, and ends what a former run has left. If another run
+// is in progress, it calls waiting once and waits. From then on, temporary files of this process
+// and its children are in the run's folder. Call End.
 func Begin(ctx context.Context, root string, waiting func(holder string)) (*Run, error) {
 	r, err := newRun(root)
 	if err != nil {
 		return nil, err
 	}
-	// The system drops the lock of a process that dies. So if we get it, the former run's process is gone.
+	// The system drops the lock of a process that dies, so the former run's process has ended.
 	if r.release, err = lock.Acquire(ctx, filepath.Join(r.state, "tests"), waiting); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(r.clear(ctx), os.MkdirAll(r.temporary(), 0o700)); err != nil {
 		r.release()
-		return nil, fmt.Errorf("removing what a former run has left: %w", err)
+		return nil, fmt.Errorf("remove what a former run has left: %w", err)
 	}
 	if r.unique, err = r.Link(fmt.Sprintf("run-%d", time.Now().UnixNano())); err != nil {
 		r.release()
@@ -56,7 +57,7 @@ func Begin(ctx context.Context, root string, waiting func(holder string)) (*Run,
 	environment := map[string]string{
 		variable:                  r.dir(),
 		"TMPDIR":                  r.temporary(),
-		"GIT_CEILING_DIRECTORIES": r.temporary(), // a temporary folder isn't a part of this repository
+		"GIT_CEILING_DIRECTORIES": r.temporary(), // temporary folders aren't in this repository
 	}
 	for name, value := range environment {
 		r.former[name] = os.Getenv(name)
@@ -67,7 +68,7 @@ func Begin(ctx context.Context, root string, waiting func(holder string)) (*Run,
 	return r, nil
 }
 
-// Sweep ends what a former run has left, unless a run goes on.
+// Sweep ends what a former run has left, unless a run is in progress.
 func Sweep(ctx context.Context, root string) error {
 	r, err := newRun(root)
 	if err != nil {
@@ -98,24 +99,25 @@ func (r *Run) dir() string       { return filepath.Join(r.state, "run") }
 func (r *Run) temporary() string { return filepath.Join(r.dir(), "tmp") }
 func (r *Run) record() string    { return filepath.Join(r.dir(), "folders") }
 
-// Own says, before they are made, which folders of .workshop, and processes in them, are this run's.
+// Own records folders of .workshop as this run's, with the processes in them, before it creates
+// them.
 func (r *Run) Own(folders ...string) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.folders = append(r.folders, folders...)
-	// Renamed, so that the record never ends in the middle of a name: folders are removed by it.
+	// Rename it, so that the record, by which folders are removed, never has half a name.
 	written := r.record() + ".new"
 	return errors.Join(os.WriteFile(written, []byte(strings.Join(r.folders, "\n")), 0o600), os.Rename(written, r.record()))
 }
 
-// Link returns another path to .workshop, which lasts as long as the run and has name in it.
+// Link returns another path to .workshop, which contains name and exists as long as the run.
 func (r *Run) Link(name string) (string, error) {
 	link := filepath.Join(r.dir(), name)
 	return link, os.Symlink(r.state, link)
 }
 
 // Unique returns a path to a file of .workshop that no other run uses. Go's test cache compares
-// environment variables, so a test that gets its path from one isn't cached across runs.
+// environment variables, so it doesn't reuse results of a test that gets such a path in one.
 func (r *Run) Unique(path string) string {
 	within, err := filepath.Rel(r.state, path)
 	if err != nil || !filepath.IsLocal(within) {
@@ -124,17 +126,18 @@ func (r *Run) Unique(path string) string {
 	return filepath.Join(r.unique, within)
 }
 
-// Keep says that a folder is to stay after this run, with the processes of clusters in it, unless the run is interrupted.
+// Keep keeps a folder after this run, with the processes of clusters in it, unless the run is
+// interrupted.
 func (r *Run) Keep(folder string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.kept = append(r.kept, folder)
 }
 
-// End ends the run's processes and removes its folders, even those to keep if ctx has ended.
+// End ends the run's processes and removes its folders. If ctx has ended, it doesn't keep any.
 func (r *Run) End(ctx context.Context) error {
 	for name, value := range r.former {
-		_ = os.Setenv(name, value) // an empty TMPDIR is none
+		_ = os.Setenv(name, value) // an empty TMPDIR counts as unset
 	}
 	defer r.release()
 	if ctx.Err() == nil {

@@ -1,7 +1,7 @@
 package suite
 
-// What only containers can show: the contract on a cluster of kind, from outside and with the programs in it, and the ways by which
-// readers run them there.
+// Tests that need containers: the contract on a cluster of kind, with the programs outside and
+// inside it, and the ways in which readers run them there.
 
 import (
 	"context"
@@ -31,8 +31,9 @@ type onKind struct {
 	kubectl kubectl.Kubectl
 }
 
-// OnKind runs what only containers can show, on a new cluster of kind with that node image ("": kind's own), and returns the number of tests. It
-// needs docker, and pulls no image but the node's.
+// OnKind runs the tests that need containers on a new cluster of kind with that node image (""
+// means kind's own), and returns the number of tests. It needs docker, and pulls only the node
+// image.
 func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts, err error) {
 	end, err := s.begin(ctx)
 	if err != nil {
@@ -54,12 +55,12 @@ func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts,
 			return s.counts, err
 		}
 	case c.Exists():
-		s.UI.Say("! cluster %q of kind is left as it is: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on kind status", c.Name())
+		s.UI.Say("! cluster %q of kind stays up: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on kind status", c.Name())
 	}
 	return s.result(ctx)
 }
 
-// fresh deletes the cluster and creates it again, with the images that its Pods will ask for.
+// fresh creates the cluster again, with the images of its Pods.
 func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
 	waiting := func(holder string) { step.Update("waiting for %s", holder) }
 	if _, err := k.cluster.Down(ctx, true, waiting); err != nil {
@@ -83,8 +84,8 @@ func (k *onKind) all(ctx context.Context) {
 	})
 	for _, chapter := range k.Chapters {
 		k.tour(ctx, chapter, k.cluster)
-		k.step(ctx, chapter.Name+": by kubectl apply and go run", func(ctx context.Context, step *ui.Step) (string, error) {
-			return "the sample has what it asks for", k.plainWay(ctx, chapter)
+		k.step(ctx, chapter.Name+": with kubectl apply and go run", func(ctx context.Context, step *ui.Step) (string, error) {
+			return "the sample is Ready", k.plainWay(ctx, chapter)
 		})
 	}
 	k.applyCRDs(ctx, k.kubectl)
@@ -92,8 +93,8 @@ func (k *onKind) all(ctx context.Context) {
 		return k.contract(ctx, step, k.environment(), contract.AtOnce)
 	})
 	k.step(ctx, "the behaviour contract, in the cluster", k.contractInside)
-	k.step(ctx, "no kinds any more", func(ctx context.Context, _ *ui.Step) (string, error) {
-		return "end-to-end tests bring their own", k.deleteCRDs(ctx)
+	k.step(ctx, "deleting the CRDs", func(ctx context.Context, _ *ui.Step) (string, error) {
+		return "the end-to-end tests apply their own", k.deleteCRDs(ctx)
 	})
 	for _, chapter := range k.Chapters {
 		if chapter.IsProject() {
@@ -109,13 +110,13 @@ func (k *onKind) environment() []string {
 		"TEST_KIND_NODE="+k.cluster.Node(), "TEST_KIND_IMAGE="+k.cluster.Image, "WORKSHOP_ON=kind")
 }
 
-// contractInside has the programs run as Pods, those of the chapters that can.
+// contractInside tests the programs that can run as Pods.
 func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, error) {
 	inside := slices.DeleteFunc(slices.Clone(k.Chapters), func(chapter chapters.Chapter) bool {
 		return !chapter.IsProject() && chapter.Parts().Deployment == ""
 	})
 	if len(inside) == 0 {
-		return "no chapter that was asked for has manifests for it", nil
+		return "none of these chapters has manifests for it", nil
 	}
 	for _, chapter := range inside {
 		p, err := program.OfChapter(chapter)
@@ -141,13 +142,14 @@ func (k *onKind) deleteCRDs(ctx context.Context) error {
 	return err
 }
 
-// endToEnd runs a project's own end-to-end tests, on this cluster. The images are built here: golang's isn't needed.
+// endToEnd runs a project's own end-to-end tests on this cluster, with images that are built
+// without the golang image.
 func (k *onKind) endToEnd(ctx context.Context, step *ui.Step, chapter chapters.Chapter) (string, error) {
-	// The program kind is of the same version as its library here.
+	// The kind command has the version of the library.
 	if _, err := k.run(ctx, "scripts", "go", "build", "-o", filepath.Join(k.Bin, "kind"), "sigs.k8s.io/kind"); err != nil {
 		return "", err
 	}
-	env := append(k.kubectl.Environment(), // kind lies beside kubectl
+	env := append(k.kubectl.Environment(), // kind is in kubectl's folder
 		"GOWORK=off",
 		"KIND_CLUSTER="+k.cluster.KindName(),
 		"DOCKER_BUILD=docker-prebuilt",
@@ -155,8 +157,9 @@ func (k *onKind) endToEnd(ctx context.Context, step *ui.Step, chapter chapters.C
 	return k.goTest(ctx, step, chapter.Name, env, "-tags=e2e", "-timeout=30m", "./test/e2e")
 }
 
-// plainWay does what the top README says, without the workshop: it applies the CRD, starts the program by go run, applies the
-// sample, and waits until that has all that it asks for. Projects do it by make install and make run.
+// plainWay does what the top README says, without the workshop. It applies the CRD, starts the
+// program with go run, applies the sample, and waits until it is Ready. Projects use make install
+// and make run.
 func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err error) {
 	parts := chapter.Parts()
 	running, stop := context.WithCancel(ctx)
@@ -172,9 +175,9 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 	} else if _, err := k.kubectl.Run(ctx, "apply", "-f", parts.CRD); err != nil {
 		return err
 	}
-	var said output.Buffer
+	var log output.Buffer
 	command.Dir, command.Env = k.Root, k.pointed()
-	command.Stdout, command.Stderr = &said, &said
+	command.Stdout, command.Stderr = &log, &log
 	if err := command.Start(); err != nil {
 		return err
 	}
@@ -183,13 +186,14 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 	defer func() {
 		cleanUp, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 		defer cancel()
-		// The CRD last, and the objects before the program: it may have to let them go.
+		// Delete the objects before the program stops, because it may have to remove their
+		// finalizers.
 		_, deleteErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.Sample)
 		stop()
-		<-ended // it is killed if it takes longer than a minute
+		<-ended // it is killed after a minute
 		_, crdErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.CRD)
 		if err = errors.Join(err, deleteErr, crdErr); err != nil {
-			err = fmt.Errorf("%w\nthe program said:\n%s", err, &said)
+			err = fmt.Errorf("%w\nthe program's log:\n%s", err, &log)
 		}
 	}()
 	p, err := program.OfChapter(chapter)
@@ -205,5 +209,4 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 	return err
 }
 
-// pointed is the environment of commands on the cluster.
 func (k *onKind) pointed() []string { return append(os.Environ(), k.kubectl.Environment()...) }

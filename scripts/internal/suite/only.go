@@ -1,7 +1,7 @@
 package suite
 
-// The tests of some promises or faults alone: for a reader who has changed something, or wants to see a promise fail. Nothing else
-// is looked at.
+// Tests of single promises or faults, for readers who changed something or want to see a promise
+// fail.
 
 import (
 	"context"
@@ -22,17 +22,17 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// readersPatience is how long a promise may take to be kept: no longer than a reader waits for one that isn't, but longer than the 30
-// seconds in which the garbage collector finds out that there is a CRD.
-const readersPatience = "45s"
+// onlyTimeout is how long a promise may take to be kept. It is short, because a reader waits for
+// it, but longer than the 30 seconds after which the garbage collector knows a new CRD.
+const onlyTimeout = "45s"
 
-// logFile is where all that the tests printed is kept, relative to the repository's root.
+// logFile gets the output of failed tests. It is relative to the repository's root.
 const logFile = ".workshop/logs/only.log"
 
 // Only runs the tests of these promises and faults for each chapter on the contract's cluster, and
-// leaves it up. It writes the results to out. The error means that no test could run.
-func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
-	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Tested(chapter, wanted)) > 0 }) {
+// leaves it up. It writes the results to out. An error means that no test could run.
+func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
+	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Tested(chapter, selected)) > 0 }) {
 		return counts, problem.New("none of these apply to the chapters' programs").
 			ToDo(`"./scripts/workshop test --matrix" lists what does`)
 	}
@@ -41,7 +41,7 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 		return counts, err
 	}
 	defer end(&err)
-	defer s.this.Keep(clusters + contractCluster) // for the next time; interrupted tests leave Foos on it
+	defer s.this.Keep(clusters + contractCluster) // unless interrupted, as tests would leave Foos on it
 	result, err := cluster.UpShown(ctx, s.UI, s.Cluster(), 0)
 	if err != nil {
 		return counts, err
@@ -55,12 +55,12 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 		if len(s.Chapters) > 1 {
 			fmt.Fprintf(out, "%s%s\n", strings.Repeat("\n", min(i, 1)), colours.Bold.Sprint(chapter.Name))
 		}
-		asked := contract.Tested(chapter, wanted)
-		if len(asked) == 0 {
+		tested := contract.Tested(chapter, selected)
+		if len(tested) == 0 {
 			fmt.Fprintf(out, "– none of these apply to it\n")
 			continue
 		}
-		results, err := s.onlyOf(ctx, chapter, asked)
+		results, err := s.onlyOf(ctx, chapter, tested)
 		if err != nil {
 			return shown.counts, errors.Join(err, s.keepLog(out, problems))
 		}
@@ -74,12 +74,13 @@ func (s *Suite) Only(ctx context.Context, wanted []contract.Named, out io.Writer
 	return shown.counts, s.keepLog(out, problems)
 }
 
-// onlyOf runs the tests for one chapter. The programs that they are about are built first: what the compiler says is no test's to tell.
-func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []contract.Named) (gotest.Results, error) {
+// onlyOf runs the tests for one chapter. It builds the tested programs first, to show compiler
+// errors as such.
+func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, selected []contract.Named) (gotest.Results, error) {
 	step := s.UI.Start(chapter.Name)
 	defer step.Drop()
 	for _, c := range contract.All() {
-		if !c.Tests(chapter, wanted...) {
+		if !c.Tests(chapter, selected...) {
 			continue
 		}
 		p, found, err := program.Of(chapter, c.Kind)
@@ -95,18 +96,18 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, wanted []c
 	}
 	step.Update("building its tests")
 	env := s.testEnvironment(s.Cluster(), chapter)
-	if !slices.ContainsFunc(wanted, contract.Named.IsFault) {
-		env = append(env, "TEST_TIMEOUT="+readersPatience)
+	if !slices.ContainsFunc(selected, contract.Named.IsFault) {
+		env = append(env, "TEST_TIMEOUT="+onlyTimeout)
 	}
 	return gotest.Run(ctx, gotest.Request{
 		Dir:      filepath.Join(s.Root, "scripts"),
 		Env:      env,
-		Args:     []string{"-timeout=20m", "-vet=off", "-parallel=8", "-run=" + contract.Pattern(chapter, wanted), "./acceptance"},
+		Args:     []string{"-timeout=20m", "-vet=off", "-parallel=8", "-run=" + contract.Pattern(chapter, selected), "./acceptance"},
 		Progress: func(test string) { step.Update("%s", sentence(test)) },
 	})
 }
 
-// keepLog writes all that the tests printed that failed, if any has, and says to out where that is.
+// keepLog writes the output of failed tests, if any, to the log, and the log's name to out.
 func (s *Suite) keepLog(out io.Writer, problems []string) error {
 	if len(problems) == 0 {
 		return nil

@@ -1,6 +1,6 @@
 package suite
 
-// Which promises held and which didn't, a line each: short, and the same each time.
+// The report of which promises held, with a line for each, in the same order each time.
 
 import (
 	"fmt"
@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// ofPromise is the number of slashes in the name of a promise's or a fault's test: Test…/CHAPTER/PROMISE.
-	ofPromise = 2
-	// mostLines is how much of a failed test's message is shown.
-	mostLines = 10
+	// promiseDepth is the number of slashes in the names of a promise's or fault's tests:
+	// Test…/CHAPTER/PROMISE.
+	promiseDepth = 2
+	// maxLines is how many lines of a failed test's message are shown.
+	maxLines = 10
 )
 
 type report struct {
@@ -24,20 +25,20 @@ type report struct {
 	colours ui.Palette
 	tests   []*gotest.Test
 	counts  gotest.Counts
-	told    []string // messages
+	shown   []string // messages
 }
 
-// add shows the tests of one run, and counts those that have no others below them, or fail by themselves. What fails before
-// it comes to a promise, such as a cluster that can't be reached, is shown and counted once.
+// add shows the tests of one run. It counts those that have no subtests, or fail outside them. A
+// failure above the promises, such as an unreachable cluster, is shown and counted once.
 func (r *report) add(results gotest.Results) {
 	before := r.counts
 	for _, p := range results {
 		r.tests = p.Tests
 		for _, t := range p.Tests {
 			switch depth := strings.Count(t.Name, "/"); {
-			case depth == ofPromise:
+			case depth == promiseDepth:
 				r.show(t, "")
-			case depth < ofPromise && r.failedItself(t) && !slices.Contains(r.told, firstWords(t)):
+			case depth < promiseDepth && r.failedItself(t) && !slices.Contains(r.shown, firstMessage(t)):
 				r.show(t, "")
 			}
 		}
@@ -53,7 +54,7 @@ func (r *report) show(t *gotest.Test, indent string) {
 	below := r.below(t)
 	switch {
 	case r.failedItself(t):
-		r.fail(sentence, indent, firstWords(t))
+		r.fail(sentence, indent, firstMessage(t))
 	case t.State == gotest.Passed:
 		fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Green.Sprint("✓"), sentence)
 		if len(below) == 0 {
@@ -62,7 +63,7 @@ func (r *report) show(t *gotest.Test, indent string) {
 	default:
 		fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Red.Sprint("✗"), sentence)
 	}
-	if strings.Count(t.Name, "/") < ofPromise {
+	if strings.Count(t.Name, "/") < promiseDepth {
 		return
 	}
 	for _, promise := range below {
@@ -72,13 +73,13 @@ func (r *report) show(t *gotest.Test, indent string) {
 
 func (r *report) fail(what, indent, message string) {
 	r.counts.Failed++
-	r.told = append(r.told, message)
+	r.shown = append(r.shown, message)
 	fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Red.Sprint("✗"), what)
 	lines := strings.Split(strings.TrimSpace(message), "\n")
-	for _, line := range lines[:min(mostLines, len(lines))] {
+	for _, line := range lines[:min(maxLines, len(lines))] {
 		fmt.Fprintf(r.out, "%s    %s\n", indent, line)
 	}
-	if len(lines) > mostLines {
+	if len(lines) > maxLines {
 		fmt.Fprintf(r.out, "%s    …\n", indent)
 	}
 }
@@ -92,25 +93,25 @@ func (r *report) below(t *gotest.Test) (below []*gotest.Test) {
 	return below
 }
 
-// failedItself reports whether t didn't pass, skipped or unfinished included, and not due to a subtest.
+// failedItself reports whether t failed, was skipped or didn't finish, and no subtest is the cause.
 func (r *report) failedItself(t *gotest.Test) bool {
 	return t.State != gotest.Passed && !slices.ContainsFunc(r.below(t), func(b *gotest.Test) bool { return b.State != gotest.Passed })
 }
 
-// sentence is the last part of a test's name, with its blanks.
+// sentence is the last part of a test's name, with spaces.
 func sentence(name string) string {
 	return strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
 }
 
-// firstWords is the first thing that a test said. What it said later is about the circumstances.
-func firstWords(t *gotest.Test) string {
-	words := gotest.Messages(t.Output())
-	i := slices.IndexFunc(words, func(s gotest.Message) bool { return s.File != "" })
+// firstMessage is a failed test's first message. Later ones are about the circumstances.
+func firstMessage(t *gotest.Test) string {
+	messages := gotest.Messages(t.Output())
+	i := slices.IndexFunc(messages, func(s gotest.Message) bool { return s.File != "" })
 	switch {
 	case i >= 0:
-		return words[i].Text
-	case len(words) > 0:
-		return words[0].Text // a panic
+		return messages[i].Text
+	case len(messages) > 0:
+		return messages[0].Text // a panic
 	}
 	return "it exited without a message"
 }

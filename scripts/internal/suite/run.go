@@ -1,6 +1,6 @@
 package suite
 
-// Running commands, such as go test, setting up their environment, and the tests' clusters.
+// Running commands such as go test, their environment, and the tests' clusters.
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// run runs a command in a module as if that were alone, and returns its standard output.
+// run runs a command in a module, outside the workspace, and returns its standard output.
 func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
 	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
 	cmd.Dir = filepath.Join(s.Root, module)
@@ -37,7 +37,7 @@ func (s *Suite) run(ctx context.Context, module string, command ...string) (stri
 	return stdout.String(), nil
 }
 
-// goTest runs go test in a module, with args: packages, and flags before them.
+// goTest runs go test in a module, with args: flags, then packages.
 func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, args ...string) (string, error) {
 	started := 0
 	results, err := gotest.Run(ctx, gotest.Request{
@@ -61,10 +61,10 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 	return fmt.Sprintf("%d passed", counts.Passed), err
 }
 
-// testEnvironment returns the environment of the tests: how to use and break the cluster, and the
-// chapters to judge on it. Go caches a passed test until its environment changes. So each run has
-// its own path to the cluster's kubeconfig, while tests that start an API server of their own, as
-// envtest does, are cached until the control plane has another version.
+// testEnvironment returns the environment of the tests: the cluster and the chapters to test on it.
+// Go caches a passed test until its environment changes. So each run has its own path to the
+// cluster's kubeconfig, but tests with an API server of their own (envtest) stay cached until the
+// control plane changes.
 func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
 	return []string{
 		"GOWORK=off",
@@ -78,7 +78,7 @@ func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) [
 	}
 }
 
-// findRace decides whether the race detector can run: it needs a C compiler. Package gotest lets Go use it.
+// findRace turns on the race detector if there is a C compiler, which it needs.
 func (s *Suite) findRace(ctx context.Context) error {
 	output, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
 	if err != nil {
@@ -91,14 +91,14 @@ func (s *Suite) findRace(ctx context.Context) error {
 	}
 	if os.Getenv("CI") == "true" {
 		return problem.New("there is no C compiler (CC is %s), which the race detector needs", compiler).
-			ToDo("install one, such as Debian's gcc; only runs without CI set go on without it")
+			ToDo("install one, such as Debian's gcc; only runs without CI=true continue without it")
 	}
 	s.UI.Say("! there is no C compiler (CC is %s): the tests run without the race detector", compiler)
 	return nil
 }
 
-// onCluster runs tests on a new cluster of that name, which has the CRDs that they need. If all
-// pass, it deletes the cluster. Otherwise it keeps it for you to look at.
+// onCluster runs tests on a new cluster of that name with the CRDs that they need. If all pass, it
+// deletes the cluster. Otherwise it keeps it for you to inspect.
 func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
 	c := s.cluster(name)
 	if !s.freshCluster(ctx, c) {
@@ -113,10 +113,10 @@ func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.
 		return
 	}
 	s.this.Keep(clusters + name)
-	s.UI.Say("! cluster %q is left as it is; its logs are in %s", name, filepath.Dir(c.AuditLog()))
+	s.UI.Say("! cluster %q stays up; its logs are in %s", name, filepath.Dir(c.AuditLog()))
 }
 
-// freshCluster brings up a cluster with nothing in it, whatever was there under its name.
+// freshCluster deletes the cluster, if it exists, and creates it again.
 func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
 	return s.step(ctx, fmt.Sprintf("cluster %q", c.Name()), func(ctx context.Context, step *ui.Step) (string, error) {
 		if _, err := c.Down(ctx, true, func(holder string) { step.Update("waiting for %s", holder) }); err != nil {
@@ -142,9 +142,9 @@ func (s *Suite) kubectl(c cluster.Backend) kubectl.Kubectl {
 	return kubectl.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
-// applyCRDs applies a CRD of each kind that the chapters' programs are about.
+// applyCRDs applies a CRD of each kind that the chapters' programs manage.
 func (s *Suite) applyCRDs(ctx context.Context, k kubectl.Kubectl) bool {
-	return s.step(ctx, "the kinds that tests are about", func(ctx context.Context, _ *ui.Step) (string, error) {
+	return s.step(ctx, "the CRDs that tests need", func(ctx context.Context, _ *ui.Step) (string, error) {
 		programs, err := s.onePerKind()
 		var applied []string
 		for _, p := range programs {
@@ -155,7 +155,7 @@ func (s *Suite) applyCRDs(ctx context.Context, k kubectl.Kubectl) bool {
 	})
 }
 
-// onePerKind returns a program for each kind that the chapters' programs are about.
+// onePerKind returns a program for each of these kinds.
 func (s *Suite) onePerKind() (programs []program.Program, err error) {
 	for _, kind := range []string{chapters.Foo, chapters.TDSet} {
 		for _, chapter := range s.Chapters {

@@ -1,6 +1,6 @@
 // Package suite is what `workshop test` and CI run: checks, vet and staticcheck, all modules'
 // tests, the behaviour contract, and the texts. It decides what to run, what runs in parallel, and
-// what counts as passed. The checks themselves are in other packages.
+// what counts as passed.
 package suite
 
 import (
@@ -24,10 +24,10 @@ import (
 type Suite struct {
 	Root string // of the repository
 	Bin  string // where the control plane's programs are
-	// Version changes when these are built from something else, such as another version of Kubernetes.
+	// Version changes when the control plane does, for example to another version of Kubernetes.
 	Version string
 	UI      *ui.UI
-	// Chapters are those to test. With Everything, what belongs to no chapter is tested as well.
+	// Chapters are the chapters to test. With Everything, what belongs to no chapter is tested too.
 	Chapters   []chapters.Chapter
 	Everything bool
 
@@ -37,27 +37,27 @@ type Suite struct {
 	race     []string // arguments to go test
 }
 
-// The tests' clusters, separate from the user's own. The contract has one to itself, because it
-// kills the API server and deletes CRDs.
+// The tests' clusters. The contract has one to itself, because it kills the API server and deletes
+// CRDs.
 const (
 	contractCluster = "test"
 	unitCluster     = "units"
-	readersCluster  = "docs" // in the copy of the repository that the texts' commands run in
+	readersCluster  = "docs" // in the repository's copy for the texts' commands
 )
 
-// Runs create these in .workshop: clusters, and the reader's repository with its clusters.
+// Runs create these folders in .workshop.
 const (
 	clusters    = "clusters/"
 	readersRoot = "reader"
 )
 
-// Cluster is the cluster for the contract. Run creates a new one, Only uses the existing one.
+// Cluster is the contract's cluster. Run creates it again, and Only uses it if it exists.
 func (s *Suite) Cluster() *cluster.Cluster { return s.cluster(contractCluster) }
 
 func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Root, s.Bin, name) }
 
-// Run runs everything, even after a failure, and returns the number of tests. If something failed,
-// it has printed why and returns an error.
+// Run runs everything, even after a failure, and returns the number of tests. It prints why
+// something failed, and returns an error.
 func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	folders := []string{clusters + contractCluster, clusters + unitCluster, readersRoot}
 	for _, name := range chapters.Names(s.Chapters) {
@@ -73,7 +73,7 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	}
 	s.step(ctx, "layout, formatting, versions", s.checkFiles)
 	files := s.checkTexts(ctx)
-	// These two lanes mostly wait, while everything else mostly compiles.
+	// These two lanes mostly wait, but everything else mostly compiles.
 	joinContract := s.beside("the behaviour contract", func(lane *Suite) { lane.judge(ctx) })
 	joinTexts := s.beside("the commands in the texts", func(lane *Suite) { lane.readAsReader(ctx, files) })
 	s.tests(ctx)
@@ -82,11 +82,10 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	return s.result(ctx)
 }
 
-// begin returns when no other run goes on in this repository: two would take each other's clusters
-// away, and the reader's copy of the repository. end removes what this run has made and
-// lets the next one begin; if it can't, it adds the reason to the run's error. The folders are those
-// of .workshop that this run makes. The commands in the texts run in another repository, the reader's
-// copy, and so don't wait for the run that has started them.
+// begin returns when no other run is in progress in this repository, because two would delete each
+// other's clusters. The folders are those of .workshop that this run creates. end removes them and
+// lets the next run begin. If that fails, it adds the reason to the run's error. The commands in
+// the texts run in a copy of the repository, and so don't wait for this run.
 func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *error), err error) {
 	step := s.UI.Start("tests")
 	defer step.Drop()
@@ -107,7 +106,7 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 	return end, nil
 }
 
-// result says whether all was green, except for what End will find.
+// result returns an error if something failed.
 func (s *Suite) result(ctx context.Context) (gotest.Counts, error) {
 	if ctx.Err() == nil && s.counts.NotPassed() > 0 {
 		return s.counts, errors.New("not everything is green: the reasons are above")
@@ -115,7 +114,7 @@ func (s *Suite) result(ctx context.Context) (gotest.Counts, error) {
 	return s.counts, ctx.Err()
 }
 
-// step runs one part and shows the result. A part returns a short description of what it did.
+// step runs one part and shows its result. A part returns a short description of what it did.
 func (s *Suite) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) bool {
 	if ctx.Err() != nil {
 		return false
@@ -144,14 +143,15 @@ func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Ba
 	})
 }
 
-// contract runs the behaviour contract, with so many tests at a time.
+// contract runs the behaviour contract, with atOnce tests at a time.
 func (s *Suite) contract(ctx context.Context, step *ui.Step, env []string, atOnce int) (string, error) {
 	return s.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", atOnce), "-timeout=60m", "./acceptance")
 }
 
-// beside starts a part of the run in its own lane. join waits for it, and shows and counts results.
+// beside starts a part of the run in its own lane. join waits for it, and shows and counts its
+// results.
 func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
-	var said output.Buffer
+	var out output.Buffer
 	doing := make(chan string, 1)
 	follow := func(text string) {
 		for {
@@ -164,7 +164,7 @@ func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 	}
 	lane := &Suite{
 		Root: s.Root, Bin: s.Bin, Chapters: s.Chapters, Everything: s.Everything,
-		UI: s.UI.Beside(&said, follow), this: s.this, programs: s.programs, race: s.race,
+		UI: s.UI.Beside(&out, follow), this: s.this, programs: s.programs, race: s.race,
 	}
 	done := make(chan struct{})
 	go func() {
@@ -182,7 +182,7 @@ func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 			}
 		}
 		step.Drop()
-		s.UI.Say("%s", strings.TrimSuffix(said.String(), "\n"))
+		s.UI.Say("%s", strings.TrimSuffix(out.String(), "\n"))
 		s.counts = s.counts.Plus(lane.counts)
 	}
 }

@@ -1,6 +1,6 @@
 package suite
 
-// What runs on the suite's clusters: vet and staticcheck, and all tests.
+// What runs on the suite's clusters: vet, staticcheck, and all tests.
 
 import (
 	"context"
@@ -19,10 +19,11 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// tests runs vet, staticcheck, the tours, and all tests of modules and exercises but the contract.
+// tests runs vet, staticcheck, the tours, and all tests of modules and exercises except the
+// contract.
 func (s *Suite) tests(ctx context.Context) {
 	s.onCluster(ctx, unitCluster, func(c *cluster.Cluster) {
-		// Vet gives the garbage collector time to find new kinds, which it looks for every 30s.
+		// Vet runs here because the garbage collector needs up to 30 seconds to find new kinds.
 		s.step(ctx, "vet and staticcheck", s.lint)
 		for _, chapter := range s.Chapters {
 			s.step(ctx, chapter.Name+": unit and integration tests", func(ctx context.Context, step *ui.Step) (string, error) {
@@ -68,7 +69,7 @@ func (s *Suite) testChapter(ctx context.Context, step *ui.Step, c *cluster.Clust
 	return s.goTest(ctx, step, chapter.Name, s.testEnvironment(c, chapter), slices.Concat(s.race, packages)...)
 }
 
-// prove shows that the chapter's exercises fail as given, and pass as solved.
+// prove checks that the chapter's exercises fail as given, and pass as solved.
 func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
 	proof, err := proof.Prove(ctx, proof.Options{
 		Root: s.Root, Chapter: chapter, Args: s.race, Env: s.testEnvironment(c, chapter), Staticcheck: s.staticcheck(),
@@ -91,13 +92,13 @@ func (s *Suite) judge(ctx context.Context) {
 			if s.race != nil {
 				env = append(env, "TEST_RACE=1")
 			}
-			// Most of it is waiting, so more tests may run at a time than there are processors.
+			// These tests mostly wait, so more may run at a time than there are processors.
 			return s.contract(ctx, step, env, 8)
 		})
 	})
 }
 
-// givesTour reports whether the chapter's text runs the tour, so that readAsReader runs it too.
+// givesTour reports whether the chapter's text runs the tour, so that readAsReader does too.
 func givesTour(chapter chapters.Chapter) bool {
 	text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
 	return err == nil && strings.Contains(string(text), "\n$ ./scripts/workshop demo "+chapter.Number()+"\n")
@@ -131,7 +132,7 @@ func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 			continue
 		}
 		_, vetErr := s.run(ctx, module, append([]string{"go", "vet", allTags}, packages...)...)
-		// Generated code isn't ours to fix: it uses functions that it marks as deprecated itself.
+		// Generated code uses functions that it marks as deprecated itself.
 		written := slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/pkg/generated/") })
 		_, err = s.run(ctx, module, append([]string{s.staticcheck(), allTags}, written...)...)
 		all = errors.Join(all, vetErr, err)
@@ -139,13 +140,13 @@ func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 	return "fine", all
 }
 
-// allTags bring in the tests that need docker, which OnKind runs, and the one that interrupts runs: they are looked at here, too.
+// allTags select the tests that need docker, which OnKind runs, and the one that interrupts runs.
 const allTags = "-tags=kind,e2e,leftovers"
 
 func (s *Suite) staticcheck() string { return filepath.Join(s.Root, ".workshop", "bin", "staticcheck") }
 
-// packages are a module's packages without the exercises: those are as the learner has left them. What was committed of
-// them is judged by the proof. flags are go list's.
+// packages are a module's packages without the exercises, which learners edit. proof tests the
+// committed ones.
 func (s *Suite) packages(ctx context.Context, module string, flags ...string) ([]string, error) {
 	output, err := s.run(ctx, module, slices.Concat([]string{"go", "list", "-e"}, flags, []string{"./..."})...)
 	packages := strings.Fields(output)

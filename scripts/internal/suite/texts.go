@@ -1,7 +1,7 @@
 package suite
 
-// The texts: static checks, and then the commands in them, which change files and clusters and so
-// run in a copy of the repository, on its own cluster.
+// The texts: static checks, and the commands in them, which change files and clusters. So they run
+// in a copy of the repository, on its own cluster.
 
 import (
 	"context"
@@ -29,7 +29,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// Texts checks the texts alone, and returns an error if any isn't true.
+// Texts checks only the texts, and returns an error if any is wrong.
 func (s *Suite) Texts(ctx context.Context) (err error) {
 	end, err := s.begin(ctx, readersRoot)
 	if err != nil {
@@ -38,12 +38,12 @@ func (s *Suite) Texts(ctx context.Context) (err error) {
 	defer end(&err)
 	s.readAsReader(ctx, s.checkTexts(ctx))
 	if s.counts.Failed > 0 {
-		return errors.New("not all texts are true: the reasons are above")
+		return errors.New("not all texts are right: the reasons are above")
 	}
 	return ctx.Err()
 }
 
-// checkTexts reads the texts, and returns their files.
+// checkTexts checks the texts without their commands, and returns their files.
 func (s *Suite) checkTexts(ctx context.Context) []string {
 	files, err := s.textFiles()
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Suite) checkTexts(ctx context.Context) []string {
 	return files
 }
 
-// textFiles are the texts of the chapters to test and, with Everything, all others.
+// textFiles are the texts of the chapters and, with Everything, all others.
 func (s *Suite) textFiles() ([]string, error) {
 	all, err := docs.Files(s.Root)
 	if err != nil || s.Everything {
@@ -91,15 +91,15 @@ func (s *Suite) readAsReader(ctx context.Context, files []string) {
 	s.counts = s.counts.Plus(reader.counts)
 }
 
-// commands runs the commands in these files, one after the other on one cluster, as by a reader who goes on from chapter to chapter. Each
-// has to leave it as it was: so a reader who begins there finds the same.
+// commands runs the commands in these files in order on one cluster, like a reader who goes from
+// chapter to chapter. Each must leave the cluster as it was, so a reader can begin anywhere.
 func (s *Suite) commands(ctx context.Context, files []string) {
 	c := s.cluster(readersCluster)
-	defer s.removeCluster(ctx, c) // also when it was broken off
+	defer s.removeCluster(ctx, c) // even after an interrupt
 	up := false
 	for _, file := range files {
 		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
-			continue // CheckText has said why
+			continue // CheckText reports errors
 		}
 		if !up && !s.freshCluster(ctx, c) {
 			return
@@ -108,7 +108,7 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
 			problems, commands, err := runner.Run(ctx, file)
 			if err = errors.Join(err, join(problems)); err == nil {
-				step.Update("is anything left?")
+				step.Update("waiting until its objects are gone")
 				err = leavesNothing(ctx, s.kubectl(c), eachSecond)
 			}
 			return fmt.Sprintf("%d commands", commands), err
@@ -117,13 +117,15 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 	}
 }
 
-// eachSecond looks again for a minute: the garbage collector learns of kinds that come and go every 30 seconds.
+// eachSecond checks for a minute, because the garbage collector backoff for new kinds every 30
+// seconds.
 var eachSecond = wait.Backoff{Duration: time.Second, Steps: 60}
 
-// leavesNothing looks until what a text has made is gone: its kinds, and what is in the namespace that a reader uses.
-func leavesNothing(ctx context.Context, k kubectl.Kubectl, looks wait.Backoff) error {
+// leavesNothing waits until the CRDs that a text has created, and its objects in the default
+// namespace, are gone.
+func leavesNothing(ctx context.Context, k kubectl.Kubectl, backoff wait.Backoff) error {
 	var left []string
-	err := wait.ExponentialBackoffWithContext(ctx, looks, func(ctx context.Context) (bool, error) {
+	err := wait.ExponentialBackoffWithContext(ctx, backoff, func(ctx context.Context) (bool, error) {
 		left = nil
 		for _, query := range [][]string{
 			{"get", "customresourcedefinitions", "--output", "name"},
@@ -135,31 +137,31 @@ func leavesNothing(ctx context.Context, k kubectl.Kubectl, looks wait.Backoff) e
 			}
 			left = append(left, strings.Fields(found)...)
 		}
-		left = slices.DeleteFunc(left, func(object string) bool { return slices.Contains(always, object) })
+		left = slices.DeleteFunc(left, func(object string) bool { return slices.Contains(builtIn, object) })
 		return len(left) == 0, nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the text leaves behind what is in the way of the next: %s", strings.Join(left, ", "))
+		return fmt.Errorf("the text must delete what it created, but left: %s", strings.Join(left, ", "))
 	}
 	return err
 }
 
-// always are the objects that each cluster has in its namespace default.
-var always = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
+// builtIn are the objects that each cluster has in its namespace default.
+var builtIn = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
 
-// readersEnvironment is this process's, pointed at the cluster c, with the workshop's kubectl before any other.
+// readersEnvironment is this process's environment with the cluster c, and the workshop's kubectl
+// first in PATH.
 func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 	return slices.Concat(os.Environ(), gobuild.Memory(), s.kubectl(c).Environment(), []string{
 		"WORKSHOP_CLUSTER=" + c.Name(),
-		"WORKSHOP_ON=", // what the user has chosen for themselves isn't the reader's
+		"WORKSHOP_ON=", // the user's choice doesn't apply to the reader
 		"NO_COLOR=1",
 	})
 }
 
-// readersCopy is where a copy of the repository at root is kept for the time that a reader needs it.
 func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
 
-// copyRepository copies a repository's sources, and links the control plane's programs in bin.
+// copyRepository copies a repository's sources, and links the control plane's programs from bin.
 func copyRepository(root, copied, bin string) error {
 	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, onlySources{os.DirFS(root)})); err != nil {
 		return err

@@ -31,8 +31,8 @@ func TestATextLeavesNothing(t *testing.T) {
 	}{
 		"nothing is left":            {[]string{"", fresh}, ""},
 		"it goes after a while":      {[]string{"crd/foos", fresh + " pod/web", "", fresh + " pod/web", "", fresh}, ""},
-		"a kind is left":             {[]string{"crd/foos", fresh, "crd/foos", fresh, "crd/foos", fresh}, "in the way of the next: crd/foos"},
-		"a Pod doesn't go":           {[]string{"", "pod/web " + fresh, "", "pod/web " + fresh, "", "pod/web " + fresh}, "in the way of the next: pod/web"},
+		"a kind is left":             {[]string{"crd/foos", fresh, "crd/foos", fresh, "crd/foos", fresh}, "must delete what it created, but left: crd/foos"},
+		"a Pod doesn't go":           {[]string{"", "pod/web " + fresh, "", "pod/web " + fresh, "", "pod/web " + fresh}, "must delete what it created, but left: pod/web"},
 		"the cluster doesn't answer": {[]string{"fails"}, "kubectl get customresourcedefinitions"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package testfiles writes the files that a test is about.
+// Package testfiles writes files for tests.
 package testfiles
 
 import (
@@ -10,8 +10,8 @@ import (
 	"example.com/operators/scripts/internal/git"
 )
 
-// Write writes files below dir, by their paths relative to it, with slashes. Folders that aren't there are made, and files that are there
-// replaced. It returns dir.
+// Write writes files by their paths relative to dir, with slashes. It creates missing folders,
+// replaces existing files, and returns dir.
 func Write(t testing.TB, dir string, files map[string]string) string {
 	t.Helper()
 	for name, content := range files {
@@ -26,7 +26,7 @@ func Write(t testing.TB, dir string, files map[string]string) string {
 	return dir
 }
 
-// RefuseGit makes dir a git repository, to the go command's eyes, of which git says nothing: it is another user's.
+// RefuseGit makes dir look like another user's git repository, in which git refuses to work.
 func RefuseGit(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
@@ -40,7 +40,8 @@ func RefuseGit(t *testing.T, dir string) {
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-// Commit makes dir a git repository, if it isn't one, and commits all that is in it. It reports whether there is a git command.
+// Commit commits all files in dir, in a new git repository if necessary. It returns false if there
+// is no git command.
 func Commit(t testing.TB, dir string) bool {
 	t.Helper()
 	for _, args := range [][]string{

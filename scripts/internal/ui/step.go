@@ -1,6 +1,6 @@
 package ui
 
-// A step under way: the line that moves, or the plain lines in its stead.
+// A step in progress: a line that changes, or plain lines where that isn't possible.
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	frame   = 100 * time.Millisecond // a moving line is drawn this often
-	patient = 2 * time.Second        // a shorter step says nothing before its end, where lines can't move
-	report  = 15 * time.Second       // how often a plain line says that the step is alive
+	frameInterval  = 100 * time.Millisecond // between two updates of a line that changes
+	firstReport    = 2 * time.Second        // of a plain step; shorter steps only print their end
+	reportInterval = 15 * time.Second       // between a plain step's reports
 )
 
-// Step is a piece of work under way. All methods may be called from any goroutine; Done or Fail ends it.
+// Step is work in progress. Its methods are safe for concurrent use. Done, Fail or Drop ends it.
 type Step struct {
 	ui    *UI
 	what  string
@@ -27,21 +27,21 @@ type Step struct {
 	frames int
 }
 
-// Start begins a step and shows it until Done or Fail.
+// Start begins a step and shows it until it ends.
 func (u *UI) Start(what string) *Step {
 	s := &Step{ui: u, what: what, start: time.Now(), stop: make(chan struct{})}
 	switch {
 	case u.follow != nil:
 		u.follow(what)
 	case u.width != nil:
-		s.ended.Go(func() { s.show(frame, frame, s.draw) })
+		s.ended.Go(func() { s.show(frameInterval, frameInterval, s.draw) })
 	default:
-		s.ended.Go(func() { s.show(patient, report, func() { s.ui.Say("%s", s.text()) }) })
+		s.ended.Go(func() { s.show(firstReport, reportInterval, func() { s.ui.Say("%s", s.text()) }) })
 	}
 	return s
 }
 
-// While shows a step while work runs, and then the result, or nothing if that is "".
+// While shows a step while work runs, and then its result, unless that is "".
 func (u *UI) While(what string, work func(*Step) (done string, err error)) error {
 	step := u.Start(what)
 	done, err := work(step)
@@ -56,7 +56,7 @@ func (u *UI) While(what string, work func(*Step) (done string, err error)) error
 	return err
 }
 
-// Update says what the step is at now: a counter, a name. It is cheap.
+// Update shows the step's current detail: a counter, or a name.
 func (s *Step) Update(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *Step) Update(format string, args ...any) {
 	}
 }
 
-// Note prints a line that stays, while the step goes on.
+// Note prints a line that stays, while the step continues.
 func (s *Step) Note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,26 +74,26 @@ func (s *Step) Note(format string, args ...any) {
 	s.ui.Say(format, args...)
 }
 
-// Done ends the step well: its line is replaced by this one, with a mark and the time that it took.
+// Done ends the step, and replaces its line with this one, a mark, and the elapsed time.
 func (s *Step) Done(format string, args ...any) {
 	s.Drop()
 	s.ui.Say("%s %s (%s)", s.ui.palette.Green.Sprint("✓"), fmt.Sprintf(format, args...), s.elapsed())
 }
 
-// Fail ends the step badly. The reason is the caller's to report.
+// Fail ends the step as failed. The caller reports the reason.
 func (s *Step) Fail() {
 	s.Drop()
 	s.ui.Say("%s %s (%s)", s.ui.palette.Red.Sprint("✗"), s.what, s.elapsed())
 }
 
-// Drop ends the step without a word: there was nothing to do after all.
+// Drop ends the step without a result.
 func (s *Step) Drop() {
 	close(s.stop)
 	s.ended.Wait()
 	s.erase()
 }
 
-// show calls display after first, and then every interval, until the step ends.
+// show calls display after first, and then at each interval, until the step ends.
 func (s *Step) show(first, interval time.Duration, display func()) {
 	timer := time.NewTimer(first)
 	defer timer.Stop()

@@ -1,7 +1,7 @@
-// Package webhooks lets a cluster call the webhooks of a program that runs on this machine and not in the cluster: it makes a
-// certificate for the program, and webhook configurations with its address in place of a Service's. Starting the program, and
-// applying and deleting the configurations, is left to the caller. With failurePolicy Fail, what is applied while no program
-// answers blocks every write that it is about.
+// Package webhooks lets a cluster call the webhooks of a program on this machine. It makes a
+// certificate, and webhook configurations with the program's address in place of a Service. The
+// caller starts the program, and applies and deletes the configurations. With failurePolicy Fail,
+// they block all matching writes while no program answers.
 package webhooks
 
 import (
@@ -31,23 +31,23 @@ import (
 
 const host = "127.0.0.1"
 
-// Label is on every configuration that this package makes.
+// Label is the label of all configurations from this package.
 const Label = "operators.example.com/webhooks=local"
 
-// Delete deletes every configuration that this package has made, on the cluster of k.
+// Delete deletes all configurations from this package on the cluster of k.
 func Delete(ctx context.Context, k kubectl.Kubectl) error {
 	_, err := k.Run(ctx, "delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", "--selector", Label)
 	return err
 }
 
-// Local is where a program on this machine serves webhooks.
+// Local is the address at which a local program serves webhooks.
 type Local struct {
 	dir  string // of the certificate
 	port int
 	ca   []byte // PEM
 }
 
-// New makes a certificate in dir, which must exist, and finds a free port.
+// New writes a certificate to dir, which must exist, and finds a free port.
 func New(dir string) (*Local, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, nil)
 	if err != nil {
@@ -85,7 +85,8 @@ func (l *Local) Await(ctx context.Context) error {
 	})
 }
 
-// Configurations makes manifests' webhooks call this program, about namespace only, or "" for all.
+// Configurations returns manifests' webhook configurations with this program's address, for
+// namespace only, or "" for all.
 func (l *Local) Configurations(manifests []byte, namespace string) ([]byte, error) {
 	var made bytes.Buffer
 	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096)
@@ -108,7 +109,6 @@ func (l *Local) Configurations(manifests []byte, namespace string) ([]byte, erro
 	}
 }
 
-// pointHere changes a configuration's webhooks so that they are this program's.
 func (l *Local) pointHere(configuration unstructured.Unstructured, namespace string) error {
 	key, value, _ := strings.Cut(Label, "=")
 	configuration.SetLabels(map[string]string{key: value})
@@ -121,7 +121,7 @@ func (l *Local) pointHere(configuration unstructured.Unstructured, namespace str
 		if !ok {
 			return fmt.Errorf("%s: a webhook is %v", configuration.GetName(), webhook)
 		}
-		path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path") // else there is none
+		path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path") // "" if there is none
 		webhook["clientConfig"] = map[string]any{
 			"url":      "https://" + net.JoinHostPort(host, strconv.Itoa(l.port)) + cmp.Or(path, "/"),
 			"caBundle": base64.StdEncoding.EncodeToString(l.ca),

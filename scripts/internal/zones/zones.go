@@ -1,6 +1,6 @@
-// Package zones makes time zones of our own. A Go program looks for zones in the folder $ZONEINFO
-// first. So a program that knows only the real time can be shown any time of day, without a clock
-// in it that can be set: its zones are ahead by as much.
+// Package zones makes time zones. A Go program looks for zones in the folder $ZONEINFO first. So a
+// program that only knows the real time can be shown any time of day: its zones are ahead by the
+// difference.
 package zones
 
 import (
@@ -12,35 +12,18 @@ import (
 	"time"
 )
 
-// UTC is a name of UTC for which Go reads a file. The name UTC itself is built in.
+// UTC is a name of UTC for which Go reads a file. "UTC" itself is built in.
 const UTC = "Etc/UTC"
 
-// Change is an instant from which on clocks in a zone are ahead of UTC by Offset.
+// Change is an instant from which a zone's clocks are ahead of UTC by Offset.
 type Change struct {
 	At     time.Time
 	Offset time.Duration
 }
 
-// Ahead returns the changes of a real zone, as they will be for somebody whose clock is ahead of
-// ours by so much: from some days before now until some days later. The first one holds before,
-// too.
-func Ahead(name string, by time.Duration, now time.Time) ([]Change, error) {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, err
-	}
-	var changes []Change
-	theirs := now.Add(by).AddDate(0, 0, -3).In(zone)
-	for end := theirs.AddDate(0, 0, 12); !theirs.IsZero() && theirs.Before(end); _, theirs = theirs.ZoneBounds() {
-		_, offset := theirs.Zone()
-		changes = append(changes, Change{theirs.Add(-by), by + time.Duration(offset)*time.Second})
-	}
-	return changes, nil
-}
-
-// Fast returns the changes of a zone in which an hour takes a second: its clocks are set forward
-// each second, to the next full hour. It begins with that hour of the day, at start, and stops
-// after as many hours.
+// Fast returns the changes of a zone in which an hour takes a second: each second, its clocks are
+// set forward to the next full hour. It begins at start with that hour of the day, and stops after
+// that many hours.
 func Fast(start time.Time, hour, hours int) (changes []Change) {
 	for i := range hours {
 		at := start.Add(time.Duration(i) * time.Second)
@@ -50,8 +33,8 @@ func Fast(start time.Time, hour, hours int) (changes []Change) {
 	return changes
 }
 
-// Encode returns the file of a zone, in the format TZif (RFC 9636). Only the time of day is right,
-// to the second, and not the date: offsets are reduced to less than a day, as real ones are.
+// Encode returns a zone's file, in the format TZif (RFC 9636). Its clocks show the right time of
+// day, but not the date, because offsets are reduced to less than a day, like real ones.
 func Encode(changes []Change) []byte {
 	const day = 24 * time.Hour
 	var file bytes.Buffer
@@ -61,14 +44,14 @@ func Encode(changes []Change) []byte {
 			_ = binary.Write(&file, binary.BigEndian, count)
 		}
 	}
-	header(0, 0, 0) // version 1, with 32 bits for an instant, is empty
+	header(0, 0, 0) // version 1, with 32-bit instants, is empty
 	const letters = "LMT\x00"
 	header(uint32(len(changes)), uint32(len(changes)), uint32(len(letters)))
 	for _, change := range changes {
 		_ = binary.Write(&file, binary.BigEndian, change.At.Unix())
 	}
 	for i := range changes {
-		file.WriteByte(byte(i)) // the type that begins then: each has one of its own
+		file.WriteByte(byte(i)) // each instant begins its own type
 	}
 	for _, change := range changes {
 		_ = binary.Write(&file, binary.BigEndian, int32(change.Offset%day/time.Second))
@@ -78,7 +61,7 @@ func Encode(changes []Change) []byte {
 	return file.Bytes()
 }
 
-// Write writes zones into a folder for $ZONEINFO. There may be 256 changes in a zone.
+// Write writes zones, with up to 256 changes each, into a folder for $ZONEINFO.
 func Write(dir string, zones map[string][]Change) error {
 	for name, changes := range zones {
 		path := filepath.Join(dir, filepath.FromSlash(name))
