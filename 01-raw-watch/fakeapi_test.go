@@ -67,7 +67,7 @@ func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	delete(a.before, received)
 	a.mu.Unlock()
 
-	var answer any
+	var response any
 	var err *apierrors.StatusError
 	if before != nil {
 		err = before()
@@ -78,18 +78,18 @@ func (a *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.watch(w, r)
 		return
 	case received.verb == "list":
-		answer = a.list(r.URL.Path, r.URL.Query())
+		response = a.list(r.URL.Path, r.URL.Query())
 	case received.verb == "get":
-		answer, err = a.get(r.URL.Path)
+		response, err = a.get(r.URL.Path)
 	default:
-		answer, err = a.write(r)
+		response, err = a.write(r)
 	}
 	if err != nil {
 		err.ErrStatus.Kind = "Status"
 		w.WriteHeader(int(err.ErrStatus.Code))
-		answer = err.ErrStatus
+		response = err.ErrStatus
 	}
-	json.NewEncoder(w).Encode(answer)
+	json.NewEncoder(w).Encode(response)
 }
 
 // verbOf returns the verb that RBAC uses for a request.

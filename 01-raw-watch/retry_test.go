@@ -94,8 +94,8 @@ func TestNothingIsRetried(t *testing.T) {
 func TestLogReportsOnlyLostEvents(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	for name, test := range map[string]struct {
-		answer *apierrors.StatusError
-		want   bool
+		response *apierrors.StatusError
+		want     bool
 	}{
 		"the server failed":              {apierrors.NewInternalError(errors.New("the disk is full")), true},
 		"somebody else wrote first":      {apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("it has changed")), false},
@@ -108,7 +108,7 @@ func TestLogReportsOnlyLostEvents(t *testing.T) {
 			klog.LogToStderr(false)
 			klog.SetOutput(&log)
 			c := newCluster(t, foo)
-			c.beforeNext("create", "deployments", func() *apierrors.StatusError { return test.answer })
+			c.beforeNext("create", "deployments", func() *apierrors.StatusError { return test.response })
 
 			c.handleFoo(t.Context(), foo)
 

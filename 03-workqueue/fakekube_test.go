@@ -35,7 +35,7 @@ var (
 // the controller updates it.
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewSimpleClientset()
-	setVersions := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
+	setVersions := func(action clienttesting.Action) (handled bool, response runtime.Object, err error) {
 		deployment := action.(clienttesting.UpdateAction).GetObject().(*appsv1.Deployment)
 		deployment.ResourceVersion = next()
 		deployment.Generation++
@@ -49,7 +49,7 @@ func newFakeKube(next func() string) *fake.Clientset {
 // Fake's list of reactors has no lock.
 func (c *cluster) refuseNext(verb, resource string, err error) {
 	refused := false
-	refuse := func(clienttesting.Action) (handled bool, answer runtime.Object, _ error) {
+	refuse := func(clienttesting.Action) (handled bool, response runtime.Object, _ error) {
 		if refused {
 			return false, nil, nil
 		}

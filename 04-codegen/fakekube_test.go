@@ -49,7 +49,7 @@ var (
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewClientset()
 	store := clienttesting.ObjectReaction(kube.Tracker())
-	setVersions := func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
+	setVersions := func(action clienttesting.Action) (handled bool, response runtime.Object, err error) {
 		apply := action.(clienttesting.PatchActionImpl)
 		generation := int64(1)
 		if stored, err := kube.Tracker().Get(deploymentsResource, apply.Namespace, apply.Name); err == nil {
@@ -96,7 +96,7 @@ func resourceOf(action clienttesting.Action) string {
 // Fake's list of reactors has no lock.
 func (c *cluster) refuseNext(verb, resource string, err error) {
 	refused := false
-	refuse := func(clienttesting.Action) (handled bool, answer runtime.Object, _ error) {
+	refuse := func(clienttesting.Action) (handled bool, response runtime.Object, _ error) {
 		if refused {
 			return false, nil, nil
 		}

@@ -92,45 +92,45 @@ func TestDoDecodesTheResponse(t *testing.T) {
 func TestDoFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		method   string
-		answer   http.HandlerFunc
+		response http.HandlerFunc
 		want     func(error) bool // a function of apierrors that should return true
 		wantText string
 	}{
 		"a stale write": {
-			method: http.MethodPut, answer: fail(failure(http.StatusConflict, metav1.StatusReasonConflict)),
+			method: http.MethodPut, response: fail(failure(http.StatusConflict, metav1.StatusReasonConflict)),
 			want: apierrors.IsConflict, wantText: "it is Conflict",
 		},
 		"a name that is taken (the same code, another reason)": {
-			method: http.MethodPost, answer: fail(failure(http.StatusConflict, metav1.StatusReasonAlreadyExists)),
+			method: http.MethodPost, response: fail(failure(http.StatusConflict, metav1.StatusReasonAlreadyExists)),
 			want: apierrors.IsAlreadyExists, wantText: "it is AlreadyExists",
 		},
 		"history that is gone": {
-			method: http.MethodGet, answer: fail(expired),
+			method: http.MethodGet, response: fail(expired),
 			want: apierrors.IsResourceExpired, wantText: "it is Expired",
 		},
 		"a proxy's page": {
-			method: http.MethodGet, answer: respond(http.StatusBadGateway, proxyPage),
+			method: http.MethodGet, response: respond(http.StatusBadGateway, proxyPage),
 			want: apierrors.IsInternalError, wantText: "GET /api/v1/pods: 502 Bad Gateway: <html>",
 		},
 		"JSON that isn't a Status": {
-			method: http.MethodGet, answer: respond(http.StatusBadGateway, `{"error": "upstream"}`),
+			method: http.MethodGet, response: respond(http.StatusBadGateway, `{"error": "upstream"}`),
 			want: apierrors.IsInternalError, wantText: "upstream",
 		},
 		"no body": {
-			method: http.MethodGet, answer: respond(http.StatusServiceUnavailable, ""),
+			method: http.MethodGet, response: respond(http.StatusServiceUnavailable, ""),
 			want: apierrors.IsServiceUnavailable, wantText: "unable to handle the request",
 		},
 		"a very long body": {
-			method: http.MethodGet, answer: respond(http.StatusInternalServerError, strings.Repeat("x", 1<<20)),
+			method: http.MethodGet, response: respond(http.StatusInternalServerError, strings.Repeat("x", 1<<20)),
 			want: apierrors.IsInternalError, wantText: "500 Internal Server Error: xxx",
 		},
 		"garbage instead of an object": {
-			method: http.MethodGet, answer: respond(http.StatusOK, proxyPage),
+			method: http.MethodGet, response: respond(http.StatusOK, proxyPage),
 			want: isSyntaxError, wantText: "GET /api/v1/pods: decode the response",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := clientOf(t, "", test.answer)
+			client := clientOf(t, "", test.response)
 
 			err := client.Do(t.Context(), test.method, "/api/v1/pods", nil, nil, nil)
 

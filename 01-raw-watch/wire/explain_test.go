@@ -17,32 +17,32 @@ import (
 
 func TestExplain(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		want   []string
+		response http.HandlerFunc
+		want     []string
 	}{
 		"the CRD is missing (the response is text, not a Status)": {
-			answer: respond(http.StatusNotFound, "404 page not found\n"),
-			want:   []string{"/apis/example.com/v1/foos", "is the CRD applied?"},
+			response: respond(http.StatusNotFound, "404 page not found\n"),
+			want:     []string{"/apis/example.com/v1/foos", "is the CRD applied?"},
 		},
 		"no permission": {
-			answer: fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden)),
-			want:   []string{"it is Forbidden", "are the permissions applied?"},
+			response: fail(failure(http.StatusForbidden, metav1.StatusReasonForbidden)),
+			want:     []string{"it is Forbidden", "are the permissions applied?"},
 		},
 		"the credentials are refused or have expired": {
-			answer: fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized)),
-			want:   []string{"it is Unauthorized", "the server refuses the credentials"},
+			response: fail(failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized)),
+			want:     []string{"it is Unauthorized", "the server refuses the credentials"},
 		},
 		"the server is unavailable": {
-			answer: respond(http.StatusServiceUnavailable, ""),
-			want:   []string{"currently unable to handle the request"},
+			response: respond(http.StatusServiceUnavailable, ""),
+			want:     []string{"currently unable to handle the request"},
 		},
 		"any other error is logged unchanged": {
-			answer: fail(internalError),
-			want:   []string{"it is InternalError"},
+			response: fail(internalError),
+			want:     []string{"it is InternalError"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := clientOf(t, "", test.answer)
+			client := clientOf(t, "", test.response)
 			err := client.Do(t.Context(), http.MethodGet, "/apis/example.com/v1/foos", nil, nil, nil)
 			got := explain("/apis/example.com/v1/foos", err)
 			for _, want := range test.want {

@@ -27,8 +27,8 @@ var ErrRelist = errors.New("history is gone: list again")
 // ErrRelist if the server sent a 410, and then the resourceVersion is empty. After any other error,
 // the next watch can continue where this one stopped: after its last event, or from after if it had
 // none.
-func Follow(answer io.Reader, after string, report func(watch.EventType, metav1.PartialObjectMetadata)) (resourceVersion string, err error) {
-	decoder := json.NewDecoder(answer)
+func Follow(response io.Reader, after string, report func(watch.EventType, metav1.PartialObjectMetadata)) (resourceVersion string, err error) {
+	decoder := json.NewDecoder(response)
 	for {
 		// YOUR WORK: this loop breaks four of the promises above.
 		var event struct {

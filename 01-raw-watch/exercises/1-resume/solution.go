@@ -29,8 +29,8 @@ var ErrRelist = errors.New("history is gone: list again")
 // ErrRelist if the server sent a 410, and then the resourceVersion is empty. After any other error,
 // the next watch can continue where this one stopped: after its last event, or from after if it had
 // none.
-func Follow(answer io.Reader, after string, report func(watch.EventType, metav1.PartialObjectMetadata)) (resourceVersion string, err error) {
-	decoder := json.NewDecoder(answer)
+func Follow(response io.Reader, after string, report func(watch.EventType, metav1.PartialObjectMetadata)) (resourceVersion string, err error) {
+	decoder := json.NewDecoder(response)
 	for {
 		// 1. The object's type depends on the event's type, so don't decode the object yet.
 		var event struct {

@@ -1,56 +1,57 @@
 //go:build check || solution
 
-// What Relist promises. Each case has the known objects, and the lists that follow one another.
+// The tests of Relist. Each case has the known objects, and the lists that Relist gets one after
+// another.
 //
 // As given, it reports every listed object as new. `workshop test` checks these failures:
 //
 // fails: TestRelist/nothing has changed: nothing is reported
-// says: it reported [ADDED blue/a at 1, ADDED blue/b at 2], want nothing
+// says: Relist reported [ADDED blue/a at 1, ADDED blue/b at 2], want nothing
 //
-// fails: TestRelist/one has changed
-// says: it reported [ADDED blue/a at 7, ADDED blue/b at 2], want [MODIFIED blue/a at 7]
+// fails: TestRelist/one object has changed
+// says: Relist reported [ADDED blue/a at 7, ADDED blue/b at 2], want [MODIFIED blue/a at 7]
 //
-// fails: TestRelist/one is gone: it was deleted, and is reported as it was last known
-// says: it reported [ADDED blue/b at 2], want [DELETED blue/a at 1]
+// fails: TestRelist/a missing object was deleted, and is reported with its last known state
+// says: Relist reported [ADDED blue/b at 2], want [DELETED blue/a at 1]
 //
-// fails: TestRelist/an empty list: all are gone
-// says: it reported nothing, want [DELETED blue/a at 1, DELETED blue/b at 2]
+// fails: TestRelist/an empty list: all objects were deleted
+// says: Relist reported nothing, want [DELETED blue/a at 1, DELETED blue/b at 2]
 //
-// fails: TestRelist/the same name with another UID: that was deleted, and this is new
-// says: it reported [ADDED blue/a at 30], want [DELETED blue/a at 1, ADDED blue/a at 30]
+// fails: TestRelist/the same name with another UID: the known object was deleted, and the listed one is new
+// says: Relist reported [ADDED blue/a at 30], want [DELETED blue/a at 1, ADDED blue/a at 30]
 //
-// fails: TestRelist/one is gone and another has come: the deletion is reported first
-// says: it reported [ADDED blue/b at 30], want [DELETED blue/a at 1, ADDED blue/b at 30]
+// fails: TestRelist/one object was deleted and another added: the deletion is reported first
+// says: Relist reported [ADDED blue/b at 30], want [DELETED blue/a at 1, ADDED blue/b at 30]
 //
-// fails: TestRelist/one has come and another was made again: the deletion is reported first
-// says: it reported [ADDED blue/a at 20, ADDED blue/b at 30], want [DELETED blue/b at 2, ADDED blue/a at 20, ADDED blue/b at 30]
+// fails: TestRelist/one object was added and another created again: the deletion is reported first
+// says: Relist reported [ADDED blue/a at 20, ADDED blue/b at 30], want [DELETED blue/b at 2, ADDED blue/a at 20, ADDED blue/b at 30]
 //
 // fails: TestRelist/the same name in another namespace is another object
-// says: it reported [ADDED red/a at 2], want [DELETED blue/a at 1]
+// says: Relist reported [ADDED red/a at 2], want [DELETED blue/a at 1]
 //
-// fails: TestRelist/from 9 to 10, which as text would be less
-// says: it reported [ADDED blue/a at 10], want [MODIFIED blue/a at 10]
+// fails: TestRelist/a change from resourceVersion 9 to 10, which is less as text
+// says: Relist reported [ADDED blue/a at 10], want [MODIFIED blue/a at 10]
 //
-// fails: TestRelist/from 900 to 50, as after etcd was restored from a backup
-// says: it reported [ADDED blue/a at 50], want [MODIFIED blue/a at 50]
+// fails: TestRelist/a change from resourceVersion 900 to 50, as after a restore of etcd
+// says: Relist reported [ADDED blue/a at 50], want [MODIFIED blue/a at 50]
 //
-// fails: TestRelist/the same list twice: the second one is no news
-// says: it reported [ADDED blue/a at 1, ADDED blue/a at 1], want [ADDED blue/a at 1]
+// fails: TestRelist/the same list twice: the second one has no changes
+// says: Relist reported [ADDED blue/a at 1, ADDED blue/a at 1], want [ADDED blue/a at 1]
 //
-// fails: TestRelist/what is gone is reported once, not with each list
-// says: it reported nothing, want [DELETED blue/a at 1]
+// fails: TestRelist/a deletion is reported once, not for each list
+// says: Relist reported nothing, want [DELETED blue/a at 1]
 //
-// fails: TestRelist/what was gone and is there again is new
-// says: it reported [ADDED blue/a at 30], want [DELETED blue/a at 1, ADDED blue/a at 30]
+// fails: TestRelist/an object that was deleted and created again is new
+// says: Relist reported [ADDED blue/a at 30], want [DELETED blue/a at 1, ADDED blue/a at 30]
 //
-// fails: TestRelist/what was made again is known from then on
-// says: it reported [ADDED blue/a at 30, ADDED blue/a at 30], want [DELETED blue/a at 1, ADDED blue/a at 30]
+// fails: TestRelist/an object that was created again is known from then on
+// says: Relist reported [ADDED blue/a at 30, ADDED blue/a at 30], want [DELETED blue/a at 1, ADDED blue/a at 30]
 //
-// fails: TestRelist/what has changed is reported once, not with each list
-// says: it reported [ADDED blue/a at 7, ADDED blue/a at 7], want [MODIFIED blue/a at 7]
+// fails: TestRelist/a change is reported once, not for each list
+// says: Relist reported [ADDED blue/a at 7, ADDED blue/a at 7], want [MODIFIED blue/a at 7]
 //
-// fails: TestRelist/what has changed twice is reported as it is now, each time
-// says: it reported [ADDED blue/a at 7, ADDED blue/a at 8], want [MODIFIED blue/a at 7, MODIFIED blue/a at 8]
+// fails: TestRelist/two changes are reported, each with the new state
+// says: Relist reported [ADDED blue/a at 7, ADDED blue/a at 8], want [MODIFIED blue/a at 7, MODIFIED blue/a at 8]
 
 package relist
 
@@ -73,7 +74,7 @@ func TestRelist(t *testing.T) {
 		lists []objects
 		want  []string // from all lists, in order
 	}{
-		"the first list of all: everything is new": {
+		"the first list: all objects are new": {
 			lists: []objects{{object("blue/a", "uid-1", "1"), object("blue/b", "uid-2", "2")}},
 			want:  []string{"ADDED blue/a at 1", "ADDED blue/b at 2"},
 		},
@@ -81,32 +82,32 @@ func TestRelist(t *testing.T) {
 			known: objects{object("blue/a", "uid-1", "1"), object("blue/b", "uid-2", "2")},
 			lists: []objects{{object("blue/a", "uid-1", "1"), object("blue/b", "uid-2", "2")}},
 		},
-		"one has changed": {
+		"one object has changed": {
 			known: objects{object("blue/a", "uid-1", "1"), object("blue/b", "uid-2", "2")},
 			lists: []objects{{object("blue/a", "uid-1", "7"), object("blue/b", "uid-2", "2")}},
 			want:  []string{"MODIFIED blue/a at 7"},
 		},
-		"one is gone: it was deleted, and is reported as it was last known": {
+		"a missing object was deleted, and is reported with its last known state": {
 			known: objects{object("blue/a", "uid-1", "1"), object("blue/b", "uid-2", "2")},
 			lists: []objects{{object("blue/b", "uid-2", "2")}},
 			want:  []string{"DELETED blue/a at 1"},
 		},
-		"an empty list: all are gone": {
+		"an empty list: all objects were deleted": {
 			known: objects{object("blue/a", "uid-1", "1"), object("blue/b", "uid-2", "2")},
 			lists: []objects{{}},
 			want:  []string{"DELETED blue/a at 1", "DELETED blue/b at 2"},
 		},
-		"the same name with another UID: that was deleted, and this is new": {
+		"the same name with another UID: the known object was deleted, and the listed one is new": {
 			known: objects{object("blue/a", "uid-1", "1")},
 			lists: []objects{{object("blue/a", "uid-3", "30")}},
 			want:  []string{"DELETED blue/a at 1", "ADDED blue/a at 30"},
 		},
-		"one is gone and another has come: the deletion is reported first": {
+		"one object was deleted and another added: the deletion is reported first": {
 			known: objects{object("blue/a", "uid-1", "1")},
 			lists: []objects{{object("blue/b", "uid-3", "30")}},
 			want:  []string{"DELETED blue/a at 1", "ADDED blue/b at 30"},
 		},
-		"one has come and another was made again: the deletion is reported first": {
+		"one object was added and another created again: the deletion is reported first": {
 			known: objects{object("blue/b", "uid-2", "2")},
 			lists: []objects{{object("blue/a", "uid-1", "20"), object("blue/b", "uid-3", "30")}},
 			want:  []string{"DELETED blue/b at 2", "ADDED blue/a at 20", "ADDED blue/b at 30"},
@@ -116,41 +117,41 @@ func TestRelist(t *testing.T) {
 			lists: []objects{{object("red/a", "uid-2", "2")}},
 			want:  []string{"DELETED blue/a at 1"},
 		},
-		"from 9 to 10, which as text would be less": {
+		"a change from resourceVersion 9 to 10, which is less as text": {
 			known: objects{object("blue/a", "uid-1", "9")},
 			lists: []objects{{object("blue/a", "uid-1", "10")}},
 			want:  []string{"MODIFIED blue/a at 10"},
 		},
-		"from 900 to 50, as after etcd was restored from a backup": {
+		"a change from resourceVersion 900 to 50, as after a restore of etcd": {
 			known: objects{object("blue/a", "uid-1", "900")},
 			lists: []objects{{object("blue/a", "uid-1", "50")}},
 			want:  []string{"MODIFIED blue/a at 50"},
 		},
-		"the same list twice: the second one is no news": {
+		"the same list twice: the second one has no changes": {
 			lists: []objects{{object("blue/a", "uid-1", "1")}, {object("blue/a", "uid-1", "1")}},
 			want:  []string{"ADDED blue/a at 1"},
 		},
-		"what is gone is reported once, not with each list": {
+		"a deletion is reported once, not for each list": {
 			known: objects{object("blue/a", "uid-1", "1")},
 			lists: []objects{{}, {}},
 			want:  []string{"DELETED blue/a at 1"},
 		},
-		"what was gone and is there again is new": {
+		"an object that was deleted and created again is new": {
 			known: objects{object("blue/a", "uid-1", "1")},
 			lists: []objects{{}, {object("blue/a", "uid-3", "30")}},
 			want:  []string{"DELETED blue/a at 1", "ADDED blue/a at 30"},
 		},
-		"what was made again is known from then on": {
+		"an object that was created again is known from then on": {
 			known: objects{object("blue/a", "uid-1", "1")},
 			lists: []objects{{object("blue/a", "uid-3", "30")}, {object("blue/a", "uid-3", "30")}},
 			want:  []string{"DELETED blue/a at 1", "ADDED blue/a at 30"},
 		},
-		"what has changed is reported once, not with each list": {
+		"a change is reported once, not for each list": {
 			known: objects{object("blue/a", "uid-1", "1")},
 			lists: []objects{{object("blue/a", "uid-1", "7")}, {object("blue/a", "uid-1", "7")}},
 			want:  []string{"MODIFIED blue/a at 7"},
 		},
-		"what has changed twice is reported as it is now, each time": {
+		"two changes are reported, each with the new state": {
 			known: objects{object("blue/a", "uid-1", "1")},
 			lists: []objects{{object("blue/a", "uid-1", "7")}, {object("blue/a", "uid-1", "8")}},
 			want:  []string{"MODIFIED blue/a at 7", "MODIFIED blue/a at 8"},
@@ -168,7 +169,7 @@ func TestRelist(t *testing.T) {
 			}
 
 			if !slices.Equal(reported, test.want) {
-				t.Errorf("it reported %s, want %s", inWords(reported), inWords(test.want))
+				t.Errorf("Relist reported %s, want %s", describe(reported), describe(test.want))
 			}
 		})
 	}
@@ -195,7 +196,7 @@ func relist(known map[types.NamespacedName]metav1.PartialObjectMetadata, listed 
 	return reported
 }
 
-func inWords(events []string) string {
+func describe(events []string) string {
 	if len(events) == 0 {
 		return "nothing"
 	}

@@ -1,41 +1,41 @@
 //go:build check || solution
 
-// What Update promises. Each case has the Deployment on the server and the desired one.
+// The tests of Update. Each case has the Deployment on the server and the desired one.
 //
 // As given, it keeps only the promises that a single PUT can keep. `workshop test` checks these
 // failures:
 //
-// fails: TestUpdate/what others have set stays
+// fails: TestUpdate/other people's fields are kept
 // says: metadata.annotations.team is gone, want "blue"
 //
-// fails: TestUpdate/if all is so already, nothing is written
-// says: it sent 1 PUT, want 0
+// fails: TestUpdate/if the Deployment is up to date, nothing is written
+// says: Update sent 1 PUT, want 0
 //
-// fails: TestUpdate/what others have set is no reason to write
-// says: it sent 1 PUT, want 0
+// fails: TestUpdate/other people's fields are no reason to write
+// says: Update sent 1 PUT, want 0
 //
-// fails: TestUpdate/if only the replicas differ, what others have set stays
+// fails: TestUpdate/if only the replicas differ, other people's fields are kept
 // says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
 //
-// fails: TestUpdate/if only the image differs, what others have set stays
+// fails: TestUpdate/if only the image differs, other people's fields are kept
 // says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
 //
-// fails: TestUpdate/our container was taken out: it is put back beside theirs
+// fails: TestUpdate/if our container was removed, it is added beside the others
 // says: spec.template.spec.containers[proxy].image is gone, want "proxy:7"
 //
-// fails: TestUpdate/what others have removed stays removed
+// fails: TestUpdate/a label that others have removed stays removed
 // says: metadata.labels.app is "web", want none
 //
-// fails: TestUpdate/of our container, only the image is ours
+// fails: TestUpdate/only the image of our container is changed
 // says: spec.template.spec.containers[web].args[0] is "--fast", want none
 //
-// fails: TestUpdate/the server refuses the GET: that is the error, and nothing is written
+// fails: TestUpdate/if the server refuses the GET, Update returns the error and writes nothing
 // says: the error is <nil>, want the server's refusal
 //
-// fails: TestUpdateSecond/someone else writes first: theirs stands, and the conflict is the error
+// fails: TestUpdateAfterAnotherWrite/if someone else writes first, their change stays, and Update returns the conflict
 // says: the error is <nil>, want the server's conflict
 //
-// fails: TestUpdateSecond/called again after the conflict: both changes are in
+// fails: TestUpdateAfterAnotherWrite/after a second call, both changes are there
 // says: metadata.annotations.team is gone, want "red"
 
 package lostupdate
@@ -71,67 +71,67 @@ func TestUpdate(t *testing.T) {
 			want:     onServer(3, "web:2"),
 			wantPuts: 1,
 		},
-		"what others have set stays": {
+		"other people's fields are kept": {
 			stored:   onServer(1, "web:1", others),
 			desired:  desired(3, "web:2"),
 			want:     onServer(3, "web:2", others),
 			wantPuts: 1,
 		},
-		"if all is so already, nothing is written": {
+		"if the Deployment is up to date, nothing is written": {
 			stored:  onServer(3, "web:2"),
 			desired: desired(3, "web:2"),
 			want:    onServer(3, "web:2"),
 		},
-		"what others have set is no reason to write": {
+		"other people's fields are no reason to write": {
 			stored:  onServer(3, "web:2", others),
 			desired: desired(3, "web:2"),
 			want:    onServer(3, "web:2", others),
 		},
-		"if only the replicas differ, what others have set stays": {
+		"if only the replicas differ, other people's fields are kept": {
 			stored:   onServer(1, "web:2", others),
 			desired:  desired(3, "web:2"),
 			want:     onServer(3, "web:2", others),
 			wantPuts: 1,
 		},
-		"if only the image differs, what others have set stays": {
+		"if only the image differs, other people's fields are kept": {
 			stored:   onServer(3, "web:1", others),
 			desired:  desired(3, "web:2"),
 			want:     onServer(3, "web:2", others),
 			wantPuts: 1,
 		},
-		"our container was taken out: it is put back beside theirs": {
+		"if our container was removed, it is added beside the others": {
 			stored:   onServer(3, "web:2", onlyProxy),
 			desired:  fast(desired(3, "web:2")),
 			want:     onServer(3, "web:2", faster, proxyFirst),
 			wantPuts: 1,
 		},
-		"what others have removed stays removed": {
+		"a label that others have removed stays removed": {
 			stored:   onServer(1, "web:1", unlabelled),
 			desired:  desired(3, "web:2"),
 			want:     onServer(3, "web:2", unlabelled),
 			wantPuts: 1,
 		},
-		"of our container, only the image is ours": {
+		"only the image of our container is changed": {
 			stored:   onServer(1, "web:1"),
 			desired:  fast(desired(3, "web:2")),
 			want:     onServer(3, "web:2"),
 			wantPuts: 1,
 		},
-		"the server refuses the GET: that is the error, and nothing is written": {
+		"if the server refuses the GET, Update returns the error and writes nothing": {
 			stored:    onServer(1, "web:1", others),
 			desired:   desired(3, "web:2"),
 			refuseGet: forbidden,
 			want:      onServer(1, "web:1", others),
 			wantErr:   apierrors.IsForbidden,
 		},
-		"the server refuses the PUT: that is the error": {
+		"if the server refuses the PUT, Update returns the error": {
 			stored:    onServer(1, "web:1"),
 			desired:   desired(3, "web:2"),
 			refusePut: forbidden,
 			want:      onServer(1, "web:1"),
 			wantErr:   apierrors.IsForbidden,
 		},
-		"there is no such Deployment: none is made, and that is the error": {
+		"if there is no such Deployment, Update returns the error and creates none": {
 			desired: desired(3, "web:2"),
 			wantErr: apierrors.IsNotFound,
 		},
@@ -149,7 +149,7 @@ func TestUpdate(t *testing.T) {
 				t.Errorf("the error is %v, want the server's refusal, as it came or wrapped by %%w", err)
 			}
 			if test.wantErr == nil && server.puts != test.wantPuts {
-				t.Errorf("it sent %s, want %d", puts(server.puts), test.wantPuts)
+				t.Errorf("Update sent %s, want %d", puts(server.puts), test.wantPuts)
 			}
 			compare(t, test.want, server.stored)
 		})
@@ -157,10 +157,10 @@ func TestUpdate(t *testing.T) {
 }
 
 // Two programs have read the same Deployment, and the other one writes first.
-func TestUpdateSecond(t *testing.T) {
+func TestUpdateAfterAnotherWrite(t *testing.T) {
 	theirs := func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "red"} }
 
-	t.Run("someone else writes first: theirs stands, and the conflict is the error", func(t *testing.T) {
+	t.Run("if someone else writes first, their change stays, and Update returns the conflict", func(t *testing.T) {
 		server, client := start(t, onServer(1, "web:1", others))
 		server.meanwhile = theirs
 
@@ -170,18 +170,18 @@ func TestUpdateSecond(t *testing.T) {
 			t.Errorf("the error is %v, want the server's conflict", err)
 		}
 		if server.puts != 1 {
-			t.Errorf("it sent %s, want 1: to try again is the caller's business", puts(server.puts))
+			t.Errorf("Update sent %s, want 1, because only the caller retries", puts(server.puts))
 		}
 		compare(t, onServer(1, "web:1", others, theirs), server.stored)
 	})
 
-	t.Run("called again after the conflict: both changes are in", func(t *testing.T) {
+	t.Run("after a second call, both changes are there", func(t *testing.T) {
 		server, client := start(t, onServer(1, "web:1", others))
 		server.meanwhile = theirs
 
 		Update(t.Context(), client, desired(3, "web:2"))
 		if err := Update(t.Context(), client, desired(3, "web:2")); err != nil {
-			t.Errorf("the second time, the error is %v, want none", err)
+			t.Errorf("the error of the second call is %v, want none", err)
 		}
 
 		compare(t, onServer(3, "web:2", others, theirs), server.stored)
@@ -263,11 +263,11 @@ func compare(t *testing.T, want, got *appsv1.Deployment) {
 	all := maps.Clone(wantFields)
 	maps.Copy(all, gotFields)
 	for _, field := range slices.Sorted(maps.Keys(all)) {
-		want, wanted := wantFields[field]
+		want, expected := wantFields[field]
 		switch got, found := gotFields[field]; {
 		case !found:
 			t.Errorf("%s is gone, want %s", field, want)
-		case !wanted:
+		case !expected:
 			t.Errorf("%s is %s, want none", field, got)
 		case got != want:
 			t.Errorf("%s is %s, want %s", field, got, want)

@@ -58,7 +58,7 @@ func bounded(t *testing.T) func(http.RoundTripper) http.RoundTripper {
 		sent := 0
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			if sent++; sent > bound {
-				t.Fatalf("it has sent %d requests and goes on: does it try forever?", bound)
+				t.Fatalf("Update has sent %d requests: does it retry forever?", bound)
 			}
 			return next.RoundTrip(r)
 		})
@@ -72,7 +72,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answer, err := s.answer(r)
+	response, err := s.respond(r)
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		err.ErrStatus.Kind = "Status"
@@ -80,10 +80,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(err.ErrStatus)
 		return
 	}
-	json.NewEncoder(w).Encode(answer)
+	json.NewEncoder(w).Encode(response)
 }
 
-func (s *server) answer(r *http.Request) (*appsv1.Deployment, *apierrors.StatusError) {
+func (s *server) respond(r *http.Request) (*appsv1.Deployment, *apierrors.StatusError) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodPut:
 		return nil, apierrors.NewMethodNotSupported(deployments, r.Method)
@@ -108,7 +108,7 @@ func (s *server) put(r *http.Request) (*appsv1.Deployment, *apierrors.StatusErro
 	sent, old := &appsv1.Deployment{}, s.stored
 	switch err := json.NewDecoder(r.Body).Decode(sent); {
 	case err != nil:
-		return nil, apierrors.NewBadRequest("the body is no Deployment: " + err.Error())
+		return nil, apierrors.NewBadRequest("the body isn't a Deployment: " + err.Error())
 	case sent.Name != old.Name || sent.Namespace != old.Namespace:
 		return nil, apierrors.NewBadRequest("the name in the body isn't the one in the path")
 	case sent.ResourceVersion != "" && sent.ResourceVersion != old.ResourceVersion, sent.UID != "" && sent.UID != old.UID:

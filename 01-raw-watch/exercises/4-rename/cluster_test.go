@@ -64,19 +64,19 @@ func (c *cluster) Delete(_ context.Context, name string, options metav1.DeleteOp
 	if !deployment.DeletionTimestamp.IsZero() {
 		return nil // it is being deleted already
 	}
-	wanted := c.find(c.foo.Spec.DeploymentName)
+	desired := c.find(c.foo.Spec.DeploymentName)
 	switch {
 	case !metav1.IsControlledBy(deployment, c.foo):
-		c.t.Errorf("it deleted %q, which isn't this Foo's", name)
-	case wanted < 0 || !c.isItsOwn(c.deployments[wanted]):
-		c.t.Errorf("it deleted %q while the Foo didn't have %q", name, c.foo.Spec.DeploymentName)
+		c.t.Errorf("Sync deleted %q, which isn't this Foo's", name)
+	case desired < 0 || !c.controls(c.deployments[desired]):
+		c.t.Errorf("Sync deleted %q while the Foo didn't have %q", name, c.foo.Spec.DeploymentName)
 	}
 	c.deployments = slices.Delete(c.deployments, i, i+1)
 	return nil
 }
 
-// isItsOwn reports whether this Deployment is the Foo's, and isn't being deleted.
-func (c *cluster) isItsOwn(deployment *appsv1.Deployment) bool {
+// controls reports whether the Foo controls this Deployment, and it isn't being deleted.
+func (c *cluster) controls(deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, c.foo) && deployment.DeletionTimestamp.IsZero()
 }
 
@@ -106,7 +106,7 @@ func (c *cluster) find(name string) int {
 func (c *cluster) arrives(write string) {
 	c.writes = append(c.writes, write)
 	if len(c.writes) > 50 {
-		c.t.Fatalf("it has sent 50 writes and goes on: does it try forever? The last one: %s", write)
+		c.t.Fatalf("Sync has sent 50 writes: does it retry forever? The last one is: %s", write)
 	}
 	if happen := c.meanwhile; happen != nil {
 		c.meanwhile = nil

@@ -1,41 +1,41 @@
 //go:build check || solution
 
-// What Sync promises. Each case is a namespace in which the Foo "example" asks for the Deployment
-// "new". Sync is called until it has nothing left to do.
+// The tests of Sync. Each case is a namespace in which the Foo "example" asks for the Deployment
+// "new". The test calls Sync until it has nothing left to do.
 //
 // As given, it deletes first and asks later. `workshop test` checks these failures:
 //
 // fails: TestSync/the Deployment of another Foo is left alone
-// says: it deleted "web", which isn't this Foo's
+// says: Sync deleted "web", which isn't this Foo's
 //
-// fails: TestSync/so is that of an earlier Foo of the same name
-// says: it deleted "web", which isn't this Foo's
+// fails: TestSync/the Deployment of an earlier Foo with the same name is left alone
+// says: Sync deleted "web", which isn't this Foo's
 //
-// fails: TestSync/renamed: the new one is made, then the old one deleted
-// says: it deleted "old" while the Foo didn't have "new"
+// fails: TestSync/after a rename, the new one is created, and then the old one is deleted
+// says: Sync deleted "old" while the Foo didn't have "new"
 //
-// fails: TestSync/renamed, and the new one is refused: the old one stays
-// says: it deleted "old" while the Foo didn't have "new"
+// fails: TestSync/if the server refuses the new one, the old one stays
+// says: Sync deleted "old" while the Foo didn't have "new"
 //
-// fails: TestSync/the name is taken: nothing is done
-// says: it deleted "old" while the Foo didn't have "new"
+// fails: TestSync/if the name is taken, nothing is written
+// says: Sync deleted "old" while the Foo didn't have "new"
 //
-// fails: TestSync/the name is taken just before it writes: the old one stays
-// says: it deleted "old" while the Foo didn't have "new"
+// fails: TestSync/if the name is taken just before the create, the old one stays
+// says: Sync deleted "old" while the Foo didn't have "new"
 //
-// fails: TestSync/the new one is being deleted: the old one stays
-// says: it deleted "old" while the Foo didn't have "new"
+// fails: TestSync/if the new one is being deleted, the old one stays
+// says: Sync deleted "old" while the Foo didn't have "new"
 //
-// fails: TestSync/renamed twice: all that are former go, the new one first
-// says: it deleted "older" while the Foo didn't have "new"
+// fails: TestSync/after two renames, the new one is created, and then both old ones are deleted
+// says: Sync deleted "older" while the Foo didn't have "new"
 //
-// fails: TestSync/what is being deleted isn't deleted again
-// says: after 5 calls it still writes: delete old, delete old, delete old, delete old, delete old
+// fails: TestSync/an old one that is being deleted isn't deleted again
+// says: after 5 calls, Sync still writes: delete old, delete old, delete old, delete old, delete old
 //
-// fails: TestSync/another takes the old name just before it is deleted: a conflict
-// says: it deleted "old", which isn't this Foo's
+// fails: TestSync/if another Deployment takes the old name just before the delete, Sync returns the conflict
+// says: Sync deleted "old", which isn't this Foo's
 //
-// fails: TestSync/someone else deletes the old one first: that is no error
+// fails: TestSync/if someone else deletes the old one first, Sync returns no error
 // says: deployments.apps "old" not found, want none
 
 package rename
@@ -63,14 +63,14 @@ func TestSync(t *testing.T) {
 	broken := apierrors.NewInternalError(errors.New("etcd has no leader"))
 	for sentence, test := range map[string]struct {
 		given cluster
-		want  []string // in the end
+		want  []string // the Deployments after the last call
 		// wantErr checks the first error that a call returns. If it is nil, there must be none.
 		wantErr func(error) bool
 	}{
-		"there is none: it is made": {
+		"if there is no Deployment, it is created": {
 			want: []string{"new of example"},
 		},
-		"it is there: nothing is done": {
+		"if the Deployment exists, nothing is written": {
 			given: cluster{deployments: having(deployment("new", foo))},
 			want:  []string{"new of example"},
 		},
@@ -78,36 +78,36 @@ func TestSync(t *testing.T) {
 			given: cluster{deployments: having(deployment("web", other), deployment("new", foo))},
 			want:  []string{"new of example", "web of other"},
 		},
-		"so is that of an earlier Foo of the same name": {
+		"the Deployment of an earlier Foo with the same name is left alone": {
 			given: cluster{deployments: having(deployment("web", earlier), deployment("new", foo))},
 			want:  []string{"new of example", "web of an earlier example"},
 		},
-		"so is that of nobody": {
+		"a Deployment without an owner is left alone": {
 			given: cluster{deployments: having(deployment("web", nil), deployment("new", foo))},
 			want:  []string{"new of example", "web of nobody"},
 		},
-		"so is one that the Foo owns, and something else controls": {
+		"a Deployment that the Foo owns, but doesn't control, is left alone": {
 			given: cluster{deployments: having(ownedToo(deployment("web", app), foo), deployment("new", foo))},
 			want:  []string{"new of example", "web of an app"},
 		},
-		"renamed: the new one is made, then the old one deleted": {
+		"after a rename, the new one is created, and then the old one is deleted": {
 			given: cluster{deployments: having(deployment("old", foo))},
 			want:  []string{"new of example"},
 		},
-		"both are there, as after a crash between the two: the old one is deleted": {
+		"after a crash between the two writes, the old one is deleted": {
 			given: cluster{deployments: having(deployment("old", foo), deployment("new", foo))},
 			want:  []string{"new of example"},
 		},
-		"renamed, and the new one is refused: the old one stays": {
+		"if the server refuses the new one, the old one stays": {
 			given:   cluster{deployments: having(deployment("old", foo)), refuseCreate: quota},
 			want:    []string{"old of example"},
 			wantErr: apierrors.IsForbidden,
 		},
-		"the name is taken: nothing is done": {
+		"if the name is taken, nothing is written": {
 			given: cluster{deployments: having(deployment("old", foo), deployment("new", other))},
 			want:  []string{"new of other", "old of example"},
 		},
-		"the name is taken just before it writes: the old one stays": {
+		"if the name is taken just before the create, the old one stays": {
 			given: cluster{
 				deployments: having(deployment("old", foo)),
 				meanwhile:   func(c *cluster) { c.put(deployment("new", nil)) },
@@ -115,19 +115,19 @@ func TestSync(t *testing.T) {
 			want:    []string{"new of nobody", "old of example"},
 			wantErr: apierrors.IsAlreadyExists,
 		},
-		"the new one is being deleted: the old one stays": {
+		"if the new one is being deleted, the old one stays": {
 			given: cluster{deployments: having(deployment("old", foo), terminating(deployment("new", foo)))},
 			want:  []string{"new of example, being deleted", "old of example"},
 		},
-		"renamed twice: all that are former go, the new one first": {
+		"after two renames, the new one is created, and then both old ones are deleted": {
 			given: cluster{deployments: having(deployment("older", foo), deployment("old", foo))},
 			want:  []string{"new of example"},
 		},
-		"what is being deleted isn't deleted again": {
+		"an old one that is being deleted isn't deleted again": {
 			given: cluster{deployments: having(terminating(deployment("old", foo)), deployment("new", foo))},
 			want:  []string{"new of example", "old of example, being deleted"},
 		},
-		"another takes the old name just before it is deleted: a conflict": {
+		"if another Deployment takes the old name just before the delete, Sync returns the conflict": {
 			given: cluster{
 				deployments: having(deployment("old", foo), deployment("new", foo)),
 				meanwhile:   func(c *cluster) { c.put(deployment("old", nil)) },
@@ -135,14 +135,14 @@ func TestSync(t *testing.T) {
 			want:    []string{"new of example", "old of nobody"},
 			wantErr: apierrors.IsConflict,
 		},
-		"someone else deletes the old one first: that is no error": {
+		"if someone else deletes the old one first, Sync returns no error": {
 			given: cluster{
 				deployments: having(deployment("old", foo), deployment("new", foo)),
 				meanwhile:   func(c *cluster) { c.remove("old") },
 			},
 			want: []string{"new of example"},
 		},
-		"the old one can't be deleted: that is the error": {
+		"if the server refuses the delete, Sync returns the error": {
 			given:   cluster{deployments: having(deployment("old", foo), deployment("new", foo)), refuseDelete: broken},
 			want:    []string{"new of example", "old of example"},
 			wantErr: apierrors.IsInternalError,
@@ -160,8 +160,8 @@ func TestSync(t *testing.T) {
 			case test.wantErr != nil && !test.wantErr(err):
 				t.Errorf("the error is %v, want the server's refusal, as it came or wrapped by %%w", err)
 			}
-			if got := c.words(); !slices.Equal(got, test.want) {
-				t.Errorf("in the end there is [%s], want [%s]", strings.Join(got, "; "), strings.Join(test.want, "; "))
+			if got := c.describe(); !slices.Equal(got, test.want) {
+				t.Errorf("the namespace has [%s], want [%s]", strings.Join(got, "; "), strings.Join(test.want, "; "))
 			}
 		})
 	}
@@ -182,27 +182,27 @@ func settle(c *cluster) (first error) {
 		}
 	}
 	if first == nil {
-		c.t.Errorf("after %d calls it still writes: %s", calls, strings.Join(c.writes, ", "))
+		c.t.Errorf("after %d calls, Sync still writes: %s", calls, strings.Join(c.writes, ", "))
 	}
 	return first
 }
 
-// words describes all Deployments in the namespace.
-func (c *cluster) words() []string {
-	var words []string
+// describe describes all Deployments in the namespace.
+func (c *cluster) describe() []string {
+	var descriptions []string
 	for _, deployment := range c.deployments {
 		owner := "nobody"
 		if reference := metav1.GetControllerOf(deployment); reference != nil {
 			owner = string(reference.UID)
 		}
-		word := fmt.Sprintf("%s of %s", deployment.Name, owner)
+		description := fmt.Sprintf("%s of %s", deployment.Name, owner)
 		if !deployment.DeletionTimestamp.IsZero() {
-			word += ", being deleted"
+			description += ", being deleted"
 		}
-		words = append(words, word)
+		descriptions = append(descriptions, description)
 	}
-	slices.Sort(words)
-	return words
+	slices.Sort(descriptions)
+	return descriptions
 }
 
 // aFoo returns a Foo that asks for the Deployment "new".

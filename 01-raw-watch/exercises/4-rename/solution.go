@@ -35,12 +35,12 @@ import (
 func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []*appsv1.Deployment, writer Writer) error {
 	// 1. Create the Deployment that it names, if there is none. If that name is somebody else's, or
 	// its Deployment is being deleted, the rest has to wait.
-	wanted := foo.Spec.DeploymentName
-	i := slices.IndexFunc(deployments, func(d *appsv1.Deployment) bool { return d.Name == wanted })
+	name := foo.Spec.DeploymentName
+	i := slices.IndexFunc(deployments, func(d *appsv1.Deployment) bool { return d.Name == name })
 	switch {
 	case i < 0:
 		if err := writer.Create(ctx, desiredDeployment(foo)); err != nil {
-			return fmt.Errorf("create Deployment %s: %w", wanted, err)
+			return fmt.Errorf("create Deployment %s: %w", name, err)
 		}
 	case !controls(foo, deployments[i]):
 		return nil
@@ -49,7 +49,7 @@ func Sync(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployments []
 	// 2. Delete the Deployments that it named before, each by its UID, because another one may have
 	// taken its name.
 	for _, former := range deployments {
-		if former.Name == wanted || !controls(foo, former) {
+		if former.Name == name || !controls(foo, former) {
 			continue
 		}
 		options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(former.UID))}

@@ -4,29 +4,29 @@
 //
 // As given, OnDelete handles Deployments and nothing else. `workshop test` checks these failures:
 //
-// fails: TestOnDelete/a tombstone: the Foo of the last state that the cache had
-// says: it panicked: interface conversion
+// fails: TestOnDelete/a tombstone: handle is called for the Foo in the last known state
+// says: OnDelete panicked: interface conversion
 //
-// fails: TestOnDelete/a tombstone whose last state was controlled by a Foo of another group: not ours
-// says: it panicked: interface conversion
+// fails: TestOnDelete/a tombstone of a Deployment that a Foo of another group controlled: handle isn't called
+// says: OnDelete panicked: interface conversion
 //
-// fails: TestOnDelete/a tombstone without a state: an error that names its key
-// says: it panicked: interface conversion
+// fails: TestOnDelete/a tombstone without an object: the error contains the key
+// says: OnDelete panicked: interface conversion
 //
-// fails: TestOnDelete/a tombstone of something else: an error that names the type
-// says: it panicked: interface conversion
+// fails: TestOnDelete/a tombstone of another type: the error contains the type
+// says: OnDelete panicked: interface conversion
 //
-// fails: TestOnDelete/something else: an error that names the type
-// says: it panicked: interface conversion
+// fails: TestOnDelete/an object of another type: the error contains the type
+// says: OnDelete panicked: interface conversion
 //
-// fails: TestOnDelete/a Deployment by value, as no informer sends it: an error that names the type
-// says: it panicked: interface conversion
+// fails: TestOnDelete/a Deployment by value, which no informer sends: the error contains the type
+// says: OnDelete panicked: interface conversion
 //
-// fails: TestOnDelete/a Foo of another group controlled it: not ours
-// says: it called handle for [default/example], want []
+// fails: TestOnDelete/a Deployment that a Foo of another group controlled: handle isn't called
+// says: OnDelete called handle for [default/example], want []
 //
-// fails: TestOnDelete/a Foo of a group whose name only begins with ours controlled it: not ours
-// says: it called handle for [default/example], want []
+// fails: TestOnDelete/a Deployment that a Foo of a group with a longer name controlled: handle isn't called
+// says: OnDelete called handle for [default/example], want []
 
 package tombstone
 
@@ -50,49 +50,49 @@ func TestOnDelete(t *testing.T) {
 		wantHandled []string
 		wantErr     string // a part of the message; "" means no error
 	}{
-		"a Deployment of ours: its Foo": {
+		"a Deployment that our Foo controlled: handle is called for the Foo": {
 			obj:         controlledBy(ours, "Foo"),
 			wantHandled: []string{"default/example"},
 		},
-		"the Foo is named by another version of our group: it is the same Foo": {
+		"a Deployment whose owner reference has another version of our group: it is the same Foo": {
 			obj:         controlledBy("samplecontroller.k8s.io/v1beta1", "Foo"),
 			wantHandled: []string{"default/example"},
 		},
-		"a Foo of another group controlled it: not ours": {
+		"a Deployment that a Foo of another group controlled: handle isn't called": {
 			obj: controlledBy(theirs, "Foo"),
 		},
-		"a Foo of a group whose name only begins with ours controlled it: not ours": {
+		"a Deployment that a Foo of a group with a longer name controlled: handle isn't called": {
 			obj: controlledBy(longer, "Foo"),
 		},
-		"a Foo of ours owned it, and something else controlled it: nothing to do": {
+		"a Deployment that our Foo owned, but didn't control: handle isn't called": {
 			obj: ownedToo(controlledBy(theirs, "App"), ours, "Foo"),
 		},
-		"another kind of our group controlled it: no Foo": {
+		"a Deployment that another kind of our group controlled: handle isn't called": {
 			obj: controlledBy(ours, "Bar"),
 		},
-		"nobody controlled it: nothing to do": {
+		"a Deployment without a controller: handle isn't called": {
 			obj: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}},
 		},
-		"a tombstone: the Foo of the last state that the cache had": {
+		"a tombstone: handle is called for the Foo in the last known state": {
 			obj:         cache.DeletedFinalStateUnknown{Key: "default/web", Obj: controlledBy(ours, "Foo")},
 			wantHandled: []string{"default/example"},
 		},
-		"a tombstone whose last state was controlled by a Foo of another group: not ours": {
+		"a tombstone of a Deployment that a Foo of another group controlled: handle isn't called": {
 			obj: cache.DeletedFinalStateUnknown{Key: "default/web", Obj: controlledBy(theirs, "Foo")},
 		},
-		"a tombstone without a state: an error that names its key": {
+		"a tombstone without an object: the error contains the key": {
 			obj:     cache.DeletedFinalStateUnknown{Key: "default/web"},
 			wantErr: "default/web",
 		},
-		"a tombstone of something else: an error that names the type": {
+		"a tombstone of another type: the error contains the type": {
 			obj:     cache.DeletedFinalStateUnknown{Key: "default/web", Obj: &corev1.Pod{}},
 			wantErr: "*v1.Pod",
 		},
-		"something else: an error that names the type": {
+		"an object of another type: the error contains the type": {
 			obj:     &corev1.Pod{},
 			wantErr: "*v1.Pod",
 		},
-		"a Deployment by value, as no informer sends it: an error that names the type": {
+		"a Deployment by value, which no informer sends: the error contains the type": {
 			obj:     *controlledBy(ours, "Foo"),
 			wantErr: "v1.Deployment",
 		},
@@ -101,20 +101,20 @@ func TestOnDelete(t *testing.T) {
 			// Without this, a panic would end all other cases too.
 			defer func() {
 				if panicked := recover(); panicked != nil {
-					t.Errorf("it panicked: %v", panicked)
+					t.Errorf("OnDelete panicked: %v", panicked)
 				}
 			}()
 			var handled []string
 			err := OnDelete(test.obj, func(foo types.NamespacedName) { handled = append(handled, foo.String()) })
 
 			if !slices.Equal(handled, test.wantHandled) {
-				t.Errorf("it called handle for %v, want %v", handled, test.wantHandled)
+				t.Errorf("OnDelete called handle for %v, want %v", handled, test.wantHandled)
 			}
 			switch {
 			case test.wantErr == "" && err != nil:
 				t.Errorf("the error is %q, want none", err)
 			case test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)):
-				t.Errorf("the error is %v, want one that names %s", err, test.wantErr)
+				t.Errorf("the error is %v, want one that contains %s", err, test.wantErr)
 			}
 		})
 	}

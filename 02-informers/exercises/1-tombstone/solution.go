@@ -28,7 +28,7 @@ func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
 	// last state that the cache had.
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		if tombstone.Obj == nil {
-			return fmt.Errorf("%s was deleted, and the cache had no state of it", tombstone.Key)
+			return fmt.Errorf("%s was deleted, but its last state is unknown", tombstone.Key)
 		}
 		obj = tombstone.Obj
 	}
@@ -36,7 +36,7 @@ func OnDelete(obj any, handle func(foo types.NamespacedName)) error {
 	// 2. Assert that it is a Deployment.
 	deployment, ok := obj.(*appsv1.Deployment)
 	if !ok {
-		return fmt.Errorf("what was deleted is a %T, not a Deployment", obj)
+		return fmt.Errorf("the deleted object is a %T, not a Deployment", obj)
 	}
 
 	// 3. Find its Foo.

@@ -1,26 +1,26 @@
 //go:build check || solution
 
-// The tests of Sync. They fill the cache by hand, and then check that its objects haven't changed.
-// client-go has a detector for such changes, but an environment variable turns it on when a program
-// starts, so it is of no use for a single test.
+// The tests of Sync. They fill the cache themselves, and then check that its objects haven't
+// changed. client-go has a detector for such changes, but an environment variable turns it on when
+// a program starts, so it is of no use for a single test.
 //
 // As given, Sync changes a label in the cache, and copies a template even if it only reads it.
 // `workshop test` checks these failures:
 //
-// fails: TestSync/no label yet, beside others: both are set
-// says: what is in the cache was changed
+// fails: TestSync/other labels, but not the team's: both are set
+// says: the cached Deployment was changed
 //
-// fails: TestSync/only the template has it: the Deployment gets it too
-// says: nothing was sent
+// fails: TestSync/only the template has the team's label: the Deployment gets it, too
+// says: Sync sent nothing
 //
-// fails: TestSync/another team's: both are set
-// says: what is in the cache was changed
+// fails: TestSync/another team's labels: both are set
+// says: the cached Deployment was changed
 //
-// fails: TestWhatWasRefusedIsSentAgain
-// says: 2 calls have sent 0 updates, want 2
+// fails: TestARefusedUpdateIsSentAgain
+// says: 2 calls sent 0 updates, want 2
 //
-// fails: TestALookCopiesNothing
-// says: it copies what it only looks at
+// fails: TestAReadCopiesNothing
+// says: Sync makes a copy, although both labels are right
 
 package mutatedcache
 
@@ -50,23 +50,23 @@ func TestSync(t *testing.T) {
 		"no labels at all: both are set": {
 			wantOwn: labels{"team": "blue"}, wantTemplate: labels{"team": "blue"},
 		},
-		"no label yet, beside others: both are set": {
+		"other labels, but not the team's: both are set": {
 			own: labels{"app": "shop"}, template: labels{"app": "nginx"},
 			wantOwn: labels{"app": "shop", "team": "blue"}, wantTemplate: labels{"app": "nginx", "team": "blue"},
 		},
-		"only the template has it: the Deployment gets it too": {
+		"only the template has the team's label: the Deployment gets it, too": {
 			own: labels{"app": "shop"}, template: labels{"team": "blue"},
 			wantOwn: labels{"app": "shop", "team": "blue"}, wantTemplate: labels{"team": "blue"},
 		},
-		"only the Deployment has it: the template gets it too": {
+		"only the Deployment has the team's label: the template gets it, too": {
 			own: labels{"team": "blue"}, template: labels{"app": "nginx"},
 			wantOwn: labels{"team": "blue"}, wantTemplate: labels{"app": "nginx", "team": "blue"},
 		},
-		"another team's: both are set": {
+		"another team's labels: both are set": {
 			own: labels{"team": "red"}, template: labels{"team": "red"},
 			wantOwn: labels{"team": "blue"}, wantTemplate: labels{"team": "blue"},
 		},
-		"both are right: nothing is sent": {
+		"both labels are right: nothing is sent": {
 			own: labels{"team": "blue"}, template: labels{"team": "blue"},
 		},
 	} {
@@ -85,17 +85,17 @@ func TestSync(t *testing.T) {
 			}
 
 			if !equality.Semantic.DeepEqual(cached, before) {
-				t.Errorf("what is in the cache was changed: it had %s,\nand has %s", describe(before), describe(cached))
+				t.Errorf("the cached Deployment was changed: it had %s,\nand now has %s", describe(before), describe(cached))
 			}
 			want := before.DeepCopy()
 			want.Labels, want.Spec.Template.Labels = test.wantOwn, test.wantTemplate
 			switch wantNone := test.wantOwn == nil; {
 			case wantNone && len(sent) > 0:
-				t.Errorf("a Deployment with %s was sent, want nothing", describe(sent[0]))
+				t.Errorf("Sync sent a Deployment with %s, want nothing", describe(sent[0]))
 			case !wantNone && len(sent) == 0:
-				t.Errorf("nothing was sent, want a Deployment with %s", describe(want))
+				t.Errorf("Sync sent nothing, want a Deployment with %s", describe(want))
 			case !wantNone && (len(sent) > 1 || !equality.Semantic.DeepEqual(sent[0], want)):
-				t.Errorf("%d Deployments were sent, the first with %s,\nwant one with %s, and all else as it was", len(sent), describe(sent[0]), describe(want))
+				t.Errorf("Sync sent %d Deployments, the first with %s,\nwant one with %s, and no other changes", len(sent), describe(sent[0]), describe(want))
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestSync(t *testing.T) {
 
 // If you put the label into the cache and the write is refused, the next call finds the label there
 // and sends nothing.
-func TestWhatWasRefusedIsSentAgain(t *testing.T) {
+func TestARefusedUpdateIsSentAgain(t *testing.T) {
 	l := newLabeller(t, deployment(labels{"app": "shop"}, labels{"team": "blue"}))
 	sent := 0
 	l.Update = func(context.Context, *appsv1.Deployment) error {
@@ -118,11 +118,11 @@ func TestWhatWasRefusedIsSentAgain(t *testing.T) {
 	}
 
 	if sent != 2 {
-		t.Errorf("2 calls have sent %d updates, want 2", sent)
+		t.Errorf("2 calls sent %d updates, want 2", sent)
 	}
 }
 
-func TestADeploymentThatIsGoneIsNoError(t *testing.T) {
+func TestAMissingDeploymentIsNoError(t *testing.T) {
 	if err := newLabeller(t).Sync(t.Context(), "default", "web"); err != nil {
 		t.Error(err)
 	}
@@ -130,7 +130,7 @@ func TestADeploymentThatIsGoneIsNoError(t *testing.T) {
 
 // A controller reads an object a thousand times for each write. This test detects a copy by the
 // memory that is allocated for it. There are a thousand labels, so that a copy is easy to see.
-func TestALookCopiesNothing(t *testing.T) {
+func TestAReadCopiesNothing(t *testing.T) {
 	many := labels{"team": "blue"}
 	for i := range 1000 {
 		many[fmt.Sprint("label-", i)] = "x"
@@ -138,15 +138,15 @@ func TestALookCopiesNothing(t *testing.T) {
 	l := newLabeller(t, deployment(many, maps.Clone(many)))
 	copying := bytesFor(func() { copied = maps.Clone(many) })
 
-	looking := bytesFor(func() {
+	reading := bytesFor(func() {
 		if err := l.Sync(t.Context(), "default", "web"); err != nil {
 			t.Error(err)
 		}
 	})
 
-	if looking >= copying {
-		t.Errorf("it copies what it only looks at: a call that finds both labels right asks for %d bytes of memory,\n"+
-			"and a copy of all labels, of which the template has as many again, for %d", looking, copying)
+	if reading >= copying {
+		t.Errorf("Sync makes a copy, although both labels are right: it allocates %d bytes,\n"+
+			"and a copy of the Deployment's labels needs %d", reading, copying)
 	}
 }
 

@@ -1,17 +1,17 @@
 //go:build check || solution
 
-// The tests of Strays: which Deployments it finds, and how many it looks at to find them. The
-// informer's indexer is filled by hand.
+// The tests of Strays: which Deployments it finds, and how many it visits to find them. They fill
+// the informer's indexer themselves.
 //
-// As given, Strays finds the right ones, but looks at all. `workshop test` checks these failures:
+// As given, Strays finds the right ones, but visits all. `workshop test` checks these failures:
 //
-// fails: TestTheIndex/a question looks only at the Deployments that have the label
-// says: it looked at 1003 Deployments, want 3
+// fails: TestIndex/a query visits only the Deployments that have the label
+// says: Strays visited 1003 Deployments, want 3
 //
-// fails: TestTheIndex/a Deployment without the label stands nowhere in it
+// fails: TestIndex/a Deployment without the label isn't in the index
 // says: Indexers returns no index
 //
-// fails: TestTheIndex/it is kept up to date by each Deployment that comes, and not made by each question
+// fails: TestIndex/the index is updated by each change, not by each query
 // says: Indexers returns no index
 
 package labelindex
@@ -32,102 +32,102 @@ import (
 func TestStrays(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		given []*appsv1.Deployment
-		then  func(*informed) // a later change, which the informer hears of
+		then  func(*countingIndexer) // a later change
 		want  []string
 	}{
-		"a Deployment that the Foo controls is no stray": {
+		"a Deployment that the Foo controls isn't a stray": {
 			given: deployments(labelled("web", controlledBy("uid of example"))),
 		},
-		"a Deployment that nobody controls is one": {
+		"a Deployment without a controller is a stray": {
 			given: deployments(labelled("web")),
 			want:  []string{"web"},
 		},
-		"so is the Deployment of an earlier Foo of that name": {
+		"a Deployment of an earlier Foo with that name is a stray": {
 			given: deployments(labelled("web", controlledBy("uid of a Foo that is gone"))),
 			want:  []string{"web"},
 		},
-		"all of several are found, and the Foo's own is left out": {
+		"all strays are found, but not the Foo's own Deployment": {
 			given: deployments(labelled("a"), labelled("b"), labelled("web", controlledBy("uid of example"))),
 			want:  []string{"a", "b"},
 		},
-		"a Deployment with another Foo's label is none": {
+		"a Deployment with another Foo's label isn't a stray": {
 			given: deployments(labelled("web", withLabel("other"))),
 		},
-		"a Deployment without the label, or without any, is none": {
+		"a Deployment without the label, or without any labels, isn't a stray": {
 			given: deployments(labelled("some", without("controller")), labelled("none", func(d *appsv1.Deployment) { d.Labels = nil })),
 		},
-		"a Deployment in another namespace is none: there, another Foo has that name": {
+		"a Deployment in another namespace isn't a stray, because its label names a Foo there": {
 			given: deployments(labelled("web", in("other"))),
 		},
-		"a Deployment that gets the label later is one": {
+		"a Deployment that gets the label later is a stray": {
 			given: deployments(labelled("web", without("controller"))),
-			then:  func(i *informed) { i.hears(i.Update, labelled("web")) },
+			then:  func(i *countingIndexer) { i.change(i.Update, labelled("web")) },
 			want:  []string{"web"},
 		},
-		"a stray that gets another Foo's label is none any more": {
+		"a stray that gets another Foo's label isn't a stray any more": {
 			given: deployments(labelled("web")),
-			then:  func(i *informed) { i.hears(i.Update, labelled("web", withLabel("other"))) },
+			then:  func(i *countingIndexer) { i.change(i.Update, labelled("web", withLabel("other"))) },
 		},
-		"a stray that loses the label is none any more": {
+		"a stray that loses the label isn't a stray any more": {
 			given: deployments(labelled("web")),
-			then:  func(i *informed) { i.hears(i.Update, labelled("web", without("controller"))) },
+			then:  func(i *countingIndexer) { i.change(i.Update, labelled("web", without("controller"))) },
 		},
-		"a stray that is deleted is none any more": {
+		"a stray that is deleted isn't a stray any more": {
 			given: deployments(labelled("web")),
-			then:  func(i *informed) { i.hears(i.Delete, labelled("web")) },
+			then:  func(i *countingIndexer) { i.change(i.Delete, labelled("web")) },
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			i := newInformed(t, test.given...)
+			i := newCountingIndexer(t, test.given...)
 			if test.then != nil {
 				i.strays("example") // if Strays remembers this result, it will be wrong
 				test.then(i)
 			}
 
 			if got := i.strays("example"); !slices.Equal(got, test.want) {
-				t.Errorf("it found %q, want %q", got, test.want)
+				t.Errorf("Strays found %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
 // You don't need a stopwatch to see what an index is good for. These tests count how many
-// Deployments are looked at.
-func TestTheIndex(t *testing.T) {
-	t.Run("a question looks only at the Deployments that have the label", func(t *testing.T) {
-		i := newInformed(t, labelled("a"), labelled("b"), labelled("web", controlledBy("uid of example")))
+// Deployments a query visits.
+func TestIndex(t *testing.T) {
+	t.Run("a query visits only the Deployments that have the label", func(t *testing.T) {
+		i := newCountingIndexer(t, labelled("a"), labelled("b"), labelled("web", controlledBy("uid of example")))
 		for n := range 1000 {
-			i.hears(i.Add, labelled(fmt.Sprint("other-", n), withLabel(fmt.Sprint("foo-", n))))
+			i.change(i.Add, labelled(fmt.Sprint("other-", n), withLabel(fmt.Sprint("foo-", n))))
 		}
 
 		i.strays("example")
 
-		if i.lookedAt != 3 {
-			t.Errorf("it looked at %d Deployments, want 3: there are 1003, and 3 have the Foo's label", i.lookedAt)
+		if i.visited != 3 {
+			t.Errorf("Strays visited %d Deployments, want 3: there are 1003, and 3 have the Foo's label", i.visited)
 		}
 	})
 
-	t.Run("a question looks only at the Foo's own namespace", func(t *testing.T) {
-		i := newInformed(t, labelled("web"), labelled("web", in("b")), labelled("web", in("c")))
+	t.Run("a query visits only the Foo's own namespace", func(t *testing.T) {
+		i := newCountingIndexer(t, labelled("web"), labelled("web", in("b")), labelled("web", in("c")))
 
 		i.strays("example")
 
-		if i.lookedAt != 1 {
-			t.Errorf("it looked at %d Deployments, want 1: the two others are in other namespaces", i.lookedAt)
+		if i.visited != 1 {
+			t.Errorf("Strays visited %d Deployments, want 1: the two others are in other namespaces", i.visited)
 		}
 	})
 
-	t.Run("namespace and name are kept apart: a-b in default is not b in default-a", func(t *testing.T) {
-		i := newInformed(t, labelled("web", in("default-a"), withLabel("b")), labelled("web", in("defaul"), withLabel("ta-b")))
+	t.Run("namespace and name are kept apart: a-b in default isn't b in default-a", func(t *testing.T) {
+		i := newCountingIndexer(t, labelled("web", in("default-a"), withLabel("b")), labelled("web", in("defaul"), withLabel("ta-b")))
 
 		if got := i.strays("a-b"); len(got) > 0 {
-			t.Errorf("for the Foo a-b in the namespace default it found %q, want none:\n"+
+			t.Errorf("Strays found %q for the Foo a-b in the namespace default, want none:\n"+
 				"there is one in default-a with the label of b, and one in defaul with the label of ta-b", got)
 		}
 	})
 
-	t.Run("a Deployment without the label stands nowhere in it", func(t *testing.T) {
-		i := newInformed(t, labelled("web"), labelled("some", without("controller")), labelled("none", func(d *appsv1.Deployment) { d.Labels = nil }))
+	t.Run("a Deployment without the label isn't in the index", func(t *testing.T) {
+		i := newCountingIndexer(t, labelled("web"), labelled("some", without("controller")), labelled("none", func(d *appsv1.Deployment) { d.Labels = nil }))
 
 		for _, index := range i.indexes() {
 			if values := i.ListIndexFuncValues(index); len(values) != 1 {
@@ -136,10 +136,10 @@ func TestTheIndex(t *testing.T) {
 		}
 	})
 
-	t.Run("it is kept up to date by each Deployment that comes, and not made by each question", func(t *testing.T) {
-		i := newInformed(t)
+	t.Run("the index is updated by each change, not by each query", func(t *testing.T) {
+		i := newCountingIndexer(t)
 		for n := range 10 {
-			i.hears(i.Add, labelled(fmt.Sprint("web-", n)))
+			i.change(i.Add, labelled(fmt.Sprint("web-", n)))
 		}
 		filled := i.calls
 
@@ -148,25 +148,25 @@ func TestTheIndex(t *testing.T) {
 		}
 
 		if want := 10 * len(i.indexes()); filled != want {
-			t.Errorf("for 10 Deployments that came, the index function was called %d times, want %d", filled, want)
+			t.Errorf("for 10 new Deployments, the index function was called %d times, want %d", filled, want)
 		}
 		if i.calls != filled {
-			t.Errorf("5 questions have called the index function %d times, want none: ask by its value (ByIndex)", i.calls-filled)
+			t.Errorf("5 queries have called the index function %d times, want none: use ByIndex, which needs only the value", i.calls-filled)
 		}
 	})
 }
 
-// informed is an informer's indexer with the indexes from Indexers. It counts how it is used.
-type informed struct {
+// countingIndexer is an informer's indexer with the indexes from Indexers. It counts its uses.
+type countingIndexer struct {
 	cache.Indexer
-	lookedAt int // objects that it has returned
-	calls    int // calls of the index functions
-	t        *testing.T
+	visited int // objects that it has returned
+	calls   int // calls of the index functions
+	t       *testing.T
 }
 
-func newInformed(t *testing.T, given ...*appsv1.Deployment) *informed {
+func newCountingIndexer(t *testing.T, given ...*appsv1.Deployment) *countingIndexer {
 	t.Helper()
-	i := &informed{t: t}
+	i := &countingIndexer{t: t}
 	// client-go's informers always have this index.
 	i.Indexer = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	counted := cache.Indexers{}
@@ -180,21 +180,21 @@ func newInformed(t *testing.T, given ...*appsv1.Deployment) *informed {
 		t.Fatal(err)
 	}
 	for _, d := range given {
-		i.hears(i.Add, d)
+		i.change(i.Add, d)
 	}
 	return i
 }
 
-// hears adds, changes or deletes a Deployment, as the informer does when it hears of it.
-func (i *informed) hears(what func(any) error, d *appsv1.Deployment) {
+// change adds, updates or deletes a Deployment, as the informer does after an event.
+func (i *countingIndexer) change(how func(any) error, d *appsv1.Deployment) {
 	i.t.Helper()
-	if err := what(d); err != nil {
+	if err := how(d); err != nil {
 		i.t.Fatal(err)
 	}
 }
 
 // strays returns the names of the strays of a Foo in the namespace default.
-func (i *informed) strays(foo string) (names []string) {
+func (i *countingIndexer) strays(foo string) (names []string) {
 	i.t.Helper()
 	found, err := Strays(i, &samplecontrollerv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: foo, UID: types.UID("uid of " + foo)}})
 	if err != nil {
@@ -208,7 +208,7 @@ func (i *informed) strays(foo string) (names []string) {
 }
 
 // indexes returns the names of your indexes.
-func (i *informed) indexes() (names []string) {
+func (i *countingIndexer) indexes() (names []string) {
 	i.t.Helper()
 	for name := range Indexers() {
 		names = append(names, name)
@@ -221,30 +221,30 @@ func (i *informed) indexes() (names []string) {
 
 // These methods return objects, and count them.
 
-func (i *informed) List() []any { return i.count(i.Indexer.List()) }
+func (i *countingIndexer) List() []any { return i.count(i.Indexer.List()) }
 
-func (i *informed) Index(name string, obj any) ([]any, error) {
+func (i *countingIndexer) Index(name string, obj any) ([]any, error) {
 	objects, err := i.Indexer.Index(name, obj)
 	return i.count(objects), err
 }
 
-func (i *informed) ByIndex(name, value string) ([]any, error) {
+func (i *countingIndexer) ByIndex(name, value string) ([]any, error) {
 	objects, err := i.Indexer.ByIndex(name, value)
 	return i.count(objects), err
 }
 
-func (i *informed) Get(obj any) (any, bool, error) {
-	i.lookedAt++
+func (i *countingIndexer) Get(obj any) (any, bool, error) {
+	i.visited++
 	return i.Indexer.Get(obj)
 }
 
-func (i *informed) GetByKey(key string) (any, bool, error) {
-	i.lookedAt++
+func (i *countingIndexer) GetByKey(key string) (any, bool, error) {
+	i.visited++
 	return i.Indexer.GetByKey(key)
 }
 
-func (i *informed) count(objects []any) []any {
-	i.lookedAt += len(objects)
+func (i *countingIndexer) count(objects []any) []any {
+	i.visited += len(objects)
 	return objects
 }
 

@@ -1,30 +1,30 @@
 //go:build check || solution
 
-// The tests of OnUpdate. They fill the caches by hand, and call OnUpdate as an informer does: after
-// a change with the old and the new state, and at a resync with the same state twice. A written
-// status is a change, too.
+// The tests of OnUpdate. They fill the caches themselves, and call OnUpdate as an informer does:
+// after a change with the old and the new state, and at a resync with the same state twice. A
+// written status is a change, too.
 //
 // As given, every call sends a status and an Event. `workshop test` checks these failures:
 //
-// fails: TestOnUpdate/a new Foo: its status and an event, and that's all
+// fails: TestOnUpdate/a new Foo: one status and one Event
 // says: Available since 10:20
 //
 // fails: TestOnUpdate/nothing has changed: resyncs send nothing
 // says: Available since 10:20
 //
-// fails: TestOnUpdate/a Pod is gone, and that event was lost: a resync says so, once
+// fails: TestOnUpdate/a Pod is gone, and that event was lost: a resync reports it, once
 // says: Progressing since 10:20
 //
-// fails: TestOnUpdate/one Pod more, but not all: the status says so, with the old time, and there is no event
+// fails: TestOnUpdate/one more Pod, but not all: a new status with the old time, and no Event
 // says: event Progressing: 2 of 3 replicas are available
 //
-// fails: TestOnUpdate/one Pod more, before the informer tells of the status: it says so, and the event isn't repeated
+// fails: TestOnUpdate/one more Pod, before the new status is in the cache: another status, and no second Event
 // says: event Progressing: 2 of 3 replicas are available
 //
-// fails: TestOnUpdate/another reason, and not ready as before: an event, and the status has the old time
+// fails: TestOnUpdate/another reason, but still not ready: a status with the old time, and an Event
 // says: Progressing since 10:20
 //
-// fails: TestOnUpdate/the spec has changed, and nothing follows from it: the status says that it was seen
+// fails: TestOnUpdate/the spec has changed, but nothing follows from it: a status with the new generation, and no Event
 // says: event Available: 3 of 3 replicas are available
 
 package resync
@@ -68,7 +68,7 @@ func TestOnUpdate(t *testing.T) {
 		more int32
 		want []string
 	}{
-		"a new Foo: its status and an event, and that's all": {
+		"a new Foo: one status and one Event": {
 			foo: newFoo(), deployment: deployment(3, 3),
 			changed: true, calls: 3,
 			want: []string{
@@ -85,7 +85,7 @@ func TestOnUpdate(t *testing.T) {
 			calls: 1,
 			want:  []string{"scale web to 3"},
 		},
-		"a Pod is gone, and that event was lost: a resync says so, once": {
+		"a Pod is gone, and that event was lost: a resync reports it, once": {
 			foo: ready(), deployment: deployment(3, 2),
 			calls: 3,
 			want: []string{
@@ -93,12 +93,12 @@ func TestOnUpdate(t *testing.T) {
 				"event Progressing: 2 of 3 replicas are available",
 			},
 		},
-		"one Pod more, but not all: the status says so, with the old time, and there is no event": {
+		"one more Pod, but not all: a new status with the old time, and no Event": {
 			foo: unready(1), deployment: deployment(3, 2),
 			calls: 1,
 			want:  []string{"status of generation 1: 2 available, Progressing since 09:00"},
 		},
-		"one Pod more, before the informer tells of the status: it says so, and the event isn't repeated": {
+		"one more Pod, before the new status is in the cache: another status, and no second Event": {
 			foo: newFoo(), deployment: deployment(3, 1),
 			changed: true, calls: 2, more: 2,
 			want: []string{
@@ -107,20 +107,20 @@ func TestOnUpdate(t *testing.T) {
 				"status of generation 1: 2 available, Progressing since 10:00",
 			},
 		},
-		"another reason, and not ready as before: an event, and the status has the old time": {
-			foo: saying(2, metav1.ConditionFalse, "ErrResourceExists"), deployment: deployment(3, 2),
+		"another reason, but still not ready: a status with the old time, and an Event": {
+			foo: withReady(2, metav1.ConditionFalse, "ErrResourceExists"), deployment: deployment(3, 2),
 			calls: 3,
 			want: []string{
 				"status of generation 1: 2 available, Progressing since 09:00",
 				"event Progressing: 2 of 3 replicas are available",
 			},
 		},
-		"the spec has changed, and nothing follows from it: the status says that it was seen": {
+		"the spec has changed, but nothing follows from it: a status with the new generation, and no Event": {
 			foo: ofGeneration(2, ready()), deployment: deployment(3, 3),
 			changed: true, calls: 2,
 			want: []string{"status of generation 2: 3 available, Available since 09:00"},
 		},
-		"the status is refused: no event, and the next resync tries again": {
+		"the status is refused: no Event, and the next resync retries": {
 			foo: newFoo(), deployment: deployment(3, 3),
 			changed: true, calls: 2, refused: true,
 			want: []string{
@@ -146,7 +146,7 @@ func TestOnUpdate(t *testing.T) {
 			}
 
 			if !slices.Equal(cluster.sent, test.want) {
-				t.Errorf("it sent%s\nwant%s", listed(cluster.sent), listed(test.want))
+				t.Errorf("OnUpdate sent%s\nwant%s", listed(cluster.sent), listed(test.want))
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func call(c *cluster) {
 	err := c.OnUpdate(c.t.Context(), old, c.foo)
 
 	if (err != nil) != refuse {
-		c.t.Errorf("the error is %v, want one: %v", err, refuse)
+		c.t.Errorf("got the error %v, want one: %v", err, refuse)
 	}
 	if diff := cmp.Diff(before.Status, c.foo.Status); diff != "" {
 		c.t.Errorf("the Foo in the cache was changed (-before +after):\n%s", diff)
@@ -229,7 +229,7 @@ func (c *cluster) receiveStatus(_ context.Context, foo *samplecontrollerv1alpha1
 	}
 	c.sent = append(c.sent, request)
 	if foo.ResourceVersion != c.foo.ResourceVersion {
-		c.t.Errorf("a status was sent with the resourceVersion %q, want that of the Foo that it is made from, %q", foo.ResourceVersion, c.foo.ResourceVersion)
+		c.t.Errorf("OnUpdate sent a status with the resourceVersion %q, want %q, that of the Foo in the cache", foo.ResourceVersion, c.foo.ResourceVersion)
 	}
 	c.written = foo.DeepCopy()
 	c.written.ResourceVersion = c.foo.ResourceVersion + "1"
@@ -253,12 +253,12 @@ func newFoo() *samplecontrollerv1alpha1.Foo {
 
 // ready returns a Foo that has been Ready since nine, and unready one that hasn't, with that many
 // available replicas.
-func ready() *samplecontrollerv1alpha1.Foo { return saying(3, metav1.ConditionTrue, "Available") }
+func ready() *samplecontrollerv1alpha1.Foo { return withReady(3, metav1.ConditionTrue, "Available") }
 func unready(available int32) *samplecontrollerv1alpha1.Foo {
-	return saying(available, metav1.ConditionFalse, "Progressing")
+	return withReady(available, metav1.ConditionFalse, "Progressing")
 }
 
-func saying(available int32, status metav1.ConditionStatus, reason string) *samplecontrollerv1alpha1.Foo {
+func withReady(available int32, status metav1.ConditionStatus, reason string) *samplecontrollerv1alpha1.Foo {
 	foo := newFoo()
 	foo.Status = samplecontrollerv1alpha1.FooStatus{
 		AvailableReplicas:  available,

@@ -43,26 +43,26 @@ func TestReads(t *testing.T) {
 		Items:    []samplecontrollerv1alpha1.Foo{*foo},
 	}
 	for name, test := range map[string]struct {
-		read   func(ctx context.Context, c Interface) (any, error)
-		want   string // the request
-		answer []any
-		result any
+		read     func(ctx context.Context, c Interface) (any, error)
+		want     string // the request
+		response []any
+		result   any
 	}{
 		"a list of all namespaces": {
 			read: func(ctx context.Context, c Interface) (any, error) {
 				return c.Foos("").List(ctx, metav1.ListOptions{})
 			},
-			want:   "GET " + allFoos,
-			answer: []any{list},
-			result: list,
+			want:     "GET " + allFoos,
+			response: []any{list},
+			result:   list,
 		},
 		"a page of a list of one namespace": {
 			read: func(ctx context.Context, c Interface) (any, error) {
 				return c.Foos("default").List(ctx, metav1.ListOptions{Limit: 500, ResourceVersion: "0"})
 			},
-			want:   "GET " + ourFoos + "?limit=500&resourceVersion=0",
-			answer: []any{list},
-			result: list,
+			want:     "GET " + ourFoos + "?limit=500&resourceVersion=0",
+			response: []any{list},
+			result:   list,
 		},
 		"a watch with the options of an informer": {
 			read: func(ctx context.Context, c Interface) (any, error) {
@@ -76,7 +76,7 @@ func TestReads(t *testing.T) {
 				return []watch.Event{<-stream.ResultChan(), <-stream.ResultChan()}, nil
 			},
 			want: "GET " + ourFoos + "?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true",
-			answer: []any{
+			response: []any{
 				map[string]any{"type": "ADDED", "object": foo},
 				map[string]any{"type": "DELETED", "object": foo},
 			},
@@ -87,7 +87,7 @@ func TestReads(t *testing.T) {
 			var got string
 			c := newClient(t, func(w http.ResponseWriter, r *http.Request) {
 				got = r.Method + " " + r.URL.String()
-				send(w, http.StatusOK, test.answer...)
+				send(w, http.StatusOK, test.response...)
 			})
 
 			result, err := test.read(t.Context(), c)
@@ -154,8 +154,8 @@ func TestErrors(t *testing.T) {
 }
 
 // newClient returns a client for a server with this handler.
-func newClient(t *testing.T, answer http.HandlerFunc) Interface {
-	server := httptest.NewServer(answer)
+func newClient(t *testing.T, response http.HandlerFunc) Interface {
+	server := httptest.NewServer(response)
 	t.Cleanup(server.Close)
 	c, err := NewForConfig(&rest.Config{Host: server.URL})
 	if err != nil {

@@ -4,7 +4,7 @@ package proof
 //
 // Why an exercise should fail as given is in its exercise_test.go, in two lines of a comment for each test:
 //
-//	// fails: TestFollow/a bookmark is a point to go on from, and no change
+//	// fails: TestFollow/a bookmark moves the point forward, but isn't reported
 //	// says: it reported [ADDED a BOOKMARK ]
 //
 // Just these tests have to fail, and each must say that, among other things.
