@@ -1,28 +1,29 @@
 // Fake clientsets in place of an API server: client-go's own, and the one that is generated for
-// Foos beside the real one. Both are made by NewClientset, which knows field management: an apply
-// is merged as the types' schema says, owners are noted, and without force a field that somebody
-// else owns is a conflict. (A NewSimpleClientset answers 404 to every apply that would make
-// something.) What they lack (client-go, testing/fixture.go), and what is done about it:
-//   - Assumptions: a UID or a resourceVersion in an apply is put into the object, not compared with
-//     it, and nobody looks at a delete's preconditions. So write_test.go looks at what is sent;
-//     what a real server says to it is in integration_test.go.
-//   - Validation: a second controller among the owners goes through, and a changed selector. An
-//     apply without a field manager does too, under the name "unknown". Nothing is defaulted.
-//   - Subresources: an apply to foos/status is one to the whole Foo. It would change the spec, and
-//     make a Foo that is missing.
+// Foos. Both are created by NewClientset, which knows field management. It merges applies by the
+// types' schema and records owners, and without force, a field that somebody else owns is a
+// conflict. (A NewSimpleClientset answers 404 to every apply that would create an object.) Here is
+// what they lack (client-go, testing/fixture.go), and what the tests do about it:
+//   - Assumptions: a UID or a resourceVersion in an apply is stored, not compared, and a delete's
+//     preconditions are ignored. So write_test.go checks the requests, and integration_test.go
+//     checks a real server's response.
+//   - Validation: a second controller among the owners is accepted, and so is a changed selector, or
+//     an apply without a field manager, under the name "unknown". There are no defaults.
+//   - Subresources: an apply to foos/status is an apply to the whole Foo. It would change the spec,
+//     or create a missing Foo.
 //   - UIDs, resourceVersions, generations: "Object content does not get changed". So put and
-//     setVersions set what is looked at: handlers compare resourceVersions, rolledOut generations.
-//   - The garbage collector, the Deployment controller and all others: no Pod comes up unless a
-//     test says so.
-//   - Contexts: a request goes through even if its context has ended. A reactor isn't even given
-//     it.
-//   - Part of a watch: what is deleted between an informer's list and its watch stays in the cache
-//     forever (kubernetes/kubernetes#141528; up to client-go 0.35, what was created in between was
-//     missed too). So informers run only inside a bubble of testing/synctest, and nothing is
-//     deleted before all is quiet there: by then they watch.
-//   - The bookmark after what is there, in a watch that begins with that (sendInitialEvents): it
-//     never comes. But nobody waits for it: both clientsets say so
-//     (IsWatchListSemanticsUnSupported), and so the informers list first, then watch.
+//     setVersions set the fields that matter: handlers compare resourceVersions, and rolledOut
+//     compares generations.
+//   - The garbage collector, the Deployment controller and all others: no Pod starts unless the
+//     test does that.
+//   - Contexts: a request succeeds even if its context has ended. A reactor doesn't even get it.
+//   - Part of a watch: an object that is deleted between an informer's list and its watch stays in
+//     the cache forever (kubernetes/kubernetes#141528; up to client-go 0.35, an object that was
+//     created in between was missed, too). So informers run only in a testing/synctest bubble, and
+//     a test deletes nothing before all goroutines are waiting, because by then the informers
+//     watch.
+//   - The bookmark after the initial events of a watch with sendInitialEvents. But no informer waits
+//     for it: both clientsets report that they don't support such watches
+//     (IsWatchListSemanticsUnSupported), so the informers list first, then watch.
 
 package main
 
@@ -44,8 +45,8 @@ var (
 	deploymentKind      = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
 
-// newFakeKube returns a clientset that gives a Deployment a resourceVersion from next whenever the
-// controller applies it.
+// newFakeKube returns a clientset in which a Deployment gets a resourceVersion from next whenever
+// the controller applies it.
 func newFakeKube(next func() string) *fake.Clientset {
 	kube := fake.NewClientset()
 	store := clienttesting.ObjectReaction(kube.Tracker())

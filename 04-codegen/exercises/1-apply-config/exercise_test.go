@@ -6,31 +6,31 @@
 //
 // As given, Apply sends a whole Deployment. `workshop test` checks these failures:
 //
-// fails: TestWhatIsSent/an App that says everything
-// says: sent, though the App says no such thing: spec.strategy: {}
+// fails: TestSentFields/an App that sets everything
+// says: Apply sent spec.strategy: {}: the App doesn't ask for that
 //
-// fails: TestWhatIsSent/an App that doesn't mind how many replicas
-// says: sent, though the App says no such thing: status: {}
+// fails: TestSentFields/an App that doesn't set replicas
+// says: Apply sent status: {}: the App doesn't ask for that
 //
-// fails: TestWhatIsSent/an App that wants no replicas
-// says: not sent, though the App says it: spec.paused: false
+// fails: TestSentFields/an App that asks for 0 replicas
+// says: Apply didn't send spec.paused: false: the App asks for that
 //
-// fails: TestWhatIsSent/an App that no longer minds how many replicas
-// says: sent, though the App says no such thing: spec.replicas: 3
+// fails: TestSentFields/an App that no longer sets replicas
+// says: Apply sent spec.replicas: 3: the App doesn't ask for that
 //
-// fails: TestWhatIsSent/an App whose Deployment has other people's fields in it
-// says: sent, though the App says no such thing: spec.template.spec.containers[proxy].image: proxy
+// fails: TestSentFields/an App whose Deployment has other people's fields
+// says: Apply sent spec.template.spec.containers[proxy].image: proxy: the App doesn't ask for that
 //
-// fails: TestWhoseTheFieldsAre/replicas that the App doesn't say stay an autoscaler's
-// says: the autoscaler asks for 7 replicas, and is refused: Apply failed with 1 conflict
+// fails: TestFieldOwners/replicas that the App doesn't set stay the autoscaler's
+// says: the autoscaler's apply of 7 replicas was refused: Apply failed with 1 conflict
 //
-// fails: TestWhoseTheFieldsAre/somebody's sidecar goes when they no longer apply it
+// fails: TestFieldOwners/somebody's sidecar is removed when they no longer apply it
 // says: the containers are [app proxy], want [app]
 //
-// fails: TestWhoseTheFieldsAre/somebody's limits on our container stay theirs
-// says: they ask for more memory, and are refused: Apply failed with 1 conflict
+// fails: TestFieldOwners/somebody's limits on our container stay theirs
+// says: somebody's apply of a higher limit was refused: Apply failed with 1 conflict
 //
-// fails: TestWhoseTheFieldsAre/a rollout that was paused by hand goes on
+// fails: TestFieldOwners/a rollout that was paused by hand resumes
 // says: spec.paused is true, want false
 
 package applyconfig
@@ -57,7 +57,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func TestWhatIsSent(t *testing.T) {
+func TestSentFields(t *testing.T) {
 	always := []string{
 		"apiVersion: apps/v1",
 		"kind: Deployment",
@@ -74,24 +74,24 @@ func TestWhatIsSent(t *testing.T) {
 		app    *App             // applied last
 		want   []string         // in addition to always
 	}{
-		"an App that says everything": {
+		"an App that sets everything": {
 			app:  anApp(new(int32(3)), true),
 			want: []string{"spec.replicas: 3", "spec.paused: true"},
 		},
-		"an App that doesn't mind how many replicas": {
+		"an App that doesn't set replicas": {
 			app:  anApp(nil, false),
 			want: []string{"spec.paused: false"},
 		},
-		"an App that wants no replicas": {
+		"an App that asks for 0 replicas": {
 			app:  anApp(new(int32(0)), false),
 			want: []string{"spec.replicas: 0", "spec.paused: false"},
 		},
-		"an App that no longer minds how many replicas": {
+		"an App that no longer sets replicas": {
 			before: anApp(new(int32(3)), true),
 			app:    anApp(nil, true),
 			want:   []string{"spec.paused: true"},
 		},
-		"an App whose Deployment has other people's fields in it": {
+		"an App whose Deployment has other people's fields": {
 			before: anApp(nil, true),
 			others: func(c *cluster) { c.applyContainer("proxy", corev1ac.Container().WithImage("proxy")) },
 			app:    anApp(nil, true),
@@ -112,46 +112,46 @@ func TestWhatIsSent(t *testing.T) {
 			want, got := append(test.want, always...), c.sent()
 			for _, field := range got {
 				if !slices.Contains(want, field) {
-					t.Errorf("sent, though the App says no such thing: %s", field)
+					t.Errorf("Apply sent %s: the App doesn't ask for that", field)
 				}
 			}
 			for _, field := range want {
 				if !slices.Contains(got, field) {
-					t.Errorf("not sent, though the App says it: %s", field)
+					t.Errorf("Apply didn't send %s: the App asks for that", field)
 				}
 			}
 		})
 	}
 }
 
-func TestWhoseTheFieldsAre(t *testing.T) {
-	t.Run("replicas that the App doesn't say stay an autoscaler's", func(t *testing.T) {
+func TestFieldOwners(t *testing.T) {
+	t.Run("replicas that the App doesn't set stay the autoscaler's", func(t *testing.T) {
 		c := newCluster(t)
 		c.round(anApp(nil, false))
 		if err := c.apply("autoscaler", appsv1ac.DeploymentSpec().WithReplicas(5)); err != nil {
-			t.Fatalf("the autoscaler asks for 5 replicas, and is refused: %v\nApply has set them; the App hasn't.", err)
+			t.Fatalf("the autoscaler's apply of 5 replicas was refused: %v\nThe App doesn't set replicas, but Apply has sent them.", err)
 		}
 		c.round(anApp(nil, false))
 		if err := c.apply("autoscaler", appsv1ac.DeploymentSpec().WithReplicas(7)); err != nil {
-			t.Fatalf("the autoscaler asks for 7 replicas, and is refused: %v\nIt had set 5, and then Apply sent 5 as well.", err)
+			t.Fatalf("the autoscaler's apply of 7 replicas was refused: %v\nIt had set 5, and then Apply sent 5, too.", err)
 		}
 		c.round(anApp(nil, false))
 		if got := ptr.Deref(c.deployment().Spec.Replicas, 0); got != 7 {
-			t.Errorf("%d replicas, want the autoscaler's 7", got)
+			t.Errorf("got %d replicas, want the autoscaler's 7", got)
 		}
 	})
 
-	t.Run("replicas that the App says are put back", func(t *testing.T) {
+	t.Run("replicas that the App sets are reverted", func(t *testing.T) {
 		c := newCluster(t)
 		c.round(anApp(new(int32(3)), false))
 		c.changeByHand(`{"spec":{"replicas":1}}`)
 		c.round(anApp(new(int32(3)), false))
 		if got := ptr.Deref(c.deployment().Spec.Replicas, 0); got != 3 {
-			t.Errorf("%d replicas, want 3: somebody has scaled it to 1 by hand", got)
+			t.Errorf("got %d replicas, want 3: somebody has scaled it to 1 by hand", got)
 		}
 	})
 
-	t.Run("a rollout that was paused by hand goes on", func(t *testing.T) {
+	t.Run("a rollout that was paused by hand resumes", func(t *testing.T) {
 		c := newCluster(t)
 		c.round(anApp(nil, false))
 		c.changeByHand(`{"spec":{"paused":true}}`)
@@ -161,7 +161,7 @@ func TestWhoseTheFieldsAre(t *testing.T) {
 		}
 	})
 
-	t.Run("somebody's sidecar goes when they no longer apply it", func(t *testing.T) {
+	t.Run("somebody's sidecar is removed when they no longer apply it", func(t *testing.T) {
 		c := newCluster(t)
 		c.round(anApp(nil, false))
 		c.applyContainer("proxy", corev1ac.Container().WithImage("proxy:1"))
@@ -174,7 +174,7 @@ func TestWhoseTheFieldsAre(t *testing.T) {
 			names = append(names, container.Name)
 		}
 		if slices.Sort(names); !slices.Equal(names, []string{"app"}) {
-			t.Errorf("the containers are %v, want [app]: what Apply has sent is the controller's too, and doesn't go", names)
+			t.Errorf("the containers are %v, want [app]: Apply has sent the sidecar, so the controller owns it, too", names)
 		}
 	})
 
@@ -184,7 +184,7 @@ func TestWhoseTheFieldsAre(t *testing.T) {
 		c.applyContainer("app", withMemory("1Gi"))
 		c.round(anApp(nil, false))
 		if err := c.apply("somebody", oneContainer("app", withMemory("2Gi"))); err != nil {
-			t.Fatalf("they ask for more memory, and are refused: %v\nTheir limit was sent back, and is the controller's now.", err)
+			t.Fatalf("somebody's apply of a higher limit was refused: %v\nApply has sent their limit, so the controller owns it, too.", err)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestTheServerRefuses(t *testing.T) {
 		return true, nil, apierrors.NewInternalError(errors.New("the disk is full"))
 	})
 	if err := Apply(t.Context(), c.deployments(), anApp(nil, false)); err == nil {
-		t.Error("the server has refused the apply, and Apply returned no error: nobody will try again")
+		t.Error("the server refused the apply, but Apply returned no error: nobody retries")
 	}
 }
 
@@ -239,7 +239,7 @@ func (c *cluster) sent() (fields []string) {
 	for _, action := range slices.Backward(c.client.Actions()) {
 		if patch, ok := action.(clienttesting.PatchActionImpl); ok && patch.PatchType == types.ApplyPatchType {
 			if manager := patch.PatchOptions.FieldManager; manager != fieldManager {
-				c.Errorf("sent by the field manager %q, want %q: under any other name the fields aren't the controller's", manager, fieldManager)
+				c.Errorf("the field manager is %q, want %q: the controller owns fields only under that name", manager, fieldManager)
 			}
 			var object map[string]any
 			if err := json.Unmarshal(patch.Patch, &object); err != nil {
@@ -292,7 +292,7 @@ func (c *cluster) apply(manager string, spec *appsv1ac.DeploymentSpecApplyConfig
 func (c *cluster) applyContainer(name string, container *corev1ac.ContainerApplyConfiguration) {
 	c.Helper()
 	if err := c.apply("somebody", oneContainer(name, container)); err != nil {
-		c.Fatalf("somebody applies fields of the container %s that nobody has set, and is refused: %v", name, err)
+		c.Fatalf("somebody's apply of the container %s was refused, although nobody has set these fields: %v", name, err)
 	}
 }
 

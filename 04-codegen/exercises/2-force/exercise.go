@@ -50,7 +50,7 @@ func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1
 	case !controls(foo, observed):
 		return nil
 	case !upToDate(observed, desired):
-		klog.V(2).InfoS("Putting back what was changed", "deployment", klog.KObj(observed))
+		klog.V(2).InfoS("Reverting a change", "deployment", klog.KObj(observed))
 	}
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	if _, err := c.Client.Deployments(foo.Namespace).Apply(ctx, desired, options); err != nil {

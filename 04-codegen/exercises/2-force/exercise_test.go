@@ -7,40 +7,40 @@
 // As given, SyncDeployment looks only into the cache. `workshop test` checks these failures:
 //
 // fails: TestSyncDeployment/in the cache, and up to date
-// says: it sent [apply, forced], want nothing
+// says: SyncDeployment sent [apply, forced], want nothing
 //
 // fails: TestSyncDeployment/in the cache, and scaled by hand
-// says: it sent [apply, forced], want [apply, forced, if it is "uid of web"]
+// says: SyncDeployment sent [apply, forced], want [apply, forced, if it is "uid of web"]
 //
-// fails: TestSyncDeployment/in the cache and scaled by hand, but gone meanwhile
-// says: now it is 3 × nginx:latest of this Foo, want none
+// fails: TestSyncDeployment/in the cache and scaled by hand, but deleted in the meantime
+// says: afterwards, the server has 3 × nginx:latest of this Foo, want none
 //
-// fails: TestSyncDeployment/in the cache and scaled by hand, but the name is somebody else's meanwhile
-// says: now it is 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
+// fails: TestSyncDeployment/in the cache and scaled by hand, but replaced by somebody else's in the meantime
+// says: afterwards, the server has 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
 //
-// fails: TestSyncDeployment/not in the cache, and there is none
-// says: it sent [apply, forced], want [get; apply]
+// fails: TestSyncDeployment/not in the cache, nor on the server
+// says: SyncDeployment sent [apply, forced], want [get; apply]
 //
-// fails: TestSyncDeployment/not in the cache, but there: this Foo's, and up to date
-// says: it sent [apply, forced], want [get]
+// fails: TestSyncDeployment/only on the server: this Foo's, and up to date
+// says: SyncDeployment sent [apply, forced], want [get]
 //
-// fails: TestSyncDeployment/not in the cache, but there: this Foo's, and scaled by hand
-// says: it sent [apply, forced], want [get; apply, forced, if it is "uid of web"]
+// fails: TestSyncDeployment/only on the server: this Foo's, and scaled by hand
+// says: SyncDeployment sent [apply, forced], want [get; apply, forced, if it is "uid of web"]
 //
-// fails: TestSyncDeployment/not in the cache, but there: nobody's
-// says: now it is 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
+// fails: TestSyncDeployment/only on the server: nobody's
+// says: afterwards, the server has 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
 //
-// fails: TestSyncDeployment/not in the cache, but there: nobody's, and just as we would make it
-// says: now it is 3 × nginx:latest of this Foo, want 3 × nginx:latest of nobody
+// fails: TestSyncDeployment/only on the server: nobody's, but with our values
+// says: afterwards, the server has 3 × nginx:latest of this Foo, want 3 × nginx:latest of nobody
 //
-// fails: TestSyncDeployment/not in the cache, but there: being deleted
-// says: it sent [apply, forced], want [get]
+// fails: TestSyncDeployment/only on the server: being deleted
+// says: SyncDeployment sent [apply, forced], want [get]
 //
-// fails: TestSyncDeployment/not in the cache, and there is none until somebody takes the name at the last moment
-// says: now it is 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
+// fails: TestSyncDeployment/not in the cache, nor on the server until somebody creates it right before the apply
+// says: afterwards, the server has 3 × nginx:latest of this Foo, want 1 × nginx:1.0 of nobody
 //
-// fails: TestSyncDeployment/not in the cache, and the server doesn't say what there is
-// says: it sent [apply, forced], want [get]
+// fails: TestSyncDeployment/not in the cache, and the GET fails
+// says: SyncDeployment sent [apply, forced], want [get]
 
 package force
 
@@ -98,21 +98,21 @@ func TestSyncDeployment(t *testing.T) {
 			cached:   deployment(),
 			onServer: deployment(),
 			after:    "3 × nginx:latest of this Foo",
-			why:      "an apply that changes nothing is a request all the same: one for each Foo, in each round",
+			why:      "an apply that changes nothing is still a request: one for each Foo, each time it is processed",
 		},
 		"in the cache, and scaled by hand": {
 			cached:   deployment(scaledTo(1)),
 			onServer: deployment(scaledTo(1)),
 			sends:    []string{applyForced},
 			after:    "3 × nginx:latest of this Foo",
-			why:      "replicas is that somebody's field now: without force they would win. And it should say which Deployment it means",
+			why:      "somebody else owns replicas now, so without force, they would win. And the UID says which Deployment is meant",
 		},
 		"in the cache, and somebody else's": {
 			cached:   deployment(scaledTo(1), controlledBy("uid of somebody")),
 			onServer: deployment(scaledTo(1), controlledBy("uid of somebody")),
 			after:    "1 × nginx:latest of uid of somebody",
 		},
-		"in the cache, and of a Foo that is gone and had this one's name": {
+		"in the cache, and an earlier Foo's of the same name": {
 			cached:   deployment(scaledTo(1), controlledBy("uid of the first example")),
 			onServer: deployment(scaledTo(1), controlledBy("uid of the first example")),
 			after:    "1 × nginx:latest of uid of the first example",
@@ -121,72 +121,72 @@ func TestSyncDeployment(t *testing.T) {
 			cached:   deployment(scaledTo(1), terminating),
 			onServer: deployment(scaledTo(1), terminating),
 			after:    "1 × nginx:latest of this Foo",
-			why:      "it is on its way out, and its last event brings us here again",
+			why:      "it will be gone soon, and its last event enqueues the Foo",
 		},
-		"in the cache and scaled by hand, but gone meanwhile": {
+		"in the cache and scaled by hand, but deleted in the meantime": {
 			cached: deployment(scaledTo(1)),
 			sends:  []string{applyForced},
 			after:  "none",
 			fails:  true,
-			why:    "it was to be changed. To make one is another decision, and asks other questions first",
+			why:    "this apply is an update: it must not create a Deployment",
 		},
-		"in the cache and scaled by hand, but the name is somebody else's meanwhile": {
+		"in the cache and scaled by hand, but replaced by somebody else's in the meantime": {
 			cached:   deployment(scaledTo(1)),
 			onServer: deployment(theirs),
 			sends:    []string{applyForced},
 			after:    "1 × nginx:1.0 of nobody",
 			fails:    true,
-			why:      "the name is the same, and the Deployment is another one",
+			why:      "it has the same name, but it is another Deployment",
 		},
 
-		"not in the cache, and there is none": {
+		"not in the cache, nor on the server": {
 			sends: []string{get, apply},
 			after: "3 × nginx:latest of this Foo",
-			why:   "on what isn't there, there is nothing to be forced: force would only take what comes in between",
+			why:   "a create needs no force: it would only take over a Deployment that somebody creates in between",
 		},
-		"not in the cache, but there: this Foo's, and up to date": {
+		"only on the server: this Foo's, and up to date": {
 			onServer: deployment(),
 			sends:    []string{get},
 			after:    "3 × nginx:latest of this Foo",
-			why:      "the cache will know it in a moment",
+			why:      "the cache will have it in a moment",
 		},
-		"not in the cache, but there: this Foo's, and scaled by hand": {
+		"only on the server: this Foo's, and scaled by hand": {
 			onServer: deployment(scaledTo(1)),
 			sends:    []string{get, applyForced},
 			after:    "3 × nginx:latest of this Foo",
-			why:      "what the server says is as good as what the cache has",
+			why:      "the server's answer is as good as the cache's",
 		},
-		"not in the cache, but there: nobody's": {
+		"only on the server: nobody's": {
 			onServer: deployment(theirs),
 			sends:    []string{get},
 			after:    "1 × nginx:1.0 of nobody",
-			why:      "somebody made it, and the cache didn't know",
+			why:      "somebody created it, but the cache doesn't have it yet",
 		},
-		"not in the cache, but there: nobody's, and just as we would make it": {
+		"only on the server: nobody's, but with our values": {
 			onServer: deployment(unowned),
 			sends:    []string{get},
 			after:    "3 × nginx:latest of nobody",
-			why:      "no field conflicts, so an apply without force takes it as well",
+			why:      "no field conflicts, so even an apply without force would take it over",
 		},
-		"not in the cache, but there: being deleted": {
+		"only on the server: being deleted": {
 			onServer: deployment(scaledTo(1), terminating),
 			sends:    []string{get},
 			after:    "1 × nginx:latest of this Foo",
-			why:      "once it is gone, an event says so",
+			why:      "once it is gone, an event enqueues the Foo",
 		},
-		"not in the cache, and there is none until somebody takes the name at the last moment": {
+		"not in the cache, nor on the server until somebody creates it right before the apply": {
 			meanwhile: deployment(theirs),
 			sends:     []string{get, apply},
 			after:     "1 × nginx:1.0 of nobody",
 			fails:     true,
-			why:       "an apply changes what it finds, and only one without force minds whose the fields are",
+			why:       "an apply changes an existing Deployment, and only one without force respects the owners of its fields",
 		},
-		"not in the cache, and the server doesn't say what there is": {
-			getErr: apierrors.NewInternalError(errors.New("etcd is away")),
+		"not in the cache, and the GET fails": {
+			getErr: apierrors.NewInternalError(errors.New("etcd is down")),
 			sends:  []string{get},
 			after:  "none",
 			fails:  true,
-			why:    "who doesn't know what is there can't say what an apply would do to it",
+			why:    "if you don't know whether there is a Deployment, you don't know what an apply would do to it",
 		},
 	} {
 		t.Run(sentence, test.run)
@@ -207,16 +207,16 @@ func (s scenario) run(t *testing.T) {
 	err := c.SyncDeployment(t.Context(), foo.DeepCopy())
 
 	if got, want := inWords(requests(t, server)), inWords(s.sends); got != want {
-		t.Errorf("it sent %s, want %s", got, want)
+		t.Errorf("SyncDeployment sent %s, want %s", got, want)
 	}
 	if after := describe(t, server); after != s.after {
-		t.Errorf("now it is %s, want %s", after, s.after)
+		t.Errorf("afterwards, the server has %s, want %s", after, s.after)
 	}
 	switch {
 	case s.fails && err == nil:
-		t.Error("it returned no error, want one: nobody will try again")
+		t.Error("SyncDeployment returned no error, want one: nobody retries")
 	case !s.fails && err != nil:
-		t.Errorf("it returned an error, want none: %v", err)
+		t.Errorf("SyncDeployment returned the error %q, want none", err)
 	}
 	if t.Failed() && s.why != "" {
 		t.Log(s.why)
@@ -276,17 +276,17 @@ func requests(t *testing.T, server *fake.Clientset) (sent []string) {
 			sent = append(sent, action.GetVerb())
 			continue
 		}
-		says := apply
+		request := apply
 		if manager := patch.PatchOptions.FieldManager; manager != fieldManager {
-			says = fmt.Sprintf("apply by the field manager %q", manager) // without a field manager, the server refuses it
+			request = fmt.Sprintf("apply by the field manager %q", manager) // without a field manager, the server refuses it
 		}
 		if ptr.Deref(patch.PatchOptions.Force, false) {
-			says += ", forced"
+			request += ", forced"
 		}
 		if uid := uidIn(t, action); uid != "" {
-			says += fmt.Sprintf(", if it is %q", uid)
+			request += fmt.Sprintf(", if it is %q", uid)
 		}
-		sent = append(sent, says)
+		sent = append(sent, request)
 	}
 	return sent
 }

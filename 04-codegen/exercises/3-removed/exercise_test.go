@@ -7,19 +7,19 @@
 //
 // As given, Sync never removes a field. `workshop test` checks these failures:
 //
-// fails: TestNoLongerWanted/a variable that the App no longer asks for goes
+// fails: TestNoLongerDesired/a variable that the App no longer asks for is removed
 // says: the container's environment is [LANG=C LOG=debug], want [LANG=C]
 //
-// fails: TestNoLongerWanted/the last variable goes
+// fails: TestNoLongerDesired/the last variable is removed
 // says: the container's environment is [LOG=debug], want []
 //
-// fails: TestNoLongerWanted/somebody else's variable stays when ours goes
+// fails: TestNoLongerDesired/somebody else's variable stays when ours is removed
 // says: the container's environment is [LOG=debug TEAM=blue], want [TEAM=blue]
 //
-// fails: TestNoLongerWanted/what somebody had applied too goes when nobody does any more
+// fails: TestNoLongerDesired/a variable of two owners is removed when neither applies it any more
 // says: the container's environment is [LOG=debug], want []
 //
-// fails: TestNoLongerWanted/a variable that another copy of the program has asked for goes
+// fails: TestNoLongerDesired/a variable that another replica applied is removed
 // says: the container's environment is [LOG=debug], want []
 
 package removed
@@ -51,53 +51,53 @@ type scenario struct {
 	why   string
 }
 
-func TestNoLongerWanted(t *testing.T) {
+func TestNoLongerDesired(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"a variable that the App no longer asks for goes": {
+		"a variable that the App no longer asks for is removed": {
 			steps: steps(sync("LOG", "debug", "LANG", "C"), sync("LANG", "C")),
 			want:  []string{"LANG=C"},
-			why:   "the desired state doesn't say what was desired before. Who knows what is ours?",
+			why:   "the desired state doesn't show what was desired before. Who knows which fields are ours?",
 		},
-		"the last variable goes": {
+		"the last variable is removed": {
 			steps: steps(sync("LOG", "debug"), sync()),
 			want:  nil,
-			why:   "the desired state doesn't say what was desired before. Who knows what is ours?",
+			why:   "the desired state doesn't show what was desired before. Who knows which fields are ours?",
 		},
-		"somebody else's variable stays when ours goes": {
+		"somebody else's variable stays when ours is removed": {
 			steps: steps(sync("LOG", "debug"), somebodyApplies("TEAM", "blue"), sync()),
 			want:  []string{"TEAM=blue"},
 		},
-		"what somebody has applied too stays": {
+		"a variable that somebody else applies, too, stays": {
 			steps: steps(sync("LOG", "debug"), somebodyApplies("LOG", "debug"), sync()),
 			want:  []string{"LOG=debug"},
-			why:   "the App no longer asks for it, and somebody does",
+			why:   "the App no longer asks for it, but somebody else does",
 		},
-		"what somebody had applied too goes when nobody does any more": {
+		"a variable of two owners is removed when neither applies it any more": {
 			steps: steps(sync("LOG", "debug"), somebodyApplies("LOG", "debug"), sync(), somebodyApplies()),
 			want:  nil,
-			why:   "somebody no longer applies it, and the server keeps it: so it is still ours",
+			why:   "somebody else no longer applies it, but the server keeps it, so it is still ours",
 		},
-		"a variable that another copy of the program has asked for goes": {
-			steps: steps(sync(), anotherCopyApplies("LOG", "debug"), sync()),
+		"a variable that another replica applied is removed": {
+			steps: steps(sync(), anotherReplicaApplies("LOG", "debug"), sync()),
 			want:  nil,
-			why:   "this one has never asked for it, and can't remember it. What is ours is known by the server alone",
+			why:   "this replica has never asked for it, so it can't remember it. Only the server knows which fields are ours",
 		},
 	} {
 		t.Run(sentence, test.run)
 	}
 }
 
-func TestWanted(t *testing.T) {
+func TestDesired(t *testing.T) {
 	for sentence, test := range map[string]scenario{
-		"a variable that is changed by hand is put back": {
+		"a variable that is changed by hand is reverted": {
 			steps: steps(sync("LOG", "debug"), byHand(`{"name":"LOG","value":"trace"}`), sync("LOG", "debug")),
 			want:  []string{"LOG=debug"},
 		},
-		"a variable that is removed by hand is put back": {
+		"a variable that is removed by hand is added again": {
 			steps: steps(sync("LOG", "debug"), byHand(`{"name":"LOG","$patch":"delete"}`), sync("LOG", "debug")),
 			want:  []string{"LOG=debug"},
 		},
-		"a variable that the App asks for in another way is changed": {
+		"a variable that gets a new value in the App is changed": {
 			steps: steps(sync("LOG", "debug"), sync("LOG", "info")),
 			want:  []string{"LOG=info"},
 		},
@@ -116,11 +116,11 @@ func TestTheImage(t *testing.T) {
 		steps []func(*cluster)
 		want  string
 	}{
-		"another one is rolled out": {
-			steps: steps(sync("LOG", "debug"), wants("shop:2"), sync("LOG", "debug")),
+		"a new image is rolled out": {
+			steps: steps(sync("LOG", "debug"), setImage("shop:2"), sync("LOG", "debug")),
 			want:  "shop:2",
 		},
-		"one that is changed by hand is put back": {
+		"an image that is changed by hand is reverted": {
 			steps: steps(sync("LOG", "debug"), imageByHand("shop:test"), sync("LOG", "debug")),
 			want:  "shop:1",
 		},
@@ -131,7 +131,7 @@ func TestTheImage(t *testing.T) {
 				step(c)
 			}
 			if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != test.want {
-				t.Errorf("the container's image is %s, want %s (when it was last called, Sync sent %s)", got, test.want, c.sent)
+				t.Errorf("the container's image is %s, want %s (the last Sync sent %s)", got, test.want, c.sent)
 			}
 		})
 	}
@@ -139,10 +139,10 @@ func TestTheImage(t *testing.T) {
 
 func TestTheServerRefuses(t *testing.T) {
 	for sentence, before := range map[string][]func(*cluster){
-		"a new Deployment":         steps(),
-		"a change of the image":    steps(sync("LOG", "debug"), wants("shop:2")),
-		"a change of a variable":   steps(sync("LOG", "trace")),
-		"one variable that is new": steps(sync()),
+		"a new Deployment":       steps(),
+		"a change of the image":  steps(sync("LOG", "debug"), setImage("shop:2")),
+		"a change of a variable": steps(sync("LOG", "trace")),
+		"a new variable":         steps(sync()),
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t)
@@ -153,7 +153,7 @@ func TestTheServerRefuses(t *testing.T) {
 				return true, nil, apierrors.NewInternalError(errors.New("the disk is full"))
 			})
 			if err := c.sync("LOG", "debug"); err == nil {
-				t.Error("the server has refused it, and Sync returned no error: nobody will try again")
+				t.Error("the server refused the request, but Sync returned no error: nobody retries")
 			}
 		})
 	}
@@ -163,14 +163,14 @@ func TestTheServerRefuses(t *testing.T) {
 func TestNothingToDo(t *testing.T) {
 	app := sync("LANG", "C", "LOG", "debug")
 	for sentence, before := range map[string][]func(*cluster){
-		"nothing is sent when nothing has happened":                           steps(app),
-		"nothing is sent when one variable was added before, and one removed": steps(sync("A", "1", "LOG", "debug"), app),
-		"nothing is sent when somebody applies another variable":              steps(app, somebodyApplies("TEAM", "blue")),
-		"nothing is sent when somebody applies one of its variables as well":  steps(app, somebodyApplies("LOG", "debug")),
-		"nothing is sent when somebody adds a variable by hand":               steps(app, byHand(`{"name":"TEAM","value":"blue"}`)),
-		"nothing is sent when another copy of the program was there before":   steps(anotherCopyApplies("LANG", "C", "LOG", "debug")),
-		"nothing is sent when the server fills in what is left to it":         steps(app, getDefaults),
-		"nothing is sent when the Pods have become available":                 steps(app, becomeAvailable),
+		"nothing has happened":                           steps(app),
+		"one variable was added before, and one removed": steps(sync("A", "1", "LOG", "debug"), app),
+		"somebody applies another variable":              steps(app, somebodyApplies("TEAM", "blue")),
+		"somebody applies one of its variables, too":     steps(app, somebodyApplies("LOG", "debug")),
+		"somebody adds a variable by hand":               steps(app, byHand(`{"name":"TEAM","value":"blue"}`)),
+		"another replica has applied the same":           steps(anotherReplicaApplies("LANG", "C", "LOG", "debug")),
+		"the server sets defaults":                       steps(app, getDefaults),
+		"the Pods have become available":                 steps(app, becomeAvailable),
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t)
@@ -179,7 +179,7 @@ func TestNothingToDo(t *testing.T) {
 			}
 			app(c)
 			for _, action := range c.client.Actions() {
-				t.Errorf("all is as it should be, and Sync sends a request: %s %s", action.GetVerb(), action.GetResource().Resource)
+				t.Errorf("the Deployment is up to date, but Sync sent a request: %s %s", action.GetVerb(), action.GetResource().Resource)
 			}
 		})
 	}
@@ -191,7 +191,7 @@ func (s scenario) run(t *testing.T) {
 		step(c)
 	}
 	if got := c.environment(); !slices.Equal(got, s.want) {
-		t.Errorf("the container's environment is %v, want %v (when it was last called, Sync sent %s)\n%s", got, s.want, c.sent, s.why)
+		t.Errorf("the container's environment is %v, want %v (the last Sync sent %s)\n%s", got, s.want, c.sent, s.why)
 	}
 }
 
@@ -223,7 +223,7 @@ func (c *cluster) environment() (variables []string) {
 	c.Helper()
 	deployment := c.deployment()
 	if deployment == nil {
-		c.Fatal("there is no Deployment")
+		c.Fatal("the server has no Deployment")
 	}
 	for _, container := range deployment.Spec.Template.Spec.Containers {
 		for _, env := range container.Env {
@@ -241,7 +241,7 @@ func steps(steps ...func(*cluster)) []func(*cluster) { return steps }
 func sync(env ...string) func(*cluster) {
 	return func(c *cluster) {
 		if err := c.sync(env...); err != nil {
-			c.Fatalf("an App asks for the variables %v, and Sync returned the error %q", env, err)
+			c.Fatalf("Sync of an App with the variables %v returned the error %q, want none", env, err)
 		}
 	}
 }
@@ -272,13 +272,13 @@ func (c *cluster) app(env ...string) *App {
 	return app
 }
 
-// wants makes the App ask for another image.
-func wants(image string) func(*cluster) {
+// setImage makes the App ask for another image.
+func setImage(image string) func(*cluster) {
 	return func(c *cluster) { c.image = image }
 }
 
-// anotherCopyApplies applies these variables as another replica, the former leader, would.
-func anotherCopyApplies(env ...string) func(*cluster) {
+// anotherReplicaApplies applies these variables as another replica, the former leader, would.
+func anotherReplicaApplies(env ...string) func(*cluster) {
 	return func(c *cluster) {
 		options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 		if _, err := c.client.AppsV1().Deployments("default").Apply(c.Context(), desiredDeployment(c.app(env...)), options); err != nil {

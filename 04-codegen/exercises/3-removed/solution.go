@@ -43,7 +43,7 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 	// fields would never find the former.)
 	owned, err := appsv1ac.ExtractDeployment(observed, fieldManager)
 	if err != nil {
-		return fmt.Errorf("extract what we own of Deployment %s: %w", app.Name, err)
+		return fmt.Errorf("extract our fields of Deployment %s: %w", app.Name, err)
 	}
 	if equality.Semantic.DeepEqual(owned, desired) {
 		return nil

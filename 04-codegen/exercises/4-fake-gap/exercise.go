@@ -24,7 +24,7 @@ func Start(ctx context.Context, client *fake.Clientset, informer cache.SharedInd
 	// YOUR WORK: most tests wait only for this. But an informer can be synced before its watch has
 	// started.
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return fmt.Errorf("wait until the informer knows what there is: %w", context.Cause(ctx))
+		return fmt.Errorf("wait until the informer has synced: %w", context.Cause(ctx))
 	}
 	return nil
 }

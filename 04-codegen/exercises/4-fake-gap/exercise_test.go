@@ -8,13 +8,13 @@
 // As given, Start returns before the informer watches. `workshop test` checks these failures:
 //
 // fails: TestStart/a Foo is deleted as soon as Start has returned
-// says: the informer knows [example], want []
+// says: the informer has [example] in its cache, want []
 //
 // fails: TestStart/a Foo is deleted as soon as Start has returned for a second informer
-// says: the second informer knows [example], want []
+// says: the second informer has [example] in its cache, want []
 //
-// fails: TestStart/its context ends before the informer watches
-// says: Start returned no error
+// fails: TestStart/the context ends before the informer watches
+// says: Start returned no error, want one
 
 package gap
 
@@ -48,10 +48,10 @@ func TestMain(m *testing.M) {
 }
 
 func TestStart(t *testing.T) {
-	t.Run("a Foo was there before", func(t *testing.T) {
+	t.Run("a Foo existed before", func(t *testing.T) {
 		inABubble(t, func(c *cluster) {
 			informer := c.start(c.newInformer())
-			c.wantKnown("the informer", informer, "as soon as Start had returned", "example")
+			c.checkCache("the informer", informer, "as soon as Start had returned", "example")
 		})
 	})
 
@@ -60,7 +60,7 @@ func TestStart(t *testing.T) {
 			informer := c.start(c.newInformer())
 			c.delete("example")
 			c.wait()
-			c.wantKnown("the informer", informer, "an hour after the Foo was deleted: its list was from before, and its watch from after")
+			c.checkCache("the informer", informer, "an hour after the Foo was deleted: the list was sent before that, and the watch started after it")
 		})
 	})
 
@@ -71,8 +71,8 @@ func TestStart(t *testing.T) {
 			second := c.start(c.newInformer())
 			c.delete("example")
 			c.wait()
-			c.wantKnown("the first informer", first, "an hour after the Foo was deleted")
-			c.wantKnown("the second informer", second, "an hour after the Foo was deleted: it is the first one that watched by then")
+			c.checkCache("the first informer", first, "an hour after the Foo was deleted")
+			c.checkCache("the second informer", second, "an hour after the Foo was deleted: at that time, only the first informer was watching")
 		})
 	})
 
@@ -81,7 +81,7 @@ func TestStart(t *testing.T) {
 			informer := c.start(c.newInformer())
 			c.create("new")
 			c.wait()
-			c.wantKnown("the informer", informer, "an hour after the second Foo was created", "example", "new")
+			c.checkCache("the informer", informer, "an hour after the second Foo was created", "example", "new")
 		})
 	})
 
@@ -90,12 +90,12 @@ func TestStart(t *testing.T) {
 			c.betweenListAndWatch = func() { c.create("new") }
 			informer := c.start(c.newInformer())
 			c.wait()
-			c.wantKnown("the informer", informer, "an hour after the second Foo was created: the fake clientset tells of it, "+
-				"if the watch says with its options from when on", "example", "new")
+			c.checkCache("the informer", informer, "an hour after the second Foo was created: the fake clientset reports it, "+
+				"if the watch passes on its options, with the resourceVersion of the list", "example", "new")
 		})
 	})
 
-	t.Run("a Foo is created in another namespace than the informer's", func(t *testing.T) {
+	t.Run("a Foo is created in a namespace that the informer doesn't watch", func(t *testing.T) {
 		inABubble(t, func(c *cluster) {
 			informer := c.start(c.newInformer())
 			elsewhere := foo("new")
@@ -104,11 +104,11 @@ func TestStart(t *testing.T) {
 				c.Fatal(err)
 			}
 			c.wait()
-			c.wantKnown("the informer", informer, "an hour after a Foo was created in a namespace that it hasn't asked for", "example")
+			c.checkCache("the informer", informer, "an hour after a Foo was created in a namespace that it doesn't watch", "example")
 		})
 	})
 
-	t.Run("it watches before it has taken in its list", func(t *testing.T) {
+	t.Run("the informer watches before the list is in its cache", func(t *testing.T) {
 		inABubble(t, func(c *cluster) {
 			informer := c.newInformer()
 			// In this test, the informer needs an hour to put an object into its cache.
@@ -118,12 +118,12 @@ func TestStart(t *testing.T) {
 			}
 			c.start(informer)
 			if !informer.HasSynced() {
-				c.Error("Start returned as soon as the informer watched, and it doesn't know yet what there is")
+				c.Error("Start returned before the informer had synced, want it to wait for both the list and the watch")
 			}
 		})
 	})
 
-	t.Run("a Foo is deleted after a watch has ended and another begun", func(t *testing.T) {
+	t.Run("a Foo is deleted after a watch has ended and another one has started", func(t *testing.T) {
 		inABubble(t, func(c *cluster) {
 			informer := c.start(c.newInformer())
 			c.wait()
@@ -131,22 +131,22 @@ func TestStart(t *testing.T) {
 			c.wait()
 			c.delete("example")
 			c.wait()
-			c.wantKnown("the informer", informer, "an hour after the Foo was deleted")
+			c.checkCache("the informer", informer, "an hour after the Foo was deleted")
 		})
 	})
 
-	t.Run("its context ends before the informer watches", func(t *testing.T) {
+	t.Run("the context ends before the informer watches", func(t *testing.T) {
 		inABubble(t, func(c *cluster) {
 			var cancel context.CancelFunc
 			c.ctx, cancel = context.WithTimeout(c.ctx, time.Second)
 			defer cancel()
 			if err := c.call(c.newInformer()); err == nil {
-				c.Error("Start returned no error, and the informer doesn't watch: that takes a minute, and its context ended after a second")
+				c.Error("Start returned no error, want one: the watch takes a minute to start, but the context ended after a second")
 			}
 		})
 	})
 
-	t.Run("a test outside of a bubble", func(t *testing.T) {
+	t.Run("outside a bubble", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		c := newCluster(t, ctx)
@@ -156,7 +156,7 @@ func TestStart(t *testing.T) {
 		go func() {
 			defer func() {
 				if r := recover(); r != nil {
-					returned <- fmt.Errorf("it panicked: %v", r)
+					returned <- fmt.Errorf("Start panicked: %v", r)
 				}
 			}()
 			returned <- Start(ctx, c.client, informer)
@@ -164,12 +164,12 @@ func TestStart(t *testing.T) {
 		select {
 		case err := <-returned:
 			if err != nil {
-				t.Fatalf("Start returned the error %q", err)
+				t.Fatalf("Start returned the error %q, want none", err)
 			}
 		case <-ctx.Done():
 			t.Fatal("Start didn't return within 10 seconds")
 		}
-		c.wantKnown("the informer", informer, "as soon as Start had returned", "example")
+		c.checkCache("the informer", informer, "as soon as Start had returned", "example")
 	})
 }
 
@@ -240,9 +240,9 @@ func (c *cluster) newInformer() cache.SharedIndexInformer {
 				if r == nil {
 					return
 				}
-				stream, err = nil, errors.New("it panicked")
+				stream, err = nil, errors.New("the watch panicked")
 				if !c.Failed() { // it may panic more than once
-					c.Errorf("a request to watch panicked: %v", r)
+					c.Errorf("a watch request panicked: %v", r)
 				}
 			}()
 			c.stream, err = c.foos().Watch(ctx, options)
@@ -261,7 +261,7 @@ func (c *cluster) newInformer() cache.SharedIndexInformer {
 func (c *cluster) start(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
 	c.Helper()
 	if err := c.call(informer); err != nil {
-		c.Fatalf("Start returned the error %q: the request to watch takes a minute, and it had ten hours", err)
+		c.Fatalf("Start returned the error %q, want none: the watch takes a minute to start, and Start had ten hours", err)
 	}
 	return informer
 }
@@ -281,20 +281,20 @@ func (c *cluster) call(informer cache.SharedIndexInformer) error {
 		for _, reactor := range c.client.WatchReactionChain {
 			_, _, _ = reactor.React(watchFoos)
 		}
-		c.Fatal("Start didn't return, though its context had ended long ago")
+		c.Fatal("Start didn't return, although its context had ended long ago")
 		return nil
 	}
 }
 
-// wantKnown compares the names of the Foos that an informer has in its cache.
-func (c *cluster) wantKnown(who string, informer cache.SharedIndexInformer, when string, want ...string) {
+// checkCache compares the names of the Foos that an informer has in its cache.
+func (c *cluster) checkCache(which string, informer cache.SharedIndexInformer, when string, want ...string) {
 	c.Helper()
 	got := informer.GetStore().ListKeys()
 	for i := range got {
 		_, got[i], _ = cache.SplitMetaNamespaceKey(got[i])
 	}
 	if slices.Sort(got); !slices.Equal(got, want) {
-		c.Errorf("%s knows %v, want %v, %s", who, got, want, when)
+		c.Errorf("%s has %v in its cache, want %v, %s", which, got, want, when)
 	}
 }
 

@@ -42,7 +42,7 @@ func Start(ctx context.Context, client *fake.Clientset, informer cache.SharedInd
 	// 3. Wait for the list, and then for the watch: the fake clientset doesn't report what was
 	// deleted before the watch started.
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return fmt.Errorf("wait until the informer knows what there is: %w", context.Cause(ctx))
+		return fmt.Errorf("wait until the informer has synced: %w", context.Cause(ctx))
 	}
 	select {
 	case <-watching:
