@@ -1,5 +1,4 @@
-// An audience for events: a controller on a real server whose Reconcile does nothing, so that a
-// test sees who comes to it.
+// An audience for events: a controller on a real API server, whose Reconcile only records the keys.
 
 package controller
 
@@ -22,32 +21,32 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// sentinel begins the names of those who come only so that it is known who has come before.
+// sentinel is the prefix of objects whose events mark the end of all earlier events.
 const sentinel = "sentinel-"
 
-// audience notes who comes, and finds each TDSet gone.
+// audience records the keys. It pretends that every TDSet is gone.
 type audience struct {
 	*realCluster
 	mgr   ctrl.Manager
 	calls *calls
 }
 
-// newAudience returns the audience of our controller with these options. One worker takes key after
-// key, in their order.
+// newAudience returns an audience for our controller with these options. It has one worker, which
+// takes the keys in order.
 func newAudience(t *testing.T, changes ...func(*cache.Options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
 	a.mgr = a.newManager(1, changes...)
 	reconciler := &TDSetReconciler{Client: watchedClient{a.mgr.GetClient(), a.calls}}
 	must(t, reconciler.SetupWithManager(t.Context(), a.mgr))
 	runManager(t, a.mgr)
-	// Nobody is worked on before all watches have begun. A Pod that comes and goes before that
-	// leaves no trace.
+	// No key is processed before all watches have begun. A Pod that is created and deleted earlier
+	// causes no event.
 	must(t, a.users.Create(t.Context(), a.here(aTDSet(named(sentinel+"first")))))
 	a.calls.wait(t, a.namespace, sentinel+"first")
 	return a
 }
 
-// elsewhere returns the same audience for what happens in another namespace, a new one.
+// elsewhere returns the same audience for a new namespace.
 func (a *audience) elsewhere(t *testing.T) *audience {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	must(t, a.users.Create(t.Context(), namespace))
@@ -55,20 +54,20 @@ func (a *audience) elsewhere(t *testing.T) *audience {
 	return &audience{realCluster: cluster, calls: a.calls}
 }
 
-// here returns a copy of object, to be made in this namespace.
+// here returns a copy of object for this namespace.
 func (a *audience) here(object client.Object) client.Object {
 	object = object.DeepCopyObject().(client.Object)
 	object.SetNamespace(a.namespace)
 	object.SetUID("")
 	if service, ok := object.(*corev1.Service); ok {
-		service.Spec.ClusterIP = "" // the server chooses one
+		service.Spec.ClusterIP = "" // the API server chooses one
 	}
 	return object
 }
 
-// settle waits until all that has happened has been dealt with, and returns the names of those who
-// have come since it was last called, each once. All has been dealt with when those have come whom
-// a last event of each watch brings.
+// settle waits until all events so far have been processed, and returns the enqueued names since
+// the last call, without duplicates. To find out, it causes a last event in each watch, and waits
+// for their keys.
 func (a *audience) settle() (names []string) {
 	a.t.Helper()
 	a.sentinels++
@@ -89,14 +88,14 @@ func (a *audience) settle() (names []string) {
 	return slices.Compact(names)
 }
 
-// podWithContainer returns a Pod of tdset's, as a server takes it.
+// podWithContainer returns a Pod of tdset that an API server accepts.
 func podWithContainer(tdset *schedulev1.TDSet) *corev1.Pod {
 	pod := podOf(tdset)
 	pod.Spec.Containers = []corev1.Container{{Name: containerName, Image: tdset.Spec.Container.Image}}
 	return pod
 }
 
-// watchedClient is a client that notes whom it is asked for: each Reconcile begins with that.
+// watchedClient records the keys of Get, which is the first call of each Reconcile.
 type watchedClient struct {
 	client.Client
 	calls *calls
@@ -107,12 +106,12 @@ func (c watchedClient) Get(_ context.Context, key client.ObjectKey, _ client.Obj
 	return apierrors.NewNotFound(tdsetsResource, key.Name)
 }
 
-// calls are the keys that have come.
+// calls has the recorded keys.
 type calls struct {
 	lock   sync.Mutex
 	keys   []client.ObjectKey
 	more   chan struct{}
-	gaveUp bool // what didn't come once needn't be waited for again
+	gaveUp bool // after a timeout, don't wait again
 }
 
 func (c *calls) note(key client.ObjectKey) {
@@ -121,11 +120,11 @@ func (c *calls) note(key client.ObjectKey) {
 	c.keys = append(c.keys, key)
 	select {
 	case c.more <- struct{}{}:
-	default: // the waiting test has been told
+	default: // the waiting test has been notified already
 	}
 }
 
-// wait returns when all these have come, and takes out what has come until then.
+// wait waits for all these names, and returns and removes the recorded keys.
 func (c *calls) wait(t *testing.T, namespace string, names ...string) []client.ObjectKey {
 	t.Helper()
 	for {
@@ -141,7 +140,7 @@ func (c *calls) wait(t *testing.T, namespace string, names ...string) []client.O
 		}
 		c.lock.Unlock()
 		if c.gaveUp {
-			t.Fatalf("these haven't come: %q", missing)
+			t.Fatalf("these keys were not enqueued: %q", missing)
 		}
 		select {
 		case <-c.more:

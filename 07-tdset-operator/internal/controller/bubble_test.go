@@ -1,5 +1,5 @@
-// A running controller: its queue and its timers as a manager runs them, in a bubble in which time
-// costs nothing. The cluster is a fake client, and each change in it is an event.
+// A running controller: with its queue and timers, as in a manager, but in a synctest bubble with
+// simulated time. The cluster is a fake client, and each change causes an event.
 
 package controller
 
@@ -23,7 +23,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// beginAt sets the clock, which goes on from there.
+// beginAt sets the clock, which runs on from there.
 func (c *cluster) beginAt(zone, text string) time.Time {
 	c.t.Helper()
 	location, err := time.LoadLocation(zone)
@@ -31,22 +31,20 @@ func (c *cluster) beginAt(zone, text string) time.Time {
 	now, err := time.ParseInLocation(time.DateTime, text, location)
 	must(c.t, err)
 	c.running.set(now)
-	if c.Clock != clock.PassiveClock(&c.running) { // else the controller may be reading it
+	if c.Clock != clock.PassiveClock(&c.running) { // otherwise the running controller may be reading it
 		c.zone, c.Clock = location, &c.running
 	}
 	return now
 }
 
-// waitUntil waits until the clock shows an instant, and all has been done that is to be done by
-// then.
+// waitUntil waits until an instant, and until the controller has no more work by then.
 func (c *cluster) waitUntil(instant time.Time) {
 	time.Sleep(-c.Clock.Since(instant))
 	synctest.Wait()
 }
 
-// run runs a controller with this reconciler until the test ends, or stop is called. Its cache
-// knows at once what is in the cluster, and a Deployment's Pods are there as soon as they are
-// wanted.
+// run runs a controller with this reconciler until the test ends, or stop is called. Its cache is
+// always up to date, and a Deployment's Pods become available at once.
 func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 	c.t.Helper()
 	c.cache = c.server
@@ -65,14 +63,14 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 				var known client.Object
 				for event := range stream.ResultChan() {
 					c.seen(event)
-					if object := event.Object.(client.Object); brings(known, object) {
+					if object := event.Object.(client.Object); enqueues(known, object) {
 						queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
 					}
 					known = event.Object.(client.Object)
 				}
 			}()
 		}
-		queue.Add(reconcile.Request{NamespacedName: web}) // what is there already
+		queue.Add(reconcile.Request{NamespacedName: web}) // for existing objects
 		return nil
 	})))
 	started := time.Now()
@@ -90,15 +88,15 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 	return stop
 }
 
-// brings does what SetupWithManager says of updates.
-func brings(old, new client.Object) bool {
+// enqueues applies SetupWithManager's predicates to an update.
+func enqueues(old, new client.Object) bool {
 	if _, ok := old.(*schedulev1.TDSet); !ok {
 		return true
 	}
 	return ignoreMessages.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: new})
 }
 
-// seen notes the scaling of the Deployment, and does the Deployment controller's work.
+// seen records the scaling of the Deployment, and acts as the Deployment controller.
 func (c *cluster) seen(event watch.Event) {
 	deployment, ok := event.Object.(*appsv1.Deployment)
 	if !ok || event.Type == watch.Deleted {

@@ -1,5 +1,4 @@
-// The words that tests are written in: TDSets, Deployments, Services and Pods, each with what is
-// special about it.
+// Builders of TDSets, Deployments, Services and Pods.
 
 package controller
 
@@ -17,11 +16,11 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// noon is when tests take place, unless they say otherwise. The TDSet's first window is active
-// then, and it wants 5 replicas.
+// noon is the time of the tests, unless they set another one. The TDSet's first window is active
+// then, with 5 replicas.
 var noon = time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
 
-// aTDSet returns a TDSet named web, as a user makes it: 5 replicas from 9 to 17, 3 from 17 to 19,
+// aTDSet returns a TDSet named web, as a user creates it: 5 replicas from 9 to 17, 3 from 17 to 19,
 // and 2 at other times.
 func aTDSet(changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
 	tdset := &schedulev1.TDSet{
@@ -56,16 +55,17 @@ func withInterval(minutes int32) func(*schedulev1.TDSet) {
 	return func(tdset *schedulev1.TDSet) { tdset.Spec.IntervalMint = minutes }
 }
 
-// known is a TDSet that the controller has seen before: it has the finalizer.
+// known adds the finalizer, as if the controller had seen the TDSet before.
 func known(tdset *schedulev1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, finalizer) }
 
-// settled is a TDSet whose status says, since earlier, that at noon all is there that it wants.
+// settled adds the finalizer and the status of a TDSet that has had everything it asks for since
+// earlier.
 func settled(tdset *schedulev1.TDSet) {
 	known(tdset)
 	tdset.Status = desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(5))), earlier)
 }
 
-// beingDeleted is a TDSet that somebody has told to go. The fake client says when: now.
+// beingDeleted marks the TDSet as deleted. The fake client sets the time to now.
 func beingDeleted(tdset *schedulev1.TDSet) {
 	known(tdset)
 	tdset.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
@@ -75,11 +75,11 @@ func withFinalizer(name string) func(*schedulev1.TDSet) {
 	return func(tdset *schedulev1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, name) }
 }
 
-// invalid is a TDSet whose zone doesn't exist. No API server with our CRD takes it.
+// invalid sets a zone that doesn't exist. An API server with our CRD would refuse it.
 var invalid = in("Atlantis/Poseidonis")
 
-// deploymentOf returns the Deployment that tdset wants at noon as an API server stores it: with an
-// identity and with defaults.
+// deploymentOf returns the Deployment that tdset asks for at noon, as an API server stores it: with
+// a UID and with defaults.
 func deploymentOf(tdset *schedulev1.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied[appsv1.Deployment](desiredDeployment(tdset, 5))
 	deployment.UID = types.UID("uid of Deployment " + deployment.Name)
@@ -95,7 +95,7 @@ func deploymentOf(tdset *schedulev1.TDSet, changes ...func(*appsv1.Deployment)) 
 	return deployment
 }
 
-// serviceOf returns the Service that tdset wants as an API server stores it.
+// serviceOf returns the Service that tdset asks for, as an API server stores it.
 func serviceOf(tdset *schedulev1.TDSet, changes ...func(*corev1.Service)) *corev1.Service {
 	service := applied[corev1.Service](desiredService(tdset))
 	service.UID = types.UID("uid of Service " + service.Name)
@@ -117,7 +117,7 @@ func evicted(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// applied returns the object that an apply makes where there is none.
+// applied returns the object that an apply creates if there is none.
 func applied[T any](desired any) *T {
 	object := new(T)
 	text, err := json.Marshal(desired)
@@ -130,7 +130,7 @@ func applied[T any](desired any) *T {
 	return object
 }
 
-// seenAt returns what the controller sees at an instant, if nothing is wrong with the schedule.
+// seenAt returns what the controller observes at an instant, if the schedule is valid.
 func seenAt(instant time.Time, tdset *schedulev1.TDSet, deployment *appsv1.Deployment) observation {
 	state, err := stateAt(tdset, instant)
 	if err != nil {
@@ -139,8 +139,8 @@ func seenAt(instant time.Time, tdset *schedulev1.TDSet, deployment *appsv1.Deplo
 	return observation{state: &state, deployment: deployment}
 }
 
-// withPods says that the Deployment controller has seen the spec, and that so many Pods are there
-// and well.
+// withPods sets the status: the Deployment controller has seen the spec, and that many Pods are
+// available.
 func withPods(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Status = appsv1.DeploymentStatus{
@@ -170,17 +170,17 @@ func withSidecars(deployment *appsv1.Deployment) {
 	pod.Containers = []corev1.Container{{Name: "before", Image: "proxy"}, pod.Containers[0], {Name: "after", Image: "log"}}
 }
 
-// unowned is made by hand, or its owner was deleted with --cascade=orphan.
+// unowned removes the owner, as if the object was created by hand, or orphaned by --cascade=orphan.
 func unowned[T metav1.Object](object T) { object.SetOwnerReferences(nil) }
 
-// ofAnEarlierTDSet belonged to a TDSet of the same name that is gone.
+// ofAnEarlierTDSet sets the owner to an earlier TDSet with the same name.
 func ofAnEarlierTDSet[T metav1.Object](object T) {
 	owner := slices.Clone(object.GetOwnerReferences())
 	owner[0].UID = "uid of a TDSet that is gone"
 	object.SetOwnerReferences(owner)
 }
 
-// ownedOnly has the TDSet among its owners, and not as its controller.
+// ownedOnly makes the TDSet an owner, but not the controller.
 func ownedOnly[T metav1.Object](object T) {
 	owner := slices.Clone(object.GetOwnerReferences())
 	owner[0].Controller = nil
@@ -197,7 +197,7 @@ func listeningOn(port int32) func(*corev1.Service) {
 	return func(service *corev1.Service) { service.Spec.Ports[0].Port = port }
 }
 
-// selecting has a selector that finds other Pods.
+// selecting sets a selector for other Pods.
 func selecting(app string) func(*corev1.Service) {
 	return func(service *corev1.Service) { service.Spec.Selector["app"] = app }
 }

@@ -40,7 +40,7 @@ func TestWatchClock(t *testing.T) {
 		want  []int                 // the ticks at which all TDSets are enqueued
 	}{
 		"no jump":                    {nil, nil},
-		"forward, and all looks":     {map[int]time.Duration{3: time.Hour}, []int{3}},
+		"forward":                    {map[int]time.Duration{3: time.Hour}, []int{3}},
 		"back":                       {map[int]time.Duration{3: -time.Hour}, []int{3}},
 		"forward and back":           {map[int]time.Duration{2: time.Hour, 5: -time.Hour}, []int{2, 5}},
 		"at each tick":               {map[int]time.Duration{1: time.Hour, 2: time.Hour}, []int{1, 2}},

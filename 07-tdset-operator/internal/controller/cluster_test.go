@@ -1,6 +1,6 @@
-// A cluster for tests: a fake client in place of an API server, and a reconciler on it. Nothing
-// runs: a test calls Reconcile, fills by hand what the manager's cache would have, and sets the
-// clock. So it decides what the controller knows, and when it is.
+// A cluster for tests: a fake client as the API server, and a reconciler. Nothing runs by itself. A
+// test calls Reconcile, fills the cache, and sets the clock, so it decides what the controller
+// knows, and what time it is.
 
 package controller
 
@@ -26,8 +26,8 @@ var web = client.ObjectKey{Namespace: "default", Name: "web"}
 
 type cluster struct {
 	*TDSetReconciler
-	server      client.WithWatch // what there is
-	cache       client.Reader    // what the controller knows of it
+	server      client.WithWatch // the existing objects
+	cache       client.Reader    // the objects in the controller's cache
 	clock       *stoppedClock
 	lock        sync.Mutex // of requests and refusals: the controller may be running
 	requests    []request
@@ -35,13 +35,13 @@ type cluster struct {
 	beforeApply func() // of a Deployment or a Service
 	events      <-chan string
 	running     movableClock   // for run
-	zone        *time.Location // whose hours scaled is in
-	scaled      []string       // when the Deployment was scaled, and to how many replicas: see run
+	zone        *time.Location // of the times in scaled
+	scaled      []string       // the Deployment's scalings, with their times: see run
 	replicas    int32          // the last of them
 	t           *testing.T
 }
 
-// newCluster returns a cluster in which these objects are, at noon.
+// newCluster returns a cluster with these objects, at noon.
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	recorder := events.NewFakeRecorder(100)
 	c := &cluster{
@@ -53,7 +53,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	}
 	c.TDSetReconciler = &TDSetReconciler{
 		Client:       interceptor.NewClient(c.server, c.funcs()),
-		APIReader:    interceptor.NewClient(c.server, c.liveFuncs()),
+		APIReader:    interceptor.NewClient(c.server, c.apiReaderFuncs()),
 		Recorder:     recorder,
 		Clock:        c.clock,
 		DrainTimeout: time.Minute,
@@ -62,25 +62,25 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	return c
 }
 
-// stoppedClock shows the time that a test has set.
+// stoppedClock returns the time that a test has set.
 type stoppedClock struct{ now time.Time }
 
 func (c *stoppedClock) Now() time.Time                        { return c.now }
 func (c *stoppedClock) Since(instant time.Time) time.Duration { return c.now.Sub(instant) }
 
-// at returns an hour and minute of the day on which tests take place.
+// at returns an hour and minute of the tests' day.
 func at(hour, minute int) time.Time {
 	return time.Date(2026, time.January, 1, hour, minute, 0, 0, time.UTC)
 }
 
-// sync is what the controller does for one event, with a cache that knows what is in the cluster.
+// sync calls Reconcile once, with an up-to-date cache.
 func (c *cluster) sync() (ctrl.Result, error) {
 	c.t.Helper()
 	c.informed()
 	return c.reconcile()
 }
 
-// reconcile calls Reconcile, with what the cache has.
+// reconcile calls Reconcile with the cache as it is.
 func (c *cluster) reconcile() (ctrl.Result, error) {
 	c.t.Helper()
 	return c.Reconcile(c.t.Context(), ctrl.Request{NamespacedName: web})
@@ -100,17 +100,17 @@ func (c *cluster) settle() (writes []string, again time.Duration) {
 		}
 		writes = append(writes, round...)
 	}
-	c.t.Fatalf("it goes on writing: %q", writes)
+	c.t.Fatalf("the controller writes forever: %q", writes)
 	return nil, 0
 }
 
-// informed fills the cache with what is in the cluster, as the informers would do a moment later.
+// informed copies the cluster's objects into the cache, as the informers would do.
 func (c *cluster) informed() {
 	everything := []client.ObjectList{&schedulev1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}}
 	cache := newFake()
 	for _, list := range everything {
 		must(c.t, c.server.List(c.t.Context(), list))
-		if pods, ok := list.(*corev1.PodList); ok { // of those, the manager's cache has only who is at work
+		if pods, ok := list.(*corev1.PodList); ok { // the manager's cache has only unfinished Pods
 			pods.Items = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed })
 		}
 		cache.WithLists(list)
@@ -118,7 +118,7 @@ func (c *cluster) informed() {
 	c.cache = cache.Build()
 }
 
-// somebody is the field manager of all that the controller hasn't applied.
+// somebody is the field manager of everything that the controller hasn't applied.
 const somebody = client.FieldOwner("somebody")
 
 // put creates or replaces objects.
@@ -135,10 +135,10 @@ func (c *cluster) put(objects ...client.Object) {
 			tdset.Status, status = status, tdset.Status
 		}
 		must(c.t, c.server.Create(c.t.Context(), made, somebody))
-		if len(status.Conditions) > 0 { // it is the controller's: an apply can't remove what others own
+		if len(status.Conditions) > 0 { // apply it as the controller, because no one else's apply can remove it
 			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*schedulev1.TDSet), status))
 		}
-		if !object.GetDeletionTimestamp().IsZero() { // only the server sets it, and for as long as there is a finalizer
+		if !object.GetDeletionTimestamp().IsZero() { // only the API server can set it, and only while there is a finalizer
 			must(c.t, c.server.Delete(c.t.Context(), made))
 		}
 	}

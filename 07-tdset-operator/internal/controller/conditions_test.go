@@ -1,4 +1,4 @@
-// The conditions: what is observed, and what each of them says of it.
+// The conditions, for each observed state.
 
 package controller
 
@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// Where all is well.
-	allAvailable = "Available=True, ReplicasAvailable: 5 replicas are available"
-	allRolledOut = `Progressing=False, RolledOut: Deployment "web" is rolled out`
-	allAsWanted  = "Degraded=False, AsExpected: "
+	// Everything is as scheduled.
+	allAvailable  = "Available=True, ReplicasAvailable: 5 replicas are available"
+	allRolledOut  = `Progressing=False, RolledOut: Deployment "web" is rolled out`
+	allAsExpected = "Degraded=False, AsExpected: "
 
-	// While it goes on.
+	// During a rollout.
 	someMissing = "Available=False, ReplicasUnavailable: Some of the 5 replicas aren't available"
 	rollingOut  = `Progressing=True, RollingOut: Deployment "web" is on its way to 5 replicas`
 
-	taken        = `Deployment "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
-	serviceTaken = `Service "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
-	goesFirst    = `Deployment "web" is being deleted and will be created again`
+	taken         = `Deployment "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
+	serviceTaken  = `Service "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
+	beingReplaced = `Deployment "web" is being deleted and will be created again`
 )
 
 func TestConditionsOfADeployment(t *testing.T) {
@@ -33,77 +33,77 @@ func TestConditionsOfADeployment(t *testing.T) {
 	}
 	cantMakePods := `Degraded=True, ReplicaFailure: Deployment "web" can't create its Pods: its conditions say why`
 	for name, test := range map[string]struct {
-		deployment func(*appsv1.Deployment) // nil: there is none
-		none       bool                     // the schedule asks for no replicas
+		deployment func(*appsv1.Deployment) // nil: no Deployment
+		none       bool                     // the schedule asks for 0 replicas
 		want       []string
 	}{
 		"all replicas are available": {
 			deployment: withPods(5),
-			want:       []string{allAvailable, allRolledOut, allAsWanted},
+			want:       []string{allAvailable, allRolledOut, allAsExpected},
 		},
-		"none are wanted, and none are there": {
+		"0 replicas are desired and available": {
 			deployment: both(scaledTo(0), withPods(0)), none: true,
-			want: []string{"Available=True, ReplicasAvailable: 0 replicas are available", allRolledOut, allAsWanted},
+			want: []string{"Available=True, ReplicasAvailable: 0 replicas are available", allRolledOut, allAsExpected},
 		},
-		"the Deployment has all that it asks for, and the schedule asks for more": {
+		"the Deployment is complete, but the schedule asks for more": {
 			deployment: both(scaledTo(3), withPods(3)),
-			want:       []string{someMissing, rollingOut, allAsWanted},
+			want:       []string{someMissing, rollingOut, allAsExpected},
 		},
-		"some are available": {
+		"some replicas are available": {
 			deployment: withPods(3),
-			want:       []string{someMissing, rollingOut, allAsWanted},
+			want:       []string{someMissing, rollingOut, allAsExpected},
 		},
-		"the Deployment was made just now, and nothing is known of it": {
+		"the Deployment is new, and has no status": {
 			deployment: func(*appsv1.Deployment) {},
-			want:       []string{someMissing, rollingOut, allAsWanted},
+			want:       []string{someMissing, rollingOut, allAsExpected},
 		},
-		"more are there than are wanted": {
+		"there are too many replicas": {
 			deployment: withPods(7),
-			want:       []string{allAvailable, rollingOut, allAsWanted},
+			want:       []string{allAvailable, rollingOut, allAsExpected},
 		},
-		"the Deployment's status is of an older spec": {
+		"the Deployment's status is for an older spec": {
 			deployment: both(withPods(5), func(d *appsv1.Deployment) { d.Generation++ }),
-			want:       []string{allAvailable, rollingOut, allAsWanted},
+			want:       []string{allAvailable, rollingOut, allAsExpected},
 		},
 		"there is no Deployment": {
 			want: []string{
-				"Available=False, NoDeployment: There is no Deployment", "Progressing=False, NoDeployment: There is no Deployment", allAsWanted,
+				"Available=False, NoDeployment: There is no Deployment", "Progressing=False, NoDeployment: There is no Deployment", allAsExpected,
 			},
 		},
 		"the Deployment is being deleted": {
 			deployment: both(withPods(5), terminating),
-			want:       []string{"Available=False, Terminating: " + goesFirst, "Progressing=True, Terminating: " + goesFirst, allAsWanted},
+			want:       []string{"Available=False, Terminating: " + beingReplaced, "Progressing=True, Terminating: " + beingReplaced, allAsExpected},
 		},
 		"somebody else's Deployment has the name": {
 			deployment: both(withPods(5), unowned),
 			want:       nameTaken,
 		},
-		"a Deployment of an earlier TDSet of this name has it": {
+		"the Deployment of an earlier TDSet has the name": {
 			deployment: both(withPods(5), ofAnEarlierTDSet),
 			want:       nameTaken,
 		},
-		"somebody else's has it, and is being deleted": {
+		"somebody else's Deployment has the name, and is being deleted": {
 			deployment: both(unowned, terminating),
 			want:       nameTaken,
 		},
-		"Pods can't be made": {
-			deployment: both(withPods(3), sayingOf(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue)),
+		"Pods can't be created": {
+			deployment: both(withPods(3), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue)),
 			want:       []string{someMissing, rollingOut, cantMakePods},
 		},
-		"Pods can be made again": {
-			deployment: both(withPods(3), sayingOf(appsv1.DeploymentReplicaFailure, corev1.ConditionFalse)),
-			want:       []string{someMissing, rollingOut, allAsWanted},
+		"Pods can be created again": {
+			deployment: both(withPods(3), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionFalse)),
+			want:       []string{someMissing, rollingOut, allAsExpected},
 		},
 		"the rollout takes too long": {
-			deployment: both(withPods(3), sayingOf(appsv1.DeploymentProgressing, corev1.ConditionFalse)),
+			deployment: both(withPods(3), withCondition(appsv1.DeploymentProgressing, corev1.ConditionFalse)),
 			want: []string{
 				someMissing, `Progressing=False, ProgressDeadlineExceeded: Deployment "web" makes no progress`,
 				`Degraded=True, ProgressDeadlineExceeded: Deployment "web" makes no progress: look at its Pods`,
 			},
 		},
-		"the rollout goes on": {
-			deployment: both(withPods(3), sayingOf(appsv1.DeploymentProgressing, corev1.ConditionTrue)),
-			want:       []string{someMissing, rollingOut, allAsWanted},
+		"the rollout continues": {
+			deployment: both(withPods(3), withCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue)),
+			want:       []string{someMissing, rollingOut, allAsExpected},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,16 +123,15 @@ func TestConditionsOfADeployment(t *testing.T) {
 	}
 }
 
-// What is wrong beside the Deployment is in Degraded alone. If there are several reasons, it names
+// Problems that aren't about the Deployment are only in Degraded. If there are several, it names
 // the one that has to be dealt with first.
-func TestWhatDegrades(t *testing.T) {
+func TestDegraded(t *testing.T) {
 	tdset := aTDSet(withService(80))
 	badZone, no := errors.New("no such zone"), errors.New("quota exceeded")
 	for name, test := range map[string]struct {
 		seen observation
 		want string
-		// what Progressing says, if not that all is rolled out: what isn't written doesn't roll
-		// out.
+		// the condition Progressing, if it isn't RolledOut
 		progressing string
 	}{
 		"the schedule is invalid":              {observation{invalid: badZone}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule")},
@@ -140,20 +139,20 @@ func TestWhatDegrades(t *testing.T) {
 		"somebody else's Service has the name": {
 			observation{service: serviceOf(tdset, unowned)}, "Degraded=True, ErrResourceExists: " + serviceTaken, "",
 		},
-		"a Service of an earlier TDSet of this name has it": {
+		"the Service of an earlier TDSet has the name": {
 			observation{service: serviceOf(tdset, ofAnEarlierTDSet)}, "Degraded=True, ErrResourceExists: " + serviceTaken, "",
 		},
-		"our Service is being deleted": {observation{service: serviceOf(tdset, terminating)}, allAsWanted, ""},
-		"our Service is there":         {observation{service: serviceOf(tdset)}, allAsWanted, ""},
+		"our Service is being deleted": {observation{service: serviceOf(tdset, terminating)}, allAsExpected, ""},
+		"our Service exists":           {observation{service: serviceOf(tdset)}, allAsExpected, ""},
 
-		"the schedule before the names": {
+		"an invalid schedule, and a taken name": {
 			observation{invalid: badZone, service: serviceOf(tdset, unowned)}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule"),
 		},
-		"the names before a refusal": {
+		"a taken name, and a refusal": {
 			observation{service: serviceOf(tdset, unowned), refused: no}, "Degraded=True, ErrResourceExists: " + serviceTaken, notChanged("Refused"),
 		},
-		"a refusal before the Pods": {
-			observation{refused: no, deployment: deploymentOf(tdset, withPods(5), sayingOf(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue))},
+		"a refusal, and a failed rollout": {
+			observation{refused: no, deployment: deploymentOf(tdset, withPods(5), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue))},
 			"Degraded=True, Refused: quota exceeded", notChanged("Refused"),
 		},
 	} {
@@ -174,21 +173,22 @@ func TestWhatDegrades(t *testing.T) {
 	}
 }
 
-// Ready sums up the other conditions. Its reason and its message say what is missing.
+// Ready sums up the other conditions. Its reason and message come from the first one that isn't as
+// it should be.
 func TestReady(t *testing.T) {
 	tdset := aTDSet(withService(80))
 	for name, test := range map[string]struct {
 		seen observation
 		want string
 	}{
-		"all is as scheduled":   {observation{deployment: deploymentOf(tdset, withPods(5))}, "Ready=True, AsScheduled: 5 replicas are available"},
-		"a replica is missing":  {observation{deployment: deploymentOf(tdset, withPods(4))}, "Ready=False, ReplicasUnavailable: Some of the 5 replicas aren't available"},
-		"there is one too many": {observation{deployment: deploymentOf(tdset, withPods(6))}, `Ready=False, RollingOut: Deployment "web" is on its way to 5 replicas`},
+		"everything is as scheduled":    {observation{deployment: deploymentOf(tdset, withPods(5))}, "Ready=True, AsScheduled: 5 replicas are available"},
+		"a replica is missing":          {observation{deployment: deploymentOf(tdset, withPods(4))}, "Ready=False, ReplicasUnavailable: Some of the 5 replicas aren't available"},
+		"there is one replica too many": {observation{deployment: deploymentOf(tdset, withPods(6))}, `Ready=False, RollingOut: Deployment "web" is on its way to 5 replicas`},
 		"there is no Deployment": {
 			observation{}, "Ready=False, NoDeployment: There is no Deployment",
 		},
 		"the Deployment is being deleted": {
-			observation{deployment: deploymentOf(tdset, withPods(5), terminating)}, "Ready=False, Terminating: " + goesFirst,
+			observation{deployment: deploymentOf(tdset, withPods(5), terminating)}, "Ready=False, Terminating: " + beingReplaced,
 		},
 		"somebody else's Deployment has the name": {
 			observation{deployment: deploymentOf(tdset, withPods(5), unowned)}, "Ready=False, ErrResourceExists: " + taken,
@@ -203,7 +203,7 @@ func TestReady(t *testing.T) {
 			observation{deployment: deploymentOf(tdset, withPods(5)), invalid: errors.New("no such zone")}, "Ready=False, InvalidSchedule: no such zone",
 		},
 		"the rollout takes too long": {
-			observation{deployment: deploymentOf(tdset, withPods(5), sayingOf(appsv1.DeploymentProgressing, corev1.ConditionFalse), scaledTo(6))},
+			observation{deployment: deploymentOf(tdset, withPods(5), withCondition(appsv1.DeploymentProgressing, corev1.ConditionFalse), scaledTo(6))},
 			`Ready=False, ProgressDeadlineExceeded: Deployment "web" makes no progress: look at its Pods`,
 		},
 	} {
@@ -214,7 +214,7 @@ func TestReady(t *testing.T) {
 			status := desiredStatus(tdset, test.seen, now)
 			ready := meta.FindStatusCondition(status.Conditions, "Ready")
 			if got := inWord(*ready); got != test.want {
-				t.Errorf("it says %s, want %s", got, test.want)
+				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}
@@ -229,13 +229,13 @@ func TestRolledOut(t *testing.T) {
 		change func(*appsv1.Deployment)
 		want   bool
 	}{
-		"all are there":                        {withPods(5), true},
-		"none are wanted and none are there":   {both(scaledTo(0), withPods(0)), true},
-		"the controller has not seen the spec": {both(withPods(5), func(d *appsv1.Deployment) { d.Generation++ }), false},
-		"one is not available":                 {both(withPods(5), func(d *appsv1.Deployment) { d.Status.AvailableReplicas-- }), false},
-		"one still runs the old template":      {both(withPods(5), func(d *appsv1.Deployment) { d.Status.UpdatedReplicas-- }), false},
-		"one too many is there":                {both(withPods(5), func(d *appsv1.Deployment) { d.Status.Replicas++ }), false},
-		"one is available beyond those wanted": {both(withPods(5), scaledTo(4)), false},
+		"all replicas are available":           {withPods(5), true},
+		"0 replicas are desired and available": {both(scaledTo(0), withPods(0)), true},
+		"the status is for an older spec":      {both(withPods(5), func(d *appsv1.Deployment) { d.Generation++ }), false},
+		"one replica is unavailable":           {both(withPods(5), func(d *appsv1.Deployment) { d.Status.AvailableReplicas-- }), false},
+		"one replica has the old template":     {both(withPods(5), func(d *appsv1.Deployment) { d.Status.UpdatedReplicas-- }), false},
+		"there is one replica too many":        {both(withPods(5), func(d *appsv1.Deployment) { d.Status.Replicas++ }), false},
+		"one replica too many is available":    {both(withPods(5), scaledTo(4)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := rolledOut(deploymentOf(aTDSet(), test.change)); got != test.want {
@@ -245,8 +245,8 @@ func TestRolledOut(t *testing.T) {
 	}
 }
 
-// sayingOf is a condition of the Deployment's.
-func sayingOf(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus) func(*appsv1.Deployment) {
+// withCondition sets a condition of the Deployment.
+func withCondition(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus) func(*appsv1.Deployment) {
 	return func(d *appsv1.Deployment) {
 		d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: kind, Status: status})
 	}

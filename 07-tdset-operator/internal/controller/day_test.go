@@ -1,4 +1,4 @@
-// Days, simulated: when the Deployment is scaled, and to how many replicas. See bubble_test.go.
+// Simulated days: when the Deployment is scaled, and to how many replicas. See bubble_test.go.
 
 package controller
 
@@ -12,15 +12,15 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// Each is a day from midnight to midnight. That a scaling is listed with the second of its boundary
-// means that it was late by less than one.
+// Each case is a day from midnight to midnight. A scaling that has the second of its transition is
+// late by less than a second.
 func TestADay(t *testing.T) {
 	office := []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}}
 	night := []schedulev1.Scheduling{{StartTime: 2, EndTime: 3, Replica: 7}, {StartTime: 22, EndTime: 4, Replica: 4}}
 	for name, test := range map[string]struct {
 		zone, day string
 		windows   []schedulev1.Scheduling
-		want      []string // the Deployment's replicas, from when on
+		want      []string // the Deployment's scalings
 	}{
 		"in UTC": {
 			"UTC", "2026-01-15", office,
@@ -30,27 +30,27 @@ func TestADay(t *testing.T) {
 			"Europe/Berlin", "2026-01-15", office,
 			[]string{"00:00:00 CET: 2", "09:00:00 CET: 5", "17:00:00 CET: 3", "19:00:00 CET: 2"},
 		},
-		"in Berlin, when clocks are set forward: there is no hour 2": {
+		"in Berlin, when clocks are set forward: hour 2 is skipped": {
 			"Europe/Berlin", "2026-03-29", night,
 			[]string{"00:00:00 CET: 4", "04:00:00 CEST: 2", "22:00:00 CEST: 4"},
 		},
-		"in Berlin, when clocks are set forward, of a window that would begin in the hour that there isn't": {
+		"in Berlin, when clocks are set forward: a window starts in the skipped hour": {
 			"Europe/Berlin", "2026-03-29", []schedulev1.Scheduling{{StartTime: 2, EndTime: 6, Replica: 7}},
 			[]string{"00:00:00 CET: 2", "03:00:00 CEST: 7", "06:00:00 CEST: 2"},
 		},
-		"in Berlin, when clocks are set back: hour 2 comes twice": {
+		"in Berlin, when clocks are set back: hour 2 is repeated": {
 			"Europe/Berlin", "2026-10-25", night,
 			[]string{"00:00:00 CEST: 4", "02:00:00 CEST: 7", "03:00:00 CET: 4", "04:00:00 CET: 2", "22:00:00 CET: 4"},
 		},
-		"in Kolkata, whose hours are UTC's half hours": {
+		"in Kolkata, with an offset of half an hour": {
 			"Asia/Kolkata", "2026-01-15", office,
 			[]string{"00:00:00 IST: 2", "09:00:00 IST: 5", "17:00:00 IST: 3", "19:00:00 IST: 2"},
 		},
-		"of a window up to midnight": {
+		"with a window up to midnight": {
 			"UTC", "2026-01-15", []schedulev1.Scheduling{{StartTime: 19, EndTime: 0, Replica: 5}},
 			[]string{"00:00:00 UTC: 2", "19:00:00 UTC: 5"},
 		},
-		"of a window that is always active": {
+		"with a window that is always active": {
 			"UTC", "2026-01-15", []schedulev1.Scheduling{{EndTime: 24, Replica: 5}},
 			[]string{"00:00:00 UTC: 5"},
 		},
@@ -71,15 +71,16 @@ func TestADay(t *testing.T) {
 	}
 }
 
-// Who comes back after a boundary acts on it at once, and knows when the next one is.
-func TestARestartAcrossABoundary(t *testing.T) {
+// After a transition during the downtime, a restart scales at once, and then at the next
+// transition.
+func TestRestartAfterATransition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet())
 		midnight := c.beginAt("UTC", "2026-01-15 00:00:00")
 		stop := c.run(c.TDSetReconciler)
 		c.waitUntil(midnight.Add(16 * time.Hour))
 		stop()
-		c.waitUntil(midnight.Add(17*time.Hour + 30*time.Minute)) // its window has ended half an hour ago
+		c.waitUntil(midnight.Add(17*time.Hour + 30*time.Minute)) // half an hour after the window's end
 		c.run(c.TDSetReconciler)
 		c.waitUntil(midnight.Add(20 * time.Hour))
 
@@ -90,8 +91,8 @@ func TestARestartAcrossABoundary(t *testing.T) {
 	})
 }
 
-// A clock that is set is followed at its next second, whatever the timers were set to before.
-func TestAClockThatIsSet(t *testing.T) {
+// If the clock is set, the controller follows within a second, whatever its timers were.
+func TestTheClockIsSet(t *testing.T) {
 	for name, test := range map[string]struct {
 		to   string
 		want []string
@@ -118,8 +119,8 @@ func TestAClockThatIsSet(t *testing.T) {
 	}
 }
 
-// A Service that is refused for good, and tried again and again, makes no scaling late.
-func TestADayOfRefusals(t *testing.T) {
+// A Service that is always refused, and retried, delays no scaling.
+func TestRefusalsDelayNoScaling(t *testing.T) {
 	for name, refusal := range map[string]error{"by a quota": errNotNow, "as invalid": errInvalid} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -133,23 +134,23 @@ func TestADayOfRefusals(t *testing.T) {
 				if diff := cmp.Diff(want, c.scaled); diff != "" {
 					t.Errorf("replicas (-want +got):\n%s", diff)
 				}
-				if got := c.says(); got != "default: ReplicasAvailable, Refused, Refused" {
-					t.Errorf("the status says %q", got)
+				if got := c.status(); got != "default: ReplicasAvailable, Refused, Refused" {
+					t.Errorf("the status is %q, want Refused", got)
 				}
 			})
 		})
 	}
 }
 
-// A conflict, or an API server that fails for a moment, costs a moment and no interval.
-func TestABoundaryAtABadMoment(t *testing.T) {
+// A conflict or a short failure of the API server delays a scaling by a moment, not by an interval.
+func TestFailuresAtATransition(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want string
 	}{
-		"somebody else wrote first": {errConflict, "09:00:01 UTC: 5"},
-		"the server fails":          {errDiskFull, "09:00:00 UTC: 5"},
-		"the server refuses":        {errNotNow, "09:00:00 UTC: 5"},
+		"a conflict":             {errConflict, "09:00:01 UTC: 5"},
+		"the API server fails":   {errDiskFull, "09:00:00 UTC: 5"},
+		"the API server refuses": {errNotNow, "09:00:00 UTC: 5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// What a TDSet wants, and whether a Deployment or a Service is so. Pure functions need no server
+// The desired objects, and their comparison with the observed ones. Pure functions need no server
 // and no mocks: values in, values out.
 
 package controller
@@ -84,7 +84,7 @@ func TestDeploymentUpToDate(t *testing.T) {
 	}
 }
 
-// No number means one. An API server sets it, but readers have to know it.
+// A missing number means 1. An API server sets this default, but the code can't rely on that.
 func TestReplicasOf(t *testing.T) {
 	for want, deployment := range map[int32]*appsv1.Deployment{
 		0: deploymentOf(aTDSet(), scaledTo(0)),
@@ -100,25 +100,25 @@ func TestReplicasOf(t *testing.T) {
 func TestServiceUpToDate(t *testing.T) {
 	for name, test := range map[string]struct {
 		change    func(*corev1.Service)
-		want      bool // but for its ports
+		want      bool // ignoring the ports
 		wantPorts bool
 	}{
 		"a label was removed":                 {func(s *corev1.Service) { delete(s.Labels, "app") }, false, true},
 		"a label was changed":                 {func(s *corev1.Service) { s.Labels[TDSetLabel] = "other" }, false, true},
 		"the selector was removed":            {func(s *corev1.Service) { s.Spec.Selector = nil }, false, true},
-		"the selector finds other Pods":       {func(s *corev1.Service) { s.Spec.Selector["app"] = "other" }, false, true},
-		"the selector finds fewer Pods":       {narrowed, false, true},
+		"the selector matches other Pods":     {func(s *corev1.Service) { s.Spec.Selector["app"] = "other" }, false, true},
+		"the selector matches fewer Pods":     {narrowed, false, true},
 		"the port was changed":                {listeningOn(81), true, false},
 		"the port was renamed":                {func(s *corev1.Service) { s.Spec.Ports[0].Name = "http" }, true, false},
 		"the port has another protocol":       {func(s *corev1.Service) { s.Spec.Ports[0].Protocol = corev1.ProtocolUDP }, true, false},
-		"the port leads elsewhere":            {leadingTo(intstr.FromInt32(81)), true, false},
-		"the port leads to a name":            {leadingTo(intstr.FromString("8080")), true, false},
+		"the target port was changed":         {leadingTo(intstr.FromInt32(81)), true, false},
+		"the target port is a name":           {leadingTo(intstr.FromString("8080")), true, false},
 		"there is a second port":              {withPort(81), true, false},
 		"there is no port":                    {func(s *corev1.Service) { s.Spec.Ports = nil }, true, false},
 		"the API server has added an address": {func(*corev1.Service) {}, true, true},
 		"an annotation was added":             {annotated[*corev1.Service], true, true},
 		"a label was added":                   {func(s *corev1.Service) { s.Labels["team"] = "blue" }, true, true},
-		"nodes listen too":                    {onNodes, true, true},
+		"the type is NodePort":                {onNodes, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tdset := aTDSet(withService(80))
@@ -138,11 +138,11 @@ func TestControls(t *testing.T) {
 		change func(metav1.Object)
 		want   bool
 	}{
-		"the TDSet is its controller":                   {func(metav1.Object) {}, true},
-		"it has no controller":                          {unowned[metav1.Object], false},
-		"a TDSet of the same name was, before it":       {ofAnEarlierTDSet[metav1.Object], false},
-		"the TDSet is an owner, but not its controller": {ownedOnly[metav1.Object], false},
-		"the TDSet is its controller, but it is going":  {terminating[metav1.Object], false},
+		"the TDSet is its controller":                           {func(metav1.Object) {}, true},
+		"it has no controller":                                  {unowned[metav1.Object], false},
+		"an earlier TDSet with the same name is its controller": {ofAnEarlierTDSet[metav1.Object], false},
+		"the TDSet is an owner, but not its controller":         {ownedOnly[metav1.Object], false},
+		"the TDSet is its controller, but it is being deleted":  {terminating[metav1.Object], false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tdset := aTDSet(withService(80))
@@ -156,7 +156,7 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// ours returns our container, where there is no other.
+// ours returns our container, which must be the only one.
 func ours(deployment *appsv1.Deployment) *corev1.Container {
 	return &deployment.Spec.Template.Spec.Containers[0]
 }
@@ -180,7 +180,7 @@ func leadingTo(target intstr.IntOrString) func(*corev1.Service) {
 	return func(service *corev1.Service) { service.Spec.Ports[0].TargetPort = target }
 }
 
-// narrowed has a key more in its selector, so that it finds only some of our Pods, or none.
+// narrowed adds a key to the selector, so that it matches only some of our Pods, or none.
 func narrowed(service *corev1.Service) { service.Spec.Selector["version"] = "v2" }
 
 func withPort(port int32) func(*corev1.Service) {
@@ -189,7 +189,7 @@ func withPort(port int32) func(*corev1.Service) {
 	}
 }
 
-// onNodes is a Service of another type: nodes listen too.
+// onNodes sets the type to NodePort.
 func onNodes(service *corev1.Service) {
 	service.Spec.Type, service.Spec.Ports[0].NodePort = corev1.ServiceTypeNodePort, 30000
 }

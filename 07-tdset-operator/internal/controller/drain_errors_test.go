@@ -1,4 +1,4 @@
-// What is done about a drain that fails: it is tried again, and the TDSet isn't kept forever.
+// Drains that fail: the controller retries them, but not longer than the timeout.
 
 package controller
 
@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// None of them says that a Pod is left, nor that none is.
+// None of these errors shows whether a Pod is left.
 func TestADrainThatFails(t *testing.T) {
 	tdset := aTDSet()
 	for request, given := range map[string][]client.Object{
@@ -32,30 +32,30 @@ func TestADrainThatFails(t *testing.T) {
 				for _, err := range []error{errDiskFull, errConflict} {
 					c.refuseNext(request, err)
 					if result, err := c.sync(); err != nil || result != (ctrl.Result{RequeueAfter: conflictPause}) {
-						t.Errorf("got %+v, %v, want that it is requeued soon", result, err)
+						t.Errorf("got %+v and the error %v, want a short RequeueAfter and no error", result, err)
 					}
 				}
 				if c.tdset().Name == "" || len(c.recorded()) > 0 {
-					t.Error("the TDSet was let go, and nobody knows whether it is drained")
+					t.Error("the finalizer was removed before the drain was confirmed")
 				}
 
 				time.Sleep(c.DrainTimeout)
 				c.refuseNext(request, errDiskFull)
 				_, err := c.sync()
 				if must(t, err); c.tdset().Name != "" {
-					t.Error("time is up, and the TDSet is still there")
+					t.Error("after the timeout, the TDSet still exists")
 				}
 				if got := c.recorded(); len(got) != 1 || !strings.Contains(got[0], "DrainTimeout") {
-					t.Errorf("users were told %q, want that time was up", got)
+					t.Errorf("got the events %q, want DrainTimeout", got)
 				}
 			})
 		})
 	}
 }
 
-// With a queue and timers: what fails all the time keeps no TDSet longer than it may be kept.
+// With a queue and timers, a drain that always fails ends at the timeout.
 func TestADrainThatAlwaysFails(t *testing.T) {
-	for name, err := range map[string]error{"the server fails": errDiskFull, "the server refuses": errNotNow} {
+	for name, err := range map[string]error{"the API server fails": errDiskFull, "the API server refuses": errNotNow} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), withPods(5)))
@@ -66,19 +66,19 @@ func TestADrainThatAlwaysFails(t *testing.T) {
 
 				c.waitUntil(start.Add(c.DrainTimeout - time.Second))
 				if c.tdset().Name == "" {
-					t.Error("before the time is up, the TDSet is gone")
+					t.Error("the TDSet is gone before the timeout")
 				}
 				c.waitUntil(start.Add(c.DrainTimeout + time.Millisecond))
 				if c.tdset().Name != "" {
-					t.Error("time is up, and the TDSet is still there")
+					t.Error("after the timeout, the TDSet still exists")
 				}
 			})
 		})
 	}
 }
 
-// The last write fails too: then it was not drained, as far as anybody knows.
-func TestATDSetThatCannotBeLetGo(t *testing.T) {
+// If the removal of the finalizer fails, there is no event Drained yet.
+func TestTheFinalizerCantBeRemoved(t *testing.T) {
 	c := newCluster(t, aTDSet(beingDeleted))
 	c.refuseNext("patch tdsets", errDiskFull)
 
@@ -88,6 +88,6 @@ func TestATDSetThatCannotBeLetGo(t *testing.T) {
 		t.Errorf("got the error %v", err)
 	}
 	if c.settle(); c.tdset().Name != "" {
-		t.Error("after the next attempt, it is still there")
+		t.Error("after the next attempt, the TDSet still exists")
 	}
 }

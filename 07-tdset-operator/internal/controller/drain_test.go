@@ -1,5 +1,5 @@
-// What is done about a TDSet that is being deleted. The time is a bubble's: the drain goes by the
-// real one, and there it costs nothing.
+// The drain of a TDSet that is being deleted. It ignores the injected clock, so these tests run in
+// a synctest bubble, with simulated time.
 
 package controller
 
@@ -24,71 +24,71 @@ func TestDrain(t *testing.T) {
 	drainedEvent := []string{"Normal Drained No Pod of this TDSet is running"}
 	timeoutEvent := []string{"Warning DrainTimeout Not drained after 1m0s: Pods may still be running"}
 	for name, test := range map[string]struct {
-		tdset      *schedulev1.TDSet // being deleted
-		given      []client.Object
-		after      time.Duration // since it was told to go
-		want       string        // objects
-		wantKept   bool
-		wantWrites []string
-		wantAgain  time.Duration
-		wantEvents []string
+		tdset       *schedulev1.TDSet // being deleted
+		given       []client.Object
+		after       time.Duration // since the deletion
+		want        string        // objects
+		wantKept    bool
+		wantWrites  []string
+		wantRequeue time.Duration
+		wantEvents  []string
 	}{
 		"the Deployment is scaled to zero": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: 10 * time.Second,
-			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantAgain: 50 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantRequeue: 50 * time.Second,
 		},
-		"and once only": {
+		"the Deployment has been scaled to zero already": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(0), withPods(5)), podOf(tdset)}, after: 10 * time.Second,
-			want: "0 × nginx:1.0", wantKept: true, wantAgain: 50 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantRequeue: 50 * time.Second,
 		},
-		"the Deployment controller hasn't seen that": {
+		"the Deployment controller hasn't seen the scaling": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(0), withPods(0), func(d *appsv1.Deployment) { d.Generation++ })},
-			want: "0 × nginx:1.0", wantKept: true, wantAgain: time.Minute,
+			want: "0 × nginx:1.0", wantKept: true, wantRequeue: time.Minute,
 		},
-		"a Pod takes its time to end": {
+		"a Pod is terminating": {
 			tdset: tdset, given: []client.Object{scaledDown, podOf(tdset)}, after: 59 * time.Second,
-			want: "0 × nginx:1.0", wantKept: true, wantAgain: time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantRequeue: time.Second,
 		},
 		"no Pod is left": {
 			tdset: tdset, given: []client.Object{scaledDown}, after: 10 * time.Second,
 			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
-		"the Pods that are left are somebody else's": {
+		"all remaining Pods belong to others": {
 			tdset: tdset, given: []client.Object{scaledDown, podOf(aTDSet(named("db"))), podOf(aTDSet(elsewhere))},
 			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
-		"the Pods that are left have finished, and nobody deletes them": {
+		"all remaining Pods have finished": {
 			tdset: tdset, given: []client.Object{scaledDown, evicted(podOf(tdset))},
 			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
-		"time is up, and a Pod is left": {
+		"the timeout is over, and a Pod is left": {
 			tdset: tdset, given: []client.Object{scaledDown, podOf(tdset)}, after: time.Minute,
 			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: timeoutEvent,
 		},
-		"time was up when the controller came back": {
+		"the timeout was over before a restart": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: time.Hour,
 			want: "0 × nginx:1.0", wantWrites: []string{"apply deployments", "patch tdsets"}, wantEvents: timeoutEvent,
 		},
-		"time is up, and no Pod is left": {
+		"the timeout is over, and no Pod is left": {
 			tdset: tdset, given: []client.Object{scaledDown}, after: time.Hour,
 			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
-		"somebody scales it up meanwhile": {
+		"somebody has scaled it up": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(3), withPods(3))}, after: 10 * time.Second,
-			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantAgain: 50 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantRequeue: 50 * time.Second,
 		},
-		"the Deployment is gone already, and a Pod is left": {
-			tdset: tdset, given: []client.Object{podOf(tdset)}, wantKept: true, wantAgain: time.Minute,
+		"the Deployment is gone, and a Pod is left": {
+			tdset: tdset, given: []client.Object{podOf(tdset)}, wantKept: true, wantRequeue: time.Minute,
 		},
-		"the Deployment is gone already, and so are its Pods": {
+		"the Deployment and its Pods are gone": {
 			tdset: tdset, wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
-		"the Deployment is going too: kubectl delete --cascade=foreground": {
+		"the Deployment is being deleted: kubectl delete --cascade=foreground": {
 			tdset: aTDSet(withFinalizer(metav1.FinalizerDeleteDependents)),
 			given: []client.Object{deploymentOf(tdset, withPods(5), terminating), podOf(tdset)},
-			want:  "5 × nginx:1.0", wantKept: true, wantAgain: time.Minute,
+			want:  "5 × nginx:1.0", wantKept: true, wantRequeue: time.Minute,
 		},
-		"the Deployment is to stay: kubectl delete --cascade=orphan": {
+		"the Deployment stays: kubectl delete --cascade=orphan": {
 			tdset: aTDSet(withFinalizer(metav1.FinalizerOrphanDependents)),
 			given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)},
 			want:  "5 × nginx:1.0", wantKept: true, wantWrites: []string{"patch tdsets"},
@@ -97,7 +97,7 @@ func TestDrain(t *testing.T) {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), unowned), podOf(tdset)},
 			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
 		},
-		"somebody else's Deployment has the name, and time is up": {
+		"somebody else's Deployment has the name, and the timeout is over": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), unowned), podOf(tdset)}, after: time.Hour,
 			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
 		},
@@ -105,13 +105,13 @@ func TestDrain(t *testing.T) {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), ofAnEarlierTDSet)},
 			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
 		},
-		"the Service is the garbage collector's": {
+		"the Service is left to the garbage collector": {
 			tdset: tdset, given: []client.Object{scaledDown, serviceOf(tdset, listeningOn(81))},
 			want: "0 × nginx:1.0, 81 → 8080", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
-		"its schedule makes no sense": {
+		"its schedule is invalid": {
 			tdset: aTDSet(invalid), given: []client.Object{deploymentOf(tdset, withPods(5))},
-			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantAgain: time.Minute,
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantRequeue: time.Minute,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,13 +128,13 @@ func TestDrain(t *testing.T) {
 					t.Errorf("writes (-want +got):\n%s", diff)
 				}
 				if got := c.objects(); got != test.want {
-					t.Errorf("there is %q, want %q", got, test.want)
+					t.Errorf("got the objects %q, want %q", got, test.want)
 				}
 				if got := c.tdset().Name != ""; got != test.wantKept {
-					t.Errorf("the TDSet is kept: %v, want %v", got, test.wantKept)
+					t.Errorf("the TDSet still exists: %v, want %v", got, test.wantKept)
 				}
-				if result.RequeueAfter != test.wantAgain {
-					t.Errorf("it is requeued after %v, want %v", result.RequeueAfter, test.wantAgain)
+				if result.RequeueAfter != test.wantRequeue {
+					t.Errorf("requeued after %v, want %v", result.RequeueAfter, test.wantRequeue)
 				}
 				if diff := cmp.Diff(test.wantEvents, c.recorded()); diff != "" {
 					t.Errorf("events (-want +got):\n%s", diff)
@@ -144,9 +144,9 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A Pod that has come up a moment ago isn't in the cache yet. So the server is asked before the
-// TDSet is let go.
-func TestAStaleCacheDrainsNothing(t *testing.T) {
+// A new Pod may not be in the cache yet. So the controller asks the API server before it removes
+// the finalizer.
+func TestAStaleCacheEndsNoDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), scaledTo(0), withPods(0)))
 		c.informed()
@@ -155,14 +155,14 @@ func TestAStaleCacheDrainsNothing(t *testing.T) {
 		result, err := c.reconcile()
 
 		if must(t, err); c.tdset().Name == "" || result.RequeueAfter != time.Minute {
-			t.Errorf("with a Pod left, the TDSet is %q, and it is requeued after %v", c.tdset().Name, result.RequeueAfter)
+			t.Errorf("with a Pod left, got the TDSet %q, requeued after %v; want it to exist, and to be requeued", c.tdset().Name, result.RequeueAfter)
 		}
 	})
 }
 
-// Its Deployment was ours a moment ago, and the garbage collector has released it since: kubectl
-// delete --cascade=orphan. It stays as it is.
-func TestADeploymentThatWasReleasedMeanwhile(t *testing.T) {
+// The garbage collector has orphaned the Deployment since the controller read it (kubectl delete
+// --cascade=orphan). It stays as it is.
+func TestTheDeploymentIsOrphanedDuringTheDrain(t *testing.T) {
 	c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), withPods(5)))
 	c.informed()
 	c.put(deploymentOf(aTDSet(), withPods(5), unowned))
@@ -171,11 +171,11 @@ func TestADeploymentThatWasReleasedMeanwhile(t *testing.T) {
 
 	must(t, err)
 	if owners := c.deployment().OwnerReferences; c.objects() != "5 × nginx:1.0" || len(owners) > 0 || result.RequeueAfter != conflictPause {
-		t.Errorf("there is %q, of %v; it is requeued after %v", c.objects(), owners, result.RequeueAfter)
+		t.Errorf("got %q with the owners %v, requeued after %v; want an unchanged Deployment without owners, and a requeue", c.objects(), owners, result.RequeueAfter)
 	}
 }
 
-// With a queue and timers: it is kept as long as it may be, and no longer.
+// With a queue and timers, the TDSet exists until the timeout, and no longer.
 func TestADrainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, aTDSet(), podOf(aTDSet()))
@@ -186,21 +186,21 @@ func TestADrainIsBounded(t *testing.T) {
 
 		c.waitUntil(start.Add(time.Minute + c.DrainTimeout - time.Second))
 		if c.tdset().Name == "" || c.objects() != "0 × nginx:1.0" {
-			t.Errorf("before the time is up, the TDSet is %q, and there is %q", c.tdset().Name, c.objects())
+			t.Errorf("before the timeout, got the TDSet %q and %q, want both to exist", c.tdset().Name, c.objects())
 		}
 		c.waitUntil(start.Add(time.Minute + c.DrainTimeout))
 		if c.tdset().Name != "" {
-			t.Error("time is up, and the TDSet is still there")
+			t.Error("after the timeout, the TDSet still exists")
 		}
 	})
 }
 
-// What is being deleted gets no finalizer: the server wouldn't take it. Nor does it get anything
-// else.
+// A TDSet that is being deleted gets no finalizer, because the API server would refuse it. It gets
+// no objects, either.
 func TestADeletedTDSetGetsNothing(t *testing.T) {
 	for name, change := range map[string]func(*schedulev1.TDSet){
-		"that the controller has never seen": func(*schedulev1.TDSet) {},
-		"whose finalizer is off already":     settledBefore,
+		"without our finalizer":           func(*schedulev1.TDSet) {},
+		"after our finalizer was removed": settledBefore,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, aTDSet(withService(80), withFinalizer(theirFinalizer), change, func(tdset *schedulev1.TDSet) {
@@ -210,7 +210,7 @@ func TestADeletedTDSetGetsNothing(t *testing.T) {
 			writes, again := c.settle()
 
 			if len(writes) > 0 || again != 0 || c.objects() != "" || len(c.tdset().Finalizers) != 1 {
-				t.Errorf("there is %q, after %q; it is requeued after %v", c.objects(), writes, again)
+				t.Errorf("got %q after the writes %q, requeued after %v; want none of them", c.objects(), writes, again)
 			}
 		})
 	}

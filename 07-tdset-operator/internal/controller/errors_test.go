@@ -1,5 +1,5 @@
-// What Reconcile does when a request fails. What it has done until then stays done, and the next
-// attempt does the rest.
+// Failing requests in Reconcile. Everything before the failure stays done, and the next attempt
+// does the rest.
 
 package controller
 
@@ -28,22 +28,22 @@ var (
 	errNotFound = apierrors.NewNotFound(tdsetsResource, "web")
 )
 
-// failures are the requests that may fail, each in a cluster in which it is sent, and how the error
-// begins.
+// failures returns the requests that may fail, each with a cluster in which it is sent, and the
+// beginning of the error.
 func failures() map[string]failure {
 	type objects = []client.Object
 	tdset := aTDSet(known, withService(80))
 	deployment, service := deploymentOf(tdset), serviceOf(tdset)
 	return map[string]failure{
-		"the TDSet can't be read":            {objects{tdset}, "get tdsets", "", false},
-		"the finalizer can't be added":       {objects{aTDSet(withService(80))}, "patch tdsets", "add the finalizer: ", false},
-		"the Deployment can't be read":       {objects{tdset}, "get deployments", "get the Deployment: ", true},
-		"the server can't be asked for it":   {objects{tdset}, "live get deployments", "get the Deployment: ", true},
-		"the Deployment can't be made":       {objects{tdset}, "apply deployments", "create the Deployment: ", true},
-		"the Deployment can't be changed":    {objects{tdset, deploymentOf(tdset, scaledTo(1))}, "apply deployments", "update the Deployment: ", true},
-		"the Service can't be read":          {objects{tdset}, "get services", "get the Service: ", true},
-		"the server can't be asked for that": {objects{tdset}, "live get services", "get the Service: ", true},
-		"the Service can't be made":          {objects{tdset}, "apply services", "create the Service: ", true},
+		"the TDSet can't be read":           {objects{tdset}, "get tdsets", "", false},
+		"the finalizer can't be added":      {objects{aTDSet(withService(80))}, "patch tdsets", "add the finalizer: ", false},
+		"the Deployment can't be read":      {objects{tdset}, "get deployments", "get the Deployment: ", true},
+		"the Deployment can't be confirmed": {objects{tdset}, "live get deployments", "get the Deployment: ", true},
+		"the Deployment can't be created":   {objects{tdset}, "apply deployments", "create the Deployment: ", true},
+		"the Deployment can't be changed":   {objects{tdset, deploymentOf(tdset, scaledTo(1))}, "apply deployments", "update the Deployment: ", true},
+		"the Service can't be read":         {objects{tdset}, "get services", "get the Service: ", true},
+		"the Service can't be confirmed":    {objects{tdset}, "live get services", "get the Service: ", true},
+		"the Service can't be created":      {objects{tdset}, "apply services", "create the Service: ", true},
 		"the Service can't be changed": {
 			objects{tdset, deployment, serviceOf(tdset, selecting("other"))}, "apply services", "update the Service: ", true,
 		},
@@ -54,7 +54,7 @@ func failures() map[string]failure {
 			objects{aTDSet(known), deployment, service}, "delete services", "delete the Service: ", true,
 		},
 		"the status can't be written": {objects{tdset, deployment, service}, "apply tdsets/status", "update the status: ", false},
-		"an invalid one's Deployment can't be read": {
+		"an invalid TDSet's Deployment can't be read": {
 			objects{aTDSet(known, invalid), deployment}, "get deployments", "get the Deployment: ", false,
 		},
 	}
@@ -64,16 +64,16 @@ type failure struct {
 	given   []client.Object
 	request string
 	begins  string
-	sync    bool // it is one for the Deployment or the Service: a refusal is in the status
+	sync    bool // it is about the Deployment or the Service, so a refusal is in the status
 }
 
-// The server fails: the error comes back, and the queue tries again. It isn't reported: the
-// next attempt may be a matter of milliseconds.
-func TestAServerThatFails(t *testing.T) {
+// If the API server fails, Reconcile returns the error, and the queue retries. The status doesn't
+// report it, because the retry may come within milliseconds.
+func TestTheAPIServerFails(t *testing.T) {
 	for sentence, test := range failures() {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t, test.given...)
-			before := c.says()
+			before := c.status()
 			c.refuseNext(test.request, errDiskFull)
 
 			_, err := c.sync()
@@ -81,16 +81,16 @@ func TestAServerThatFails(t *testing.T) {
 			if !apierrors.IsInternalError(err) || !strings.HasPrefix(err.Error(), test.begins) {
 				t.Errorf("got the error %v, want one that begins with %q", err, test.begins)
 			}
-			if got, recorded := c.says(), c.recorded(); got != before || len(recorded) > 0 {
-				t.Errorf("nothing was written, and the status says %q; users were told %q", got, recorded)
+			if got, recorded := c.status(), c.recorded(); got != before || len(recorded) > 0 {
+				t.Errorf("got the status %q and the events %q, want neither", got, recorded)
 			}
 			c.mustSettle()
 		})
 	}
 }
 
-// Somebody else wrote first, or what was to be written has been replaced. That is no failure: no
-// error, no backoff that grows.
+// A conflict (somebody else wrote first, or replaced the object) is no failure: there is no error,
+// and no growing backoff.
 func TestAConflict(t *testing.T) {
 	for sentence, test := range failures() {
 		for code, conflict := range map[string]error{"409": errConflict, "422": errReplaced} {
@@ -101,10 +101,10 @@ func TestAConflict(t *testing.T) {
 				result, err := c.sync()
 
 				if want := (ctrl.Result{RequeueAfter: conflictPause}); err != nil || result != want {
-					t.Errorf("got %+v, %v, want %+v and no error", result, err, want)
+					t.Errorf("got %+v and the error %v, want %+v and no error", result, err, want)
 				}
 				if recorded := c.recorded(); len(recorded) > 0 {
-					t.Errorf("nothing was written, and users were told %q", recorded)
+					t.Errorf("got the events %q, want none", recorded)
 				}
 				c.mustSettle()
 			})
@@ -112,8 +112,8 @@ func TestAConflict(t *testing.T) {
 	}
 }
 
-// The server refuses: it will say the same again, until somebody changes something. The status says
-// so, once, and the queue goes on trying, ever more rarely.
+// If the API server refuses a write, somebody has to change something. The status reports it once,
+// and the queue retries with backoff.
 func TestARefusal(t *testing.T) {
 	for sentence, test := range failures() {
 		if !test.sync {
@@ -136,7 +136,7 @@ func TestARefusal(t *testing.T) {
 				}
 				want := "Warning Refused " + test.begins + refusal.Error()
 				if diff := cmp.Diff([]string{want}, c.recorded()); diff != "" {
-					t.Errorf("users were told (-want +got):\n%s", diff)
+					t.Errorf("events (-want +got):\n%s", diff)
 				}
 				c.mustSettle()
 			})
@@ -144,8 +144,8 @@ func TestARefusal(t *testing.T) {
 	}
 }
 
-// Not found is an answer like others: it depends on the question whether it is a failure.
-func TestWhatIsNotFound(t *testing.T) {
+// "Not found" is a failure for some requests only.
+func TestNotFound(t *testing.T) {
 	type objects = []client.Object
 	tdset := aTDSet(known, withService(80))
 	for sentence, test := range map[string]struct {
@@ -153,29 +153,29 @@ func TestWhatIsNotFound(t *testing.T) {
 		request   string
 		wantError bool
 	}{
-		"the TDSet: it has been deleted, and that is all":               {objects{tdset}, "get tdsets", false},
-		"the Deployment in the cache: the server is asked":              {objects{tdset}, "get deployments", false},
-		"the Deployment on the server: it is made":                      {objects{tdset}, "live get deployments", false},
-		"the Service in the cache: the server is asked":                 {objects{tdset}, "get services", false},
-		"the Service on the server: it is made":                         {objects{tdset}, "live get services", false},
-		"the Service that is to go: somebody was quicker":               {objects{aTDSet(known), serviceOf(tdset)}, "delete services", false},
-		"where the Deployment goes: the namespace is gone":              {objects{tdset}, "apply deployments", true},
-		"the TDSet that gets the finalizer: the cache doesn't know yet": {objects{aTDSet()}, "patch tdsets", true},
-		"the TDSet whose status it is":                                  {objects{tdset, deploymentOf(tdset), serviceOf(tdset)}, "apply tdsets/status", true},
+		"the TDSet: it is gone, so there is nothing to do": {objects{tdset}, "get tdsets", false},
+		"the Deployment in the cache: ask the API server":  {objects{tdset}, "get deployments", false},
+		"the Deployment in the API server: create it":      {objects{tdset}, "live get deployments", false},
+		"the Service in the cache: ask the API server":     {objects{tdset}, "get services", false},
+		"the Service in the API server: create it":         {objects{tdset}, "live get services", false},
+		"the Service to delete: somebody else deleted it":  {objects{aTDSet(known), serviceOf(tdset)}, "delete services", false},
+		"the Deployment's namespace":                       {objects{tdset}, "apply deployments", true},
+		"the TDSet that gets the finalizer":                {objects{aTDSet()}, "patch tdsets", true},
+		"the TDSet that gets the status":                   {objects{tdset, deploymentOf(tdset), serviceOf(tdset)}, "apply tdsets/status", true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t, test.given...)
 			c.refuseNext(test.request, errNotFound)
 
 			if _, err := c.sync(); apierrors.IsNotFound(err) != test.wantError || !test.wantError && err != nil {
-				t.Errorf("got the error %v, want one: %v", err, test.wantError)
+				t.Errorf("got the error %v, want an error: %v", err, test.wantError)
 			}
 		})
 	}
 }
 
-// mustSettle fails the test if the next attempts don't end with all that the TDSet wants, and a
-// status that says so.
+// mustSettle fails the test unless the next attempts lead to the desired objects and the right
+// status.
 func (c *cluster) mustSettle() {
 	c.t.Helper()
 	_, _ = c.settle()
@@ -186,6 +186,6 @@ func (c *cluster) mustSettle() {
 	if got, reason := c.objects(), c.degraded(); reason == reasonInvalidSchedule {
 		return
 	} else if got != want || reason != reasonAsExpected {
-		c.t.Errorf("after the next attempts, there is %q, want %q, and Degraded has the reason %q", got, want, reason)
+		c.t.Errorf("after the next attempts, got the objects %q, want %q, and Degraded has the reason %q", got, want, reason)
 	}
 }

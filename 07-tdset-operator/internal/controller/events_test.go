@@ -1,4 +1,4 @@
-// Which events of a TDSet bring it. That they arrive at all is in watch_test.go.
+// Which updates of a TDSet enqueue it. watch_test.go shows that the events arrive.
 
 package controller
 
@@ -17,32 +17,32 @@ func TestNotReworded(t *testing.T) {
 		change func(*schedulev1.TDSet)
 		want   bool
 	}{
-		"nothing has changed: a resync":                         {func(*schedulev1.TDSet) {}, true},
-		"a refusal has another message":                         {newly(saying("no, request 2")), false},
-		"it is no longer refused":                               {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
-		"it is refused for another reason":                      {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
-		"it has another message, and another image is wanted":   {newly(saying("no, request 2"), func(tdset *schedulev1.TDSet) { tdset.Generation++ }), true},
-		"it has another message, and is to go":                  {newly(saying("no, request 2"), beingDeleted), true},
-		"it has another message, and somebody has annotated it": {newly(saying("no, request 2"), annotated[*schedulev1.TDSet]), true},
-		"somebody has taken the finalizer away":                 {newly(func(tdset *schedulev1.TDSet) { tdset.Finalizers = nil }), true},
-		"somebody has changed another part of the status":       {newly(func(tdset *schedulev1.TDSet) { tdset.Status.ActiveWindow = "" }), true},
-		"somebody has taken the status away":                    {newly(func(tdset *schedulev1.TDSet) { tdset.Status = schedulev1.TDSetStatus{} }), true},
+		"nothing has changed: a resync":                                 {func(*schedulev1.TDSet) {}, true},
+		"a refusal has another message":                                 {newly(withRefusal("no, request 2")), false},
+		"it is no longer refused":                                       {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
+		"it is refused for another reason":                              {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
+		"a refusal has another message, and the image has changed":      {newly(withRefusal("no, request 2"), func(tdset *schedulev1.TDSet) { tdset.Generation++ }), true},
+		"a refusal has another message, and the TDSet is being deleted": {newly(withRefusal("no, request 2"), beingDeleted), true},
+		"a refusal has another message, and there is a new annotation":  {newly(withRefusal("no, request 2"), annotated[*schedulev1.TDSet]), true},
+		"somebody has removed the finalizer":                            {newly(func(tdset *schedulev1.TDSet) { tdset.Finalizers = nil }), true},
+		"somebody has changed another part of the status":               {newly(func(tdset *schedulev1.TDSet) { tdset.Status.ActiveWindow = "" }), true},
+		"somebody has removed the status":                               {newly(func(tdset *schedulev1.TDSet) { tdset.Status = schedulev1.TDSetStatus{} }), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			before := aTDSet(settled, saying("no, request 1"))
+			before := aTDSet(settled, withRefusal("no, request 1"))
 			before.ResourceVersion = "1"
 			after := before.DeepCopy()
 			test.change(after)
 
 			if got := ignoreMessages.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
-				t.Errorf("it comes: %v, want %v", got, test.want)
+				t.Errorf("enqueued: %v, want %v", got, test.want)
 			}
 		})
 	}
 }
 
-// saying is a TDSet that is refused, in these words.
-func saying(words string) func(*schedulev1.TDSet) {
+// withRefusal marks the TDSet as refused, with this message.
+func withRefusal(words string) func(*schedulev1.TDSet) {
 	return func(tdset *schedulev1.TDSet) {
 		refused := condition(conditionDegraded, true, reasonRefused, "%s", words)
 		refused.LastTransitionTime = earlier
@@ -50,7 +50,7 @@ func saying(words string) func(*schedulev1.TDSet) {
 	}
 }
 
-// newly is what somebody has written.
+// newly applies changes, with a new resourceVersion.
 func newly(changes ...func(*schedulev1.TDSet)) func(*schedulev1.TDSet) {
 	return func(tdset *schedulev1.TDSet) {
 		tdset.ResourceVersion = "2"

@@ -1,8 +1,8 @@
-// A fake client in place of an API server: controller-runtime's own. What it lacks, and what is
-// done about it, is said in chapter 06: it doesn't look at a UID that a write assumes
-// (write_test.go does, and refused_test.go asks a real server); it validates and defaults nothing,
-// sets no UIDs and counts no generations (keepBooks does); there is no other controller, no garbage
-// collector and no cache, which a second fake client replaces: see informed.
+// The API server of these tests: controller-runtime's fake client, which leaves out a lot. It
+// ignores the UID that a write assumes (write_test.go checks the requests, and refused_test.go asks
+// a real API server). It has no validation and no defaults. It sets no UIDs and no generations, so
+// setServerFields does. There are no other controllers, no garbage collector and no cache, for
+// which there is a second fake client: see informed.
 
 package controller
 
@@ -26,13 +26,13 @@ import (
 
 var tdsetsResource = schema.GroupResource{Group: schedulev1.GroupVersion.Group, Resource: "tdsets"}
 
-// newFake returns a fake client to be, with our types.
+// newFake returns a builder of a fake client with our types.
 func newFake() *fake.ClientBuilder {
 	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&schedulev1.TDSet{})
 }
 
-// funcs answer the controller's client: reads come from the cache, and writes are noted and go to
-// the server, unless the test refuses them.
+// funcs intercept the controller's client. Reads come from the cache. Writes are recorded, and go
+// to the API server unless the test refuses them.
 func (c *cluster) funcs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
@@ -60,7 +60,7 @@ func (c *cluster) funcs() interceptor.Funcs {
 			if err := server.Apply(ctx, desired, options...); err != nil {
 				return err
 			}
-			c.keepBooks(sent)
+			c.setServerFields(sent)
 			return nil
 		},
 		SubResourceApply: func(ctx context.Context, server client.Client, subresource string,
@@ -82,14 +82,14 @@ func (c *cluster) funcs() interceptor.Funcs {
 			must(c.t, err)
 			var sent metav1.PartialObjectMetadata
 			must(c.t, json.Unmarshal(text, &sent))
-			says := "by " + with.FieldManager + assumed(sent)
-			if err := c.asked(request{"patch", resourceOf(c.t, c.server, object), object.GetName(), says}); err != nil {
+			details := "by " + with.FieldManager + assumed(sent)
+			if err := c.asked(request{"patch", resourceOf(c.t, c.server, object), object.GetName(), details}); err != nil {
 				return err
 			}
 			return server.Patch(ctx, object, patch, options...)
 		},
 		Update: func(ctx context.Context, server client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-			// Our controller updates nothing. Others do, in the museum.
+			// Only the museum's operators send updates.
 			if err := c.asked(request{"update", resourceOf(c.t, c.server, object), object.GetName(), ""}); err != nil {
 				return err
 			}
@@ -110,8 +110,8 @@ func (c *cluster) funcs() interceptor.Funcs {
 	}
 }
 
-// liveFuncs answer the reader that doesn't ask the cache.
-func (c *cluster) liveFuncs() interceptor.Funcs {
+// apiReaderFuncs intercept the client that reads from the API server.
+func (c *cluster) apiReaderFuncs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 			if err := c.asked(request{"live get", resourceOf(c.t, c.server, into), key.Name, ""}); err != nil {
@@ -128,9 +128,9 @@ func (c *cluster) liveFuncs() interceptor.Funcs {
 	}
 }
 
-// keepBooks does what a server does to an object that is applied: it has a UID from then on, and a
-// Deployment counts its generations.
-func (c *cluster) keepBooks(applied request) {
+// setServerFields sets the fields that an API server sets in an applied object: a UID, and the
+// generation of a Deployment.
+func (c *cluster) setServerFields(applied request) {
 	if applied.resource == "services" {
 		service := c.service()
 		if service != nil && service.UID == "" {
@@ -152,8 +152,8 @@ func (c *cluster) keepBooks(applied request) {
 	must(c.t, c.server.Patch(c.t.Context(), deployment, client.MergeFrom(before)))
 }
 
-// becomesAvailable does what the Deployment controller does when all Pods are there and well, or
-// gone if none is wanted.
+// becomesAvailable acts as the Deployment controller: all desired Pods are available, and all
+// others are gone.
 func (c *cluster) becomesAvailable(deployment *appsv1.Deployment) {
 	before := deployment.DeepCopy()
 	withPods(replicasOf(deployment))(deployment)

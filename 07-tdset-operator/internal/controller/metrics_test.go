@@ -17,25 +17,25 @@ import (
 func TestTransitionsAndLag(t *testing.T) {
 	tdset := aTDSet()
 	c := newCluster(t, tdset)
-	forget(web) // of other tests
+	forget(web) // metrics of other tests
 	lags, lag := served("tdset_transition_lag_seconds")
 	for _, step := range []struct {
 		what            string
 		do              func()
 		wantTransitions float64
-		wantLag         time.Duration // of a transition, if this step is one
+		wantLag         time.Duration // if this step is a transition
 	}{
-		{"the TDSet is made: its window was active before", func() {}, 0, 0},
+		{"the TDSet is created during its window", func() {}, 0, 0},
 		{"its Deployment becomes available", func() { c.becomesAvailable(c.deployment()) }, 0, 0},
 		{"its window ends", func() { c.clock.now = at(17, 0).Add(250 * time.Millisecond) }, 1, 250 * time.Millisecond},
-		{"all is there", func() { c.becomesAvailable(c.deployment()) }, 1, 0},
-		{"the controller looks again", func() { c.clock.now = at(18, 0) }, 1, 0},
-		{"a user makes another window active: that is no transition of time", func() {
+		{"the rollout is complete", func() { c.becomesAvailable(c.deployment()) }, 1, 0},
+		{"a reconcile during the window", func() { c.clock.now = at(18, 0) }, 1, 0},
+		{"a user makes another window active, which is no transition", func() {
 			c.change(func(spec *schedulev1.TDSetSpec) { spec.SchedulingConfig[0].EndTime = 19 })
 		}, 1, 0},
-		{"the controller comes back after two boundaries have passed", func() { c.clock.now = at(34, 0) }, 2, 15 * time.Hour},
+		{"a reconcile after two transitions", func() { c.clock.now = at(34, 0) }, 2, 15 * time.Hour},
 		{"a Pod is lost", func() { c.put(deploymentOf(tdset, withPods(4))) }, 2, 0},
-		{"a user changes the schedule at the boundary", func() {
+		{"a user changes the schedule at a transition", func() {
 			c.clock.now = at(43, 0)
 			c.change(func(spec *schedulev1.TDSetSpec) { spec.DefaultReplica = 1 })
 		}, 2, 0},
@@ -43,21 +43,21 @@ func TestTransitionsAndLag(t *testing.T) {
 		step.do()
 		c.settle()
 		if got, _ := served("tdset_transitions_total"); got != step.wantTransitions {
-			t.Errorf("%s: %v transitions, want %v", step.what, got, step.wantTransitions)
+			t.Errorf("%s: got %v transitions, want %v", step.what, got, step.wantTransitions)
 		}
 		nowLags, nowLag := served("tdset_transition_lag_seconds")
 		if step.wantLag > 0 {
 			lags, lag = lags+1, lag+step.wantLag.Seconds()
 		}
 		if nowLags != lags || nowLag-lag > 1e-6 || lag-nowLag > 1e-6 {
-			t.Errorf("%s: %v lags, together %v s, want %v and %v s", step.what, nowLags, nowLag, lags, lag)
+			t.Errorf("%s: got %v lags of %v s in total, want %v of %v s", step.what, nowLags, nowLag, lags, lag)
 		}
 	}
 }
 
-// The window is another one, whether its Deployment could be scaled or not. But then there is
-// nothing to say about how punctual that was.
-func TestATransitionThatIsRefusedHasNoLag(t *testing.T) {
+// A transition counts even if the API server refuses to scale the Deployment. But then it has no
+// lag.
+func TestARefusedTransitionHasNoLag(t *testing.T) {
 	c := newCluster(t, aTDSet())
 	forget(web)
 	c.settle()
@@ -68,15 +68,14 @@ func TestATransitionThatIsRefusedHasNoLag(t *testing.T) {
 	_, _ = c.sync()
 
 	if transitions, _ := served("tdset_transitions_total"); transitions != 1 {
-		t.Errorf("%v transitions, want 1", transitions)
+		t.Errorf("got %v transitions, want 1", transitions)
 	}
 	if now, _ := served("tdset_transition_lag_seconds"); now != lags {
-		t.Errorf("%v lags were noted, want none", now-lags)
+		t.Errorf("got %v lags, want none", now-lags)
 	}
 }
 
-// With a queue and timers, the lag is what it takes to wake up: less than a second, also when a day
-// is long.
+// With a queue and timers, the lag is less than a second, even on a day of 25 hours.
 func TestTheLagOfADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forget(web)
@@ -88,7 +87,7 @@ func TestTheLagOfADay(t *testing.T) {
 
 		nowLags, nowLag := served("tdset_transition_lag_seconds")
 		if transitions, _ := served("tdset_transitions_total"); transitions != 3 || nowLags-lags != 3 || nowLag-lag >= 3 {
-			t.Errorf("%v transitions, and %v lags of %v s in all, want 3, of less than a second each", transitions, nowLags-lags, nowLag-lag)
+			t.Errorf("got %v transitions, and %v lags of %v s in total; want 3 of each, with less than a second per lag", transitions, nowLags-lags, nowLag-lag)
 		}
 	})
 }
@@ -102,14 +101,14 @@ func TestReplicasInMetrics(t *testing.T) {
 		do   func()
 		want map[string]float64
 	}{
-		{"the TDSet is made", func() {}, map[string]float64{"desired": 5, "observed": 0}},
-		{"Pods come up", func() { c.put(deploymentOf(tdset, withPods(3))) }, map[string]float64{"desired": 5, "observed": 3}},
-		{"all are there", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 5, "observed": 5}},
+		{"the TDSet is created", func() {}, map[string]float64{"desired": 5, "observed": 0}},
+		{"some Pods are available", func() { c.put(deploymentOf(tdset, withPods(3))) }, map[string]float64{"desired": 5, "observed": 3}},
+		{"all Pods are available", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 5, "observed": 5}},
 		{"the window ends", func() { c.clock.now = at(17, 0) }, map[string]float64{"desired": 3, "observed": 5, "transitions": 1}},
-		{"its schedule makes no sense: nobody knows what it asks for", func() {
+		{"the schedule is invalid", func() {
 			c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "Local" })
 		}, map[string]float64{}},
-		{"it does again", func() {
+		{"the schedule is corrected", func() {
 			c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "UTC" })
 		}, map[string]float64{"desired": 3, "observed": 5}},
 		{"the TDSet is deleted, and drained", func() {
@@ -133,16 +132,15 @@ func TestReplicasInMetrics(t *testing.T) {
 	}
 }
 
-// There are none where there is no Deployment, or none of the TDSet's own, whatever was there
-// before.
-func TestReplicasThatAreNotThere(t *testing.T) {
+// A TDSet without a Deployment of its own has 0 observed replicas, whatever it had before.
+func TestObservedReplicasWithoutADeployment(t *testing.T) {
 	tdset := aTDSet(known)
 	for name, change := range map[string]func(c *cluster){
-		"the Deployment is gone, and can't be made again": func(c *cluster) {
+		"the Deployment is gone, and can't be created again": func(c *cluster) {
 			c.remove(deploymentOf(tdset))
 			c.refuseNext("apply deployments", errNotNow)
 		},
-		"somebody else's has the name": func(c *cluster) { c.put(deploymentOf(tdset, withPods(5), unowned)) },
+		"somebody else's Deployment has the name": func(c *cluster) { c.put(deploymentOf(tdset, withPods(5), unowned)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, tdset, deploymentOf(tdset, withPods(5)))
@@ -152,17 +150,16 @@ func TestReplicasThatAreNotThere(t *testing.T) {
 			_, _ = c.sync()
 
 			if desired, _ := served("tdset_desired_replicas"); desired != 5 {
-				t.Errorf("%v replicas are desired, want 5", desired)
+				t.Errorf("got %v desired replicas, want 5", desired)
 			}
 			if observed, _ := served("tdset_observed_replicas"); observed != 0 {
-				t.Errorf("%v replicas are observed, want 0", observed)
+				t.Errorf("got %v observed replicas, want 0", observed)
 			}
 		})
 	}
 }
 
-// served returns what is served of the TDSet under that name: a number; of a histogram, how many
-// numbers there were, and their sum.
+// served returns the TDSet's value of a metric. For a histogram, it returns the count and the sum.
 func served(name string) (value, sum float64) {
 	metric := find(name)
 	switch {
@@ -176,7 +173,7 @@ func served(name string) (value, sum float64) {
 	return metric.Gauge.GetValue(), 0
 }
 
-// find returns the metric of that name that is about our TDSet, or about all of them.
+// find returns the metric with that name that is about our TDSet, or about all TDSets.
 func find(name string) *dto.Metric {
 	families, err := metrics.Registry.Gather()
 	if err != nil {

@@ -65,8 +65,8 @@ func (r *TDSetReconciler) syncService(ctx context.Context, tdset *schedulev1.TDS
 	return observed, true, nil
 }
 
-// readOrCreate reads the object of tdset's name. If there is none, it creates desired. In a namespace
-// that is being deleted nothing can be created, but then tdset will be deleted too.
+// readOrCreate reads tdset's object, or creates desired. It returns true if there is nothing more to do
+// until an event: that of its write, or the deletion of tdset with its namespace.
 func (r *TDSetReconciler) readOrCreate(ctx context.Context, tdset *schedulev1.TDSet, kind string, observed client.Object, desired runtime.ApplyConfiguration) (wrote bool, err error) {
 	err = r.read(ctx, tdset, observed)
 	switch {

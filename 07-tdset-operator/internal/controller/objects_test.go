@@ -1,5 +1,4 @@
-// What is done about the Service: there is one if the TDSet asks for it, with that port and no
-// other.
+// The Service: it exists if the TDSet asks for one, with that port and no other.
 
 package controller
 
@@ -21,19 +20,19 @@ func TestService(t *testing.T) {
 		tdset      *schedulev1.TDSet
 		given      *corev1.Service
 		want       string // the Service
-		wantTaken  bool   // the status says that somebody else has the name
+		wantTaken  bool   // the status says that the name is taken
 		wantWrites []string
 	}{
-		"one that is asked for is made": {
+		"a new Service is created": {
 			tdset: tdset, want: "80 → 8080", wantWrites: []string{"apply services"},
 		},
-		"one that is there is left as it is": {
+		"an existing Service is unchanged": {
 			tdset: tdset, given: serviceOf(tdset), want: "80 → 8080",
 		},
-		"one that isn't asked for any more is deleted": {
+		"a Service that the TDSet no longer asks for is deleted": {
 			tdset: aTDSet(settled), given: serviceOf(tdset), wantWrites: []string{"delete services"},
 		},
-		"one that was never asked for isn't missed": {
+		"no Service is created without spec.service": {
 			tdset: aTDSet(settled),
 		},
 		"another port": {
@@ -44,37 +43,37 @@ func TestService(t *testing.T) {
 			tdset: aTDSet(settled, withService(80), func(tdset *schedulev1.TDSet) { tdset.Spec.Container.Port = 9090 }), given: serviceOf(tdset),
 			want: "80 → 9090", wantWrites: []string{"apply deployments", "patch services", "apply tdsets/status"},
 		},
-		"a port that was changed by hand is put back": {
+		"a manual change of the port is reverted": {
 			tdset: tdset, given: serviceOf(tdset, listeningOn(81)), want: "80 → 8080", wantWrites: []string{"patch services"},
 		},
-		"a port that was added by hand is removed": {
+		"a manually added port is removed": {
 			tdset: tdset, given: serviceOf(tdset, withPort(9090)), want: "80 → 8080", wantWrites: []string{"patch services"},
 		},
-		"a selector that was changed by hand is put back": {
+		"a manual change of the selector is reverted": {
 			tdset: tdset, given: serviceOf(tdset, elsewhere), want: "80 → 8080", wantWrites: []string{"apply services"},
 		},
-		"a selector that was narrowed by hand is put back": {
+		"a manually narrowed selector is reverted": {
 			tdset: tdset, given: serviceOf(tdset, narrowed), want: "80 → 8080", wantWrites: []string{"apply services"},
 		},
-		"both were changed by hand": {
+		"manual changes of both are reverted": {
 			tdset: tdset, given: serviceOf(tdset, elsewhere, listeningOn(81)),
 			want: "80 → 8080", wantWrites: []string{"patch services", "apply services"},
 		},
-		"one that is being deleted is waited for": {
+		"a Service that is being deleted is unchanged": {
 			tdset: tdset, given: serviceOf(tdset, listeningOn(81), terminating), want: "81 → 8080",
 		},
-		"somebody else's is not touched": {
+		"somebody else's Service is unchanged": {
 			tdset: tdset, given: serviceOf(tdset, unowned, listeningOn(81)),
 			want: "81 → 8080", wantTaken: true, wantWrites: []string{"apply tdsets/status"},
 		},
-		"an earlier TDSet's is not touched": {
+		"an earlier TDSet's Service is unchanged": {
 			tdset: tdset, given: serviceOf(tdset, ofAnEarlierTDSet, elsewhere),
 			want: "80 → 8080", wantTaken: true, wantWrites: []string{"apply tdsets/status"},
 		},
-		"somebody else's is nobody's business where none is asked for": {
+		"somebody else's Service is ignored without spec.service": {
 			tdset: aTDSet(settled), given: serviceOf(tdset, unowned), want: "80 → 8080",
 		},
-		"one that isn't asked for and is going already isn't deleted again": {
+		"a Service that is being deleted isn't deleted again": {
 			tdset: aTDSet(settled), given: serviceOf(tdset, terminating), want: "80 → 8080",
 		},
 	} {
@@ -91,10 +90,10 @@ func TestService(t *testing.T) {
 				want += ", " + test.want
 			}
 			if got := c.objects(); got != want {
-				t.Errorf("there is %q, want %q", got, want)
+				t.Errorf("got the objects %q, want %q", got, want)
 			}
 			if got := c.degraded(); (got == errResourceExists) != test.wantTaken || !test.wantTaken && got != reasonAsExpected {
-				t.Errorf("Degraded has the reason %q", got)
+				t.Errorf("Degraded has the reason %q, want taken: %v", got, test.wantTaken)
 			}
 			if diff := cmp.Diff(test.wantWrites, writes); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
@@ -103,7 +102,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// Deployment and Service fail each by itself. What is true of both comes once both are tried.
+// If the write of one object fails, the controller still writes the other one.
 func TestTheServiceDoesNotWaitForTheDeployment(t *testing.T) {
 	for request, want := range map[string]string{
 		"apply deployments": "80 → 8080",
@@ -116,64 +115,64 @@ func TestTheServiceDoesNotWaitForTheDeployment(t *testing.T) {
 			_, err := c.sync()
 
 			if !apierrors.IsInternalError(err) {
-				t.Errorf("got the error %v, want that the server failed", err)
+				t.Errorf("got the error %v, want an internal error", err)
 			}
 			if got := c.objects(); got != want {
-				t.Errorf("there is %q, want %q", got, want)
+				t.Errorf("got the objects %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// What was made a moment ago isn't in the cache yet. So the server is asked before anything is
-// made.
-func TestAStaleCacheMakesNothingTwice(t *testing.T) {
+// A new object may not be in the cache yet. So the controller asks the API server before it creates
+// one.
+func TestAStaleCacheCreatesNothingTwice(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	deployment, service := deploymentOf(tdset, withPods(5)), serviceOf(tdset)
 	for name, test := range map[string]struct {
-		live       []client.Object // which the cache doesn't have yet
+		stored     []client.Object // in the API server, but not in the cache yet
 		want       string
-		wantSays   string
+		wantStatus string
 		wantWrites []string
 	}{
-		"they are ours, made by our own last writes": {
-			live: []client.Object{deployment, service},
-			want: "5 × nginx:1.0, 80 → 8080", wantSays: allIsWell, wantWrites: []string{"apply tdsets/status"},
+		"ours, created by our last writes": {
+			stored: []client.Object{deployment, service},
+			want:   "5 × nginx:1.0, 80 → 8080", wantStatus: asScheduled, wantWrites: []string{"apply tdsets/status"},
 		},
-		"they are ours, and somebody has changed them already": {
-			live: []client.Object{deploymentOf(tdset, scaledTo(1)), serviceOf(tdset, listeningOn(81))},
-			want: "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"apply deployments", "patch services"},
+		"ours, and somebody has changed both": {
+			stored: []client.Object{deploymentOf(tdset, scaledTo(1)), serviceOf(tdset, listeningOn(81))},
+			want:   "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"apply deployments", "patch services"},
 		},
-		"they are ours, and somebody has changed the Service's port already: the status waits for both": {
-			live: []client.Object{deployment, serviceOf(tdset, listeningOn(81))},
-			want: "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"patch services"},
+		"ours, and somebody has changed the Service's port": {
+			stored: []client.Object{deployment, serviceOf(tdset, listeningOn(81))},
+			want:   "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"patch services"},
 		},
-		"they are ours, and somebody has changed the Service's selector already": {
-			live: []client.Object{deployment, serviceOf(tdset, selecting("other"))},
-			want: "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"apply services"},
+		"ours, and somebody has changed the Service's selector": {
+			stored: []client.Object{deployment, serviceOf(tdset, selecting("other"))},
+			want:   "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"apply services"},
 		},
-		"they are somebody else's": {
-			live: []client.Object{deploymentOf(tdset, scaledTo(1), unowned), serviceOf(tdset, listeningOn(81), unowned)},
-			want: "1 × nginx:1.0, 81 → 8080", wantSays: nameIsGone, wantWrites: []string{"apply tdsets/status"},
+		"somebody else's": {
+			stored: []client.Object{deploymentOf(tdset, scaledTo(1), unowned), serviceOf(tdset, listeningOn(81), unowned)},
+			want:   "1 × nginx:1.0, 81 → 8080", wantStatus: nameTaken, wantWrites: []string{"apply tdsets/status"},
 		},
-		"they are somebody else's, and as we would make them": {
-			live: []client.Object{deploymentOf(tdset, unowned), serviceOf(tdset, unowned)},
-			want: "5 × nginx:1.0, 80 → 8080", wantSays: nameIsGone, wantWrites: []string{"apply tdsets/status"},
+		"somebody else's, with the same content": {
+			stored: []client.Object{deploymentOf(tdset, unowned), serviceOf(tdset, unowned)},
+			want:   "5 × nginx:1.0, 80 → 8080", wantStatus: nameTaken, wantWrites: []string{"apply tdsets/status"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, tdset)
 			c.informed()
-			c.put(test.live...)
+			c.put(test.stored...)
 
 			_, err := c.reconcile()
 
 			must(t, err)
 			if got := c.objects(); got != test.want {
-				t.Errorf("there is %q, want %q", got, test.want)
+				t.Errorf("got the objects %q, want %q", got, test.want)
 			}
-			if got := c.says(); got != test.wantSays {
-				t.Errorf("the status says %q, want %q", got, test.wantSays)
+			if got := c.status(); got != test.wantStatus {
+				t.Errorf("the status is %q, want %q", got, test.wantStatus)
 			}
 			if diff := cmp.Diff(test.wantWrites, c.written()); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
@@ -182,9 +181,9 @@ func TestAStaleCacheMakesNothingTwice(t *testing.T) {
 	}
 }
 
-// Somebody takes the names after the server answered that they are free. Then the apply, which is
-// without force, is a conflict: nothing is stolen, and the next attempt finds them taken.
-func TestNamesTakenMeanwhileAreNotStolen(t *testing.T) {
+// Somebody takes the names after the API server has answered that they are free. Then the apply,
+// which is without force, gets a conflict, and the next attempt finds the names taken.
+func TestNamesThatAreTakenBeforeTheApply(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	theirs := []client.Object{
 		deploymentOf(tdset, unowned, scaledTo(1)),
@@ -197,13 +196,13 @@ func TestNamesTakenMeanwhileAreNotStolen(t *testing.T) {
 
 	must(t, err)
 	if result.RequeueAfter != conflictPause {
-		t.Errorf("after a conflict, it is requeued after %v, want %v", result.RequeueAfter, conflictPause)
+		t.Errorf("after a conflict, requeued after %v, want %v", result.RequeueAfter, conflictPause)
 	}
 	c.written()
-	if writes, _ := c.settle(); c.says() != nameIsGone || len(writes) != 1 {
-		t.Errorf("the next attempt writes %q, and the status says %q", writes, c.says())
+	if writes, _ := c.settle(); c.status() != nameTaken || len(writes) != 1 {
+		t.Errorf("the next attempt wrote %q, and the status is %q; want only the status, with the taken names", writes, c.status())
 	}
 	if diff := cmp.Diff(theirs, []client.Object{c.deployment(), c.service()}, bookkeeping, counters); diff != "" {
-		t.Errorf("theirs (-before +after):\n%s", diff)
+		t.Errorf("their objects (-before +after):\n%s", diff)
 	}
 }

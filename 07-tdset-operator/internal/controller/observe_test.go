@@ -1,4 +1,4 @@
-// What a test sees of its cluster.
+// Helpers that read a test's cluster.
 
 package controller
 
@@ -13,7 +13,7 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-// tdset returns the TDSet: an empty one if there is none.
+// tdset returns the TDSet, or an empty one.
 func (c *cluster) tdset() *schedulev1.TDSet {
 	var found schedulev1.TDSet
 	if err := c.server.Get(c.t.Context(), web, &found); err != nil {
@@ -22,7 +22,7 @@ func (c *cluster) tdset() *schedulev1.TDSet {
 	return &found
 }
 
-// deployment returns the Deployment of its name: nil if there is none.
+// deployment returns the Deployment with the TDSet's name, or nil.
 func (c *cluster) deployment() *appsv1.Deployment {
 	var found appsv1.Deployment
 	if err := c.server.Get(c.t.Context(), web, &found); err != nil {
@@ -31,7 +31,7 @@ func (c *cluster) deployment() *appsv1.Deployment {
 	return &found
 }
 
-// service returns the Service of its name: nil if there is none.
+// service returns the Service with the TDSet's name, or nil.
 func (c *cluster) service() *corev1.Service {
 	var found corev1.Service
 	if err := c.server.Get(c.t.Context(), web, &found); err != nil {
@@ -40,7 +40,7 @@ func (c *cluster) service() *corev1.Service {
 	return &found
 }
 
-// objects says what there is under the TDSet's name, in the manner of "5 × nginx:1.0, 80 → 8080".
+// objects describes the objects with the TDSet's name, such as "5 × nginx:1.0, 80 → 8080".
 func (c *cluster) objects() string {
 	var found []string
 	if d := c.deployment(); d != nil {
@@ -54,9 +54,9 @@ func (c *cluster) objects() string {
 	return strings.Join(found, ", ")
 }
 
-// says returns the active window in the TDSet's status, and the reasons of its conditions: "9-17:
+// status returns the active window in the TDSet's status, and the reasons of its conditions: "9-17:
 // ReplicasAvailable, RolledOut, AsExpected". It is empty if there are no conditions.
-func (c *cluster) says() string {
+func (c *cluster) status() string {
 	status := c.tdset().Status
 	var reasons []string
 	for _, name := range []string{conditionAvailable, conditionProgressing, conditionDegraded} {
@@ -72,11 +72,11 @@ func (c *cluster) says() string {
 
 // degraded returns the reason of the TDSet's condition Degraded.
 func (c *cluster) degraded() string {
-	says := strings.Split(c.says(), ", ")
-	return says[len(says)-1]
+	reasons := strings.Split(c.status(), ", ")
+	return reasons[len(reasons)-1]
 }
 
-// recorded returns the events that the controller has recorded since it was last asked for them.
+// recorded returns the events that the controller has recorded since the last call.
 func (c *cluster) recorded() []string {
 	var events []string
 	for len(c.events) > 0 {

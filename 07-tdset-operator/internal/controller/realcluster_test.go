@@ -1,5 +1,5 @@
-// A real API server for tests, as cluster_test.go is a fake one: a namespace of the test's own, and
-// a controller on it.
+// A real API server for tests (cluster_test.go has a fake one), with a new namespace for each test,
+// and a controller.
 
 package controller
 
@@ -42,19 +42,19 @@ spec:
   defaultReplica: 2
 `
 
-// realCluster is a reconciler that acts on a namespace of a real server, and reads from it too. No
-// manager is running yet.
+// realCluster is a reconciler for one namespace of a real API server. Before start, it has no cache
+// and no manager.
 type realCluster struct {
 	*TDSetReconciler
-	users     client.WithWatch // who write TDSets, and change what isn't theirs
-	config    *rest.Config     // of the manager to be
+	users     client.WithWatch // for users and other controllers
+	config    *rest.Config     // for the manager
 	clock     *movableClock
 	namespace string
 	sentinels int
 	t         *testing.T
 }
 
-// newBareCluster returns one on envtest: there is an API server, and that is all. It is noon.
+// newBareCluster returns a cluster on envtest, which is just an API server, at noon.
 func newBareCluster(t *testing.T) *realCluster {
 	t.Helper()
 	config, api, namespace := newAPIServer(t)
@@ -72,7 +72,7 @@ func newBareCluster(t *testing.T) *realCluster {
 	}
 }
 
-// movableClock goes as the computer's does, from where a test has set it.
+// movableClock runs like the computer's clock, from a time that a test has set.
 type movableClock struct{ ahead atomic.Int64 }
 
 func (c *movableClock) set(instant time.Time) { c.ahead.Store(int64(instant.Sub(time.Now().Round(0)))) }
@@ -83,9 +83,9 @@ func (c *movableClock) Now() time.Time {
 
 func (c *movableClock) Since(instant time.Time) time.Duration { return c.Now().Sub(instant) }
 
-// soonItIs sets the clock to a moment before an instant, and lets the controller look at it. What
-// happens at that instant, its timer does.
-func (c *realCluster) soonItIs(instant time.Time) {
+// setClockJustBefore sets the clock to a moment before an instant, and causes a reconcile. The
+// instant itself is then up to the controller's timer.
+func (c *realCluster) setClockJustBefore(instant time.Time) {
 	c.t.Helper()
 	c.clock.set(instant.Add(-50 * time.Millisecond))
 	c.patch(&schedulev1.TDSet{}, "web", `{"metadata":{"annotations":{"look":"`+instant.String()+`"}}}`)
@@ -103,7 +103,7 @@ func (c *realCluster) start(workers int) {
 	runManager(c.t, mgr)
 }
 
-// newManager returns a manager without a controller yet. What cmd sets besides is tested there.
+// newManager returns a manager without a controller. Its other options are tested in cmd.
 func (c *realCluster) newManager(workers int, changes ...func(*cache.Options)) ctrl.Manager {
 	c.t.Helper()
 	options := cache.Options{
@@ -118,7 +118,7 @@ func (c *realCluster) newManager(workers int, changes ...func(*cache.Options)) c
 		Scheme:     scheme.Scheme,
 		Cache:      options,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)}, // each test has a manager
+		Controller: config.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)}, // the tests' controllers have the same name
 	})
 	must(c.t, err)
 	return mgr
@@ -135,7 +135,7 @@ func runManager(t *testing.T, mgr ctrl.Manager) {
 	})
 }
 
-// create makes a TDSet that is written in YAML.
+// createTDSet creates a TDSet from YAML.
 func (c *realCluster) createTDSet(text string) *schedulev1.TDSet {
 	c.t.Helper()
 	var tdset schedulev1.TDSet
@@ -158,7 +158,7 @@ func (c *realCluster) patch(object client.Object, name, patch string) {
 	must(c.t, c.users.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
 }
 
-// makeByHand makes an object in the test's namespace, no matter who controls it.
+// makeByHand creates an object in the test's namespace, without a controller.
 func (c *realCluster) makeByHand(object client.Object) {
 	c.t.Helper()
 	object.SetUID("")
@@ -167,8 +167,8 @@ func (c *realCluster) makeByHand(object client.Object) {
 	must(c.t, c.users.Create(c.t.Context(), object, somebody))
 }
 
-// becomesAvailable does what the Deployment controller does when all Pods are there and well. On
-// envtest there is none.
+// becomesAvailable acts as the Deployment controller, which envtest doesn't have: all Pods are
+// available.
 func (c *realCluster) becomesAvailable() {
 	c.t.Helper()
 	deployment := c.deployment(c.t.Context())
@@ -176,7 +176,7 @@ func (c *realCluster) becomesAvailable() {
 	must(c.t, c.users.Status().Update(c.t.Context(), deployment))
 }
 
-// tdset returns the TDSet: an empty one if there is none.
+// tdset returns the TDSet, or an empty one.
 func (c *realCluster) tdset(ctx context.Context) *schedulev1.TDSet {
 	return found(ctx, c, &schedulev1.TDSet{})
 }
@@ -189,7 +189,7 @@ func (c *realCluster) service(ctx context.Context) *corev1.Service {
 	return found(ctx, c, &corev1.Service{})
 }
 
-// found reads what there is under the TDSet's name, into an empty object.
+// found reads the object with the TDSet's name into an empty object.
 func found[T client.Object](ctx context.Context, c *realCluster, into T) T {
 	c.t.Helper()
 	if err := c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: "web"}, into); !apierrors.IsNotFound(err) {
@@ -198,16 +198,16 @@ func found[T client.Object](ctx context.Context, c *realCluster, into T) T {
 	return into
 }
 
-// says reports whether the TDSet's status says so of its latest spec: "17-19: RollingOut,
-// AsExpected" are the window, and the reasons of the conditions Progressing and Degraded.
-func (c *realCluster) says(what string) func(context.Context) bool {
+// status reports whether the TDSet has this status for its latest spec, such as
+// "17-19: RollingOut, AsExpected": the window, and the reasons of Progressing and Degraded.
+func (c *realCluster) status(what string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		tdset := c.tdset(ctx)
-		return saidBy(tdset) == what && tdset.Status.ObservedGeneration == tdset.Generation
+		return statusOf(tdset) == what && tdset.Status.ObservedGeneration == tdset.Generation
 	}
 }
 
-func saidBy(tdset *schedulev1.TDSet) string {
+func statusOf(tdset *schedulev1.TDSet) string {
 	progressing := meta.FindStatusCondition(tdset.Status.Conditions, conditionProgressing)
 	degraded := meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
 	if progressing == nil || degraded == nil {

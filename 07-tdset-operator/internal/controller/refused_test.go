@@ -1,5 +1,5 @@
-// What a real server says to what the controller sends, where the fake client lets it through: see
-// write_test.go. The reconciler has no cache here: each test calls what it is about.
+// A real API server's answers to the controller's writes, which the fake client doesn't check: see
+// write_test.go. The reconciler has no cache here, and each test calls one function of it.
 
 package controller
 
@@ -38,7 +38,7 @@ func TestStaleWritesAreRefused(t *testing.T) {
 		err     error
 		refused func(error) bool
 	}{
-		// The server says that a UID can't be changed.
+		// The API server answers that a UID can't be changed.
 		"an apply to a Deployment of another UID":  {c.update(ctx, desiredDeployment(tdset, 5).WithUID(anotherDeployment.UID)), isReplaced},
 		"an apply to a Service of another UID":     {c.update(ctx, desiredService(tdset).WithUID(anotherService.UID)), isReplaced},
 		"ports for a Service of another UID":       {c.replacePorts(ctx, anotherService, desiredService(tdset)), isReplaced},
@@ -49,27 +49,27 @@ func TestStaleWritesAreRefused(t *testing.T) {
 		"a finalizer for a TDSet that has changed": {c.patchFinalizers(ctx, tdset.DeepCopy(), controllerutil.AddFinalizer), apierrors.IsConflict},
 	} {
 		if !test.refused(test.err) {
-			t.Errorf("%s: got the error %v, want that it is refused", name, test.err)
+			t.Errorf("%s: got the error %v, want a refusal", name, test.err)
 		}
 	}
 	if service := c.service(t.Context()); service.Annotations["team"] != "blue" {
-		t.Errorf("somebody's annotation is lost: %v", service.Annotations)
+		t.Errorf("somebody else's annotation is lost, got %v", service.Annotations)
 	}
 
-	// What is gone isn't made again by an update.
+	// An update doesn't create an object that is gone.
 	must(t, c.users.Delete(t.Context(), deployment))
 	must(t, c.deleteService(t.Context(), service))
-	must(t, c.deleteService(t.Context(), service)) // it is gone, as it should be
+	must(t, c.deleteService(t.Context(), service)) // nothing left to do
 	for name, err := range map[string]error{
 		"Deployment": c.update(t.Context(), desiredDeployment(tdset, 5).WithUID(deployment.UID)),
 		"Service":    c.update(t.Context(), desiredService(tdset).WithUID(service.UID)),
 	} {
 		if !apierrors.IsConflict(err) {
-			t.Errorf("an apply to a %s that is gone: got the error %v, want a conflict", name, err)
+			t.Errorf("an apply to a deleted %s: got the error %v, want a conflict", name, err)
 		}
 	}
 	if left := c.deployment(t.Context()).Name + c.service(t.Context()).Name; left != "" {
-		t.Error("something was made")
+		t.Error("an object was created, want none")
 	}
 }
 
@@ -77,8 +77,8 @@ func isReplaced(err error) bool {
 	return apierrors.IsInvalid(err) && isConflict(err) && !isRefusal(err)
 }
 
-// An apply answers with the object, whose resourceVersion is the same if nothing has changed: so it
-// is known whether an event will come.
+// The answer to an apply has the object's resourceVersion, which is the same if nothing has
+// changed. So the controller knows whether there will be an event.
 func TestAnApplyAnswersWithTheObject(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
@@ -90,16 +90,16 @@ func TestAnApplyAnswersWithTheObject(t *testing.T) {
 		if same := *desired.ResourceVersion == before.ResourceVersion; same != wantSame {
 			t.Errorf("with %d replicas, the resourceVersion is the same: %v, want %v", replicas, same, wantSame)
 		}
-		if !wantSame { // as before, for the other case
+		if !wantSame { // reset it for the other case
 			must(t, c.update(t.Context(), desiredDeployment(tdset, 5).WithUID(before.UID)))
 			before = c.deployment(t.Context())
 		}
 	}
 }
 
-// Somebody takes the port, by an apply of their own. Then it is theirs: no apply of ours changes
-// it, with force or without. So the ports are replaced.
-func TestAPortThatSomebodyHasChanged(t *testing.T) {
+// Somebody changes the Service's port with an apply. Then it is theirs, and no apply of ours
+// changes it, not even with force. So the controller replaces the ports.
+func TestSomebodyElsesPort(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
 	tdset.Spec.Service = aTDSet(withService(80)).Spec.Service
@@ -109,32 +109,32 @@ func TestAPortThatSomebodyHasChanged(t *testing.T) {
 	err := c.update(t.Context(), desiredService(tdset).WithUID(c.service(t.Context()).UID))
 
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.ports[1].name") {
-		t.Errorf("an apply: got the error %v, want that there can't be two ports of one name", err)
+		t.Errorf("an apply: got the error %v, want a refusal of a second port with the same name", err)
 	}
 
 	must(t, c.replacePorts(t.Context(), c.service(t.Context()), desiredService(tdset)))
 
 	service := c.service(t.Context())
 	if !portsUpToDate(service, desiredService(tdset)) {
-		t.Errorf("ports that were replaced: %+v", service.Spec.Ports)
+		t.Errorf("got the ports %+v, want only ours", service.Spec.Ports)
 	}
 	owners := ownersOf(service, "f:spec", "f:ports", `k:{"port":80,"protocol":"TCP"}`)
 	if diff := cmp.Diff([]string{string(fieldOwner)}, owners); diff != "" {
 		t.Errorf("owners of the port (-want +got):\n%s", diff)
 	}
 
-	// From then on it is ours: another one that is asked for takes its place.
+	// From then on it is ours, so an apply can change it.
 	tdset.Spec.Service.Port = 81
 	must(t, c.replacePorts(t.Context(), service, desiredService(tdset)))
 	must(t, c.update(t.Context(), desiredService(tdset).WithUID(c.service(t.Context()).UID)))
 	if service := c.service(t.Context()); !portsUpToDate(service, desiredService(tdset)) {
-		t.Errorf("ports, after the next change: %+v", service.Spec.Ports)
+		t.Errorf("after the next change, got the ports %+v, want the new one", service.Spec.Ports)
 	}
 }
 
-// What is ours and no longer asked for goes with an apply: the container's port is one of a list,
-// and theirs stays.
-func TestAPortOfTheContainer(t *testing.T) {
+// An apply removes a list entry of ours that it no longer contains, and keeps the entries of
+// others, as with the container's ports.
+func TestTheContainersPorts(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
 	must(t, c.create(t.Context(), desiredDeployment(tdset, 5)))
@@ -154,8 +154,8 @@ func TestAPortOfTheContainer(t *testing.T) {
 	}
 }
 
-// The list of conditions is a map by type, so each entry has an owner of its own. And a field that
-// is no longer sent is removed.
+// The list of conditions is a map by type, so each entry has its own owner. A field that an apply
+// no longer contains is removed.
 func TestTheStatusHasOwners(t *testing.T) {
 	c := newBareCluster(t)
 	tdset := c.createTDSet(example)
@@ -174,18 +174,18 @@ func TestTheStatusHasOwners(t *testing.T) {
 		}
 	}
 	if owners := ownersOf(tdset, "f:spec"); slices.Contains(owners, string(fieldOwner)) {
-		t.Errorf("the spec is owned by %q, and the controller has only written a status", owners)
+		t.Errorf("the spec is owned by %q, but the controller has only written a status", owners)
 	}
 
 	must(t, c.updateStatus(t.Context(), tdset, desiredStatus(tdset, observation{invalid: errDiskFull}, metav1.Now())))
 	got := c.tdset(t.Context()).Status
 	if got.ActiveWindow != "" || got.DesiredReplicas != nil || got.NextTransitionTime != nil || len(got.Conditions) != 5 {
-		t.Errorf("fields that are no longer sent are still there: %+v", got)
+		t.Errorf("the status still has fields that were not sent: %+v", got)
 	}
 }
 
-// ownersOf returns the field managers who own a field of object. Its path is written as
-// managedFields has it: "f:spec", "f:replicas".
+// ownersOf returns the field managers that own a field of object. The path is as in managedFields:
+// "f:spec", "f:replicas".
 func ownersOf(object metav1.Object, path ...string) (owners []string) {
 	for _, entry := range object.GetManagedFields() {
 		var owned map[string]any

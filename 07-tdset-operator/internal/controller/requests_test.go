@@ -1,4 +1,4 @@
-// The requests that the controller sends, as tests note and refuse them.
+// The controller's requests, which tests record and refuse.
 
 package controller
 
@@ -15,15 +15,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// request is what the controller has asked the server for.
+// request is a request that the controller has sent.
 type request struct {
 	verb, resource, name string
-	says                 string // in whose name it comes and what it assumes
+	details              string // the field manager, and the assumed UID and resourceVersion
 }
 
 func (r request) String() string { return r.verb + " " + r.resource }
 
-// asked notes a request, and returns the error that it is answered with, if the test wants one.
+// asked records a request, and returns the error that the test has set for it, if any.
 func (c *cluster) asked(what request) error {
 	c.lock.Lock()
 	c.requests = append(c.requests, what)
@@ -31,15 +31,16 @@ func (c *cluster) asked(what request) error {
 	return c.refused(what.String())
 }
 
-// refuseNext has the next such request answered with err: "apply deployments", "patch tdsets",
-// "apply tdsets/status", "live get services"; and of the cache "get tdsets", "list pods".
+// refuseNext makes the next such request fail with err: "apply deployments", "patch tdsets" or
+// "apply tdsets/status". Reads from the cache are "get tdsets" and "list pods", and reads from the
+// API server have the prefix "live".
 func (c *cluster) refuseNext(request string, err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.refusals[request] = err
 }
 
-// refuseAll has all of them answered with err, from now on.
+// refuseAll makes all such requests fail with err, from now on.
 func (c *cluster) refuseAll(request string, err error) {
 	c.refuseNext(request, err)
 	c.refuseNext("all: "+request, err)
@@ -68,31 +69,31 @@ func (c *cluster) written() (writes []string) {
 	return writes
 }
 
-// applyRequest says what an apply says, beside the fields that it wants.
+// applyRequest describes an apply, without its fields.
 func applyRequest(t *testing.T, subresource string, desired runtime.ApplyConfiguration, options client.ApplyOptions) request {
 	text, err := json.Marshal(desired)
 	must(t, err)
 	var object metav1.PartialObjectMetadata
 	must(t, json.Unmarshal(text, &object))
-	says := "by " + options.FieldManager
+	details := "by " + options.FieldManager
 	if ptr.Deref(options.Force, false) {
-		says += ", forced"
+		details += ", forced"
 	}
-	return request{"apply", strings.ToLower(object.Kind) + "s" + subresource, object.Name, says + assumed(object)}
+	return request{"apply", strings.ToLower(object.Kind) + "s" + subresource, object.Name, details + assumed(object)}
 }
 
-// assumed says which object, and which version of it, a write is meant for.
-func assumed(object metav1.PartialObjectMetadata) (says string) {
+// assumed describes the UID and the resourceVersion that a write assumes.
+func assumed(object metav1.PartialObjectMetadata) (details string) {
 	if object.UID != "" {
-		says += fmt.Sprintf(", if it is %q", object.UID)
+		details += fmt.Sprintf(", if it is %q", object.UID)
 	}
 	if object.ResourceVersion != "" {
-		says += ", at " + object.ResourceVersion
+		details += ", at " + object.ResourceVersion
 	}
-	return says
+	return details
 }
 
-// resourceOf returns the resource that an object, or a list of them, is of.
+// resourceOf returns the resource of an object or a list.
 func resourceOf(t *testing.T, types client.Client, object runtime.Object) string {
 	kind, err := types.GroupVersionKindFor(object)
 	must(t, err)

@@ -1,5 +1,5 @@
-// What a TDSet's status says: the window, the number, the next transition. Its conditions are in
-// conditions_test.go.
+// The status of a TDSet: the window, the replicas, and the next transition. conditions_test.go has
+// the conditions.
 
 package controller
 
@@ -25,21 +25,21 @@ func TestDesiredStatus(t *testing.T) {
 	for name, test := range map[string]struct {
 		tdset   *schedulev1.TDSet
 		instant time.Time
-		want    schedulev1.TDSetStatus // but for the conditions
+		want    schedulev1.TDSetStatus // without the conditions
 	}{
 		"in a window": {
 			aTDSet(), noon,
 			schedulev1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(5)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
 		},
-		"in none": {
+		"in no window": {
 			aTDSet(), at(3, 0),
 			schedulev1.TDSetStatus{ActiveWindow: "default", DesiredReplicas: new(int32(2)), NextTransitionTime: &metav1.Time{Time: at(9, 0)}},
 		},
-		"in a window of no replicas": {
+		"in a window with 0 replicas": {
 			aTDSet(with(schedulev1.Scheduling{StartTime: 9, EndTime: 17})), noon,
 			schedulev1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(0)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
 		},
-		"in one that is always active": {
+		"in a window that is always active": {
 			aTDSet(with(schedulev1.Scheduling{EndTime: 24, Replica: 4})), noon,
 			schedulev1.TDSetStatus{ActiveWindow: "0-24", DesiredReplicas: new(int32(4))},
 		},
@@ -51,7 +51,7 @@ func TestDesiredStatus(t *testing.T) {
 
 			for _, condition := range got.Conditions {
 				if since := condition.LastTransitionTime; condition.ObservedGeneration != 7 || !since.Equal(&now) {
-					t.Errorf("the condition %s is of generation %d, since %v", condition.Type, condition.ObservedGeneration, since)
+					t.Errorf("the condition %s has the generation %d and the time %v", condition.Type, condition.ObservedGeneration, since)
 				}
 			}
 			got.Conditions = nil
@@ -62,8 +62,8 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// Where the schedule makes no sense, nobody can tell what it asks for. What it said before is no
-// longer so.
+// An invalid schedule has no window and no replicas, and the earlier ones are removed from the
+// status.
 func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 	tdset := aTDSet(settled, invalid)
 	_, err := stateAt(tdset, noon)
@@ -71,7 +71,7 @@ func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 	got := desiredStatus(tdset, observation{invalid: err, deployment: deploymentOf(tdset, withPods(5))}, now)
 
 	if got.ActiveWindow != "" || got.DesiredReplicas != nil || got.NextTransitionTime != nil {
-		t.Errorf("the status tells what nobody can tell: %+v", got)
+		t.Errorf("the status has values of an invalid schedule: %+v", got)
 	}
 	want := []string{
 		allAvailable, notChanged("InvalidSchedule"),
@@ -90,19 +90,19 @@ func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 	for name, test := range map[string]struct {
 		change    func(*schedulev1.TDSet)
 		available int32
-		want      map[string]metav1.Time // since when
-		wantSame  bool                   // there is nothing to write
+		want      map[string]metav1.Time // the transition times
+		wantSame  bool                   // the status is unchanged
 	}{
 		"nothing has changed": {
 			available: 5,
 			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier},
 			wantSame:  true,
 		},
-		"a Pod is lost: what has changed is so from now on": {
+		"a Pod is lost: changed conditions have the current time": {
 			available: 4,
 			want:      map[string]metav1.Time{"Ready": now, "Available": now, "Progressing": now, "Degraded": earlier},
 		},
-		"the message has changed, and not what it is about": {
+		"only a message has changed": {
 			change:    func(tdset *schedulev1.TDSet) { tdset.Status.Conditions[0].Message = "all were there" },
 			available: 5,
 			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier},
@@ -128,20 +128,21 @@ func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 				since[condition.Type] = condition.LastTransitionTime
 			}
 			if diff := cmp.Diff(test.want, since); diff != "" {
-				t.Errorf("since when the conditions are so (-want +got):\n%s", diff)
+				t.Errorf("transition times (-want +got):\n%s", diff)
 			}
 			if same := equality.Semantic.DeepEqual(got, before.Status); same != test.wantSame {
-				t.Errorf("there is nothing to write: %v, want %v", same, test.wantSame)
+				t.Errorf("the status is unchanged: %v, want %v", same, test.wantSame)
 			}
 			if diff := cmp.Diff(before, tdset); diff != "" {
-				t.Errorf("the TDSet that was passed in was changed (-before +after):\n%s", diff)
+				t.Errorf("the function changed its argument (-before +after):\n%s", diff)
 			}
 		})
 	}
 }
 
-// How many Pods there are just now is in the metrics. In a status, each of them would be a write.
-func TestTheStatusStaysAsItIsWhilePodsComeAndGo(t *testing.T) {
+// The current number of Pods is in the metrics. In the status, each change of it would cause a
+// write.
+func TestTheStatusIgnoresTheNumberOfPods(t *testing.T) {
 	tdset := aTDSet(known)
 	tdset.Status = desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(0))), earlier)
 	for pods := range int32(5) {
@@ -152,7 +153,7 @@ func TestTheStatusStaysAsItIsWhilePodsComeAndGo(t *testing.T) {
 	}
 }
 
-// inWords returns each condition but Ready, which has its own test, in the manner of
+// inWords describes the conditions, except for Ready, which has its own test, such as
 // "Degraded=False, AsExpected: its message".
 func inWords(conditions []metav1.Condition) (words []string) {
 	for _, c := range conditions {

@@ -1,6 +1,5 @@
-// What is done about a TDSet. Each case is a cluster before and after: which requests led from one
-// to the other is the controller's business, as long as they are few. The Service is in
-// objects_test.go, deletion in drain_test.go.
+// Reconciles of a TDSet. Each case has a cluster before and after, and the kinds of writes in
+// between. Services are in objects_test.go, and deletions in drain_test.go.
 
 package controller
 
@@ -17,101 +16,101 @@ import (
 )
 
 const (
-	allIsWell  = "9-17: ReplicasAvailable, RolledOut, AsExpected"
-	onItsWay   = "9-17: ReplicasUnavailable, RollingOut, AsExpected"
-	nameIsGone = "9-17: ErrResourceExists, ErrResourceExists, ErrResourceExists"
+	asScheduled = "9-17: ReplicasAvailable, RolledOut, AsExpected"
+	scaling     = "9-17: ReplicasUnavailable, RollingOut, AsExpected"
+	nameTaken   = "9-17: ErrResourceExists, ErrResourceExists, ErrResourceExists"
 )
 
 func TestReconcile(t *testing.T) {
 	tdset := aTDSet(known)
 	always := with(schedulev1.Scheduling{EndTime: 24, Replica: 5})
 	for name, test := range map[string]struct {
-		given    []client.Object
-		at       time.Time // noon, if it is missing
-		want     string    // objects
-		wantSays string    // its status
-		// wantWrites is the write budget: a write more is a promise broken.
-		wantWrites int
-		wantAgain  time.Duration // 0: only when there is an event
+		given      []client.Object
+		at         time.Time // the default is noon
+		want       string    // objects
+		wantStatus string    // the status
+		// wantWrites is the write budget, which the controller must not exceed.
+		wantWrites  int
+		wantRequeue time.Duration // 0: not before an event
 	}{
 		"a new TDSet gets its finalizer and its Deployment": {
 			given: []client.Object{aTDSet()},
-			want:  "5 × nginx:1.0", wantSays: onItsWay, wantWrites: 3, wantAgain: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 3, wantRequeue: 5 * time.Hour,
 		},
-		"one whose Deployment has become available says so": {
+		"the Deployment has become available": {
 			given: []client.Object{tdset, deploymentOf(tdset, withPods(5))},
-			want:  "5 × nginx:1.0", wantSays: allIsWell, wantWrites: 1, wantAgain: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: asScheduled, wantWrites: 1, wantRequeue: 5 * time.Hour,
 		},
 		"a settled TDSet causes no write": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, withPods(5))},
-			want:  "5 × nginx:1.0", wantSays: allIsWell, wantAgain: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: asScheduled, wantRequeue: 5 * time.Hour,
 		},
-		"one that is settled, a second before its window ends": {
+		"a settled TDSet, a second before its window ends": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, withPods(5))},
 			at:    at(17, 0).Add(-time.Second),
-			want:  "5 × nginx:1.0", wantSays: allIsWell, wantAgain: time.Second,
+			want:  "5 × nginx:1.0", wantStatus: asScheduled, wantRequeue: time.Second,
 		},
-		"one whose window has ended": {
+		"the window has ended": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, withPods(5))},
 			at:    at(17, 0),
-			want:  "3 × nginx:1.0", wantSays: "17-19: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 2 * time.Hour,
+			want:  "3 × nginx:1.0", wantStatus: "17-19: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 2 * time.Hour,
 		},
-		"one whose window has ended, and another of as many replicas has begun": {
+		"the window has ended, and the next one has the same replicas": {
 			given: []client.Object{
 				aTDSet(settled, with(schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 5}, schedulev1.Scheduling{StartTime: 17, Replica: 5})),
 				deploymentOf(tdset, withPods(5)),
 			},
 			at:   at(17, 0),
-			want: "5 × nginx:1.0", wantSays: "17-0: ReplicasAvailable, RolledOut, AsExpected", wantWrites: 1, wantAgain: 7 * time.Hour,
+			want: "5 × nginx:1.0", wantStatus: "17-0: ReplicasAvailable, RolledOut, AsExpected", wantWrites: 1, wantRequeue: 7 * time.Hour,
 		},
 		"one that is in no window": {
 			given: []client.Object{tdset},
 			at:    at(20, 0),
-			want:  "2 × nginx:1.0", wantSays: "default: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 13 * time.Hour,
+			want:  "2 × nginx:1.0", wantStatus: "default: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 13 * time.Hour,
 		},
 		"one whose window is of no replicas": {
 			given: []client.Object{aTDSet(known, with(schedulev1.Scheduling{StartTime: 9, EndTime: 17})), deploymentOf(tdset, withPods(0))},
-			want:  "0 × nginx:1.0", wantSays: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 5 * time.Hour,
+			want:  "0 × nginx:1.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 5 * time.Hour,
 		},
 		"one whose window never ends isn't requeued": {
 			given: []client.Object{aTDSet(known, always)},
-			want:  "5 × nginx:1.0", wantSays: "0-24: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2,
+			want:  "5 × nginx:1.0", wantStatus: "0-24: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2,
 		},
 		"one whose zone is ahead": {
 			given: []client.Object{aTDSet(known, in("Asia/Kolkata"))},
-			want:  "3 × nginx:1.0", wantSays: "17-19: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 90 * time.Minute,
+			want:  "3 × nginx:1.0", wantStatus: "17-19: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 90 * time.Minute,
 		},
 		"a changed image reaches the Deployment": {
 			given: []client.Object{aTDSet(known, ofImage("nginx:2.0")), deploymentOf(tdset, withPods(5))},
-			want:  "5 × nginx:2.0", wantSays: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 5 * time.Hour,
+			want:  "5 × nginx:2.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 5 * time.Hour,
 		},
 		"replicas changed by hand are put back": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, scaledTo(1), withPods(1))},
-			want:  "5 × nginx:1.0", wantSays: onItsWay, wantWrites: 2, wantAgain: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 2, wantRequeue: 5 * time.Hour,
 		},
 		"an image changed by hand is put back": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, running("nginx:0.9"), withPods(5))},
-			want:  "5 × nginx:1.0", wantSays: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantAgain: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 5 * time.Hour,
 		},
 		"a deleted Deployment is created again": {
 			given: []client.Object{aTDSet(settled)},
-			want:  "5 × nginx:1.0", wantSays: onItsWay, wantWrites: 2, wantAgain: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 2, wantRequeue: 5 * time.Hour,
 		},
 		"a Deployment without an owner isn't changed": {
 			given: []client.Object{tdset, deploymentOf(tdset, unowned, scaledTo(1), running("nginx:0.9"))},
-			want:  "1 × nginx:0.9", wantSays: nameIsGone, wantWrites: 1, wantAgain: 5 * time.Hour,
+			want:  "1 × nginx:0.9", wantStatus: nameTaken, wantWrites: 1, wantRequeue: 5 * time.Hour,
 		},
 		"a Deployment of an earlier TDSet of the same name is not touched": {
 			given: []client.Object{tdset, deploymentOf(tdset, ofAnEarlierTDSet, scaledTo(1))},
-			want:  "1 × nginx:1.0", wantSays: nameIsGone, wantWrites: 1, wantAgain: 5 * time.Hour,
+			want:  "1 × nginx:1.0", wantStatus: nameTaken, wantWrites: 1, wantRequeue: 5 * time.Hour,
 		},
 		"a Deployment that has the TDSet among its owners only is not touched": {
 			given: []client.Object{tdset, deploymentOf(tdset, ownedOnly, scaledTo(1))},
-			want:  "1 × nginx:1.0", wantSays: nameIsGone, wantWrites: 1, wantAgain: 5 * time.Hour,
+			want:  "1 × nginx:1.0", wantStatus: nameTaken, wantWrites: 1, wantRequeue: 5 * time.Hour,
 		},
 		"a Deployment that is being deleted isn't changed": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, terminating, scaledTo(1))},
-			want:  "1 × nginx:1.0", wantSays: "9-17: Terminating, Terminating, AsExpected", wantWrites: 1, wantAgain: 5 * time.Hour,
+			want:  "1 × nginx:1.0", wantStatus: "9-17: Terminating, Terminating, AsExpected", wantWrites: 1, wantRequeue: 5 * time.Hour,
 		},
 		"a TDSet that is gone gets nothing": {},
 	} {
@@ -124,23 +123,22 @@ func TestReconcile(t *testing.T) {
 			writes, again := c.settle()
 
 			if got := c.objects(); got != test.want {
-				t.Errorf("there is %q, want %q", got, test.want)
+				t.Errorf("got the objects %q, want %q", got, test.want)
 			}
-			if got := c.says(); got != test.wantSays {
-				t.Errorf("the status says %q, want %q", got, test.wantSays)
+			if got := c.status(); got != test.wantStatus {
+				t.Errorf("the status is %q, want %q", got, test.wantStatus)
 			}
 			if len(writes) != test.wantWrites {
 				t.Errorf("got %d writes, want %d: %q", len(writes), test.wantWrites, writes)
 			}
-			if again != test.wantAgain {
-				t.Errorf("it is requeued after %v, want %v", again, test.wantAgain)
+			if again != test.wantRequeue {
+				t.Errorf("requeued after %v, want %v", again, test.wantRequeue)
 			}
 		})
 	}
 }
 
-// Nothing is changed where nobody can tell the desired state. Correcting the schedule enqueues the
-// TDSet again.
+// An invalid schedule changes nothing. Its correction causes an event, which enqueues the TDSet.
 func TestAnInvalidSchedule(t *testing.T) {
 	for name, change := range map[string]func(*schedulev1.TDSet){
 		"there is no such zone":          invalid,
@@ -157,43 +155,44 @@ func TestAnInvalidSchedule(t *testing.T) {
 			writes, again := c.settle()
 
 			if got, want := c.objects(), "1 × nginx:1.0"; got != want {
-				t.Errorf("there is %q, want %q as before", got, want)
+				t.Errorf("got the objects %q, want %q as before", got, want)
 			}
-			if got, want := c.says(), ": ReplicasAvailable, InvalidSchedule, InvalidSchedule"; got != want {
-				t.Errorf("the status says %q, want %q", got, want)
+			if got, want := c.status(), ": ReplicasAvailable, InvalidSchedule, InvalidSchedule"; got != want {
+				t.Errorf("the status is %q, want %q", got, want)
 			}
 			if diff := cmp.Diff([]string{"apply tdsets/status"}, writes); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
 			}
 			if again != 0 {
-				t.Errorf("it is requeued after %v, and nothing will have changed", again)
+				t.Errorf("requeued after %v, want no requeue until an event", again)
 			}
 
 			corrected := c.tdset()
 			corrected.Spec = aTDSet().Spec
 			c.put(corrected)
-			if _, again := c.settle(); c.objects() != "5 × nginx:1.0" || c.says() != onItsWay || again != 5*time.Hour {
-				t.Errorf("after it was corrected, there is %q, it says %q, and is requeued after %v", c.objects(), c.says(), again)
+			if _, again := c.settle(); c.objects() != "5 × nginx:1.0" || c.status() != scaling || again != 5*time.Hour {
+				t.Errorf("after the correction, got the objects %q and the status %q, requeued after %v; want the schedule applied", c.objects(), c.status(), again)
 			}
 		})
 	}
 }
 
-// A new one that is invalid has no Deployment to say anything about.
+// A new TDSet with an invalid schedule has no Deployment yet.
 func TestAnInvalidScheduleFromTheStart(t *testing.T) {
 	c := newCluster(t, aTDSet(invalid, withService(80)))
 
 	writes, again := c.settle()
 
-	if got, want := c.says(), ": NoDeployment, NoDeployment, InvalidSchedule"; got != want || c.objects() != "" || again != 0 {
-		t.Errorf("the status says %q, want %q; there is %q; it is requeued after %v", got, want, c.objects(), again)
+	if got, want := c.status(), ": NoDeployment, NoDeployment, InvalidSchedule"; got != want || c.objects() != "" || again != 0 {
+		t.Errorf("the status is %q, want %q; got the objects %q, requeued after %v, want neither", got, want, c.objects(), again)
 	}
 	if diff := cmp.Diff([]string{"patch tdsets", "apply tdsets/status"}, writes); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 }
 
-// bookkeeping is what changes with every write, and the kind, which what has a Go type needn't say.
+// bookkeeping ignores the fields that change with every write, and the kind, which typed objects
+// omit.
 var bookkeeping = cmpopts.IgnoreTypes(metav1.TypeMeta{}, []metav1.ManagedFieldsEntry{})
 
 var counters = cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion", "Generation")

@@ -1,4 +1,5 @@
-// Who comes to Reconcile, by real watches: what SetupWithManager says, controller-runtime does.
+// The events that lead to a Reconcile, with real watches: SetupWithManager and controller-runtime
+// together.
 
 package controller
 
@@ -20,7 +21,7 @@ import (
 )
 
 // In each case, the given object exists and has been reconciled before the event.
-func TestWhatBringsATDSet(t *testing.T) {
+func TestEventsThatEnqueueATDSet(t *testing.T) {
 	type objects = []client.Object
 	tdset := aTDSet(withService(80))
 	deployment, service, pod := deploymentOf(tdset), serviceOf(tdset), podWithContainer(tdset)
@@ -31,29 +32,29 @@ func TestWhatBringsATDSet(t *testing.T) {
 		to    client.Object
 		want  []string
 	}{
-		"it is made":      {nil, made, tdset, []string{"web"}},
+		"it is created":   {nil, made, tdset, []string{"web"}},
 		"it is changed":   {objects{tdset}, changed, tdset, []string{"web"}},
 		"it is annotated": {objects{tdset}, touched, tdset, []string{"web"}},
 		"it is deleted":   {objects{tdset}, deleted, tdset, []string{"web"}},
 		"it is refused":   {objects{tdset}, refused, tdset, []string{"web"}},
 
-		// Those words are its own.
-		"it is refused again, in other words": {objects{tdset}, refusedAgain, tdset, nil},
+		// The controller itself wrote that message.
+		"the message of its refusal changes": {objects{tdset}, refusedAgain, tdset, nil},
 
-		"its Deployment is made":      {nil, made, deployment, []string{"web"}},
+		"its Deployment is created":   {nil, made, deployment, []string{"web"}},
 		"its Deployment is changed":   {objects{deployment}, changed, deployment, []string{"web"}},
 		"its Deployment is annotated": {objects{deployment}, touched, deployment, []string{"web"}},
 		"its Deployment is deleted":   {objects{deployment}, deleted, deployment, []string{"web"}},
-		"its Service is made":         {nil, made, service, []string{"web"}},
+		"its Service is created":      {nil, made, service, []string{"web"}},
 		"its Service is annotated":    {objects{service}, touched, service, []string{"web"}},
 		"its Service is deleted":      {objects{service}, deleted, service, []string{"web"}},
 
-		// The name is what matters: who has it now may be about to give it up.
-		"a Deployment of its name that isn't its own is deleted": {objects{unownedBy(deployment)}, deleted, deployment, []string{"web"}},
-		"a Service of its name that isn't its own is deleted":    {objects{unownedBy(service)}, deleted, service, []string{"web"}},
+		// The name matters, because it may be free now.
+		"somebody else's Deployment with its name is deleted": {objects{withoutOwner(deployment)}, deleted, deployment, []string{"web"}},
+		"somebody else's Service with its name is deleted":    {objects{withoutOwner(service)}, deleted, service, []string{"web"}},
 
-		// Of Pods, only the end matters, and that to a drain.
-		"its Pod is made":      {nil, made, pod, nil},
+		// Only the deletion of a Pod matters, for a drain.
+		"its Pod is created":   {nil, made, pod, nil},
 		"its Pod is annotated": {objects{pod}, touched, pod, nil},
 		"its Pod is deleted":   {objects{pod}, deleted, pod, []string{"web"}},
 	} {
@@ -91,12 +92,12 @@ func touched(a *audience, object client.Object) {
 	a.patch(object.DeepCopyObject().(client.Object), object.GetName(), `{"metadata":{"annotations":{"touched":"yes"}}}`)
 }
 
-func refused(a *audience, _ client.Object) { a.writeStatus(saying("no, request 1")) }
+func refused(a *audience, _ client.Object) { a.writeStatus(withRefusal("no, request 1")) }
 
 func refusedAgain(a *audience, object client.Object) {
 	refused(a, object)
 	a.settle()
-	a.writeStatus(saying("no, request 2"))
+	a.writeStatus(withRefusal("no, request 2"))
 }
 
 func (a *audience) writeStatus(change func(*schedulev1.TDSet)) {
@@ -105,14 +106,14 @@ func (a *audience) writeStatus(change func(*schedulev1.TDSet)) {
 	must(a.t, a.users.Status().Update(a.t.Context(), tdset))
 }
 
-func unownedBy(object client.Object) client.Object {
+func withoutOwner(object client.Object) client.Object {
 	object = object.DeepCopyObject().(client.Object)
 	unowned(object)
 	return object
 }
 
-// Nobody can set this machine's clock for a test. So it looks for the goroutine that would notice;
-// what that does is in clock_test.go.
+// A test can't set this machine's clock, so this one looks for the goroutine that watches it.
+// clock_test.go tests what that does.
 func TestTheClockIsWatched(t *testing.T) {
 	newAudience(t)
 	var stacks strings.Builder
@@ -122,13 +123,13 @@ func TestTheClockIsWatched(t *testing.T) {
 	}
 }
 
-// A resync, which is an update to the same resourceVersion, brings each TDSet, but none for the
-// sake of its objects.
-func TestAResyncOfItsObjectsBringsNobody(t *testing.T) {
+// A resync is an update with the same resourceVersion. The TDSets' resync enqueues each TDSet, but
+// that of their objects enqueues none.
+func TestAResyncOfObjectsEnqueuesNothing(t *testing.T) {
 	t.Parallel()
-	a := newAudience(t, func(o *cache.Options) { o.SyncPeriod = new(time.Second) }) // it can't be shorter
+	a := newAudience(t, func(o *cache.Options) { o.SyncPeriod = new(time.Second) }) // the shortest possible
 	a.createTDSet(example)
-	ghost := aTDSet(named("ghost"), withService(80)) // it would come for its objects' sake alone
+	ghost := aTDSet(named("ghost"), withService(80)) // only its objects exist
 	made(a, deploymentOf(ghost))
 	made(a, serviceOf(ghost))
 	if diff := cmp.Diff([]string{"ghost", "web"}, a.settle()); diff != "" {
@@ -148,7 +149,7 @@ func TestAResyncOfItsObjectsBringsNobody(t *testing.T) {
 			}
 		}})
 		must(t, err)
-		for range 2 { // our own handlers came first, so they have seen one of them
+		for range 2 { // our own handlers were added first, so they have seen one by now
 			<-resyncs
 		}
 	}

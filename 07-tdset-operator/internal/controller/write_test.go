@@ -1,6 +1,6 @@
-// How writes leave: each says in whose name it comes and what it assumes. The fake client looks at
-// half of the assumptions, so these tests look at what is sent; what a server says to it is in
-// refused_test.go.
+// The requests of writes: their field manager, and the UID or resourceVersion that they assume. The
+// fake client checks only half of that, so these tests check the requests. refused_test.go has the
+// answers of a real API server.
 
 package controller
 
@@ -43,8 +43,8 @@ func TestWritesStateTheirAssumptions(t *testing.T) {
 		must(t, err)
 		for _, request := range c.requests {
 			if !strings.HasPrefix(request.verb, "live") {
-				says := strings.ReplaceAll(request.says, ", at "+versions[request.resource], ", as it was read")
-				sent = append(sent, fmt.Sprintf("%s %s: %s", request, request.name, says))
+				details := strings.ReplaceAll(request.details, ", at "+versions[request.resource], ", as it was read")
+				sent = append(sent, fmt.Sprintf("%s %s: %s", request, request.name, details))
 			}
 		}
 		c.requests = nil
@@ -67,7 +67,7 @@ func TestWritesStateTheirAssumptions(t *testing.T) {
 	}
 }
 
-// A status is applied field by field: none may be forgotten, and what is no longer true is removed.
+// The apply of a status must contain every field, and none that is no longer true.
 func TestAStatusIsAppliedWhole(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
 	for _, want := range []schedulev1.TDSetStatus{
@@ -82,7 +82,7 @@ func TestAStatusIsAppliedWhole(t *testing.T) {
 	}
 }
 
-// Of the conditions, ours alone are sent: those of others would be ours if we sent them.
+// An apply contains only our conditions, because it would take over those of others.
 func TestSomebodyElsesConditionIsNotSent(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
 	status := schedulev1.TDSetStatus{Conditions: []metav1.Condition{
@@ -93,25 +93,25 @@ func TestSomebodyElsesConditionIsNotSent(t *testing.T) {
 	must(t, c.updateStatus(t.Context(), c.tdset(), status))
 
 	if got := c.tdset().Status.Conditions; len(got) != 1 || got[0].Type != conditionAvailable {
-		t.Errorf("these were sent: %q", inWords(got))
+		t.Errorf("the apply has the conditions %q, want only ours", inWords(got))
 	}
 }
 
-// Each write of the TDSet is for the version that was read: whatever was made from an older one
-// isn't written.
+// Each write of the TDSet assumes the version that was read, so nothing that was computed from an
+// older version is written.
 func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 	settledAt := func(c *cluster) { c.put(deploymentOf(aTDSet(), withPods(5))) }
 	for sentence, test := range map[string]struct {
 		given *schedulev1.TDSet
 		then  func(c *cluster)
 	}{
-		"a finalizer for one that was changed": {aTDSet(), func(c *cluster) { c.put(aTDSet(withFinalizer(theirFinalizer))) }},
-		"a finalizer for one that was told to go": {aTDSet(withFinalizer(theirFinalizer)), func(c *cluster) {
+		"a finalizer for a changed TDSet": {aTDSet(), func(c *cluster) { c.put(aTDSet(withFinalizer(theirFinalizer))) }},
+		"a finalizer for a TDSet that is being deleted": {aTDSet(withFinalizer(theirFinalizer)), func(c *cluster) {
 			must(c.t, c.server.Delete(c.t.Context(), c.tdset()))
 		}},
-		"a status of one that was changed":       {aTDSet(known), func(c *cluster) { c.put(aTDSet(known, in("Asia/Kolkata"))); settledAt(c) }},
-		"a status of one that was created again": {aTDSet(known), func(c *cluster) { c.put(aTDSet(known)); settledAt(c) }},
-		"a finalizer taken from a changed one": {aTDSet(beingDeleted), func(c *cluster) {
+		"a status for a changed TDSet":   {aTDSet(known), func(c *cluster) { c.put(aTDSet(known, in("Asia/Kolkata"))); settledAt(c) }},
+		"a status for a recreated TDSet": {aTDSet(known), func(c *cluster) { c.put(aTDSet(known)); settledAt(c) }},
+		"a finalizer to remove from a changed TDSet": {aTDSet(beingDeleted), func(c *cluster) {
 			c.put(aTDSet(beingDeleted, withFinalizer(theirFinalizer)))
 		}},
 	} {
@@ -125,19 +125,19 @@ func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 
 			must(t, err)
 			if result.RequeueAfter != conflictPause {
-				t.Errorf("it is requeued after %v, want %v, as after a conflict", result.RequeueAfter, conflictPause)
+				t.Errorf("requeued after %v, want %v, as after a conflict", result.RequeueAfter, conflictPause)
 			}
 			if diff := cmp.Diff(before, c.tdset()); diff != "" {
 				t.Errorf("the TDSet was changed (-before +after):\n%s", diff)
 			}
 			if recorded := c.recorded(); len(recorded) > 0 {
-				t.Errorf("users were told %q, and nothing was written", recorded)
+				t.Errorf("got the events %q, want none, because nothing was written", recorded)
 			}
 		})
 	}
 }
 
-// The finalizers of others stay, and stay in their order.
+// Other finalizers stay, in the same order.
 func TestFinalizersOfOthersAreKept(t *testing.T) {
 	c := newCluster(t, aTDSet(withFinalizer(theirFinalizer)))
 	c.settle()
@@ -154,20 +154,20 @@ func TestFinalizersOfOthersAreKept(t *testing.T) {
 	}
 }
 
-// What somebody else deletes first is gone, as it should be.
-func TestTheLastFinalizerOfWhatIsGone(t *testing.T) {
+// If the TDSet is gone already, there is nothing left to do.
+func TestTheLastFinalizerOfAGoneTDSet(t *testing.T) {
 	c := newCluster(t, aTDSet(beingDeleted))
 	c.refuseNext("patch tdsets", errNotFound)
 
 	result, err := c.sync()
 
 	if recorded := c.recorded(); err != nil || result.RequeueAfter != 0 || len(recorded) > 0 {
-		t.Errorf("got %+v, %v, and users were told %q, want that there is nothing left to do", result, err, recorded)
+		t.Errorf("got %+v, the error %v and the events %q, want none of them", result, err, recorded)
 	}
 }
 
-// A refused patch of the Service's ports is one for that version of it: the next attempt is made
-// from what there is then.
+// A patch of the Service's ports assumes its version. After a refusal, the next attempt starts from
+// the new version.
 func TestAnOlderServiceIsNotWritten(t *testing.T) {
 	tdset := aTDSet(known, withService(80))
 	c := newCluster(t, tdset, deploymentOf(tdset), serviceOf(tdset, listeningOn(81)))
@@ -178,11 +178,11 @@ func TestAnOlderServiceIsNotWritten(t *testing.T) {
 
 	must(t, err)
 	if got := c.objects(); result.RequeueAfter != conflictPause || got != "5 × nginx:1.0, 82 → 8080" {
-		t.Errorf("got %+v, and there is %q", result, got)
+		t.Errorf("got %+v and the Service %q, want a requeue and an unchanged Service", result, got)
 	}
 	c.settle()
 	if got := c.service(); got.Spec.Ports[0].Port != 80 || got.Annotations["team"] != "blue" {
-		t.Errorf("after the next attempt: %+v", got)
+		t.Errorf("after the next attempt, got %+v, want our port", got)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestIsRefusal(t *testing.T) {
 		"404":                      {errNotFound, false},
 		"429":                      {apierrors.NewTooManyRequests("later", 1), false},
 		"a timeout":                {apierrors.NewTimeoutError("later", 1), false},
-		"no answer":                {fmt.Errorf("the connection was closed after %v", time.Second), false},
+		"a closed connection":      {fmt.Errorf("the connection was closed after %v", time.Second), false},
 		"no error":                 {nil, false},
 	} {
 		if got := isRefusal(test.err); got != test.want {

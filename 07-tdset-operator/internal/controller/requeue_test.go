@@ -1,5 +1,4 @@
-// When a TDSet is requeued: at the next transition, or when its interval is over, by the clock that
-// it goes by.
+// When a TDSet is requeued: at the next transition or after its interval, by the injected clock.
 
 package controller
 
@@ -14,23 +13,23 @@ import (
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
-func TestComeAgain(t *testing.T) {
+func TestRequeueAt(t *testing.T) {
 	never := time.Time{}
 	for name, test := range map[string]struct {
-		minutes int32     // the interval; 0: none
+		minutes int32     // the interval; 0 means none
 		next    time.Time // the next transition
 		want    time.Duration
 	}{
-		"at the next transition":                           {0, at(17, 0), 5 * time.Hour},
-		"at a fraction of a second":                        {0, noon.Add(time.Microsecond), time.Millisecond},
-		"never, if nothing changes":                        {0, never, 0},
-		"at once, if the instant has passed meanwhile":     {0, at(11, 59), time.Millisecond},
-		"at once, if it is now":                            {0, noon, time.Millisecond},
-		"after the interval, if that ends first":           {30, at(17, 0), 30 * time.Minute},
-		"at the next transition, if that is first":         {24 * 60, at(17, 0), 5 * time.Hour},
-		"at both, if they are one":                         {60, at(13, 0), time.Hour},
-		"after the interval, if nothing changes":           {30, never, 30 * time.Minute},
-		"at once, whatever the interval, if it has passed": {30, at(11, 59), time.Millisecond},
+		"at the next transition":                                       {0, at(17, 0), 5 * time.Hour},
+		"within a fraction of a millisecond":                           {0, noon.Add(time.Microsecond), time.Millisecond},
+		"never, if nothing changes":                                    {0, never, 0},
+		"at once, if the transition has passed meanwhile":              {0, at(11, 59), time.Millisecond},
+		"at once, if the transition is now":                            {0, noon, time.Millisecond},
+		"after the interval, if that ends first":                       {30, at(17, 0), 30 * time.Minute},
+		"at the next transition, if that is first":                     {24 * 60, at(17, 0), 5 * time.Hour},
+		"at both, if they are the same":                                {60, at(13, 0), time.Hour},
+		"after the interval, if nothing changes":                       {30, never, 30 * time.Minute},
+		"at once, if the transition has passed, whatever the interval": {30, at(11, 59), time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -38,15 +37,15 @@ func TestComeAgain(t *testing.T) {
 			got := c.requeueAt(aTDSet(withInterval(test.minutes)), test.next)
 
 			if got.RequeueAfter != test.want {
-				t.Errorf("it is requeued after %v, want %v", got.RequeueAfter, test.want)
+				t.Errorf("requeued after %v, want %v", got.RequeueAfter, test.want)
 			}
 		})
 	}
 }
 
-// Time passes while the controller works. Where a boundary has passed meanwhile, what has just been
-// done is out of date.
-func TestABoundaryThatPassesMeanwhile(t *testing.T) {
+// If a transition passes during a reconcile, its result is out of date, so the controller is
+// requeued at once.
+func TestATransitionDuringAReconcile(t *testing.T) {
 	tdset := aTDSet(known)
 	c := newCluster(t, tdset, deploymentOf(tdset, scaledTo(1)))
 	c.clock.now = at(17, 0).Add(-time.Second)
@@ -56,16 +55,16 @@ func TestABoundaryThatPassesMeanwhile(t *testing.T) {
 
 	must(t, err)
 	if got, want := result.RequeueAfter, time.Millisecond; c.objects() != "5 × nginx:1.0" || got != want {
-		t.Errorf("there is %q, and it is requeued after %v, want %v", c.objects(), got, want)
+		t.Errorf("got the objects %q, requeued after %v, want %v", c.objects(), got, want)
 	}
 	if c.settle(); c.objects() != "3 × nginx:1.0" {
-		t.Errorf("after that, there is %q", c.objects())
+		t.Errorf("after the next call, got the objects %q, want 3 replicas", c.objects())
 	}
 }
 
-// A controller that does nothing but what its results say is never late, and never early: from one
-// boundary to the next, for a year.
-func TestFromBoundaryToBoundary(t *testing.T) {
+// If Reconcile is only called when its results ask for it, every call is at a transition, for a
+// year.
+func TestAYearOfTransitions(t *testing.T) {
 	for zone, transitions := range map[string]int{
 		"UTC":           3 * 365,
 		"Europe/Berlin": 3 * 365,
@@ -87,38 +86,37 @@ func TestFromBoundaryToBoundary(t *testing.T) {
 				}
 				local := c.clock.now.In(location)
 				if clock := local.Format("15:04:05.000"); clock != "09:00:00.000" && clock != "17:00:00.000" && clock != "19:00:00.000" {
-					t.Errorf("it comes at %v", local)
+					t.Errorf("called at %v, want a transition", local)
 				}
 			}
 			if count != transitions {
-				t.Errorf("it came %d times in a year, want %d", count, transitions)
+				t.Errorf("got %d calls in a year, want %d", count, transitions)
 			}
 		})
 	}
 }
 
-// What fails is tried again by the queue, at first at once, and in the end once a minute.
-func TestPauses(t *testing.T) {
+// The queue retries failures, at first at once, and in the end once a minute.
+func TestBackoff(t *testing.T) {
 	queue := controllerOptions().RateLimiter
 	var pauses []time.Duration
 	for range 20 {
 		pauses = append(pauses, queue.When(reconcile.Request{NamespacedName: web}))
 	}
 	if first, last := pauses[0], pauses[19]; first != 5*time.Millisecond || last != time.Minute || !slices.IsSorted(pauses) {
-		t.Errorf("the pauses are %v", pauses)
+		t.Errorf("the backoff is %v", pauses)
 	}
 }
 
-// First come, first served: else TDSets that were made while the program was down would wait for
-// all that happens since.
+// The queue is first come, first served. Otherwise, TDSets that were created while the program was
+// down would wait for all later events.
 func TestControllerOptions(t *testing.T) {
 	if options := controllerOptions(); *options.UsePriorityQueue {
-		t.Errorf("options: %+v", options)
+		t.Errorf("got the options %+v", options)
 	}
 }
 
-// A user is told once what is new: not again at each look, and only when the status that says so is
-// written.
+// An event is recorded once for each change, and only after the status was written.
 func TestEventsAreRecordedOnce(t *testing.T) {
 	const (
 		exists = "Warning ErrResourceExists " + taken
@@ -131,30 +129,30 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		{"the TDSet is made", func() {}, []string{"Normal Scaled Window 9-17: 5 replicas"}},
+		{"the TDSet is created", func() {}, []string{"Normal Scaled Window 9-17: 5 replicas"}},
 		{"its Deployment becomes available", func() { c.becomesAvailable(c.deployment()) }, nil},
 		{"nothing happens", func() {}, nil},
 		{"a Pod is lost", func() { c.put(deploymentOf(tdset, withPods(4))) }, nil},
-		{"another has come up", func() { c.put(deploymentOf(tdset, withPods(5))) }, nil},
+		{"the Pod is replaced", func() { c.put(deploymentOf(tdset, withPods(5))) }, nil},
 		{"the window ends", func() { c.clock.now = at(17, 0) }, []string{"Normal Scaled Window 17-19: 3 replicas"}},
 		{"time passes", func() { c.clock.now = at(18, 0) }, nil},
-		{"another number is wanted in this window", func() {
+		{"the window's replicas change", func() {
 			c.change(func(spec *schedulev1.TDSetSpec) { spec.SchedulingConfig[1].Replica = 4 })
 		}, []string{"Normal Scaled Window 17-19: 4 replicas"}},
-		{"another image is wanted", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.Container.Image = "nginx:2.0" }) }, nil},
-		{"somebody else takes the name", func() { c.put(deploymentOf(tdset, unowned)) }, []string{exists}},
-		{"theirs becomes available", func() { c.put(deploymentOf(tdset, unowned, withPods(5))) }, nil},
-		{"the window ends, and nothing can be done about it", func() { c.clock.now = at(19, 0) }, nil},
-		{"the schedule makes no sense", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "Local" }) }, []string{noZone}},
-		{"it does again", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "" }) }, []string{exists}},
-		{"theirs is gone", func() { c.remove(deploymentOf(tdset)) }, []string{"Normal Scaled Window default: 2 replicas"}},
+		{"the image changes", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.Container.Image = "nginx:2.0" }) }, nil},
+		{"somebody else's Deployment takes the name", func() { c.put(deploymentOf(tdset, unowned)) }, []string{exists}},
+		{"that Deployment becomes available", func() { c.put(deploymentOf(tdset, unowned, withPods(5))) }, nil},
+		{"the window ends, and the name is still taken", func() { c.clock.now = at(19, 0) }, nil},
+		{"the schedule becomes invalid", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "Local" }) }, []string{noZone}},
+		{"the schedule is corrected", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "" }) }, []string{exists}},
+		{"the name is free again", func() { c.remove(deploymentOf(tdset)) }, []string{"Normal Scaled Window default: 2 replicas"}},
 		{"the status is written at the second attempt", func() {
 			c.clock.now = at(9, 0)
 			c.refuseNext("apply tdsets/status", errConflict)
 		}, []string{"Normal Scaled Window 9-17: 5 replicas"}},
 	} {
 		step.do()
-		for range 4 { // as many attempts as the queue would make
+		for range 4 { // the queue would retry as often
 			_, err := c.sync()
 			must(t, err)
 		}
