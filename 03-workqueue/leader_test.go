@@ -41,8 +41,8 @@ func TestDurationsThatAreTooTight(t *testing.T) {
 		leaseDuration, renewDeadline time.Duration
 		want                         string
 	}{
-		"client-go's defaults":      {15 * time.Second, 10 * time.Second, "--leader-election-lease-duration 15s: must be more than the retry period (2s) and 1.5 times the renew deadline (10s) together"},
-		"equal to what is required": {14 * time.Second, 8 * time.Second, "--leader-election-lease-duration 14s: must be more than the retry period (2s) and 1.5 times the renew deadline (8s) together"},
+		"client-go's defaults": {15 * time.Second, 10 * time.Second, "--leader-election-lease-duration 15s: must be more than the retry period (2s) and 1.5 times the renew deadline (10s) together"},
+		"exactly at the limit": {14 * time.Second, 8 * time.Second, "--leader-election-lease-duration 14s: must be more than the retry period (2s) and 1.5 times the renew deadline (8s) together"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			tight := testElection
@@ -117,7 +117,7 @@ func TestTheLeaseIsReleasedAfterTheWork(t *testing.T) {
 func TestALostLeaseStopsTheWork(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		fault    func(*leaseServer)
-		shutdown bool // a shutdown has begun before, and the work isn't finished yet
+		shutdown bool // a shutdown has started before, and the work isn't done yet
 	}{
 		"all requests fail":                          {fault: func(s *leaseServer) { s.failing.Store(true) }},
 		"no request is answered":                     {fault: func(s *leaseServer) { s.hanging.Store(true) }},

@@ -1,5 +1,5 @@
-// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a
-// controller on it.
+// A real cluster for tests: a new namespace, and a controller for it. cluster_test.go has a cluster
+// in memory.
 
 package main
 
@@ -30,7 +30,8 @@ import (
 	"example.com/operators/03-workqueue/pkg/client"
 )
 
-// realCluster is a controller for one namespace of a real server. start runs it.
+// realCluster is a controller for one namespace of a real server. It isn't started: tests call its
+// functions.
 type realCluster struct {
 	*controller
 	namespace string
@@ -105,7 +106,7 @@ func (c *realCluster) leader(ctx context.Context) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// create makes a Foo that is written in YAML.
+// create creates a Foo from YAML.
 func (c *realCluster) create(text string) {
 	c.t.Helper()
 	var foo unstructured.Unstructured
@@ -121,7 +122,7 @@ func (c *realCluster) change(spec string) {
 	must(c.t, err)
 }
 
-// changeByHand changes a Deployment.
+// changeByHand patches a Deployment, as a user might with kubectl.
 func (c *realCluster) changeByHand(deployment, patch string) {
 	c.t.Helper()
 	_, err := c.kube.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})

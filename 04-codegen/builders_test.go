@@ -59,7 +59,7 @@ func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Dep
 	return deployment
 }
 
-// applied returns the Deployment that an apply makes where there is none.
+// applied returns the Deployment that an apply creates.
 func applied(desired *appsv1ac.DeploymentApplyConfiguration) *appsv1.Deployment {
 	var deployment appsv1.Deployment
 	text, err := json.Marshal(desired)
@@ -119,8 +119,8 @@ func terminating(deployment *appsv1.Deployment) {
 	deployment.Finalizers = []string{metav1.FinalizerDeleteDependents}
 }
 
-// ownersOf returns the field managers who own a field of object. Its path is written as
-// managedFields has it: "f:spec", "f:replicas".
+// ownersOf returns the field managers that own a field of object. Write its path as managedFields
+// does: "f:spec", "f:replicas".
 func ownersOf(object metav1.Object, path ...string) (owners []string) {
 	for _, entry := range object.GetManagedFields() {
 		var owned map[string]any

@@ -1,6 +1,6 @@
-// A cluster for tests: fake clientsets in place of an API server, and a controller on them. No
-// informer runs unless a test starts them: the caches are filled by hand, so a test decides what
-// the controller knows.
+// A cluster for tests: fake clientsets in place of an API server, and a controller that uses them.
+// No informer runs until a test starts the controller. Until then, the test fills the caches, so it
+// decides what the controller knows.
 
 package main
 
@@ -119,7 +119,7 @@ func (c *cluster) cached() map[string]runtime.Object {
 	return copies
 }
 
-// somebody is the field manager of all that the controller hasn't applied.
+// somebody is the field manager of all writes that the controller doesn't make.
 const somebody = "somebody"
 
 // put creates or replaces objects.
@@ -153,7 +153,7 @@ func (c *cluster) trackerOf(object metav1.Object) (clienttesting.ObjectTracker, 
 	return c.fakeKube.Tracker(), deploymentsResource
 }
 
-// deployment returns the Deployment of that name: nil if there is none.
+// deployment returns the Deployment of that name, or nil if there is none.
 func (c *cluster) deployment(name string) *appsv1.Deployment {
 	found, err := c.fakeKube.Tracker().Get(deploymentsResource, "default", name)
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *cluster) deployments() []string {
 	return found
 }
 
-// foo returns the Foo of that name: an empty one if there is none.
+// foo returns the Foo of that name, or an empty one if there is none.
 func (c *cluster) foo(name string) *samplecontrollerv1alpha1.Foo {
 	found, err := c.fakeFoos.Tracker().Get(foosResource, "default", name)
 	if err != nil {

@@ -1,6 +1,5 @@
-// The controller on a real API server: what the fake clientset can't show. Real Pods' numbers, real
-// conflicts, real garbage collection. What the server refuses of bad Foos is the CRD's, and chapter
-// 01's to test.
+// The controller on a real API server, for what the fake clientset can't show: which writes a real
+// server refuses. Chapter 01 tests which Foos the CRD rejects.
 
 package main
 

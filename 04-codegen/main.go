@@ -30,7 +30,7 @@ func main() {
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
 	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: never)")
-	flag.IntVar(&o.workers, "workers", 4, "how many Foos may be worked on at once")
+	flag.IntVar(&o.workers, "workers", 4, "how many Foos are processed at once")
 	flag.BoolVar(&o.election.enabled, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
 	flag.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")

@@ -1,5 +1,5 @@
-// A real cluster for tests, as cluster_test.go is a fake one: a namespace of the test's own, and a
-// controller on it.
+// A real cluster for tests: a new namespace, and a controller for it. cluster_test.go has a cluster
+// in memory.
 
 package main
 
@@ -28,7 +28,8 @@ import (
 	samplecontrollerv1alpha1client "example.com/operators/04-codegen/pkg/generated/clientset/versioned/typed/samplecontroller/v1alpha1"
 )
 
-// realCluster is a controller for one namespace of a real server. start runs it.
+// realCluster is a controller for one namespace of a real server. It isn't started: tests call its
+// functions.
 type realCluster struct {
 	*controller
 	namespace string
@@ -70,7 +71,7 @@ func newRealCluster(t *testing.T) *realCluster {
 	return &realCluster{controller, namespace.Name, foos.SamplecontrollerV1alpha1().Foos(namespace.Name), t}
 }
 
-// create makes a Foo that is written in YAML.
+// create creates a Foo from YAML.
 func (c *realCluster) create(text string) *samplecontrollerv1alpha1.Foo {
 	c.t.Helper()
 	var foo samplecontrollerv1alpha1.Foo
@@ -87,7 +88,7 @@ func (c *realCluster) change(spec string) {
 	must(c.t, err)
 }
 
-// changeByHand changes a Deployment or one of its subresources, as somebody else.
+// changeByHand patches a Deployment or one of its subresources, as a user might with kubectl.
 func (c *realCluster) changeByHand(deployment, patch string, subresource ...string) {
 	c.t.Helper()
 	_, err := c.kube.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebody}, subresource...)

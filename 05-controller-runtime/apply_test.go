@@ -105,13 +105,15 @@ func TestNameTakenBeforeTheApply(t *testing.T) {
 	}{
 		"an unowned Deployment has other values": {
 			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
-				c.makeByHand(deploymentOf(foo, unowned, scaledTo(7)))
+				c.createByHand(deploymentOf(foo, unowned, scaledTo(7)))
 			},
 			refused: apierrors.IsConflict,
 		},
 		// Nothing conflicts, but a Deployment can't have two controllers.
 		"another owner's Deployment has our values": {
-			take:    func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) { c.makeByHand(deploymentOf(foo, ofAConfigMap)) },
+			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
+				c.createByHand(deploymentOf(foo, ofAConfigMap))
+			},
 			refused: apierrors.IsInvalid,
 		},
 		// Both were applied by this field manager, so nothing conflicts. But a selector is

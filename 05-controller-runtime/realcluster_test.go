@@ -155,8 +155,8 @@ func (c *realCluster) patch(object client.Object, name, patch string) {
 	must(c.t, c.users.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
 }
 
-// makeByHand creates a Deployment in the test's namespace, with any controller.
-func (c *realCluster) makeByHand(deployment *appsv1.Deployment) {
+// createByHand creates a Deployment in the test's namespace, with any controller.
+func (c *realCluster) createByHand(deployment *appsv1.Deployment) {
 	c.t.Helper()
 	deployment.UID, deployment.Generation, deployment.Namespace = "", 0, c.namespace
 	must(c.t, c.users.Create(c.t.Context(), deployment, somebody))

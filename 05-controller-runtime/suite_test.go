@@ -76,7 +76,7 @@ func TestTakenName(t *testing.T) {
 	c := newBareCluster(t)
 	c.start()
 	theirs := deploymentOf(aFoo("theirs", "taken", 1), unowned)
-	c.makeByHand(theirs)
+	c.createByHand(theirs)
 	c.create(example)
 	c.eventually("the Foo has its Deployment", c.hasReason("Progressing"))
 

@@ -94,7 +94,7 @@ func TestAResyncOfADeploymentEnqueuesNothing(t *testing.T) {
 	r := newKeyRecorder(t, func(o *options) { o.Cache.SyncPeriod = new(time.Second) }) // it can't be shorter
 	r.create(example)
 	orphan := deploymentOf(aFoo("ghost", "ghostly", 1)) // its Foo doesn't exist, so only the Deployment's events enqueue it
-	r.makeByHand(orphan)
+	r.createByHand(orphan)
 	if diff := cmp.Diff([]string{"example", "ghost"}, r.settle()); diff != "" {
 		t.Fatalf("reconciled Foos (-want +got):\n%s", diff)
 	}
