@@ -99,11 +99,11 @@ func (c *realCluster) scale(object, replicas string) {
 }
 
 // eventually waits until a condition holds, and fails the test if that takes too long.
-func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
+func (c *realCluster) eventually(condition string, holds func(ctx context.Context) bool) {
 	c.t.Helper()
 	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, time.Minute, true,
 		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
 	if err != nil {
-		c.t.Fatalf("still not true after a minute: %s", what)
+		c.t.Fatalf("still not true after a minute: %s", condition)
 	}
 }

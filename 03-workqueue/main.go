@@ -29,7 +29,7 @@ func main() {
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
 	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
-	flag.DurationVar(&o.resync, "resync", 0, "look at every Foo again after this time, changed or not (default: never)")
+	flag.DurationVar(&o.resync, "resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos are processed at once")
 	flag.BoolVar(&o.election.enabled, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
@@ -38,7 +38,7 @@ func main() {
 	flag.DurationVar(&o.election.RetryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
-	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 says what was done, 4 why")
+	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 logs what was done, 4 also why")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -48,7 +48,7 @@ func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
 	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
-	o.Cache.SyncPeriod = flag.Duration("resync", 0, "look at every TDSet again after this time, changed or not (default: never)")
+	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every TDSet again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many TDSets are processed at once")
 	flag.DurationVar(&o.drainTimeout, "drain-timeout", time.Minute, "how long a TDSet that is being deleted waits for its Pods to end")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")

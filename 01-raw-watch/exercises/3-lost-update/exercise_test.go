@@ -162,7 +162,7 @@ func TestUpdateAfterAnotherWrite(t *testing.T) {
 
 	t.Run("if someone else writes first, their change stays, and Update returns the conflict", func(t *testing.T) {
 		server, client := start(t, onServer(1, "web:1", others))
-		server.meanwhile = theirs
+		server.beforeNextPut = theirs
 
 		err := Update(t.Context(), client, desired(3, "web:2"))
 
@@ -177,7 +177,7 @@ func TestUpdateAfterAnotherWrite(t *testing.T) {
 
 	t.Run("after a second call, both changes are there", func(t *testing.T) {
 		server, client := start(t, onServer(1, "web:1", others))
-		server.meanwhile = theirs
+		server.beforeNextPut = theirs
 
 		Update(t.Context(), client, desired(3, "web:2"))
 		if err := Update(t.Context(), client, desired(3, "web:2")); err != nil {

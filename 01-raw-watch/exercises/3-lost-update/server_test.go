@@ -32,8 +32,8 @@ type server struct {
 	puts   int // including refused ones
 	// refuse has the error that all requests of a method get. If it is nil, they succeed.
 	refuse map[string]*apierrors.StatusError
-	// meanwhile is somebody else's change, made just before the next PUT arrives. It may be nil.
-	meanwhile func(*appsv1.Deployment)
+	// beforeNextPut is somebody else's change, just before the next PUT arrives. It may be nil.
+	beforeNextPut func(*appsv1.Deployment)
 }
 
 // start runs a server with this Deployment, which may be nil, and returns the server and a client
@@ -95,8 +95,8 @@ func (s *server) respond(r *http.Request) (*appsv1.Deployment, *apierrors.Status
 		return s.stored, nil
 	}
 	s.puts++
-	if change := s.meanwhile; change != nil {
-		s.meanwhile = nil
+	if change := s.beforeNextPut; change != nil {
+		s.beforeNextPut = nil
 		theirs := s.stored.DeepCopy()
 		change(theirs)
 		s.commit(theirs)

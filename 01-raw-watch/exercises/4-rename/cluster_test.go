@@ -30,26 +30,26 @@ type cluster struct {
 
 	// The error that each such write gets. If it is nil, they succeed.
 	refuseCreate, refuseDelete error
-	// meanwhile is called just before the next write arrives. It may be nil.
-	meanwhile func(*cluster)
+	// beforeNextWrite is called just before the next write arrives. It may be nil.
+	beforeNextWrite func(*cluster)
 }
 
 func (c *cluster) Create(_ context.Context, deployment *appsv1.Deployment) error {
-	c.arrives("create " + deployment.Name)
+	c.receive("create " + deployment.Name)
 	if c.refuseCreate != nil {
 		return c.refuseCreate
 	}
 	if c.find(deployment.Name) >= 0 {
 		return apierrors.NewAlreadyExists(resource, deployment.Name)
 	}
-	made := deployment.DeepCopy()
-	made.UID = types.UID("uid of the new " + made.Name)
-	c.deployments = append(c.deployments, made)
+	created := deployment.DeepCopy()
+	created.UID = types.UID("uid of the new " + created.Name)
+	c.deployments = append(c.deployments, created)
 	return nil
 }
 
 func (c *cluster) Delete(_ context.Context, name string, options metav1.DeleteOptions) error {
-	c.arrives("delete " + name)
+	c.receive("delete " + name)
 	i := c.find(name)
 	switch {
 	case c.refuseDelete != nil:
@@ -103,13 +103,13 @@ func (c *cluster) find(name string) int {
 	return slices.IndexFunc(c.deployments, func(d *appsv1.Deployment) bool { return d.Name == name })
 }
 
-func (c *cluster) arrives(write string) {
+func (c *cluster) receive(write string) {
 	c.writes = append(c.writes, write)
 	if len(c.writes) > 50 {
 		c.t.Fatalf("Sync has sent 50 writes: does it retry forever? The last one is: %s", write)
 	}
-	if happen := c.meanwhile; happen != nil {
-		c.meanwhile = nil
-		happen(c)
+	if change := c.beforeNextWrite; change != nil {
+		c.beforeNextWrite = nil
+		change(c)
 	}
 }

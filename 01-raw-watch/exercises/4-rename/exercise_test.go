@@ -109,8 +109,8 @@ func TestSync(t *testing.T) {
 		},
 		"if the name is taken just before the create, the old one stays": {
 			given: cluster{
-				deployments: having(deployment("old", foo)),
-				meanwhile:   func(c *cluster) { c.put(deployment("new", nil)) },
+				deployments:     having(deployment("old", foo)),
+				beforeNextWrite: func(c *cluster) { c.put(deployment("new", nil)) },
 			},
 			want:    []string{"new of nobody", "old of example"},
 			wantErr: apierrors.IsAlreadyExists,
@@ -129,16 +129,16 @@ func TestSync(t *testing.T) {
 		},
 		"if another Deployment takes the old name just before the delete, Sync returns the conflict": {
 			given: cluster{
-				deployments: having(deployment("old", foo), deployment("new", foo)),
-				meanwhile:   func(c *cluster) { c.put(deployment("old", nil)) },
+				deployments:     having(deployment("old", foo), deployment("new", foo)),
+				beforeNextWrite: func(c *cluster) { c.put(deployment("old", nil)) },
 			},
 			want:    []string{"new of example", "old of nobody"},
 			wantErr: apierrors.IsConflict,
 		},
 		"if someone else deletes the old one first, Sync returns no error": {
 			given: cluster{
-				deployments: having(deployment("old", foo), deployment("new", foo)),
-				meanwhile:   func(c *cluster) { c.remove("old") },
+				deployments:     having(deployment("old", foo), deployment("new", foo)),
+				beforeNextWrite: func(c *cluster) { c.remove("old") },
 			},
 			want: []string{"new of example"},
 		},
@@ -215,15 +215,15 @@ func aFoo(name, uid string) *samplecontrollerv1alpha1.Foo {
 
 // deployment returns a Deployment that foo controls. If foo is nil, nobody does.
 func deployment(name string, foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
-	made := &appsv1.Deployment{}
+	created := &appsv1.Deployment{}
 	owner := "nobody"
 	if foo != nil {
-		made = desiredDeployment(foo)
+		created = desiredDeployment(foo)
 		owner = string(foo.UID)
 	}
-	made.Namespace, made.Name = "default", name
-	made.UID = types.UID("uid of " + name + " of " + owner)
-	return made
+	created.Namespace, created.Name = "default", name
+	created.UID = types.UID("uid of " + name + " of " + owner)
+	return created
 }
 
 // ownedToo adds foo to the Deployment's owners. Its controller is still the other owner, which

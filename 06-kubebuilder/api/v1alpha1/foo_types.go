@@ -67,7 +67,7 @@ type FooStatus struct {
 
 // +kubebuilder:object:root=true
 
-// FooList is what the API server answers to a list of Foos.
+// FooList is the API server's response to a list of Foos.
 type FooList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
