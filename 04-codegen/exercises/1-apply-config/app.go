@@ -15,5 +15,5 @@ type App struct {
 	Paused bool
 }
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = "app-controller"
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = "app-controller"

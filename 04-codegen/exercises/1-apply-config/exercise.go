@@ -39,7 +39,7 @@ func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app
 	if err != nil {
 		return err
 	}
-	if _, err := deployments.Apply(ctx, desired, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
+	if _, err := deployments.Apply(ctx, desired, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}); err != nil {
 		return fmt.Errorf("apply Deployment %s: %w", app.Name, err)
 	}
 	return nil

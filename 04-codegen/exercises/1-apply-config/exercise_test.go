@@ -101,13 +101,13 @@ func TestSentFields(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t)
 			if test.before != nil {
-				c.round(test.before)
+				c.sync(test.before)
 			}
 			if test.others != nil {
 				test.others(c)
 			}
 
-			c.round(test.app)
+			c.sync(test.app)
 
 			want, got := append(test.want, always...), c.sent()
 			for _, field := range got {
@@ -127,15 +127,15 @@ func TestSentFields(t *testing.T) {
 func TestFieldOwners(t *testing.T) {
 	t.Run("replicas that the App doesn't set stay the autoscaler's", func(t *testing.T) {
 		c := newCluster(t)
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		if err := c.apply("autoscaler", appsv1ac.DeploymentSpec().WithReplicas(5)); err != nil {
 			t.Fatalf("the autoscaler's apply of 5 replicas was refused: %v\nThe App doesn't set replicas, but Apply has sent them.", err)
 		}
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		if err := c.apply("autoscaler", appsv1ac.DeploymentSpec().WithReplicas(7)); err != nil {
 			t.Fatalf("the autoscaler's apply of 7 replicas was refused: %v\nIt had set 5, and then Apply sent 5, too.", err)
 		}
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		if got := ptr.Deref(c.deployment().Spec.Replicas, 0); got != 7 {
 			t.Errorf("got %d replicas, want the autoscaler's 7", got)
 		}
@@ -143,9 +143,9 @@ func TestFieldOwners(t *testing.T) {
 
 	t.Run("replicas that the App sets are reverted", func(t *testing.T) {
 		c := newCluster(t)
-		c.round(anApp(new(int32(3)), false))
+		c.sync(anApp(new(int32(3)), false))
 		c.changeByHand(`{"spec":{"replicas":1}}`)
-		c.round(anApp(new(int32(3)), false))
+		c.sync(anApp(new(int32(3)), false))
 		if got := ptr.Deref(c.deployment().Spec.Replicas, 0); got != 3 {
 			t.Errorf("got %d replicas, want 3: somebody has scaled it to 1 by hand", got)
 		}
@@ -153,9 +153,9 @@ func TestFieldOwners(t *testing.T) {
 
 	t.Run("a rollout that was paused by hand resumes", func(t *testing.T) {
 		c := newCluster(t)
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		c.changeByHand(`{"spec":{"paused":true}}`)
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		if c.deployment().Spec.Paused {
 			t.Error("spec.paused is true, want false: a false that isn't sent changes nothing")
 		}
@@ -163,9 +163,9 @@ func TestFieldOwners(t *testing.T) {
 
 	t.Run("somebody's sidecar is removed when they no longer apply it", func(t *testing.T) {
 		c := newCluster(t)
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		c.applyContainer("proxy", corev1ac.Container().WithImage("proxy:1"))
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		if err := c.apply("somebody", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -180,9 +180,9 @@ func TestFieldOwners(t *testing.T) {
 
 	t.Run("somebody's limits on our container stay theirs", func(t *testing.T) {
 		c := newCluster(t)
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		c.applyContainer("app", withMemory("1Gi"))
-		c.round(anApp(nil, false))
+		c.sync(anApp(nil, false))
 		if err := c.apply("somebody", oneContainer("app", withMemory("2Gi"))); err != nil {
 			t.Fatalf("somebody's apply of a higher limit was refused: %v\nApply has sent their limit, so the controller owns it, too.", err)
 		}
@@ -225,8 +225,8 @@ func (c *cluster) deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// round calls Apply once, as one sync of the controller would.
-func (c *cluster) round(app *App) {
+// sync calls Apply once, as the controller does.
+func (c *cluster) sync(app *App) {
 	c.Helper()
 	if err := Apply(c.Context(), c.deployments(), app); err != nil {
 		c.Fatalf("Apply returned the error %q", err)
@@ -238,8 +238,8 @@ func (c *cluster) sent() (fields []string) {
 	c.Helper()
 	for _, action := range slices.Backward(c.client.Actions()) {
 		if patch, ok := action.(clienttesting.PatchActionImpl); ok && patch.PatchType == types.ApplyPatchType {
-			if manager := patch.PatchOptions.FieldManager; manager != fieldManager {
-				c.Errorf("the field manager is %q, want %q: the controller owns fields only under that name", manager, fieldManager)
+			if manager := patch.PatchOptions.FieldManager; manager != fieldOwner {
+				c.Errorf("the field manager is %q, want %q: the controller owns fields only under that name", manager, fieldOwner)
 			}
 			var object map[string]any
 			if err := json.Unmarshal(patch.Patch, &object); err != nil {

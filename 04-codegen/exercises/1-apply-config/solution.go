@@ -22,7 +22,7 @@ import (
 // takes these fields over, even if someone else has changed them. All other fields keep their
 // values and their owners.
 func Apply(ctx context.Context, deployments typedappsv1.DeploymentInterface, app *App) error {
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 	if _, err := deployments.Apply(ctx, desiredDeployment(app), options); err != nil {
 		return fmt.Errorf("apply Deployment %s: %w", app.Name, err)
 	}

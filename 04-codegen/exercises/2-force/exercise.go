@@ -16,8 +16,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = "foo-controller"
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = "foo-controller"
 
 // Controller creates and maintains the Deployments of Foos.
 type Controller struct {
@@ -52,7 +52,7 @@ func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1
 	case !upToDate(observed, desired):
 		klog.V(2).InfoS("Reverting a change", "deployment", klog.KObj(observed))
 	}
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 	if _, err := c.Client.Deployments(foo.Namespace).Apply(ctx, desired, options); err != nil {
 		return fmt.Errorf("apply Deployment %s: %w", foo.Spec.DeploymentName, err)
 	}

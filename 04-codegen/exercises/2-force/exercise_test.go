@@ -277,7 +277,7 @@ func requests(t *testing.T, server *fake.Clientset) (sent []string) {
 			continue
 		}
 		request := apply
-		if manager := patch.PatchOptions.FieldManager; manager != fieldManager {
+		if manager := patch.PatchOptions.FieldManager; manager != fieldOwner {
 			request = fmt.Sprintf("apply by the field manager %q", manager) // without a field manager, the server refuses it
 		}
 		if ptr.Deref(patch.PatchOptions.Force, false) {

@@ -15,8 +15,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = "foo-controller"
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = "foo-controller"
 
 // Controller creates and maintains the Deployments of Foos.
 type Controller struct {
@@ -39,7 +39,7 @@ type Controller struct {
 // has changed them. If the Deployment is up to date, it sends nothing.
 func (c *Controller) SyncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
-	options := metav1.ApplyOptions{FieldManager: fieldManager}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner}
 
 	// 1. Find the Deployment. If the cache has none, it may be behind, and an apply would change an
 	// existing Deployment. So ask the server before creating one.

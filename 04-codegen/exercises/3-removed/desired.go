@@ -20,8 +20,8 @@ type App struct {
 	Env map[string]string
 }
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = "app-controller"
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = "app-controller"
 
 // desiredDeployment returns the Deployment that app asks for.
 func desiredDeployment(app *App) *appsv1ac.DeploymentApplyConfiguration {

@@ -48,14 +48,14 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 	if equality.Semantic.DeepEqual(observed, updated) {
 		return nil
 	}
-	if _, err := c.Client.Deployments(app.Namespace).Update(ctx, updated, metav1.UpdateOptions{FieldManager: fieldManager}); err != nil {
+	if _, err := c.Client.Deployments(app.Namespace).Update(ctx, updated, metav1.UpdateOptions{FieldManager: fieldOwner}); err != nil {
 		return fmt.Errorf("update Deployment %s: %w", app.Name, err)
 	}
 	return nil
 }
 
 func (c *Controller) apply(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 	if _, err := c.Client.Deployments(*desired.Namespace).Apply(ctx, desired, options); err != nil {
 		return fmt.Errorf("apply Deployment %s: %w", *desired.Name, err)
 	}

@@ -280,7 +280,7 @@ func setImage(image string) func(*cluster) {
 // anotherReplicaApplies applies these variables as another replica, the former leader, would.
 func anotherReplicaApplies(env ...string) func(*cluster) {
 	return func(c *cluster) {
-		options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+		options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 		if _, err := c.client.AppsV1().Deployments("default").Apply(c.Context(), desiredDeployment(c.app(env...)), options); err != nil {
 			c.Fatal(err)
 		}

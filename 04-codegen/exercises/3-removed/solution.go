@@ -41,7 +41,7 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 	// changed or removed since. A restart doesn't change that. If we own a field that we no longer
 	// want, or don't own one that we do want, an apply is needed. (Comparing only the desired
 	// fields would never find the former.)
-	owned, err := appsv1ac.ExtractDeployment(observed, fieldManager)
+	owned, err := appsv1ac.ExtractDeployment(observed, fieldOwner)
 	if err != nil {
 		return fmt.Errorf("extract our fields of Deployment %s: %w", app.Name, err)
 	}
@@ -54,7 +54,7 @@ func (c *Controller) Sync(ctx context.Context, app *App) error {
 // apply sends the desired state. The server removes fields that we owned and no longer send, unless
 // someone else owns them too.
 func (c *Controller) apply(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 	if _, err := c.Client.Deployments(*desired.Namespace).Apply(ctx, desired, options); err != nil {
 		return fmt.Errorf("apply Deployment %s: %w", *desired.Name, err)
 	}

@@ -17,8 +17,8 @@ import (
 	schedulev1ac "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = "tdset-controller"
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = "tdset-controller"
 
 // newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
 // doesn't start the informers, because run does that.
@@ -54,6 +54,6 @@ func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Depl
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	// YOUR WORK: this apply has no fields, and goes to the wrong endpoint.
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace)
-	_, err := c.tdsets.ScheduleV1().TDSets(tdset.Namespace).Apply(ctx, desired, metav1.ApplyOptions{FieldManager: fieldManager})
+	_, err := c.tdsets.ScheduleV1().TDSets(tdset.Namespace).Apply(ctx, desired, metav1.ApplyOptions{FieldManager: fieldOwner})
 	return err
 }

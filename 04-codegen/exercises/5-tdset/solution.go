@@ -23,8 +23,8 @@ import (
 	scheduleinformers "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/informers/externalversions"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = "tdset-controller"
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = "tdset-controller"
 
 // newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
 // doesn't start the informers, because run does that.
@@ -61,7 +61,7 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 // would change an existing one. But without force, it can't change somebody else's fields: the
 // server answers 409.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldManager}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner}
 	_, err := c.client.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
 	return err
 }
@@ -70,7 +70,7 @@ func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 // must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
 // with that name, and from creating one.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 	_, err := c.client.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
 	return err
 }
@@ -92,7 +92,7 @@ func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status
 				WithLastTransitionTime(ready.LastTransitionTime).
 				WithReason(ready.Reason).
 				WithMessage(ready.Message)))
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
 	_, err := c.tdsets.ScheduleV1().TDSets(tdset.Namespace).ApplyStatus(ctx, desired, options)
 	return err
 }

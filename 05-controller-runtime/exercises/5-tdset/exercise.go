@@ -21,8 +21,8 @@ import (
 	schedulev1ac "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = client.FieldOwner("tdset-controller")
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = client.FieldOwner("tdset-controller")
 
 // setUp adds the controller to mgr, and declares which events enqueue which TDSets.
 func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
@@ -103,5 +103,5 @@ func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Depl
 func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	// YOUR WORK: this assumes nothing, and uses the wrong endpoint.
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).WithStatus(statusToApply(status))
-	return r.Apply(ctx, desired, fieldManager)
+	return r.Apply(ctx, desired, fieldOwner)
 }

@@ -78,7 +78,7 @@ func TestWrites(t *testing.T) {
 			c.putTDSet()
 			c.wantNoError("createDeployment", c.createDeployment(3))
 			c.wantReplicas(3)
-			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
+			c.wantOwner(c.deployment(), fieldOwner, "f:spec", "f:replicas")
 		},
 		"createDeployment doesn't change a Deployment that somebody has just created": func(c *cluster) {
 			c.putTDSet()
@@ -92,7 +92,7 @@ func TestWrites(t *testing.T) {
 			c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
 			c.wantNoError("updateDeployment", c.updateDeployment(c.deployment(), 3))
 			c.wantReplicas(3)
-			c.wantOwner(c.deployment(), fieldManager, "f:spec", "f:replicas")
+			c.wantOwner(c.deployment(), fieldOwner, "f:spec", "f:replicas")
 		},
 		"updateDeployment succeeds even if somebody has annotated the Deployment since": func(c *cluster) {
 			c.putTDSet()

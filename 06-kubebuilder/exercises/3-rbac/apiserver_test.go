@@ -255,9 +255,9 @@ func (s *apiServer) answer(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if subresource == "status" {
-		err = s.store.Status().Apply(r.Context(), client.ApplyConfigurationFromUnstructured(object), fieldManager, client.ForceOwnership)
+		err = s.store.Status().Apply(r.Context(), client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
 	} else if err = s.askMore(r, q, object); err == nil {
-		err = s.store.Apply(r.Context(), client.ApplyConfigurationFromUnstructured(object), fieldManager, client.ForceOwnership)
+		err = s.store.Apply(r.Context(), client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
 	}
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	if err == nil && upToDate(observed, desired) {
 		return ctrl.Result{}, nil
 	}
-	if err := r.Apply(ctx, desired, fieldManager, client.ForceOwnership); err != nil {
+	if err := r.Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
 		return ctrl.Result{}, fmt.Errorf("apply the Deployment: %w", err)
 	}
 
@@ -63,7 +63,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 	if foo.Status.ObservedGeneration != foo.Generation {
 		status := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
 			WithStatus(samplecontrollerv1alpha1ac.FooStatus().WithObservedGeneration(foo.Generation))
-		if err := r.Status().Apply(ctx, status, fieldManager, client.ForceOwnership); err != nil {
+		if err := r.Status().Apply(ctx, status, fieldOwner, client.ForceOwnership); err != nil {
 			return ctrl.Result{}, fmt.Errorf("apply the status: %w", err)
 		}
 	}

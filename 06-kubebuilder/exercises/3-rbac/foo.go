@@ -16,8 +16,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = client.FieldOwner("foo-controller")
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = client.FieldOwner("foo-controller")
 
 // defaultsKey is the key of the ConfigMap that names the image for all Foos. It is in the
 // operator's own namespace.

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 )
 
-// fieldManager is the name under which the controller owns fields.
-const fieldManager = client.FieldOwner("tdset-controller")
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = client.FieldOwner("tdset-controller")
 
 // setUp adds the controller to mgr, and declares which events enqueue which TDSets.
 func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
@@ -98,14 +98,14 @@ func (r *reconciler) requeueAt(tdset *TDSet, next time.Time) ctrl.Result {
 // would change an existing one. But without force, it can't change somebody else's fields: the
 // server answers 409.
 func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return r.Apply(ctx, desired, fieldManager)
+	return r.Apply(ctx, desired, fieldOwner)
 }
 
 // updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
 // must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
 // with that name, and from creating one.
 func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return r.Apply(ctx, desired.WithUID(observed.UID), fieldManager, client.ForceOwnership)
+	return r.Apply(ctx, desired.WithUID(observed.UID), fieldOwner, client.ForceOwnership)
 }
 
 // updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was
@@ -113,5 +113,5 @@ func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Depl
 // conditions.
 func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	desired := statusToApply(tdset, status)
-	return r.Status().Apply(ctx, desired, fieldManager, client.ForceOwnership)
+	return r.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
 }
