@@ -67,7 +67,7 @@ func TestNoLongerDesired(t *testing.T) {
 			steps: steps(sync("LOG", "debug"), somebodyApplies("TEAM", "blue"), sync()),
 			want:  []string{"TEAM=blue"},
 		},
-		"a variable that somebody else applies, too, stays": {
+		"a variable that somebody else also applies stays": {
 			steps: steps(sync("LOG", "debug"), somebodyApplies("LOG", "debug"), sync()),
 			want:  []string{"LOG=debug"},
 			why:   "the App no longer asks for it, but somebody else does",
@@ -166,7 +166,7 @@ func TestNothingToDo(t *testing.T) {
 		"nothing has happened":                           steps(app),
 		"one variable was added before, and one removed": steps(sync("A", "1", "LOG", "debug"), app),
 		"somebody applies another variable":              steps(app, somebodyApplies("TEAM", "blue")),
-		"somebody applies one of its variables, too":     steps(app, somebodyApplies("LOG", "debug")),
+		"somebody also applies one of its variables":     steps(app, somebodyApplies("LOG", "debug")),
 		"somebody adds a variable by hand":               steps(app, byHand(`{"name":"TEAM","value":"blue"}`)),
 		"another replica has applied the same":           steps(anotherReplicaApplies("LANG", "C", "LOG", "debug")),
 		"the server sets defaults":                       steps(app, getDefaults),
