@@ -1,4 +1,5 @@
-// Promises that only real containers show: Pods that answer, a Service that leads to them, and Pods that take seconds to stop.
+// Promises that need real containers: Pods that answer, a Service that leads to them, and Pods that
+// take seconds to stop.
 
 package acceptance
 
@@ -12,7 +13,7 @@ import (
 	"example.com/operators/scripts/internal/kind"
 )
 
-// slowImage is of a program that answers as the others do, and takes seconds to stop.
+// slowImage answers like the other images, but takes seconds to stop.
 const slowImage = kind.SlowStandIn
 
 // onlyWithContainers are the tests of promises about Foos that need real containers.
@@ -63,7 +64,7 @@ func tdsetPodsAnswer(s *scenario) {
 	}
 }
 
-// both are the Pods, if there are two.
+// both returns the Pods, and fails the test unless there are two.
 func (s *scenario) both(pods []corev1.Pod) []corev1.Pod {
 	s.Helper()
 	if len(pods) != 2 {
@@ -82,9 +83,9 @@ func serviceAnswers(s *scenario) {
 
 	s.patchTDSet("a", `{"spec":{"service":{"port":81}}}`)
 	s.answers(ip, 81, func() []corev1.Pod { return s.podsOf("a") })
-	s.eventually("nobody answers at the former port", func() error {
+	s.eventually("the old port is closed", func() error {
 		if answer, err := s.ask(ip, 80); err == nil {
-			return fmt.Errorf("%q does", answer)
+			return fmt.Errorf("%q answers", answer)
 		}
 		return nil
 	})
@@ -95,13 +96,13 @@ func slowPods(s *scenario) {
 	s.create(with(tdsetObject("a", 2), slowImage, "container", "image"))
 	s.becomesScheduled("a", 2)
 	s.deleteTDSet("a", metav1.DeletePropagationBackground)
-	slow := false // whether it was seen that a Pod takes its time
+	slow := false // whether a Pod kept running after it was deleted
 	s.eventually("TDSet a is gone", func() error {
 		tdset := s.getTDSet("a")
-		pods := s.podsOf("a") // looked at later: each of them was there when the TDSet was looked at
+		pods := s.podsOf("a") // after the TDSet: a Pod here was still there when the TDSet was read
 		if tdset == nil {
 			if len(pods) > 0 {
-				s.Errorf("the TDSet is gone, and %d of its Pods haven't stopped", len(pods))
+				s.Errorf("the TDSet is gone, but %d of its Pods are still there", len(pods))
 			}
 			return nil
 		}
@@ -111,7 +112,7 @@ func slowPods(s *scenario) {
 		return errors.New("it is there")
 	})
 	if !slow {
-		s.Error("no Pod was seen that runs on after it was told to stop: this test shows nothing")
+		s.Error("no Pod kept running after SIGTERM, so this test shows nothing")
 	}
 	s.disappears("a")
 }

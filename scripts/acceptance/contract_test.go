@@ -1,5 +1,5 @@
-// The promises B1 to B11, each while all goes well. A promise is kept when the API server shows it,
-// by whatever means.
+// The promises B1 to B11 without faults. The API server shows whether a promise is kept, no matter
+// how.
 
 package acceptance
 
@@ -29,36 +29,36 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// promise is a test of a promise, whose name it begins with.
+// promise is a test of a promise, with whose name its own begins.
 type promise struct {
 	name string
 	keep func(s *scenario)
 }
 
-// promises are the tests of what is promised about Foos.
+// promises are the tests of the promises about Foos.
 func promises() []promise {
 	return append([]promise{
 		{"B1 create: a Foo gets its Deployment", create},
 		{"B1 create: within the write budget", budget},
 		{"B2 scale: a change of replicas reaches the Deployment", scale},
 		{"B3 status: follows the Deployment", status},
-		{"B4 drift: is put back", drift},
+		{"B4 drift: a manual change is reverted", drift},
 		{"B4 drift: other people's fields are left alone", foreignFields},
-		{"B4 drift: a deleted Deployment is made again", recreate},
-		{"B5 rename: the new one is made, then the old one deleted", rename},
-		{"B5 rename: to a name that is taken, the old one stays", renameRefused},
+		{"B4 drift: a deleted Deployment is created again", recreate},
+		{"B5 rename: the new Deployment is created before the old one is deleted", rename},
+		{"B5 rename: if the new name is taken, the old Deployment stays", renameRefused},
 		{"B6 refusal: a Deployment that nobody owns", refuseUnowned},
 		{"B6 refusal: another Foo's Deployment", refuseOthers},
 		{"B6 refusal: an orphan of a Foo of the same name", refuseOrphan},
-		{"B6 refusal: a terminating Deployment is waited for", waitForTerminating},
+		{"B6 refusal: the Foo waits for a terminating Deployment", waitForTerminating},
 		{"B7 delete: the Deployment goes with its Foo", remove},
 		{"B7 delete: a Foo that is being deleted gets nothing", removeForeground},
-		{"B7 delete: with its namespace, and one refused write at most", removeNamespace},
+		{"B7 delete: when the namespace is deleted, at most one write per Foo is refused", removeNamespace},
 		{"B8 catch-up: what happened while the program was down", catchUp},
 		{"B9 quiet: events that change nothing cause no write", quiet},
-		{"B10 bad input: is refused by the server, by the field's name", badInput},
-		{"B10 bad input: permissions that are missing are waited for", forbidden},
-		{"B11 conflict: nothing of a concurrent writer is lost", conflict},
+		{"B10 bad input: the API server refuses it and names the field", badInput},
+		{"B10 bad input: the program waits for missing permissions", forbidden},
+		{"B11 conflict: a concurrent writer's changes aren't lost", conflict},
 	}, onlyWithContainers()...)
 }
 
@@ -66,7 +66,7 @@ func TestContract(t *testing.T) {
 	forChaptersAtOnce(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) { testPromises(t, env, j, promises()) })
 }
 
-// testPromises has the program keep all promises, at the same time.
+// testPromises tests all promises in parallel.
 func testPromises(t *testing.T, env *environment, j judged, promises []promise) {
 	for _, promise := range promises {
 		t.Run(promise.name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func testPromises(t *testing.T, env *environment, j judged, promises []promise) 
 			s := newScenario(t, env, j)
 			promise.keep(s)
 			if crashes := s.crashes(); crashes > 0 {
-				t.Errorf("the program has exited %d times", crashes)
+				t.Errorf("the program has crashed %d times", crashes)
 			}
 		})
 	}
@@ -112,11 +112,10 @@ func budget(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
-	// A write that the server refused has changed nothing: it is the price of a cache that lags
-	// behind.
+	// A write that the server refused changed nothing. It is the price of a cache that lags behind.
 	writes := slices.DeleteFunc(s.writes(), func(r audit.Request) bool { return r.Code >= 400 })
 	if events := count(writes, "events"); len(writes)-events > 3 || events > 1 {
-		s.Errorf("at most 3 writes and 1 event are needed, but there were:\n%v", writes)
+		s.Errorf("want at most 3 writes and 1 event, got:\n%v", writes)
 	}
 }
 
@@ -154,13 +153,14 @@ func status(s *scenario) {
 		s.Errorf("observedGeneration went from %d to %d", first.Status.ObservedGeneration, last.Status.ObservedGeneration)
 	}
 
-	// Each status differs from the one before: at most as many writes as there are Pods to wait
+	// Each status differs from the one before, so there are at most as many writes as Pods to wait
 	// for, and two for the condition.
 	if writes := count(s.writes(), "foos/status"); writes > 4 {
 		s.Errorf("%d writes of the status for a change from 2 to 3 replicas", writes)
 	}
 
-	// The Deployment loses its Pods: they don't count before they have been ready for so long.
+	// The Deployment loses its available Pods, because they don't count before they have been ready
+	// for minReadySeconds.
 	s.patchDeployment("a", `{"spec":{"minReadySeconds":500}}`)
 	s.becomesUnready("a", "Progressing")
 	s.patchDeployment("a", `{"spec":{"minReadySeconds":0}}`)
@@ -180,7 +180,7 @@ func drift(s *scenario) {
 	s.hasReplicas("a", 2)
 
 	s.patchDeployment("a", `{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"nginx:broken"}]}}}}`)
-	s.eventually("the image is put back", func() error {
+	s.eventually("the image is reverted", func() error {
 		if image := s.getDeployment("a").Spec.Template.Spec.Containers[0].Image; image != "nginx:latest" {
 			return fmt.Errorf("it is %s", image)
 		}
@@ -200,7 +200,7 @@ func foreignFields(s *scenario) {
 	deployment := s.getDeployment("a")
 	if deployment.Annotations["team"] != "blue" || deployment.Labels["cost-center"] != "7" ||
 		deployment.Spec.MinReadySeconds != 1 || len(deployment.Spec.Template.Spec.Containers) != 2 {
-		s.Errorf("something of someone else's is lost: %+v", deployment)
+		s.Errorf("somebody else's fields are lost: %+v", deployment)
 	}
 }
 
@@ -208,18 +208,17 @@ func recreate(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
-	s.madeAgain("a")
+	s.isRecreated("a")
 }
 
-// madeAgain deletes a Deployment and waits until there is another. It doesn't wait for Pods: the
+// isRecreated deletes a Deployment and waits until there is another. It doesn't wait for Pods: the
 // new ReplicaSet has the same name as the old one, so the API server may refuse it until the old
-// one is gone. The Deployment controller then retries with backoff, which can take minutes after
-// many retries.
-func (s *scenario) madeAgain(name string) {
+// one is gone. The Deployment controller then retries with backoff, which can take minutes.
+func (s *scenario) isRecreated(name string) {
 	s.Helper()
 	former := s.getDeployment(name)
 	s.must(s.deployments().Delete(s.Context(), name, metav1.DeleteOptions{}))
-	s.eventually("the deleted Deployment is made again", func() error {
+	s.eventually("the deleted Deployment is created again", func() error {
 		switch deployment := s.getDeployment(name); {
 		case deployment == nil:
 			return errors.New("there is none")
@@ -247,7 +246,7 @@ func rename(s *scenario) {
 		return r.Resource == "deployments" && r.Name == "old" && r.Verb == "delete"
 	})
 	if made < 0 || gone < 0 || gone < made {
-		s.Errorf("the old one has to be deleted after the new one is made, but the writes were:\n%v", writes)
+		s.Errorf("want the new Deployment created before the old one is deleted, got writes:\n%v", writes)
 	}
 }
 
@@ -260,7 +259,7 @@ func renameRefused(s *scenario) {
 	s.patchFoo("a", `{"spec":{"deploymentName":"taken"}}`)
 	s.becomesUnready("a", "ErrResourceExists")
 	if s.getDeployment("old") == nil {
-		s.Error("the old Deployment is gone, though there is no new one")
+		s.Error("the old Deployment is gone, but there is no new one")
 	}
 
 	s.must(s.deployments().Delete(s.Context(), "taken", metav1.DeleteOptions{}))
@@ -279,12 +278,12 @@ func refuseUnowned(s *scenario) {
 	s.sentinel("later")
 	if now := s.getDeployment("a"); now.UID != foreign.UID || !equality.Semantic.DeepEqual(now.Spec, foreign.Spec) ||
 		!maps.Equal(now.Labels, foreign.Labels) || len(now.OwnerReferences) > 0 {
-		s.Errorf("someone else's Deployment was touched: %+v", now)
+		s.Errorf("somebody else's Deployment was touched: %+v", now)
 	}
 	s.triedNothing("deployments", "a")
 	s.warnedOnce("a")
 
-	// The name becomes free: the Foo takes it, with no further change to the Foo.
+	// When the name is free, the Foo takes it without a change of the Foo.
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
 	s.becomesReady("a")
 }
@@ -341,7 +340,7 @@ func waitForTerminating(s *scenario) {
 	s.patchDeployment("a", `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/hold"]}}`)
 	s.becomesReady("a")
 	if deployment := s.getDeployment("a"); deployment.UID == former.UID || *deployment.Spec.Replicas != 2 {
-		s.Errorf("the Deployment was not made again: %+v", deployment)
+		s.Errorf("the Deployment wasn't created again: %+v", deployment)
 	}
 }
 
@@ -353,14 +352,14 @@ func remove(s *scenario) {
 	s.disappears("a")
 	s.sentinel("later")
 	if s.getDeployment("a") != nil {
-		s.Error("the Deployment has come back")
+		s.Error("the Deployment exists again")
 	}
 }
 
 func removeForeground(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 1)
-	// A finalizer keeps the Foo in deletion for as long as the test looks.
+	// A finalizer keeps the Foo in deletion until the end of the test.
 	s.patchFoo("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	s.becomesReady("a")
 	foreground := metav1.DeletePropagationForeground
@@ -402,7 +401,7 @@ func catchUp(s *scenario) {
 		s.Error("the renamed Deployment is missing")
 	}
 	if now := s.getDeployment("untouched"); now.ResourceVersion != untouched.ResourceVersion {
-		s.Error("a Deployment that nobody changed was written")
+		s.Error("the program wrote an unchanged Deployment")
 	}
 }
 
@@ -410,7 +409,7 @@ func quiet(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
-	s.sentinel("settled") // by then all that was on its way has been acted on
+	s.sentinel("settled") // by then the program has acted on all that came before
 	s.writes()
 
 	s.patchFoo("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
@@ -418,11 +417,11 @@ func quiet(s *scenario) {
 	s.sentinel("later")
 	for _, write := range s.writes() {
 		if isAbout(write, "a") {
-			s.Errorf("a write that was not needed: %s", write)
+			s.Errorf("unnecessary write: %s", write)
 		}
 	}
-	// A new replica starts with all objects, as after a resync or a restart, and finds nothing to do.
-	// A shutdown may interrupt a write, so wait for the last one before it.
+	// A new replica starts with all objects, as after a resync or a restart, and finds nothing to
+	// do. Wait for the last write before the shutdown, which may interrupt it.
 	s.becomesReady("later")
 	s.operator.Stop()
 	s.writes()
@@ -430,13 +429,13 @@ func quiet(s *scenario) {
 	s.sentinel("later-still")
 	for _, write := range s.writes() {
 		if isAbout(write, "a") || write.Name == "later" {
-			s.Errorf("after a restart, a write that was not needed: %s", write)
+			s.Errorf("unnecessary write after a restart: %s", write)
 		}
 	}
 }
 
-// isAbout reports whether a request is about an object of that name, or an event about it, whose name
-// begins with that.
+// isAbout reports whether a request is about an object of that name, or an Event about it, whose
+// name begins with that.
 func isAbout(r audit.Request, name string) bool {
 	return r.Name == name || r.Resource == "events" && strings.HasPrefix(r.Name, name+".")
 }
@@ -452,7 +451,7 @@ func badInput(s *scenario) {
 		"a deploymentName of 64 characters":   {"a", `{"deploymentName":"` + strings.Repeat("a", 64) + `"}`, "spec.deploymentName"},
 		"0 replicas":                          {"a", `{"deploymentName":"a","replicas":0}`, "spec.replicas"},
 		"11 replicas":                         {"a", `{"deploymentName":"a","replicas":11}`, "spec.replicas"},
-		"replicas in words":                   {"a", `{"deploymentName":"a","replicas":"three"}`, "spec.replicas"},
+		"replicas as text":                    {"a", `{"deploymentName":"a","replicas":"three"}`, "spec.replicas"},
 		"a name of 64 characters for the Foo": {strings.Repeat("a", 64), `{"deploymentName":"a"}`, "metadata.name"},
 	} {
 		object := fooObject(test.name, "", 0)
@@ -467,13 +466,13 @@ func badInput(s *scenario) {
 			s.Errorf("%s: want a refusal that names %s, got: %v", sentence, test.want, err)
 		}
 	}
-	// Replicas may be left out: then the server puts 1.
+	// If replicas is left out, the server sets 1.
 	object := fooObject("a", "a", nil)
 	delete(object.Object["spec"].(map[string]any), "replicas")
 	_, err := s.foos().Create(s.Context(), object, metav1.CreateOptions{})
 	s.must(err)
 	if replicas := s.getFoo("a").Spec.Replicas; replicas != 1 {
-		s.Errorf("replicas left out became %d", replicas)
+		s.Errorf("got %d replicas by default, want 1", replicas)
 	}
 }
 
@@ -481,9 +480,9 @@ func forbidden(s *scenario) {
 	s.must(program.Revoke(s.Context(), s.client, s.home))
 	s.start()
 	s.createFoo("a", "a", 1)
-	s.eventually("the program says that it may not", func() error {
-		if !s.operator.says("forbidden") {
-			return errors.New("not a word of it")
+	s.eventually("the program logs that it is forbidden", func() error {
+		if !s.operator.hasLogged("forbidden") {
+			return errors.New("its log doesn't mention it")
 		}
 		return nil
 	})
@@ -496,10 +495,11 @@ func conflict(s *scenario) {
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
 	const rounds = 30
-	patience := wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5, Steps: 20} // many others write, too
+	// The program and the Deployment controller write too.
+	backoff := wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5, Steps: 20}
 	for round := range rounds {
 		s.patchFoo("a", fmt.Sprintf(`{"spec":{"replicas":%d}}`, round%3+1))
-		s.must(retry.RetryOnConflict(patience, func() error {
+		s.must(retry.RetryOnConflict(backoff, func() error {
 			deployment := s.getDeployment("a")
 			metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, fmt.Sprintf("round-%d", round), "kept")
 			_, err := s.deployments().Update(s.Context(), deployment, metav1.UpdateOptions{})

@@ -1,4 +1,4 @@
-// The tests of how programs are put together that have the same CRD.
+// Tests of which programs share a CRD.
 
 package acceptance
 
@@ -13,7 +13,7 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// 06's CRD is generated and all others are written by hand, and yet they are the same.
+// 06's CRD is generated, and all others are written by hand, but they mean the same.
 func TestFoosHaveOneCRD(t *testing.T) {
 	all, err := chapters.All("../..")
 	if err != nil {
@@ -34,7 +34,7 @@ func TestFoosHaveOneCRD(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(groups) != 1 || len(groups[0]) != 6 {
-		t.Errorf("%d chapters' CRDs are of %d kinds", len(foos), len(groups))
+		t.Errorf("%d chapters have %d different CRDs, want one", len(foos), len(groups))
 	}
 }
 
@@ -64,7 +64,7 @@ func TestMeaning(t *testing.T) {
 				meanings = append(meanings, meant)
 			}
 			if same := len(slices.Compact(meanings)) == 1; same != test.same {
-				t.Errorf("they mean the same: %v, want %v\n%s", same, test.same, strings.Join(meanings, "\n"))
+				t.Errorf("same meaning: %v, want %v\n%s", same, test.same, strings.Join(meanings, "\n"))
 			}
 		})
 	}

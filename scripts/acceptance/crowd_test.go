@@ -1,5 +1,5 @@
-// Three hundred Foos at once: how many writes they cost, and how long they take. From chapter 03
-// on, since 01 and 02 work on one Foo at a time and lose what fails.
+// Three hundred Foos at once: how many writes they need, and how long they take. Chapters 01 and 02
+// are left out, because they work on one Foo at a time and lose failed writes.
 
 package acceptance
 
@@ -25,12 +25,12 @@ import (
 
 const crowd = 300
 
-// TestCrowd holds the write budget: at most 3 writes and 1 event for each Foo until all is
-// available, and none after that, a resync included.
+// TestCrowd checks the write budget: at most 3 writes and 1 Event per Foo until all are available,
+// and none after that, even on a resync.
 func TestCrowd(t *testing.T) {
 	queues := func(j judged) bool { return j.chapter.Number() >= "03" && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.Foo, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
-		s.movesOut()
+		s.moveOut()
 		s.createCrowd()
 		s.flags = []string{"--resync", "1s"}
 		s.start()
@@ -47,21 +47,21 @@ func TestCrowd(t *testing.T) {
 		}
 		t.Logf("%d Foos: %d writes to the first of them, %d events, %d writes refused", crowd, writes.total(crowdName(0)), writes.events, writes.refused)
 
-		// A Foo made now is ready only after the resyncs that were due have been worked off.
+		// A Foo that is created now becomes ready after the resyncs that were due.
 		s.sentinel("sentinel")
 		for _, write := range s.writes() {
 			if write.Name != "sentinel" && write.Resource != "events" {
-				t.Errorf("a write though all had settled: %s", write)
+				t.Errorf("unnecessary write after all had settled: %s", write)
 			}
 		}
-		s.namespaceGoes()
+		s.deleteNamespace()
 	})
 }
 
-// BenchmarkCrowd measures the time from a program's start until the last of the Deployments is
-// made, for Foos or for TDSets, beside that of bare concurrent POSTs, and of bare concurrent
-// server-side applies, of as many Deployments. Each measurement begins when the last one's
-// namespace is gone: otherwise the cluster is still busy with three hundred rollouts.
+// BenchmarkCrowd measures the time from a program's start until the last Deployment is created, for
+// Foos and TDSets. It compares that with concurrent bare POSTs and server-side applies of as many
+// Deployments. Each measurement waits until the last one's namespace is gone, because otherwise the
+// cluster is still busy with three hundred rollouts.
 //
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… go test ./acceptance -run '^$' -bench Crowd -benchtime 3x
 func BenchmarkCrowd(b *testing.B) {
@@ -77,7 +77,7 @@ func BenchmarkCrowd(b *testing.B) {
 				b.StartTimer()
 				s.sendCrowd(send)
 				b.StopTimer()
-				s.namespaceGoes()
+				s.deleteNamespace()
 				b.StartTimer()
 			}
 		})
@@ -99,21 +99,21 @@ func BenchmarkCrowd(b *testing.B) {
 				s.crowdHasDeployments()
 				b.StopTimer()
 				s.operator.Stop()
-				s.namespaceGoes()
+				s.deleteNamespace()
 				b.StartTimer()
 			}
 		})
 	}
 }
 
-// tally is what an operator has written, by the name of the object, and then by its resource.
+// tally counts an operator's writes by the object's name and resource.
 type tally struct {
 	of      map[string]map[string]int
 	events  int
-	refused int // by the server: they have changed nothing, and are the price of a cache that lags behind
+	refused int // by the server: these changed nothing, and are the price of a lagging cache
 }
 
-// tally counts the operator's writes since the last call of it or of writes.
+// tally counts the operator's writes since the last call of tally or writes.
 func (s *scenario) tally() tally {
 	s.Helper()
 	counted := tally{of: map[string]map[string]int{}}
@@ -133,7 +133,7 @@ func (s *scenario) tally() tally {
 	return counted
 }
 
-// total is the number of writes to all that has that name.
+// total is the number of writes to all objects of that name.
 func (t tally) total(name string) (total int) {
 	for _, count := range t.of[name] {
 		total += count
@@ -145,7 +145,7 @@ const crowdPrefix = "crowd-"
 
 func crowdName(i int) string { return fmt.Sprintf("%s%03d", crowdPrefix, i) }
 
-// createCrowd makes the Foos, or the TDSets.
+// createCrowd creates the Foos or the TDSets.
 func (s *scenario) createCrowd() {
 	s.Helper()
 	for i := range crowd {
@@ -157,13 +157,13 @@ func (s *scenario) createNumber(i int) {
 	s.Helper()
 	object := fooObject(crowdName(i), crowdName(i), int64(1))
 	if s.Kind == chapters.TDSet {
-		object = s.inATestsZone(tdsetObject(crowdName(i), 1, office))
+		object = s.withTestZone(tdsetObject(crowdName(i), 1, office))
 	}
 	_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
 	s.must(err)
 }
 
-// sending is how a Deployment is made.
+// sending is a way to create a Deployment.
 type sending func(context.Context, typedappsv1.DeploymentInterface, *appsv1.Deployment) error
 
 func post(ctx context.Context, client typedappsv1.DeploymentInterface, deployment *appsv1.Deployment) error {
@@ -181,8 +181,8 @@ func serverSideApply(ctx context.Context, client typedappsv1.DeploymentInterface
 	return err
 }
 
-// sendCrowd makes the Deployments that the Foos would get, four at a time, as many as a program has
-// workers.
+// sendCrowd creates the Deployments that the Foos would get. It sends four at a time, because a
+// program has four workers.
 func (s *scenario) sendCrowd(send sending) {
 	s.Helper()
 	client := kubernetes.NewForConfigOrDie(s.config).AppsV1().Deployments(s.namespace)
@@ -217,7 +217,7 @@ func (s *scenario) crowdHasDeployments() {
 			return
 		}
 	}
-	s.Fatalf("only %d Deployments", len(seen))
+	s.Fatalf("got only %d Deployments", len(seen))
 }
 
 // crowdBecomesReady waits until every Foo is ready.
@@ -231,26 +231,27 @@ func (s *scenario) crowdBecomesReady() {
 	})
 }
 
-// crowdBecomes watches until check finds nothing wrong with any object of the crowd. A watch costs
-// the API server much less than a list of three hundred objects ten times a second.
+// crowdBecomes watches until check returns no error for any object of the crowd. A watch costs the
+// API server much less than a list of three hundred objects ten times a second.
 func (s *scenario) crowdBecomes(sentence string, check func(*unstructured.Unstructured) error) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), s.patience)
+	ctx, cancel := context.WithTimeout(s.Context(), s.timeout)
 	defer cancel()
 	wrong := map[string]error{}
 	for i := range crowd {
 		wrong[crowdName(i)] = errors.New("it isn't there")
 	}
-	// The API server ends a watch whose client can't keep up. The next one begins with all objects.
+	// The API server ends the watch of a client that can't keep up. The next one starts with all
+	// objects.
 	for len(wrong) > 0 && ctx.Err() == nil {
 		s.watchCrowd(ctx, wrong, check)
 	}
 	for name, err := range wrong {
-		s.Fatalf("%s: still not so after %v for %d of them, such as %s: %v", sentence, s.patience, len(wrong), name, err)
+		s.Fatalf("%s: still not so after %v for %d of them, such as %s: %v", sentence, s.timeout, len(wrong), name, err)
 	}
 }
 
-// watchCrowd updates wrong with what check says of each object, until wrong is empty or the watch
+// watchCrowd updates wrong with check's result for each object, until wrong is empty or the watch
 // ends.
 func (s *scenario) watchCrowd(ctx context.Context, wrong map[string]error, check func(*unstructured.Unstructured) error) {
 	s.Helper()

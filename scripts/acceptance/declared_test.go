@@ -1,4 +1,4 @@
-// The tests are held to what is declared.
+// Tests and declarations match.
 
 package acceptance
 
@@ -12,10 +12,12 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// Every promise and fault has a test that is called by its name, and no test is called by another.
-func TestWhatIsDeclaredIsTested(t *testing.T) {
+// Every promise and fault has a test whose name begins with its own, and every test's name begins
+// with one of theirs.
+func TestEveryDeclarationHasATest(t *testing.T) {
 	tested := map[string]bool{}
-	seven := judged{contract.Of(chapters.TDSet), chapters.Chapter{Name: "07-all"}, program.Program{}} // nothing is left out there
+	// In chapter 07, nothing is left out.
+	seven := judged{contract.Of(chapters.TDSet), chapters.Chapter{Name: "07-all"}, program.Program{}}
 	for _, promise := range slices.Concat(promises(), tdsetPromises(seven)) {
 		tested[declaredName(promise.name)] = true
 	}
@@ -33,11 +35,11 @@ func TestWhatIsDeclaredIsTested(t *testing.T) {
 		}
 	}
 	if len(tested) != len(declared) {
-		t.Errorf("%d are declared, and %d tested: %v", len(declared), len(tested), tested)
+		t.Errorf("%d promises and faults are declared, but %d are tested: %v", len(declared), len(tested), tested)
 	}
 }
 
-// declaredName is what a test's name begins with, if it is a promise's or a fault's.
+// declaredName is the promise or fault with whose name the test's begins, or else the test's name.
 func declaredName(test string) string {
 	for _, named := range contract.Everything() {
 		if strings.HasPrefix(test, named.Name+" "+named.What+": ") {

@@ -1,22 +1,26 @@
-// Package acceptance is the behaviour contract of the Foo operator, and that of the TDSet operator. Its tests build a chapter's programs,
-// start them with a kubeconfig of their own, and look only at the API server: at the objects and at the audit log. So the same tests
-// judge every chapter, whatever it is made of. A chapter about Foos has two programs: its own, and the solution of its exercise TDSet.
+// Package acceptance is the behaviour contract of the Foo operator and of the TDSet operator. Its
+// tests build a chapter's programs, start them with a kubeconfig of their own, and only look at the
+// API server: at the objects and the audit log. So the same tests judge every chapter, whatever it
+// consists of. A chapter about Foos has two programs: its own, and the solution of its exercise
+// TDSet.
 //
-// What is promised, and which chapter keeps it through which fault, is declared in package contract; MATRIX.md shows that to readers.
-// Here are the tests: those about TDSets are in the files whose names begin with tdset. They are called
-// Test…/CHAPTER/PROMISE OR FAULT, as in TestContract/01-raw-watch/B4 drift: is put back.
+// Package contract declares the promises, and which chapter keeps them through which fault.
+// MATRIX.md shows that to readers. The tests are here. Those about TDSets are in the files tdset_*.
+// They are named Test…/CHAPTER/PROMISE OR FAULT, as in TestContract/01-raw-watch/B4 drift: a manual
+// change is reverted.
 //
 //	./scripts/workshop test 01 --only B4   brings up a cluster for it and runs just these
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=01 go test ./acceptance -parallel 8 -run /01/B4
 //
-// The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names that container; it has to have the
-// images that contract.Images lists, and contract.LeftOut says what isn't asked there. With TEST_IN_CLUSTER=1 the chapters' own
-// programs run as Pods, from 03 on, and have to be on the node as images, too.
+// The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names
+// that container. It must have the images of contract.Images, and contract.LeftOut says what isn't
+// tested there. With TEST_IN_CLUSTER=1, the chapters' own programs run as Pods, from 03 on, and
+// must be on the node as images too.
 //
 //	TEST_KIND_NODE=… TEST_IN_CLUSTER=1 TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=03 go test ./acceptance -parallel 4 -run /03/F7
 package acceptance
 
-// This file has what all tests share: the cluster, and the programs, built once.
+// This file has what all tests share: the cluster, and the programs, which are built once.
 
 import (
 	"context"
@@ -43,13 +47,13 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// resources are what the API calls the objects of each kind.
+// resources are the API's names for the objects of each kind.
 var resources = map[string]schema.GroupVersionResource{
 	chapters.Foo:   {Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"},
 	chapters.TDSet: {Group: "schedule.rs", Version: "v1", Resource: "tdsets"},
 }
 
-// environment is one cluster and the programs that are to be judged on it.
+// environment is a cluster and the programs to judge on it.
 type environment struct {
 	config   *rest.Config
 	client   kubernetes.Interface
@@ -58,15 +62,15 @@ type environment struct {
 	auditLog string
 	all      []judged
 	programs string            // the folder with the programs, by their names
-	raced    string            // the same, built with the race detector if TEST_RACE is set
+	raced    string            // the same with the race detector, if TEST_RACE is set
 	applied  map[string]string // by kind, the program whose CRD and permissions were applied last
-	patience time.Duration     // bounds every wait
-	// disposable clusters are deleted after the tests, so the tests don't delete their namespaces:
-	// each deletion takes almost a hundred requests.
+	timeout  time.Duration     // bounds every wait
+	// disposable clusters are deleted after the tests. So the tests don't delete their namespaces,
+	// because each deletion takes almost a hundred requests.
 	disposable bool
 }
 
-// judged is a program that is held to a contract.
+// judged is a program and the contract by which it is judged.
 type judged struct {
 	contract.Contract
 	chapter chapters.Chapter
@@ -79,26 +83,24 @@ func (j judged) holds(name string) bool {
 	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotTested(j.chapter, name) == "" && whyLeftOut(name) == ""
 }
 
-// isFull reports whether it is the chapter's own program, and not an exercise's solution, which is as
-// much as its chapter's means allow.
+// isFull reports whether it is the chapter's own program. An exercise's solution does less.
 func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }
 
-// runsInCluster reports whether it can: the chapter has to have a Deployment for it. Exercises have
-// none.
+// runsInCluster reports whether the program can run as Pods, which needs a Deployment in its
+// chapter. Exercises have none.
 func (j judged) runsInCluster() bool {
 	_, found, err := deploymentOf(j.chapter)
 	return j.isFull() && (found || err != nil) // an error is for the tests to show
 }
 
-// patience bounds every wait, unless TEST_TIMEOUT says otherwise: where Pods are simulated, and
-// where containers have to be started. It is long since a loaded machine is slow, and costs nothing
-// when all is well.
+// These bound every wait, with simulated Pods and with real containers, unless TEST_TIMEOUT is set.
+// They are long because a loaded machine is slow, and cost nothing if all is well.
 const (
-	patience               = 120 * time.Second
-	patienceWithContainers = 300 * time.Second
+	timeout               = 120 * time.Second
+	timeoutWithContainers = 300 * time.Second
 )
 
-// environmentOnce builds the programs the first time that a test asks for them.
+// environmentOnce builds the programs when a test first needs them.
 var environmentOnce = sync.OnceValues(newEnvironment)
 
 func testEnvironment(t testing.TB) *environment {
@@ -119,21 +121,21 @@ func newEnvironment() (*environment, error) {
 		return nil, err
 	}
 	env := &environment{
-		auditLog: os.Getenv("TEST_AUDIT_LOG"), applied: map[string]string{}, patience: patience, disposable: os.Getenv("TEST_DISPOSABLE") != "",
+		auditLog: os.Getenv("TEST_AUDIT_LOG"), applied: map[string]string{}, timeout: timeout, disposable: os.Getenv("TEST_DISPOSABLE") != "",
 	}
 	if env.auditLog == "" {
-		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: name the audit log file of the API server")
+		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: set it to the file of the API server's audit log")
 	}
 	if kindNode() != "" {
-		env.patience = patienceWithContainers
+		env.timeout = timeoutWithContainers
 	}
 	if limit := os.Getenv("TEST_TIMEOUT"); limit != "" {
-		if env.patience, err = time.ParseDuration(limit); err != nil {
+		if env.timeout, err = time.ParseDuration(limit); err != nil {
 			return nil, fmt.Errorf("TEST_TIMEOUT: %w", err)
 		}
 	}
 	if inCluster() && kindNode() == "" {
-		return nil, fmt.Errorf("TEST_IN_CLUSTER needs real containers: name the container of kind's node in TEST_KIND_NODE")
+		return nil, fmt.Errorf("TEST_IN_CLUSTER needs real containers: set TEST_KIND_NODE to the container of kind's node")
 	}
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if env.config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
@@ -176,7 +178,7 @@ func newEnvironment() (*environment, error) {
 	return env, err
 }
 
-// build builds the programs in the folder that tours and readers use, too. It doesn't rebuild those
+// build builds the programs in the folder that tours and readers use too. It doesn't rebuild those
 // that are up to date.
 func (e *environment) build(folder string) error {
 	// With empty caches, and beside the suite's other lanes, this has taken more than 10 minutes.
@@ -200,8 +202,8 @@ func (e *environment) build(folder string) error {
 	return nil
 }
 
-// apply applies the program's CRD and permissions, if it isn't the last one for whose kind that was
-// done.
+// apply applies the program's CRD and permissions, unless they were the last ones applied for its
+// kind.
 func (e *environment) apply(ctx context.Context, p program.Program) error {
 	if e.applied[p.Kind] == p.Name {
 		return nil
@@ -213,11 +215,11 @@ func (e *environment) apply(ctx context.Context, p program.Program) error {
 	return nil
 }
 
-// forEachChapter runs test for each chapter's program that is held to that kind's contract and
-// wanted (nil: all are), one after the other: each brings its own CRD and permissions.
-func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
+// forEachChapter runs test for each program of that kind that include accepts (nil accepts all),
+// one after the other, because each brings its own CRD and permissions.
+func forEachChapter(t *testing.T, kind string, include func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
-	for _, j := range env.wanted(kind, wanted) {
+	for _, j := range env.programsFor(kind, include) {
 		t.Run(j.chapter.Name, func(t *testing.T) {
 			if err := env.apply(t.Context(), j.program); err != nil {
 				t.Fatal(err)
@@ -227,11 +229,11 @@ func forEachChapter(t *testing.T, kind string, wanted func(judged) bool, test fu
 	}
 }
 
-// forChaptersAtOnce is forEachChapter for a test whose parts run in parallel, each in a namespace
-// of its own: the programs that have the same CRD are judged at the same time.
-func forChaptersAtOnce(t *testing.T, kind string, wanted func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
+// forChaptersAtOnce is forEachChapter for a test whose parts run in parallel, each in its own
+// namespace. Programs with the same CRD are judged at the same time.
+func forChaptersAtOnce(t *testing.T, kind string, include func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
-	groups, err := sameCRD(env.wanted(kind, wanted))
+	groups, err := sameCRD(env.programsFor(kind, include))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +243,8 @@ func forChaptersAtOnce(t *testing.T, kind string, wanted func(judged) bool, test
 		}
 		for _, j := range group {
 			t.Run(j.chapter.Name, func(t *testing.T) {
-				if i == len(groups)-1 { // what is parallel begins when all else has ended: then this CRD is the last
+				// Parallel tests run when all others have ended, so the last CRD must be theirs.
+				if i == len(groups)-1 {
 					t.Parallel()
 				}
 				test(t, env, j)
@@ -250,17 +253,17 @@ func forChaptersAtOnce(t *testing.T, kind string, wanted func(judged) bool, test
 	}
 }
 
-// wanted are the programs that are held to that kind's contract and wanted; nil: all are.
-func (e *environment) wanted(kind string, wanted func(judged) bool) (all []judged) {
+// programsFor returns the programs of that kind that include accepts; nil accepts all.
+func (e *environment) programsFor(kind string, include func(judged) bool) (all []judged) {
 	for _, j := range e.all {
-		if j.Kind == kind && (wanted == nil || wanted(j)) {
+		if j.Kind == kind && (include == nil || include(j)) {
 			all = append(all, j)
 		}
 	}
 	return all
 }
 
-// sameCRD sorts programs into groups whose CRDs mean the same, the largest one last.
+// sameCRD groups programs whose CRDs mean the same. The largest group is last.
 func sameCRD(all []judged) (groups [][]judged, err error) {
 	at := map[string]int{}
 	for _, j := range all {
@@ -279,9 +282,9 @@ func sameCRD(all []judged) (groups [][]judged, err error) {
 	return groups, nil
 }
 
-// meaning is what a CRD makes the API server do, as JSON. Two files may mean the same though they
-// differ in descriptions, messages and annotations, or in the order of keys and of required fields.
-// The schema of conditions isn't compared: they are metav1.Conditions in every CRD.
+// meaning is what a CRD makes the API server do, as JSON. Two files may mean the same although they
+// differ in descriptions, messages, annotations, or the order of keys and required fields. It
+// leaves out the schema of conditions, which are metav1.Conditions in every CRD.
 func meaning(file string) (string, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -296,12 +299,12 @@ func meaning(file string) (string, error) {
 	return string(meant), err
 }
 
-// simplify removes from a node of a CRD, and from those below it, what meaning doesn't compare.
+// simplify removes what meaning leaves out.
 func simplify(node any) {
 	switch node := node.(type) {
 	case map[string]any:
 		for _, key := range []string{"description", "message"} {
-			if _, isText := node[key].(string); isText { // and no field of that name
+			if _, isText := node[key].(string); isText { // and not a field of that name
 				delete(node, key)
 			}
 		}
@@ -320,9 +323,9 @@ func simplify(node any) {
 	}
 }
 
-// sideBySide runs a test for each chapter's program that is wanted, all at the same time.
-func sideBySide(t *testing.T, kind, name string, wanted func(judged) bool, test func(t *testing.T, s *scenario)) {
-	forChaptersAtOnce(t, kind, wanted, func(t *testing.T, env *environment, j judged) {
+// sideBySide runs a test for each program that include accepts, all at the same time.
+func sideBySide(t *testing.T, kind, name string, include func(judged) bool, test func(t *testing.T, s *scenario)) {
+	forChaptersAtOnce(t, kind, include, func(t *testing.T, env *environment, j judged) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, newScenario(t, env, j))
@@ -330,10 +333,10 @@ func sideBySide(t *testing.T, kind, name string, wanted func(judged) bool, test 
 	})
 }
 
-// alone runs a test that nothing may run beside, for each chapter's program that is wanted. Unless
-// it takes long, its name begins with that of a promise or fault, by which a reader runs it.
-func alone(t *testing.T, kind, name string, wanted func(judged) bool, test func(t *testing.T, s *scenario)) {
-	forEachChapter(t, kind, wanted, func(t *testing.T, env *environment, j judged) {
+// alone runs a test for each program that include accepts, with nothing beside it. Unless it takes
+// long, its name begins with that of a promise or fault, so that --only can run it.
+func alone(t *testing.T, kind, name string, include func(judged) bool, test func(t *testing.T, s *scenario)) {
+	forEachChapter(t, kind, include, func(t *testing.T, env *environment, j judged) {
 		t.Run(name, func(t *testing.T) { test(t, newScenario(t, env, j)) })
 	})
 }

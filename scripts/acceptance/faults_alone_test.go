@@ -1,4 +1,4 @@
-// F3, F6c and F7: faults of the API server, and of a program's replicas.
+// F3, F6c and F7: faults of the API server and of a program's replicas.
 
 package acceptance
 
@@ -20,13 +20,13 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// TestAPIServerRestart is F3. Nothing else runs beside it, because everything shares the API server
-// that it kills. It kills it once for all programs; on a cluster of kind, which has no room for
-// all of them at once, it kills it once for each.
+// TestAPIServerRestart is F3. Nothing else runs beside it, because all tests share the API server
+// that it kills. It kills it once for all programs. On kind, which has no room for all of them at
+// once, it kills it once for each.
 func TestAPIServerRestart(t *testing.T) {
 	name, holds := heldFault(t, chapters.Foo, "F3")
 	env := testEnvironment(t)
-	all := newGathering(t, len(env.wanted(chapters.Foo, holds)))
+	all := newGathering(t, len(env.programsFor(chapters.Foo, holds)))
 	run := sideBySide
 	if kindNode() != "" {
 		run = alone
@@ -47,13 +47,13 @@ func TestAPIServerRestart(t *testing.T) {
 	})
 }
 
-// gathering makes parallel tests wait for each other, and then does something once for all of them.
+// gathering makes parallel tests wait for each other, and then does something once for all.
 type gathering struct {
 	missing sync.WaitGroup
 	once    sync.Once
 }
 
-// newGathering is for that number of tests, all of which have to be able to run at once.
+// newGathering is for that number of tests, which must all be able to run at once.
 func newGathering(t *testing.T, tests int) *gathering {
 	t.Helper()
 	if atOnce, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || atOnce < tests {
@@ -64,8 +64,8 @@ func newGathering(t *testing.T, tests int) *gathering {
 	return g
 }
 
-// join returns what waits until all tests have called it, and then calls do once. A test that
-// fails before that isn't waited for.
+// join returns a function that waits until all tests have called it, and then calls do once. It
+// doesn't wait for a test that fails earlier.
 func (g *gathering) join(t *testing.T) (arrive func(do func())) {
 	arrived := sync.OnceFunc(g.missing.Done)
 	t.Cleanup(arrived)
@@ -76,7 +76,7 @@ func (g *gathering) join(t *testing.T) (arrive func(do func())) {
 	}
 }
 
-// restartAPIServer kills the API server, and starts it again after what happens meanwhile.
+// restartAPIServer kills the API server, calls meanwhile, and starts it again.
 func (s *scenario) restartAPIServer(meanwhile func()) {
 	s.Helper()
 	if kindNode() != "" {
@@ -89,7 +89,7 @@ func (s *scenario) restartAPIServer(meanwhile func()) {
 	s.must(err)
 	c := cluster.New("../..", bin, os.Getenv("TEST_CLUSTER"))
 	if c.Kubeconfig() != kubeconfig {
-		s.Fatal("to kill the API server, name the workshop's cluster in TEST_CLUSTER and its programs' folder in WORKSHOP_TEST_BIN")
+		s.Fatal("to kill the API server, set TEST_CLUSTER to the workshop's cluster and WORKSHOP_TEST_BIN to its programs' folder")
 	}
 	s.must(c.Kill(s.Context(), "kube-apiserver"))
 	meanwhile()
@@ -97,8 +97,8 @@ func (s *scenario) restartAPIServer(meanwhile func()) {
 	s.must(err)
 }
 
-// TestTwoCopies is F7: the one that leads is killed, and doesn't come back.
-func TestTwoCopies(t *testing.T) {
+// TestTwoReplicas is F7: the leader is killed, and not started again.
+func TestTwoReplicas(t *testing.T) {
 	name, holds := heldFault(t, chapters.Foo, "F7")
 	sideBySide(t, chapters.Foo, name, holds, func(t *testing.T, s *scenario) {
 		if inCluster() {
@@ -112,18 +112,18 @@ func TestTwoCopies(t *testing.T) {
 		f := s.throughProxy()
 		f.flags = f.elects()
 		f.settle()
-		second := f.secondCopy(func(second *faulty) { second.start() })
+		second := f.secondReplica(func(second *faulty) { second.start() })
 		f.operator.Destroy()
 		f.upheaval()
 		f.judge(t, judgements())
 		if len(second.proxy.Writes()) == 0 {
-			t.Error("the second copy has done nothing")
+			t.Error("the second replica has written nothing")
 		}
 	})
 }
 
 // TestFrozenLease is F6c: the leader can't renew its lease, but its other requests are answered. It
-// has to stop working before the other replica starts.
+// must stop working before the other replica starts.
 func TestFrozenLease(t *testing.T) {
 	name, holds := heldFault(t, chapters.Foo, "F6c")
 	sideBySide(t, chapters.Foo, name, holds, func(t *testing.T, s *scenario) {
@@ -136,13 +136,13 @@ func TestFrozenLease(t *testing.T) {
 }
 
 // leaseFreezes starts a second replica, freezes the first one's lease, calls meanwhile, and gives
-// both work until the second one has taken over. Then it checks the audit log: the first one's last
-// write must have been answered before the API server received the second one's first.
+// both work until the second one has taken over. According to the audit log, the first one's last
+// write must be answered before the API server received the second one's first.
 func (f *faulty) leaseFreezes(start func(second *faulty), meanwhile func()) {
 	f.Helper()
 	log := audit.Log{Path: f.auditLog}
 	f.must(log.SkipToEnd())
-	second := f.secondCopy(func(second *faulty) {
+	second := f.secondReplica(func(second *faulty) {
 		// The audit log tells replicas apart by their User-Agent, which begins with the program's
 		// name.
 		name := second.program.Name
@@ -180,16 +180,16 @@ func (f *faulty) leaseFreezes(start func(second *faulty), meanwhile func()) {
 		f.Errorf("both worked at once: the first replica's last write was answered at %v (%s), and the second one's first was received at %v (%s)",
 			last.Answered, last, first.Received, first)
 	}
-	f.Logf("between the two: %v", first.Received.Sub(last.Answered))
+	f.Logf("between the two writes: %v", first.Received.Sub(last.Answered))
 }
 
-// secondCopy starts a second copy, and shows that it waits for its turn.
-func (f *faulty) secondCopy(start func(*faulty)) *faulty {
+// secondReplica starts a second replica, and checks that it waits for the Lease.
+func (f *faulty) secondReplica(start func(*faulty)) *faulty {
 	f.Helper()
 	second := f.another()
 	second.flags = f.flags
 	start(second)
-	second.eventually("the second copy asks who leads", func() error {
+	second.eventually("the second replica asks for the Lease", func() error {
 		if count(second.proxy.Requests(), "leases") == 0 {
 			return errors.New("not yet")
 		}
@@ -197,19 +197,18 @@ func (f *faulty) secondCopy(start func(*faulty)) *faulty {
 	})
 	f.sentinel("meanwhile")
 	if writes := second.proxy.Writes(); len(writes) > 0 {
-		f.Errorf("both work at once: the second copy sent %v", writes)
+		f.Errorf("both replicas work at once: the second one wrote %v", writes)
 	}
 	return second
 }
 
-// elects are the flags by which copies of the program agree on a leader, within seconds.
+// elects are the flags with which replicas elect a leader within seconds.
 func (s *scenario) elects() []string {
 	return []string{"--leader-elect", "--leader-election-namespace", s.home,
 		"--leader-election-lease-duration", "4s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
 }
 
-// heldFault returns the name of a fault's tests, and which programs of that kind hold their
-// promises through it.
+// heldFault returns the name of a fault's tests, and which programs keep their promises through it.
 func heldFault(t *testing.T, kind, fault string) (name string, holds func(judged) bool) {
 	t.Helper()
 	found, err := contract.Find(fault)

@@ -1,5 +1,5 @@
-// The promises under faults. For each fault and chapter there is one scenario: Foos that have
-// settled, then an upheaval while the fault strikes, and in the end every promise is judged.
+// The promises under faults. For each fault and chapter there is one scenario: Foos settle, users
+// and accidents change them while the fault strikes, and then every promise is judged.
 
 package acceptance
 
@@ -19,20 +19,20 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// faulty is a scenario whose operator speaks to the API server through a proxy that makes faults.
+// faulty is a scenario whose operator uses the API server through the fault proxy.
 type faulty struct {
 	*scenario
 	proxy  *faultproxy.Proxy
 	direct *scenario // without the proxy
 }
 
-// newFaulty makes the scenario. The operator isn't started yet.
+// newFaulty returns a scenario with a proxy. The operator isn't started yet.
 func newFaulty(t *testing.T, env *environment, j judged) *faulty {
 	t.Helper()
 	return newScenario(t, env, j).throughProxy()
 }
 
-// another is the same scenario for another copy of the program, through a proxy of its own.
+// another is the same scenario for another replica of the program, with its own proxy.
 func (f *faulty) another() *faulty {
 	f.Helper()
 	return f.direct.throughProxy()
@@ -46,12 +46,12 @@ func (s *scenario) throughProxy() *faulty {
 	f := *s
 	f.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
 	s.must(proxy.Kubeconfig(s.kubeconfig, f.kubeconfig))
-	// Pings that find out a frozen connection within seconds; the defaults take about 40.
+	// These pings detect a frozen connection within seconds; the defaults take about 40.
 	f.env = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
 	return &faulty{&f, proxy, s}
 }
 
-// settle makes the Foos that the upheaval is about, and waits until all is quiet.
+// settle creates the Foos for the upheaval, and waits until nothing changes.
 func (s *scenario) settle() {
 	s.Helper()
 	s.start()
@@ -65,11 +65,11 @@ func (s *scenario) settle() {
 		s.becomesReady(name)
 	}
 	s.becomesUnready("refused", "ErrResourceExists")
-	s.sentinel("settled") // by then all that was on its way has been acted on
+	s.sentinel("settled") // by then the program has acted on all that came before
 	s.writes()
 }
 
-// upheaval is what happens to them: by users, and by accident.
+// upheaval changes these Foos, as users and accidents do.
 func (s *scenario) upheaval() {
 	s.Helper()
 	s.createFoo("created", "created", 1)
@@ -81,13 +81,13 @@ func (s *scenario) upheaval() {
 	s.must(s.foos().Delete(s.Context(), "removed", metav1.DeleteOptions{}))
 }
 
-// judgement is how a promise shows after an upheaval.
+// judgement checks a promise after an upheaval.
 type judgement struct {
 	promise string
 	judge   func(s *scenario)
 }
 
-// judgements are how each promise about Foos shows.
+// judgements check the promises about Foos.
 func judgements() []judgement {
 	return []judgement{
 		{"B1 create", func(s *scenario) { s.becomesReady("created") }},
@@ -95,7 +95,7 @@ func judgements() []judgement {
 		{"B3 status", func(s *scenario) { s.becomesReady("scaled") }},
 		{"B4 drift", func(s *scenario) {
 			s.hasReplicas("drifted", 1)
-			s.hasReplicas("lost", 1) // not its Pods, which can take minutes: see madeAgain
+			s.hasReplicas("lost", 1) // not its Pods, which can take minutes: see isRecreated
 		}},
 		{"B5 rename", func(s *scenario) {
 			s.disappears("renamed")
@@ -107,19 +107,19 @@ func judgements() []judgement {
 			s.sentinel("sentinel")
 			for _, write := range s.writes() {
 				if isAbout(write, "quiet") && write.Code < 400 {
-					s.Errorf("a write that was not needed: %s", write)
+					s.Errorf("unnecessary write: %s", write)
 				}
 			}
 		}},
 		{"B11 conflict", func(s *scenario) {
 			if team := s.getDeployment("drifted").Annotations["team"]; team != "blue" {
-				s.Errorf("an annotation of somebody's is lost: %q", team)
+				s.Errorf("got annotation team=%q, want blue", team)
 			}
 		}},
 	}
 }
 
-// judge judges every promise, each as a subtest.
+// judge judges every promise in a subtest.
 func (s *scenario) judge(t *testing.T, all []judgement) {
 	for _, j := range all {
 		t.Run(j.promise, func(t *testing.T) {
@@ -130,7 +130,7 @@ func (s *scenario) judge(t *testing.T, all []judgement) {
 	}
 }
 
-// hits waits until a fault has really hit something.
+// hits waits until the fault has hit that many times.
 func (f *faulty) hits(fault *faultproxy.Fault, times int) {
 	f.Helper()
 	f.eventually("the fault strikes: "+ui.Plural(times, "hit"), func() error {
@@ -141,8 +141,8 @@ func (f *faulty) hits(fault *faultproxy.Fault, times int) {
 	})
 }
 
-// strikes are what makes each fault happen around the upheaval, which it has to call. F3 and F7
-// have tests of their own.
+// strikes make each fault happen around the upheaval, which they call. F3 and F7 have their own
+// tests.
 func strikes() map[string]func(f *faulty) {
 	failWrites := func(code int) func(*faulty) {
 		return func(f *faulty) {
@@ -160,8 +160,8 @@ func strikes() map[string]func(f *faulty) {
 				cutting.Stop()
 				return
 			}
-			// HTTP/2 puts all requests on one connection: a cut takes those in flight with it, and
-			// 01 and 02 lose what fails. So they are cut while there is nothing to do.
+			// HTTP/2 puts all requests on one connection, so a cut ends those in flight, and 01 and
+			// 02 lose failed writes. So watches are cut while there is nothing to do.
 			f.cutThrice()
 			f.upheaval()
 		},
@@ -198,8 +198,7 @@ func strikes() map[string]func(f *faulty) {
 	}
 }
 
-// watching waits until the operator's objects and their Deployments are both watched, for what
-// strikes only the watches that are open: one may be between two connections.
+// watching waits until both kinds are watched, because these faults only strike open watches.
 func (f *faulty) watching() {
 	f.Helper()
 	f.eventually("both kinds are watched", func() error {
@@ -210,7 +209,7 @@ func (f *faulty) watching() {
 	})
 }
 
-// cutThrice cuts all watches, and those that follow, and those that follow these.
+// cutThrice cuts all watches, and twice those that follow.
 func (f *faulty) cutThrice() {
 	f.Helper()
 	for range 3 {
@@ -223,7 +222,7 @@ func (f *faulty) cutThrice() {
 	}
 }
 
-// goneAsEvent waits until watches are open, which then get a 410.
+// goneAsEvent sends open watches a 410, and waits until at least one got it.
 func (f *faulty) goneAsEvent() {
 	f.Helper()
 	f.eventually("a watch is open again, and gets the event", func() error {
@@ -240,8 +239,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// testFaults has each fault strike that the program holds the promises through, all at the same
-// time, each a world of its own.
+// testFaults tests each fault that the program survives, in parallel, each in its own scenario.
 func testFaults(t *testing.T, env *environment, j judged, strikes map[string]func(*faulty), settle func(*scenario), judgements []judgement) {
 	if inCluster() {
 		testFaultsInCluster(t, env, j, settle, judgements)
@@ -268,8 +266,7 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 	}
 }
 
-// faultName is what the tests of a fault are called. A chapter may have two programs: its Foos'
-// tests are called as the fault is.
+// faultName names a fault's tests. A chapter may have two programs, so those for TDSets say so.
 func (j judged) faultName(fault contract.Named) string {
 	name := fault.Name + " " + fault.What
 	if j.Kind == chapters.TDSet {

@@ -1,4 +1,4 @@
-// The words in which tests speak about Foos.
+// Helpers for tests about Foos.
 
 package acceptance
 
@@ -32,9 +32,9 @@ func (f *foo) ready() *metav1.Condition {
 	return meta.FindStatusCondition(f.Status.Conditions, "Ready")
 }
 
-// report is what the Foo says of itself.
+// report describes the Foo's status in an error.
 func (f *foo) report() error {
-	says := "nothing of being Ready"
+	says := "nothing about Ready"
 	if ready := f.ready(); ready != nil {
 		says = fmt.Sprintf("Ready=%s (%s)", ready.Status, ready.Reason)
 	}
@@ -56,7 +56,6 @@ func fooObject(name, deploymentName string, replicas any) *unstructured.Unstruct
 	}}
 }
 
-// createFoo creates a Foo.
 func (s *scenario) createFoo(name, deploymentName string, replicas int64) *foo {
 	s.Helper()
 	created, err := s.foos().Create(s.Context(), fooObject(name, deploymentName, replicas), metav1.CreateOptions{})
@@ -86,7 +85,7 @@ func (s *scenario) decode(object *unstructured.Unstructured) *foo {
 	return decoded
 }
 
-// becomesReady waits until the Foo is Ready for its present spec, with all its replicas.
+// becomesReady waits until the Foo is Ready for its current spec, with all its replicas.
 func (s *scenario) becomesReady(name string) *foo {
 	s.Helper()
 	var last *foo
@@ -102,10 +101,10 @@ func (s *scenario) becomesReady(name string) *foo {
 	return last
 }
 
-// becomesUnready waits until the Foo says for its present spec that it isn't Ready, for that reason.
+// becomesUnready waits until the Foo isn't Ready for its current spec, for that reason.
 func (s *scenario) becomesUnready(name, reason string) {
 	s.Helper()
-	s.eventually("Foo "+name+" says "+reason, func() error {
+	s.eventually("Foo "+name+" has reason "+reason, func() error {
 		foo := s.getFoo(name)
 		ready := foo.ready()
 		if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != reason || foo.Status.ObservedGeneration != foo.Generation {

@@ -1,4 +1,5 @@
-// Faults, and an update, that strike programs which run in the cluster, where there is no proxy between them and the API server.
+// Faults, and an update, of programs in the cluster, where no proxy is between them and the API
+// server.
 
 package acceptance
 
@@ -17,25 +18,26 @@ import (
 	"example.com/operators/scripts/internal/contract"
 )
 
-// strikesInCluster are what makes faults happen around an upheaval, as strikes and strikesTDSets. F3 and F7 have tests of their own.
+// strikesInCluster make faults happen around an upheaval, like strikes and strikesTDSets. F3 and F7
+// have their own tests.
 func strikesInCluster() map[string]map[string]func(*scenario) {
 	return map[string]map[string]func(*scenario){
 		chapters.Foo: {"F5": func(s *scenario) {
-			s.comesLate("scaled")
+			s.delayAvailability("scaled")
 			s.upheaval()
 			s.hasReplicas("scaled", 2)
 			s.operator.Kill()
 			if foo := s.getFoo("scaled"); foo.Status.AvailableReplicas == 2 {
-				s.Fatal("it was killed after its last write, and not between two")
+				s.Fatal("it was killed after its last write instead of between two")
 			}
 		}},
 		chapters.TDSet: {"F5": func(s *scenario) {
-			s.comesLate("crossing")
+			s.delayAvailability("crossing")
 			s.comeToNineInCluster()
 			s.hasReplicas("crossing", 1)
 			s.operator.Destroy()
-			if s.saysScheduled(s.getTDSet("crossing"), 1) == nil {
-				s.Fatal("it was killed after its last write, and not between two")
+			if s.checkScheduled(s.getTDSet("crossing"), 1) == nil {
+				s.Fatal("it was killed after its last write instead of between two")
 			}
 			s.upheavalOfTDSets()
 			s.startAgain()
@@ -43,13 +45,14 @@ func strikesInCluster() map[string]map[string]func(*scenario) {
 	}
 }
 
-// comesLate makes what a program writes last about the object, that all is available, come ten seconds after what it writes first.
-func (s *scenario) comesLate(name string) {
+// delayAvailability delays a program's last write about an object, that it is available, by ten
+// seconds.
+func (s *scenario) delayAvailability(name string) {
 	s.Helper()
 	s.patchDeployment(name, `{"spec":{"minReadySeconds":10}}`)
 }
 
-// comeToNineInCluster is comeToNine without a proxy that tells what is watched.
+// comeToNineInCluster is comeToNine without a proxy that counts watches.
 func (s *scenario) comeToNineInCluster() {
 	s.Helper()
 	s.approach(nine)
@@ -73,15 +76,16 @@ func testFaultsInCluster(t *testing.T, env *environment, j judged, settle func(*
 	}
 }
 
-// electTwo lets two copies run, of which one leads. A leader that is told to stop gives its lease back: it needn't be a short one.
+// electTwo lets two replicas elect a leader. The lease needn't be short, because a leader releases
+// it on shutdown.
 func (s *scenario) electTwo() {
-	s.copies, s.flags = 2, append(s.flags, "--leader-elect", "--leader-election-namespace", s.home)
+	s.replicas, s.flags = 2, append(s.flags, "--leader-elect", "--leader-election-namespace", s.home)
 }
 
-// leader waits until a copy leads whose Pod isn't being deleted, and returns that Pod's name.
+// leader waits until a replica leads whose Pod isn't being deleted, and returns that Pod's name.
 func (s *scenario) leader() (name string) {
 	s.Helper()
-	s.eventually("one of the copies leads", func() error {
+	s.eventually("a replica leads", func() error {
 		leases, err := s.client.CoordinationV1().Leases(s.home).List(s.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -96,21 +100,21 @@ func (s *scenario) leader() (name string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("the last that led was %q", name)
+		return fmt.Errorf("the last leader was %q", name)
 	})
 	return name
 }
 
-// losesLeader deletes the leader's Pod, has something happen, and waits until another one leads.
+// losesLeader deletes the leader's Pod, calls meanwhile, and waits until another replica leads.
 func (s *scenario) losesLeader(meanwhile func()) {
 	s.Helper()
 	s.must(s.client.CoreV1().Pods(s.home).Delete(s.Context(), s.leader(), metav1.DeleteOptions{}))
 	meanwhile()
-	s.Logf("now %s leads", s.leader())
+	s.Logf("the new leader is %s", s.leader())
 }
 
-// rollOut has the Deployment of the program itself replace all its Pods, and changes things whenever one of these has come, changed
-// or gone.
+// rollOut makes the program's own Deployment replace all its Pods, and changes Foos whenever one of
+// these Pods is created, changes or is gone.
 func rollOut(s *scenario) {
 	s.electTwo()
 	s.start()
@@ -153,7 +157,8 @@ func rollOutForTDSets(s *scenario) {
 	})
 }
 
-// whileRolledOut rolls out the program's Deployment, makes a change at each step of that, and returns the names that these return.
+// whileRolledOut rolls out the program's Deployment, calls change at each step, and returns the
+// names from it.
 func (s *scenario) whileRolledOut(change func(round int) string) (changed []string) {
 	s.Helper()
 	patch := []byte(`{"spec":{"template":{"metadata":{"annotations":{"operators.example.com/rolled-out":"again"}}}}}`)
@@ -174,12 +179,12 @@ func (s *scenario) whileRolledOut(change func(round int) string) (changed []stri
 		return isReplaced(deployment, pods)
 	})
 	if len(changed) < 3 {
-		s.Errorf("the Pods were seen in %d states only: this test shows nothing", len(changed))
+		s.Errorf("the Pods had only %d states, so this test shows nothing", len(changed))
 	}
 	return changed
 }
 
-// stateOf is a text that changes with the Pods.
+// stateOf returns a text that changes with the Pods.
 func stateOf(pods []corev1.Pod) string {
 	var state strings.Builder
 	for _, pod := range pods {
@@ -188,7 +193,7 @@ func stateOf(pods []corev1.Pod) string {
 	return state.String()
 }
 
-// isReplaced complains unless the Deployment has all its Pods, and none but these are left.
+// isReplaced returns an error unless the Deployment has all its Pods and none of the old ones.
 func isReplaced(deployment *appsv1.Deployment, pods []corev1.Pod) error {
 	if err := isRolledOut(deployment, *deployment.Spec.Replicas); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// The cluster where containers are real: one node, which is a container of docker's itself, made by kind.
+// The cluster with real containers. Its one node is a docker container, created by kind.
 
 package acceptance
 
@@ -17,13 +17,14 @@ import (
 	"example.com/operators/scripts/internal/contract"
 )
 
-// kindNode is the name of the container that is kind's node; "" on the workshop's own cluster, where Pods are simulated.
+// kindNode is the name of kind's node container, or "" on the workshop's own cluster, which
+// simulates Pods.
 func kindNode() string { return os.Getenv("TEST_KIND_NODE") }
 
-// inCluster reports whether the programs run as Pods, and not on this machine.
+// inCluster reports whether the programs run as Pods instead of on this machine.
 func inCluster() bool { return os.Getenv("TEST_IN_CLUSTER") != "" }
 
-// whyLeftOut says why that isn't asked on this cluster; "" if it is.
+// whyLeftOut returns why that isn't tested on this cluster, or "" if it is.
 func whyLeftOut(what string) string {
 	if kindNode() == "" {
 		return ""
@@ -31,7 +32,7 @@ func whyLeftOut(what string) string {
 	return contract.LeftOut(inCluster())[what]
 }
 
-// onNode runs a command in the node's container, and returns what it prints.
+// onNode runs a command in the node's container, and returns its output.
 func onNode(ctx context.Context, command ...string) (string, error) {
 	output, err := exec.CommandContext(ctx, "docker", append([]string{"exec", kindNode()}, command...)...).CombinedOutput()
 	if err != nil {
@@ -40,7 +41,7 @@ func onNode(ctx context.Context, command ...string) (string, error) {
 	return string(output), nil
 }
 
-// signal sends a signal to the Pod's containers: of what SIGKILL does, as a crash would, not even the kubelet knows beforehand.
+// signal sends a signal to the Pod's containers, without the kubelet's knowledge, as in a crash.
 func signal(ctx context.Context, pod corev1.Pod, name string) error {
 	for _, status := range pod.Status.ContainerStatuses {
 		_, id, _ := strings.Cut(status.ContainerID, "://")
@@ -51,11 +52,12 @@ func signal(ctx context.Context, pod corev1.Pod, name string) error {
 	return nil
 }
 
-// holdContainers keeps one of the TDSet's Pods from stopping for as long as a test looks, and returns its name.
+// holdContainers keeps one of the TDSet's Pods from stopping during a test, and returns its name.
 func (s *scenario) holdContainers(name string) string {
 	s.Helper()
 	replicas := *s.getDeployment(name).Spec.Replicas
-	s.patchDeployment(name, `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":600}}}}`) // until the kubelet makes them stop
+	// The kubelet kills the containers after this period.
+	s.patchDeployment(name, `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":600}}}}`)
 	s.becomesScheduled(name, replicas)
 	for _, pod := range s.podsOf(name) {
 		if pod.DeletionTimestamp == nil {
@@ -67,7 +69,7 @@ func (s *scenario) holdContainers(name string) string {
 	return ""
 }
 
-// releaseContainers lets a Pod stop that was held.
+// releaseContainers lets a Pod continue that was held.
 func (s *scenario) releaseContainers(name string) {
 	s.Helper()
 	ctx := context.WithoutCancel(s.Context()) // the test may be over
@@ -76,7 +78,8 @@ func (s *scenario) releaseContainers(name string) {
 	s.must(signal(ctx, *pod, "SIGCONT"))
 }
 
-// restartAPIServerOnNode kills the API server's process. The kubelet starts it again: at once, if it didn't have to for some time.
+// restartAPIServerOnNode kills the API server's process. The kubelet restarts it, without a delay
+// unless it has just restarted it before.
 func (s *scenario) restartAPIServerOnNode(meanwhile func()) {
 	s.Helper()
 	process := func() (string, error) { return onNode(s.Context(), "pgrep", "-x", "kube-apiserver") }
@@ -84,8 +87,9 @@ func (s *scenario) restartAPIServerOnNode(meanwhile func()) {
 	s.must(err)
 	_, err = onNode(s.Context(), "kill", "-KILL", strings.TrimSpace(former))
 	s.must(err)
-	s.Cleanup(func() { // the next one who kills it is to wait no longer: a kubelet that is new knows of no crash
-		ctx, cancel := context.WithTimeout(context.Background(), s.patience)
+	// A new kubelet knows of no crash, so it won't delay the next restart.
+	s.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 		defer cancel()
 		if _, err := onNode(ctx, "systemctl", "restart", "kubelet"); err != nil {
 			s.Error(err)
@@ -100,14 +104,15 @@ func (s *scenario) restartAPIServerOnNode(meanwhile func()) {
 	})
 }
 
-// ask asks for a page, from the node, where the Pods' network and that of the Services can be reached, and returns the answer.
+// ask gets a page from the node, which can reach the networks of Pods and Services, and returns the
+// answer.
 func (s *scenario) ask(host string, port int) (string, error) {
 	url := "http://" + net.JoinHostPort(host, strconv.Itoa(port))
 	answer, err := onNode(s.Context(), "curl", "--silent", "--show-error", "--fail", "--max-time", "5", url)
 	return strings.TrimSpace(answer), err
 }
 
-// answers waits until one of the Pods answers there.
+// answers waits until one of the Pods answers at that address.
 func (s *scenario) answers(host string, port int, pods func() []corev1.Pod) {
 	s.Helper()
 	s.eventually(fmt.Sprintf("a Pod answers at %s, port %d", host, port), func() error {
@@ -120,7 +125,7 @@ func (s *scenario) answers(host string, port int, pods func() []corev1.Pod) {
 				return nil
 			}
 		}
-		return fmt.Errorf("there is an answer, which isn't that of one of the Pods: %q", answer)
+		return fmt.Errorf("the answer isn't from one of the Pods: %q", answer)
 	})
 }
 

@@ -1,4 +1,5 @@
-// The promise that needs a cluster without the CRD, B10 or T12: a CRD that is missing at start is waited for.
+// The promise that needs a cluster without the CRD (B10 or T12): on startup, the program waits for
+// a missing CRD.
 
 package acceptance
 
@@ -14,10 +15,10 @@ import (
 )
 
 func TestMissingCRD(t *testing.T) {
-	withoutCRD(t, chapters.Foo, "B10 bad input: a CRD that is missing is waited for")
+	withoutCRD(t, chapters.Foo, "B10 bad input: the program waits for a missing CRD")
 }
 
-// missingCRD is what a program may say. An exercise leaves that to its libraries.
+// missingCRD are the messages that a program may log. Exercises leave that to their libraries.
 func missingCRD(j judged) []string {
 	words := []string{"is the CRD applied"}
 	if !j.isFull() {
@@ -26,10 +27,11 @@ func missingCRD(j judged) []string {
 	return words
 }
 
-// withoutCRD judges the programs that have the same CRD at once, since each looks for it in its own time.
+// withoutCRD judges the programs with the same CRD at once, because each checks for it at its own
+// interval.
 func withoutCRD(t *testing.T, kind, name string) {
 	env := testEnvironment(t)
-	groups, err := sameCRD(env.wanted(kind, nil))
+	groups, err := sameCRD(env.programsFor(kind, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,8 @@ func withoutCRD(t *testing.T, kind, name string) {
 	}
 }
 
-// waitForCRD starts the programs while there is no CRD, and makes it when all have said so.
+// waitForCRD starts the programs without the CRD, and creates it when all have logged that it is
+// missing.
 func waitForCRD(t *testing.T, env *environment, group []judged) {
 	if err := env.apply(t.Context(), group[0].program); err != nil {
 		t.Fatal(err)
@@ -54,9 +57,9 @@ func waitForCRD(t *testing.T, env *environment, group []judged) {
 		s.start()
 	}
 	for _, s := range all {
-		s.eventually(s.program.Name+" says what is missing", func() error {
-			if !slices.ContainsFunc(missingCRD(s.judged), s.operator.says) {
-				return errors.New("not a word of it")
+		s.eventually(s.program.Name+" logs what is missing", func() error {
+			if !slices.ContainsFunc(missingCRD(s.judged), s.operator.hasLogged) {
+				return errors.New("its log doesn't mention it")
 			}
 			return nil
 		})
@@ -67,7 +70,7 @@ func waitForCRD(t *testing.T, env *environment, group []judged) {
 	}
 }
 
-// deleteCRD deletes the CRD of the kind, and with it every object of that kind: only when there is none.
+// deleteCRD deletes the kind's CRD, when no object is left that would be deleted with it.
 func (s *scenario) deleteCRD() {
 	s.Helper()
 	s.eventually("no object of the kind is left in the cluster", func() error {
@@ -77,17 +80,18 @@ func (s *scenario) deleteCRD() {
 		}
 		return err
 	})
-	delete(s.applied, s.Kind) // whatever becomes of this test, the next one has a CRD
+	delete(s.applied, s.Kind) // if this test fails, the next one applies the CRD again
 	_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", s.program.CRD)
 	s.must(err)
 }
 
-// startsWork shows, in a test of its own, that the program works as soon as there is a CRD, and has waited all the time.
+// startsWork checks, in a subtest, that the program works as soon as the CRD exists, and hasn't
+// crashed.
 func (s *scenario) startsWork(t *testing.T) {
 	judged := *s
 	judged.TB = t
 	judged.sentinel("a")
 	if crashes := s.operator.Crashes(); crashes > 0 {
-		t.Errorf("the program has exited %d times", crashes)
+		t.Errorf("the program has crashed %d times", crashes)
 	}
 }

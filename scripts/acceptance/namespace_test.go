@@ -1,6 +1,6 @@
 // A namespace that is deleted with everything in it. The namespace controller deletes Deployments
-// and their owners in any order, and meanwhile the API server refuses to create anything there. A
-// program that treats the refusals as failures retries its writes again and again.
+// and their owners in any order, and the API server refuses to create anything there. A program
+// that treats these refusals as failures keeps retrying its writes.
 
 package acceptance
 
@@ -16,7 +16,7 @@ import (
 
 // removeNamespace creates some objects in a namespace, and deletes the namespace.
 func removeNamespace(s *scenario) {
-	s.movesOut()
+	s.moveOut()
 	const objects = 10
 	for i := range objects {
 		s.createNumber(i)
@@ -33,18 +33,18 @@ func removeNamespace(s *scenario) {
 			s.becomesReady(name)
 		}
 	}
-	s.namespaceGoes()
+	s.deleteNamespace()
 }
 
-// movesOut gives the objects a namespace of their own, because s.home has the operator's account.
-func (s *scenario) movesOut() {
+// moveOut gives the objects their own namespace, because s.home has the operator's account.
+func (s *scenario) moveOut() {
 	s.Helper()
 	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-out-"})
 }
 
-// namespaceGoes deletes the namespace, waits until it is gone, and checks that the API server
-// refused at most one write for each object, by name.
-func (s *scenario) namespaceGoes() {
+// deleteNamespace deletes the namespace, waits until it is gone, and checks that the API server
+// refused at most one write for each object name.
+func (s *scenario) deleteNamespace() {
 	s.Helper()
 	s.writes()
 	namespaces := s.client.CoreV1().Namespaces()

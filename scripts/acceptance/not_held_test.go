@@ -1,5 +1,5 @@
-// What is declared not to be held, shown where a later event is served while what came before it
-// still waits.
+// The promises that a program is declared not to keep. Each test checks that a later event is
+// handled while the earlier one isn't.
 
 package acceptance
 
@@ -12,7 +12,7 @@ import (
 	"example.com/operators/scripts/internal/faultproxy"
 )
 
-func TestWhatIsNotHeld(t *testing.T) {
+func TestNotHeld(t *testing.T) {
 	shows := map[string]func(*faulty){
 		"F4a": showLost(http.StatusInternalServerError),
 		"F4b": showLost(http.StatusTooManyRequests),
@@ -24,7 +24,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 	forChaptersAtOnce(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) { testNotHeld(t, env, j, shows) })
 }
 
-// testNotHeld has shown what the program is declared not to hold.
+// testNotHeld shows each fault that the program is declared not to survive.
 func testNotHeld(t *testing.T, env *environment, j judged, shows map[string]func(*faulty)) {
 	for _, fault := range contract.Faults() {
 		why := j.WhyNotHeld(j.chapter, fault.Name)
@@ -35,16 +35,16 @@ func testNotHeld(t *testing.T, env *environment, j judged, shows map[string]func
 			t.Parallel()
 			show, ok := shows[fault.Name]
 			if !ok {
-				t.Fatal("it is declared, and no test shows it")
+				t.Fatal("no test shows this declaration")
 			}
 			show(newFaulty(t, env, j))
 		})
 	}
 }
 
-const isMendedNow = "it is made up for: the declaration is wrong"
+const isRetriedNow = "the write was retried: the declaration in package contract is wrong"
 
-// showLost shows that a write which fails is lost.
+// showLost shows that a failed write is lost.
 func showLost(code int) func(*faulty) {
 	return func(f *faulty) {
 		f.start()
@@ -54,12 +54,12 @@ func showLost(code int) func(*faulty) {
 		f.hits(failing, 1)
 		f.sentinel("later")
 		if f.getDeployment("unlucky") != nil {
-			f.Error(isMendedNow)
+			f.Error(isRetriedNow)
 		}
 	}
 }
 
-// showTwoAtWork shows that each of two copies tries to make the same Deployment.
+// showTwoAtWork shows that both replicas try to create the same Deployment.
 func showTwoAtWork(f *faulty) {
 	second := f.another()
 	first, other := f.proxy.FailWrites(1, http.StatusInternalServerError, deploymentsCreated()...),

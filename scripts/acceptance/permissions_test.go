@@ -1,5 +1,5 @@
-// What a program may do is what it does, and no more: each right that its manifests grant is used in the life of some Foos or TDSets, or
-// has a reason here. A right that is missing shows in every other test.
+// A program has exactly the permissions that it needs. Each one in its manifests is used in a Foo's
+// or TDSet's life, or has a reason here. A missing permission fails every other test.
 
 package acceptance
 
@@ -15,15 +15,15 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// unused says why a right is granted that no log shows.
+// unused says why a permission is granted although no audit log shows its use.
 func unused() map[string]string {
 	const (
-		fallback = "a server that can't begin a watch with what is there already is asked for a list"
-		metrics  = "metrics by HTTPS ask who wants them: tested in the chapter"
+		fallback = "a list is the fallback for a server that can't start a watch with the existing objects"
+		metrics  = "the metrics endpoint authenticates its clients: tested in the chapter"
 		certs    = "the webhooks' certificate: cmd/installed_test.go in 06-kubebuilder and 07-tdset-operator"
-		blocks   = "the admission plugin OwnerReferencesPermissionEnforcement asks for it, before blockOwnerDeletion is set"
-		apply    = "an apply that makes an object needs it, and is logged as the patch that it is"
-		repeated = "an event that is repeated is counted in the first one"
+		blocks   = "the admission plugin OwnerReferencesPermissionEnforcement requires it for blockOwnerDeletion"
+		apply    = "an apply that creates an object needs it, but is logged as a patch"
+		repeated = "a repeated Event is counted in the first one"
 	)
 	return map[string]string{
 		"list foos.samplecontroller.k8s.io":                fallback,
@@ -38,7 +38,7 @@ func unused() map[string]string {
 		"patch events.events.k8s.io":                       repeated,
 		"create tokenreviews.authentication.k8s.io":        metrics,
 		"create subjectaccessreviews.authorization.k8s.io": metrics,
-		"get foos.samplecontroller.k8s.io 06":              "the webhook looks again before it refuses: tested in the chapter",
+		"get foos.samplecontroller.k8s.io 06":              "the webhook reads again before it refuses: tested in the chapter",
 		"list secrets.":                                    certs,
 		"watch secrets.":                                   certs,
 		"update secrets.":                                  certs,
@@ -51,44 +51,45 @@ func unused() map[string]string {
 	}
 }
 
-const asItsRights = "no right too many, and none missing"
+const leastPrivilege = "permissions: none is missing, and none is unnecessary"
 
 func TestPermissions(t *testing.T) {
-	sideBySide(t, chapters.Foo, asItsRights, nil, func(_ *testing.T, s *scenario) { usesItsRights(s, s.live) })
+	sideBySide(t, chapters.Foo, leastPrivilege, nil, func(_ *testing.T, s *scenario) { usesItsPermissions(s, s.lifecycle) })
 }
 
-// usesItsRights compares the rights of a program with those that it uses in a life in which it does all that it ever does.
-func usesItsRights(s *scenario, live func()) {
+// usesItsPermissions compares a program's permissions with those that it uses in a lifecycle that
+// covers all its work.
+func usesItsPermissions(s *scenario, lifecycle func()) {
 	if s.holds("F7") {
 		s.flags = s.elects()
 	}
 	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
 	s.must(err)
-	live()
-	s.operator.Stop() // what was recorded is sent
+	lifecycle()
+	s.operator.Stop() // sends the recorded Events
 	used := map[string]bool{}
 	for _, request := range s.requests() {
 		if request.Resource == "" {
-			continue // what there is to ask for, which everybody may
+			continue // discovery, which everybody may use
 		}
 		if request.Code == 403 {
-			s.Errorf("it wasn't allowed to: %s", request)
+			s.Errorf("missing permission: %s", request)
 		}
 		used[right(request.Verb, request.Resource, request.Group)] = true
 	}
-	granted, err := rightsOf(s.program)
+	granted, err := permissionsOf(s.program)
 	s.must(err)
 	for _, right := range slices.Sorted(maps.Keys(granted)) {
 		reason := unused()[right] + unused()[right+" "+s.chapter.Number()]
 		if !used[right] && reason == "" {
-			s.Errorf("it may %s, and never did", right)
+			s.Errorf("the program may %s, but never does", right)
 		}
 	}
-	s.Logf("%d rights, %d of them used", len(granted), len(used))
+	s.Logf("%d permissions, %d of them used", len(granted), len(used))
 }
 
-// rightsOf are the rights that a program's manifests grant.
-func rightsOf(p program.Program) (map[string]bool, error) {
+// permissionsOf returns the permissions that a program's manifests grant.
+func permissionsOf(p program.Program) (map[string]bool, error) {
 	rules, err := p.Rules()
 	granted := map[string]bool{}
 	for _, rule := range rules {
@@ -103,8 +104,8 @@ func rightsOf(p program.Program) (map[string]bool, error) {
 	return granted, err
 }
 
-// A reason for a right that nobody has would excuse it, should it come back.
-func TestEachReasonIsForARightThatIsGranted(t *testing.T) {
+// A reason without a permission would excuse that permission if it came back.
+func TestUnusedPermissionsAreGranted(t *testing.T) {
 	all, err := chapters.All("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestEachReasonIsForARightThatIsGranted(t *testing.T) {
 			if !found {
 				continue
 			}
-			rights, err := rightsOf(p)
+			rights, err := permissionsOf(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,18 +131,18 @@ func TestEachReasonIsForARightThatIsGranted(t *testing.T) {
 	}
 	for right, reason := range unused() {
 		if !granted[right] {
-			t.Errorf("no program may %s: the reason %q is for nothing", right, reason)
+			t.Errorf("no program may %s: delete its reason %q", right, reason)
 		}
 	}
 }
 
-// right names what somebody may do, as kubectl auth can-i has it: update deployments.apps.
+// right names a permission like kubectl auth can-i: update deployments.apps.
 func right(verb, resource, group string) string {
 	return fmt.Sprintf("%s %s.%s", verb, resource, group)
 }
 
-// live is a life of some Foos.
-func (s *scenario) live() {
+// lifecycle takes some Foos through all that can happen to them.
+func (s *scenario) lifecycle() {
 	s.Helper()
 	s.start()
 	s.createFoo("a", "a", 1)
@@ -155,12 +156,12 @@ func (s *scenario) live() {
 	s.becomesUnready("refused", "ErrResourceExists")
 }
 
-// liveByTheClock is a life of some TDSets.
-func (s *scenario) liveByTheClock() {
+// tdsetLifecycle does the same for TDSets.
+func (s *scenario) tdsetLifecycle() {
 	s.Helper()
 	s.startAt(at(8, 0))
 	s.createTDSet("taken", 1)
-	s.saysRefused("taken")
+	s.isRefused("taken")
 	s.createTDSet("a", 1, office)
 	s.becomesScheduled("a", 1)
 	s.operator.Stop()

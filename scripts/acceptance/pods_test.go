@@ -1,6 +1,6 @@
-// A chapter's program in the cluster: a Deployment runs it, with the security context and the probes that the chapter's manifests have,
-// under a ServiceAccount with the rights that they grant. It is in a namespace of its own, beside the one that it acts on, which
-// enforces the restricted Pod Security Standard.
+// A chapter's program in the cluster. A Deployment runs it with the security context and the probes
+// of the chapter's manifests, and with a ServiceAccount that has their permissions. It has a
+// namespace of its own, which enforces the restricted Pod Security Standard.
 
 package acceptance
 
@@ -29,20 +29,20 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// deployed is a program that a Deployment runs, in one copy or more.
+// deployed is a program that a Deployment runs, with one or more replicas.
 type deployed struct {
 	*scenario
 	selector string
 	started  time.Time
-	said     string // by the time that it was stopped
-	killed   int    // containers, by Kill
+	printed  string // its log until it was stopped
+	killed   int    // containers that Kill has killed
 }
 
-// deploymentOf is the Deployment that the chapter runs its program by; found is false if it has none.
+// deploymentOf returns the chapter's Deployment for its program; found is false if it has none.
 func deploymentOf(chapter chapters.Chapter) (deployment *appsv1.Deployment, found bool, err error) {
 	file := chapter.Parts().Deployment
 	if chapter.IsProject() {
-		file = chapter.Parts().Permissions // which has all that there is to install
+		file = chapter.Parts().Permissions // it has all manifests
 	}
 	if file == "" {
 		return nil, false, nil
@@ -70,7 +70,8 @@ func deploymentOf(chapter chapters.Chapter) (deployment *appsv1.Deployment, foun
 	}
 }
 
-// imageOf is the image of a program: contract.Image, unless TEST_IMAGES has another, as in 03-workqueue=foo-controller:03,….
+// imageOf is a program's image: contract.Image, unless TEST_IMAGES has another, as in
+// 03-workqueue=foo-controller:03,….
 func imageOf(p program.Program) string {
 	for _, pair := range strings.Split(os.Getenv("TEST_IMAGES"), ",") {
 		if name, image, _ := strings.Cut(pair, "="); name == p.Name {
@@ -80,22 +81,22 @@ func imageOf(p program.Program) string {
 	return contract.Image(p)
 }
 
-// startPods has the cluster run the program, and returns when it runs. It is stopped at the end of the test, at the latest; if the
-// test has failed, what it said is logged.
+// startPods runs the program in the cluster, and returns when it runs. It stops at the latest at
+// the end of the test, and if the test has failed, its log is printed.
 func (s *scenario) startPods(args []string) operator {
 	s.Helper()
 	deployment, found, err := deploymentOf(s.chapter)
 	if err != nil || !found {
 		s.Fatalf("the Deployment of %s: found is %v, error %v", s.chapter.Name, found, err)
 	}
-	replicas := int32(cmp.Or(s.copies, 1))
+	replicas := int32(cmp.Or(s.replicas, 1))
 	deployment.ObjectMeta = metav1.ObjectMeta{Name: "operator"}
 	deployment.Spec.Replicas = &replicas
 	pod := &deployment.Spec.Template.Spec
 	pod.ServiceAccountName = program.ServiceAccount
 	container := &pod.Containers[0]
 	container.Image = imageOf(s.program)
-	// What is served stays as it is, for the probes; the webhooks and their certificate are left out here.
+	// Keep the endpoints for the probes, but leave out the webhooks and their certificate.
 	container.Args = slices.Concat(slices.DeleteFunc(container.Args, func(arg string) bool {
 		return !strings.HasPrefix(arg, "--health-probe-bind-address") && !strings.HasPrefix(arg, "--metrics-bind-address")
 	}), args)
@@ -106,14 +107,14 @@ func (s *scenario) startPods(args []string) operator {
 	_, err = s.client.AppsV1().Deployments(s.home).Create(s.Context(), deployment, metav1.CreateOptions{})
 	s.must(err)
 
-	started := *s // its operator may be another one by the end
+	started := *s // s.operator may be another one later
 	d := &deployed{scenario: &started, selector: metav1.FormatLabelSelector(deployment.Spec.Selector)}
 	s.Cleanup(func() {
 		if s.Failed() {
-			defer func() { s.Logf("what the operator said:\n%s", d.said) }()
+			defer func() { s.Logf("the operator's log:\n%s", d.printed) }()
 		}
 		d.Stop()
-		complainOfPanics(s, d.said)
+		failOnPanics(s, d.printed)
 	})
 	s.eventually("the program runs in the cluster", func() error {
 		d.started = time.Time{}
@@ -135,7 +136,7 @@ func (s *scenario) startPods(args []string) operator {
 	return d
 }
 
-// all are its Pods, be they beginning or ending.
+// all returns its Pods, even those that are starting or stopping.
 func (d *deployed) all(ctx context.Context) []corev1.Pod {
 	d.Helper()
 	list, err := d.client.CoreV1().Pods(d.home).List(ctx, metav1.ListOptions{LabelSelector: d.selector})
@@ -143,22 +144,22 @@ func (d *deployed) all(ctx context.Context) []corev1.Pod {
 	return list.Items
 }
 
-// bounded is for what may also have to be done when the test is over.
+// bounded returns a context that outlives the test.
 func (d *deployed) bounded() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), d.patience)
+	return context.WithTimeout(context.Background(), d.timeout)
 }
 
-// Stop ends it: its Pods are told to stop.
+// Stop ends it by deleting the Deployment.
 func (d *deployed) Stop() {
 	d.Helper()
-	d.said = cmp.Or(d.log(), d.said)
+	d.printed = cmp.Or(d.readLog(), d.printed)
 	d.remove()
 }
 
-// Destroy kills it, and deletes the Deployment before the kubelet has seen that there is something to start again.
+// Destroy kills it, and deletes the Deployment before the kubelet restarts anything.
 func (d *deployed) Destroy() {
 	d.Helper()
-	d.said = d.log()
+	d.printed = d.readLog()
 	d.Kill()
 	d.remove()
 }
@@ -181,7 +182,7 @@ func (d *deployed) remove() {
 	})
 }
 
-// Kill kills the containers. The kubelet starts them again.
+// Kill kills the containers. The kubelet restarts them.
 func (d *deployed) Kill() {
 	d.Helper()
 	ctx, cancel := d.bounded()
@@ -192,7 +193,7 @@ func (d *deployed) Kill() {
 	}
 }
 
-// Crashes counts what the kubelet has started again, but for what Kill has killed.
+// Crashes counts the kubelet's restarts, except those after Kill.
 func (d *deployed) Crashes() (crashes int) {
 	ctx, cancel := d.bounded()
 	defer cancel()
@@ -204,27 +205,27 @@ func (d *deployed) Crashes() (crashes int) {
 	return max(crashes-d.killed, 0) // those of Pods that are gone are forgotten
 }
 
-func (d *deployed) says(text string) bool { return strings.Contains(d.log(), text) }
+func (d *deployed) hasLogged(text string) bool { return strings.Contains(d.readLog(), text) }
 
 func (d *deployed) began() time.Time { return d.started }
 
-// log is what all its Pods have printed that are there, also before a crash.
-func (d *deployed) log() string {
+// readLog returns the logs of its current Pods, including those before a crash.
+func (d *deployed) readLog() string {
 	ctx, cancel := d.bounded()
 	defer cancel()
-	var said strings.Builder
+	var log strings.Builder
 	for _, pod := range d.all(ctx) {
 		for _, previous := range []bool{true, false} {
 			content, err := d.client.CoreV1().Pods(d.home).GetLogs(pod.Name, &corev1.PodLogOptions{Previous: previous}).DoRaw(ctx)
 			if err == nil { // there may be none
-				fmt.Fprintf(&said, "Pod %s:\n%s", pod.Name, content)
+				fmt.Fprintf(&log, "Pod %s:\n%s", pod.Name, content)
 			}
 		}
 	}
-	return said.String()
+	return log.String()
 }
 
-// areReady waits until the readiness probes of its Pods are answered: then what they need to know is in their caches.
+// areReady waits until its Pods' readiness probes pass, and so their caches have synced.
 func (d *deployed) areReady() {
 	d.Helper()
 	d.eventually("the program's Pods are ready", func() error {

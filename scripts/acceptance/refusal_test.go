@@ -1,4 +1,4 @@
-// What both contracts ask of a refusal, B6 and T8: nothing is tried, and users are told once.
+// What B6 and T8 both ask of a refusal: no write is tried, and users are told once.
 
 package acceptance
 
@@ -9,24 +9,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// triedNothing complains of each write of that object that the operator has sent since the last call of writes: also of those that the
-// server refused, by whatever rule.
+// triedNothing fails the test for each write of that object that the operator has sent since the
+// last call of writes, even if the server refused it.
 func (s *scenario) triedNothing(resource, name string) {
 	s.Helper()
 	for _, write := range s.writes() {
 		if write.Resource == resource && write.Name == name {
-			s.Errorf("it isn't the operator's, and yet: %s", write)
+			s.Errorf("the operator wrote an object that isn't its own: %s", write)
 		}
 	}
 }
 
-// warnedOnce waits until there is the one Warning event, if the program is one that records events.
+// warnedOnce waits until there is exactly one Warning event, if the program records Events.
 func (s *scenario) warnedOnce(name string) {
 	s.Helper()
 	if !s.isFull() || s.chapter.Number() < "03" {
 		return
 	}
-	s.eventually("a Warning is there, once", func() error {
+	s.eventually("there is exactly one Warning", func() error {
 		events, err := s.client.EventsV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -36,12 +36,12 @@ func (s *scenario) warnedOnce(name string) {
 			if event.Regarding.Name == name && event.Regarding.Kind == s.Kind && event.Type == corev1.EventTypeWarning {
 				warnings = append(warnings, event.Reason)
 				if event.Series != nil || event.DeprecatedCount > 1 {
-					warnings = append(warnings, "and again")
+					warnings = append(warnings, "repeated")
 				}
 			}
 		}
 		if len(warnings) != 1 || warnings[0] != "ErrResourceExists" {
-			return fmt.Errorf("there are %q", warnings)
+			return fmt.Errorf("got warnings %q", warnings)
 		}
 		return nil
 	})

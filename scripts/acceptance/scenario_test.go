@@ -1,5 +1,5 @@
-// One test's world: a namespace, an operator that acts on it alone, under an account of its own,
-// and the words in which tests speak about it.
+// A test's scenario: a namespace, an operator that only acts on it, with an account of its own, and
+// helpers for tests.
 
 package acceptance
 
@@ -33,19 +33,19 @@ type scenario struct {
 	*environment
 	judged
 	namespace  string
-	home       string   // the namespace of the operator's ServiceAccount: the same, unless it runs in the cluster
+	home       string   // the operator's namespace: the same, unless it runs in the cluster
 	kubeconfig string   // the operator's
 	binaries   string   // the folder with the operator's program
-	env, flags []string // the operator's, beside the usual ones
-	copies     int      // of the operator, if it runs in the cluster; 0: one
+	env, flags []string // additional ones for the operator
+	replicas   int      // of the operator in the cluster; 0 means 1
 	operator   operator
-	former     []operator                // those that were stopped, or left behind
-	zones      map[string][]zones.Change // the time zones that the operator is shown; nil: the real ones
-	began, as  time.Time                 // when it was started, and as if it were when; zero: the time was as ever
+	former     []operator                // earlier ones
+	zones      map[string][]zones.Change // the operator's time zones; nil: the real ones
+	began, as  time.Time                 // when it started, and its time then; zero: real time
 	log        audit.Log
 }
 
-// newScenario makes a namespace and permissions. The operator isn't started yet.
+// newScenario creates a namespace and permissions. The operator isn't started yet.
 func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	t.Helper()
 	s := &scenario{TB: t, environment: env, judged: j, binaries: env.programs, log: audit.Log{Path: env.auditLog}}
@@ -53,11 +53,11 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-"})
 	s.home = s.namespace
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), env.patience)
+		ctx, cancel := context.WithTimeout(context.Background(), env.timeout)
 		defer cancel()
 		if t.Failed() {
 			objects, _ := env.kubectl.Run(ctx, "-n", s.namespace, "get", resources[s.Kind].Resource+",deployments,services,pods,events", "-o", "wide")
-			t.Logf("what is in namespace %s:\n%s", s.namespace, objects)
+			t.Logf("objects in namespace %s:\n%s", s.namespace, objects)
 		}
 		// Deleting the objects first is faster than leaving them to the namespace.
 		err := errors.Join(program.Revoke(ctx, env.client, s.home), s.deleteAll(ctx))
@@ -89,7 +89,7 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	return s
 }
 
-// createNamespace makes a namespace, and returns its name.
+// createNamespace creates a namespace, and returns its name.
 func (s *scenario) createNamespace(meta metav1.ObjectMeta) string {
 	s.Helper()
 	made, err := s.client.CoreV1().Namespaces().Create(s.Context(), &corev1.Namespace{ObjectMeta: meta}, metav1.CreateOptions{})
@@ -103,11 +103,11 @@ func (s *scenario) grant() {
 	s.must(s.program.Grant(s.Context(), s.client, s.home))
 }
 
-// deleteAll deletes all objects of the kind that the operator is about, also those that wait for an
-// operator before they go.
+// deleteAll deletes all objects of the operator's kind, even those that wait for an operator to
+// remove their finalizer.
 func (s *scenario) deleteAll(ctx context.Context) error {
 	if err := s.objects().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); apierrors.IsNotFound(err) {
-		return nil // they went with their CRD
+		return nil // they were deleted with their CRD
 	} else if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *scenario) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// objects are those of the kind that the operator is about.
+// objects are those of the operator's kind.
 func (s *scenario) objects() dynamic.ResourceInterface {
 	return s.dynamic.Resource(resources[s.Kind]).Namespace(s.namespace)
 }
@@ -151,10 +151,10 @@ func (s *scenario) start(more ...string) *scenario {
 	return s
 }
 
-// detectRaces runs the operator that was built with Go's race detector, if TEST_RACE is set.
+// detectRaces selects the operator with Go's race detector, if TEST_RACE is set.
 func (s *scenario) detectRaces() { s.binaries = s.raced }
 
-// crashes is how often the operator has exited without being told to, in all its lives.
+// crashes is how often the operator has exited unasked, restarts included.
 func (s *scenario) crashes() (crashes int) {
 	for _, operator := range append(s.former, s.operator) {
 		if operator != nil {
@@ -172,10 +172,10 @@ func (s *scenario) must(err error) {
 	}
 }
 
-// eventually waits until check finds nothing to complain about.
+// eventually waits until check returns no error.
 func (s *scenario) eventually(sentence string, check func() error) {
 	s.Helper()
-	await.That(s.TB, s.patience, sentence, check)
+	await.That(s.TB, s.timeout, sentence, check)
 }
 
 func (s *scenario) deployments() typedappsv1.DeploymentInterface {
@@ -201,7 +201,7 @@ func (s *scenario) getDeployment(name string) *appsv1.Deployment {
 	return deployment
 }
 
-// hasReplicas waits until the Deployment asks for so many replicas.
+// hasReplicas waits until the Deployment asks for that many replicas.
 func (s *scenario) hasReplicas(name string, replicas int32) {
 	s.Helper()
 	s.eventually(fmt.Sprintf("Deployment %s has %d replicas", name, replicas), func() error {
@@ -226,8 +226,8 @@ func (s *scenario) disappears(name string) {
 	})
 }
 
-// sentinel makes a Foo or a TDSet of its own and waits until it has all that it asks for: by then
-// the operator has seen, and acted on, all that happened before.
+// sentinel creates a Foo or a TDSet and waits until it is Ready. By then, the operator has seen and
+// acted on all that happened before.
 func (s *scenario) sentinel(name string) {
 	s.Helper()
 	if s.Kind == chapters.TDSet {
@@ -248,11 +248,11 @@ func (s *scenario) writes() []audit.Request {
 // requests returns the operator's requests since the last call, as the audit log has them.
 func (s *scenario) requests() []audit.Request {
 	s.Helper()
-	// The log is written as answers leave. Once a request of our own is there, so are the earlier
-	// ones.
+	// The log is written when answers leave, so once our own request is in it, the earlier ones are
+	// too.
 	end, marker := s.log, fmt.Sprintf("marker-%d", time.Now().UnixNano())
 	s.eventually("the audit log has the marker", func() error {
-		// Once more each time: a log that has grown too long goes on in a new file.
+		// Repeat the request each time, because a log that is too long continues in a new file.
 		_, err := s.client.CoreV1().ConfigMaps(s.namespace).Get(s.Context(), marker, metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("get the marker: %w", err)
@@ -267,7 +267,7 @@ func (s *scenario) requests() []audit.Request {
 	return requests
 }
 
-// deploymentObject returns a Deployment that nobody controls, not yet on the server.
+// deploymentObject returns a Deployment without an owner, which isn't on the server yet.
 func deploymentObject(name string) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{

@@ -1,6 +1,6 @@
-// The time of day in tests about TDSets. Nobody waits for nine o'clock. The programs of the
-// exercises have a flag --now for that. The program of chapter 07 has the real clock only, so its
-// TDSets get time zones that are ahead of the real ones: see package zones.
+// The time of day in tests about TDSets, which can't wait for nine o'clock. The exercises' programs
+// have a flag --now. Chapter 07's program only has the real clock, so its TDSets get time zones
+// that are ahead of the real ones (zones_ahead_test.go).
 
 package acceptance
 
@@ -16,10 +16,10 @@ import (
 	"example.com/operators/scripts/internal/zones"
 )
 
-// zonesOfTests are the time zones of TDSets in tests. UTC is that of TDSets that name none.
-var zonesOfTests = []string{zones.UTC, "Europe/Berlin", "Asia/Kolkata", "America/New_York"}
+// testZones are the time zones of TDSets in tests. UTC is for TDSets that name none.
+var testZones = []string{zones.UTC, "Europe/Berlin", "Asia/Kolkata", "America/New_York"}
 
-// at is a time of a day in June: hours of UTC.
+// at is a time in UTC on a day in June.
 func at(hour, minute int) time.Time {
 	return time.Date(2026, time.June, 15, hour, minute, 0, 0, time.UTC)
 }
@@ -40,7 +40,7 @@ func (s *scenario) startAt(now time.Time) *scenario {
 	}
 	s.as = s.began.Add(by)
 	s.zones = map[string][]zones.Change{}
-	for _, name := range zonesOfTests {
+	for _, name := range testZones {
 		changes, err := ahead(name, by, s.began)
 		s.must(err)
 		s.zones[name] = changes
@@ -48,8 +48,8 @@ func (s *scenario) startAt(now time.Time) *scenario {
 	return s.start()
 }
 
-// startLike starts the operator at the time that it is for another one.
-func (s *scenario) startLike(other *scenario) *scenario {
+// startAtTimeOf starts the operator at another one's current time.
+func (s *scenario) startAtTimeOf(other *scenario) *scenario {
 	s.Helper()
 	if !s.isFull() {
 		return s.startAt(other.now())
@@ -58,15 +58,15 @@ func (s *scenario) startLike(other *scenario) *scenario {
 	return s.start()
 }
 
-// startAgain starts the operator again, and time goes on.
+// startAgain starts the operator again, and time continues.
 func (s *scenario) startAgain() *scenario {
 	s.Helper()
-	return s.startLike(s)
+	return s.startAtTimeOf(s)
 }
 
-// inATestsZone gives a TDSet of chapter 07 the zone of tests if it has none. What the real default
-// is stays to be seen: see zone.
-func (s *scenario) inATestsZone(object *unstructured.Unstructured) *unstructured.Unstructured {
+// withTestZone gives a TDSet of chapter 07 the tests' UTC if it has no zone. Only the test
+// defaultZone needs the real default.
+func (s *scenario) withTestZone(object *unstructured.Unstructured) *unstructured.Unstructured {
 	s.Helper()
 	if _, found, _ := unstructured.NestedString(object.Object, "spec", "timeZone"); s.isFull() && !found {
 		with(object, zones.UTC, "timeZone")
@@ -74,7 +74,7 @@ func (s *scenario) inATestsZone(object *unstructured.Unstructured) *unstructured
 	return object
 }
 
-// now is what time it is for the operator.
+// now is the operator's current time.
 func (s *scenario) now() time.Time { return s.as.Add(time.Since(s.began)).Truncate(time.Second) }
 
 // means reports whether an instant in a TDSet's status is that time for the operator.
@@ -85,9 +85,8 @@ func (s *scenario) means(got *metav1.Time, want time.Time) bool {
 	return got != nil && got.Time.Equal(want)
 }
 
-// lead is how long before an instant the operator is started that is to meet it. It should have
-// looked at all there is by then. A slower one is judged as well, and less strictly: it finds that
-// the instant has passed.
+// lead is how long before an instant the operator starts. By then, it should have seen all objects.
+// A slower one is judged less strictly, because the instant has passed when it starts work.
 func lead() time.Duration {
 	if inCluster() { // where Pods have to be scheduled and started first
 		return 15 * time.Second
@@ -95,7 +94,7 @@ func lead() time.Duration {
 	return 4 * time.Second
 }
 
-// approach has the operator, started again, come to an instant.
+// approach starts the operator again shortly before an instant.
 func (s *scenario) approach(instant time.Time) {
 	s.Helper()
 	if s.operator != nil {
@@ -104,10 +103,10 @@ func (s *scenario) approach(instant time.Time) {
 	s.startAt(instant.Add(-lead()))
 }
 
-// announces is called after approach: in zones that have moved, the next transition is at another
-// instant, and the statuses of chapter 07's TDSets have to say so. That is one write of each, which
-// is forgotten here. If the operator is so slow that the instant has passed, it returns 1: that
-// write may still come.
+// announces is called after approach. In zones that have moved, the next transition is at another
+// instant, so chapter 07 writes each TDSet's status once, and announces skips these writes. If the
+// operator is so slow that the instant has passed, it returns 1, because that write may still
+// follow.
 func (s *scenario) announces(instant time.Time, names ...string) (late int) {
 	s.Helper()
 	if !s.isFull() {
@@ -135,7 +134,7 @@ func (s *scenario) announces(instant time.Time, names ...string) (late int) {
 
 const zoneFolder = "/etc/zoneinfo"
 
-// mountZones lets the program in a Pod find the tests' zones.
+// mountZones mounts the tests' zones into a Pod.
 func (s *scenario) mountZones(pod *corev1.PodSpec) {
 	s.Helper()
 	files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "zones-"}, BinaryData: map[string][]byte{}}

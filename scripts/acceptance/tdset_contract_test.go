@@ -1,5 +1,5 @@
-// The promises T1 to T12, each while all goes well: T1, T5, T6 and T10. The others are in
-// tdset_time_test.go, tdset_owner_test.go, tdset_delete_test.go and tdset_input_test.go.
+// The promises T1 to T12 without faults: T1, T5, T6 and T10. The others are in tdset_time_test.go,
+// tdset_owner_test.go, tdset_delete_test.go and tdset_input_test.go.
 
 package acceptance
 
@@ -23,50 +23,50 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// tdsetPromises are the tests of what the program promises about TDSets.
+// tdsetPromises are the tests of the program's promises about TDSets.
 func tdsetPromises(j judged) []promise {
 	all := []promise{
 		{"T1 create: a TDSet gets its Deployment", createTDSet},
-		{"T1 create: kubectl wait --for condition=Ready", waitForReady},
+		{"T1 create: kubectl wait --for condition=Ready returns when the Pods are available", waitForReady},
 		{"T2 boundary: the Deployment is scaled when a window begins", boundary},
 		{"T3 midnight: a window that ends there, and the hour after it", midnight},
-		{"T3 midnight: windows that go on past it", pastMidnight},
-		{"T4 zone: hours are those of the zone, also where clocks change", zone},
-		{"T4 zone: without one, hours are those of UTC", defaultZone},
+		{"T3 midnight: windows that run past it", pastMidnight},
+		{"T4 zone: hours are in spec.timeZone, even when clocks change", zone},
+		{"T4 zone: without one, hours are in UTC", defaultZone},
 		{"T5 image: a change of image or port is rolled out", image},
-		{"T6 service: comes, changes and goes with spec.service", service},
-		{"T7 drift: is put back", tdsetDrift},
+		{"T6 service: is created, changed and deleted with spec.service", service},
+		{"T7 drift: a manual change is reverted", tdsetDrift},
 		{"T7 drift: other people's fields are left alone", tdsetForeignFields},
 		{"T8 refusal: a Deployment that nobody owns", refuseUnownedByTDSet},
 		{"T8 refusal: somebody else's Deployment", refuseOwned},
 		{"T8 refusal: an orphan of a TDSet of the same name", refuseOrphanOfTDSet},
-		{"T8 refusal: a terminating Deployment is waited for", waitForTerminatingOfTDSet},
+		{"T8 refusal: the TDSet waits for a terminating Deployment", waitForTerminatingOfTDSet},
 		{"T9 delete: the Deployment goes with its TDSet", removeTDSet},
 		{"T9 delete: a TDSet that is being deleted gets nothing", removeTDSetForeground},
-		{"T9 delete: an orphan goes on as it is", orphanTDSet},
+		{"T9 delete: an orphaned Deployment stays as it is", orphanTDSet},
 		{"T10 quiet: within the write budget", tdsetBudget},
 		{"T10 quiet: events that change nothing cause no write", tdsetQuiet},
 		{"T11 restart: a boundary that passed while the program was down", restart},
-		{"T12 bad input: is refused by the server, by the field's name", badTDSet},
-		{"T12 bad input: permissions that are missing are waited for", forbiddenTDSet},
+		{"T12 bad input: the API server refuses it and names the field", badTDSet},
+		{"T12 bad input: the program waits for missing permissions", forbiddenTDSet},
 	}
 	if j.isFull() {
 		all = append(all,
-			promise{"T7 drift: a Service, too", serviceDrift},
+			promise{"T7 drift: a manual change of the Service is reverted", serviceDrift},
 			promise{"T8 refusal: a Service that isn't the TDSet's", refuseService},
-			promise{"T9 delete: no sooner than the last Pod is gone", drain},
-			promise{"T9 delete: no later than --drain-timeout says", drainTimeout},
-			promise{"T9 delete: what was deleted while the program was down is drained", drainLater},
-			promise{"T9 delete: what isn't the TDSet's isn't drained", drainNothing},
-			promise{"T9 delete: with its namespace, and one refused write at most", removeNamespace},
+			promise{"T9 delete: the TDSet stays until the last Pod is gone", drain},
+			promise{"T9 delete: after --drain-timeout, the TDSet is gone", drainTimeout},
+			promise{"T9 delete: a TDSet that was deleted while the program was down is drained", drainLater},
+			promise{"T9 delete: somebody else's Deployment isn't drained", drainNothing},
+			promise{"T9 delete: when the namespace is deleted, at most one write per TDSet is refused", removeNamespace},
 		)
 	}
 	all = append(all, onlyTDSetsWithContainers(j)...)
 	return slices.DeleteFunc(all, func(p promise) bool { return !j.holds(declaredName(p.name)) })
 }
 
-// TestTDSets has a program judged by all that can be judged at the same time: most of it is waiting
-// for an hour to come.
+// TestTDSets judges a program by all tests that can run at the same time, because most of them wait
+// for an hour to begin.
 func TestTDSets(t *testing.T) {
 	forChaptersAtOnce(t, chapters.TDSet, nil, func(t *testing.T, env *environment, j judged) {
 		testPromises(t, env, j, tdsetPromises(j))
@@ -77,10 +77,10 @@ func TestTDSets(t *testing.T) {
 			"F4c": showLate(http.StatusConflict),
 			"F8":  showLate(http.StatusForbidden),
 		})
-		t.Run(asItsRights, func(t *testing.T) {
+		t.Run(leastPrivilege, func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, env, j)
-			usesItsRights(s, s.liveByTheClock)
+			usesItsPermissions(s, s.tdsetLifecycle)
 		})
 	})
 }
@@ -92,10 +92,10 @@ func createTDSet(s *scenario) {
 	object := &unstructured.Unstructured{}
 	s.must(yaml.UnmarshalStrict(sample, &object.Object))
 	object.SetNamespace("")
-	if kindNode() != "" { // an image without a tag is pulled each time
+	if kindNode() != "" { // the kubelet always pulls an image without a tag
 		with(object, "example.com/app:1", "container", "image")
 	}
-	wanted, _, _ := unstructured.NestedString(object.Object, "spec", "container", "image")
+	image, _, _ := unstructured.NestedString(object.Object, "spec", "container", "image")
 	s.create(object)
 
 	const name = "tdset-hello-world"
@@ -106,7 +106,7 @@ func createTDSet(s *scenario) {
 		"label":             deployment.Labels["app"] == name,
 		"selector":          deployment.Spec.Selector.MatchLabels["app"] == name,
 		"template's labels": maps.Equal(deployment.Spec.Template.Labels, deployment.Spec.Selector.MatchLabels),
-		"image":             container.Image == wanted,
+		"image":             container.Image == image,
 		"port":              len(container.Ports) == 1 && container.Ports[0].ContainerPort == 8000,
 		"controller":        metav1.IsControlledBy(deployment, tdset),
 	} {
@@ -115,21 +115,21 @@ func createTDSet(s *scenario) {
 		}
 	}
 	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || !s.means(next, at(17, 0))) {
-		s.Errorf("the status is %+v", tdset.Status)
+		s.Errorf("got status %+v", tdset.Status)
 	}
 }
 
-// waitForReady does what users and scripts do. The condition must be about the present spec, and the
-// time in it about the condition's status.
+// waitForReady does what users and scripts do. The condition must be about the current spec, and
+// its lastTransitionTime about its status.
 func waitForReady(s *scenario) {
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 1, office)
 	wait := func(replicas int32) (since metav1.Time) {
 		s.Helper()
-		_, err := s.kubectl.Run(s.Context(), "--namespace", s.namespace, "wait", "--for", "condition=Ready", "tdset/a", "--timeout", s.patience.String())
+		_, err := s.kubectl.Run(s.Context(), "--namespace", s.namespace, "wait", "--for", "condition=Ready", "tdset/a", "--timeout", s.timeout.String())
 		s.must(err)
 		if err := isRolledOut(s.getDeployment("a"), replicas); err != nil {
-			s.Errorf("it is Ready, and %v", err)
+			s.Errorf("it is Ready, but %v", err)
 		}
 		return meta.FindStatusCondition(s.getTDSet("a").Status.Conditions, "Ready").LastTransitionTime
 	}
@@ -140,7 +140,7 @@ func waitForReady(s *scenario) {
 	s.patchTDSet("a", `{"spec":{"intervalMint":1440}}`)
 	s.sentinel("later")
 	if still := wait(3); !still.Equal(&since) {
-		s.Errorf("it is Ready since %v, and before, it was since %v", still, since)
+		s.Errorf("got lastTransitionTime %v, want %v, as before", still, since)
 	}
 }
 
@@ -158,18 +158,18 @@ func image(s *scenario) {
 		return nil
 	})
 	s.becomesScheduled("a", 2)
-	s.eventually("the former Pods are gone", func() error {
+	s.eventually("the old Pods are gone", func() error {
 		for _, pod := range s.podsOf("a") {
 			if slices.ContainsFunc(before, func(former corev1.Pod) bool { return former.UID == pod.UID }) {
-				return fmt.Errorf("%s is there", pod.Name)
+				return fmt.Errorf("%s still exists", pod.Name)
 			}
 		}
 		return nil
 	})
 }
 
-// podsOf returns the Pods of the Deployment of that name that haven't finished: a kubelet takes
-// those that have away, some moments later.
+// podsOf returns the Pods of the Deployment of that name that haven't finished. A kubelet deletes
+// finished ones some moments later.
 func (s *scenario) podsOf(name string) []corev1.Pod {
 	s.Helper()
 	list, err := s.client.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{
@@ -191,7 +191,7 @@ func service(s *scenario) {
 	}
 	selector := labels.SelectorFromSet(service.Spec.Selector)
 	if pod := s.podsOf("a")[0]; selector.Empty() || !selector.Matches(labels.Set(pod.Labels)) {
-		s.Errorf("the Service doesn't lead to the Pods, which have the labels %v: %+v", pod.Labels, service)
+		s.Errorf("the Service doesn't select the Pods, which have the labels %v: %+v", pod.Labels, service)
 	}
 
 	s.patchTDSet("a", `{"spec":{"service":{"port":81}}}`)
@@ -245,11 +245,11 @@ func tdsetBudget(s *scenario) {
 		s.Helper()
 		s.create(object)
 		s.becomesScheduled(object.GetName(), 1)
-		// A write that the server refused has changed nothing: it is the price of a cache that lags
+		// A write that the server refused changed nothing. It is the price of a cache that lags
 		// behind.
 		all := slices.DeleteFunc(s.writes(), func(r audit.Request) bool { return r.Code >= 400 })
 		if got := count(all, "events"); len(all)-got > writes || got > events {
-			s.Errorf("at most %d writes and %d events are needed, but there were:\n%v", writes, events, all)
+			s.Errorf("want at most %d writes and %d events, got:\n%v", writes, events, all)
 		}
 	}
 	if !s.isFull() {
@@ -268,7 +268,7 @@ func tdsetQuiet(s *scenario) {
 	}
 	s.create(object)
 	s.becomesScheduled("a", 2)
-	s.sentinel("settled") // by then all that was on its way has been acted on
+	s.sentinel("settled") // by then the program has acted on all that came before
 	s.writes()
 
 	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
@@ -276,17 +276,17 @@ func tdsetQuiet(s *scenario) {
 	s.sentinel("later")
 	for _, write := range s.writes() {
 		if isAbout(write, "a") {
-			s.Errorf("a write that was not needed: %s", write)
+			s.Errorf("unnecessary write: %s", write)
 		}
 	}
-	// A second copy begins with all there is, as after a resync or a restart, and finds nothing to
+	// A new replica starts with all objects, as after a resync or a restart, and finds nothing to
 	// do.
 	s.operator.Stop()
 	s.startAgain()
 	s.sentinel("later-still")
 	for _, write := range s.writes() {
 		if (isAbout(write, "a") || write.Name == "later") && write.Code < 400 {
-			s.Errorf("after a restart, a write that was not needed: %s", write)
+			s.Errorf("unnecessary write after a restart: %s", write)
 		}
 	}
 }

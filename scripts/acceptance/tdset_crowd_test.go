@@ -1,5 +1,4 @@
-// Three hundred TDSets at once, all of which are to be scaled in the same second. They are a lot
-// for chapter 07 alone.
+// Three hundred TDSets that must be scaled in the same second, for chapter 07 only.
 
 package acceptance
 
@@ -14,13 +13,13 @@ import (
 	"example.com/operators/scripts/internal/contract"
 )
 
-// TestCrowdOfTDSets holds the write budget: at most 4 writes and 1 event for each TDSet until all
-// is available, and none after that, a restart included; one write of the Deployment and two of the
-// status when a window begins.
+// TestCrowdOfTDSets checks the write budget: at most 4 writes and 1 Event per TDSet until all are
+// available, and none after that, even after a restart. When a window begins, one write of the
+// Deployment and two of the status.
 func TestCrowdOfTDSets(t *testing.T) {
 	fits := func(j judged) bool { return j.isFull() && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", fits, func(t *testing.T, s *scenario) {
-		s.movesOut()
+		s.moveOut()
 		s.createCrowd()
 		s.startAt(at(8, 0))
 		s.crowdBecomesScheduled(1)
@@ -36,18 +35,18 @@ func TestCrowdOfTDSets(t *testing.T) {
 		}
 		t.Logf("%d TDSets: %d writes to the first of them, %d events, %d writes refused", crowd, writes.total(crowdName(0)), writes.events, writes.refused)
 
-		// After a restart it looks at all of them, and then at one that is created now.
+		// A restarted program handles all of them, and then one that is created now.
 		s.operator.Stop()
 		s.startAgain()
 		s.sentinel("quiet")
 		for name, of := range s.tally().of {
 			if name != "quiet" {
-				t.Errorf("writes though all had settled: %s %v", name, of)
+				t.Errorf("unnecessary writes after all had settled: %s %v", name, of)
 			}
 		}
 
 		s.operator.Stop()
-		s.startAt(at(9, 0).Add(-30 * time.Second)) // three hundred statuses have to announce the boundary first
+		s.startAt(at(9, 0).Add(-30 * time.Second)) // time for three hundred statuses
 		var names []string
 		for i := range crowd {
 			names = append(names, crowdName(i))
@@ -59,18 +58,18 @@ func TestCrowdOfTDSets(t *testing.T) {
 		for i := range crowd {
 			of := writes.of[crowdName(i)]
 			if of["deployments"] != 1 || of["tdsets/status"] > 2+late || of["tdsets"] > 0 {
-				t.Errorf("one write of the Deployment and at most two of the status are needed for %s, but there were %v", crowdName(i), of)
+				t.Errorf("want one write of the Deployment and at most two of the status for %s, got %v", crowdName(i), of)
 			}
 		}
 		t.Logf("at the boundary: %v to the first of them, %d events, %d writes refused", writes.of[crowdName(0)], writes.events, writes.refused)
-		s.namespaceGoes()
+		s.deleteNamespace()
 	})
 }
 
-// crowdBecomesScheduled waits until every TDSet of the crowd has so many replicas, and says so.
+// crowdBecomesScheduled waits until every TDSet of the crowd reports that many replicas.
 func (s *scenario) crowdBecomesScheduled(replicas int32) {
 	s.Helper()
 	s.crowdBecomes(fmt.Sprintf("every TDSet has %d replicas", replicas), func(object *unstructured.Unstructured) error {
-		return s.saysScheduled(s.decodeTDSet(object), replicas)
+		return s.checkScheduled(s.decodeTDSet(object), replicas)
 	})
 }

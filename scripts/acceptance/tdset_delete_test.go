@@ -1,5 +1,5 @@
-// The promise T9, delete. What holds a Pod for as long as a test looks is a finalizer. A real container ends all the same, and its Pod
-// doesn't count any more: see holdContainers.
+// The promise T9, delete. A finalizer holds a Pod for as long as a test needs. A real container
+// would end nevertheless, and its Pod wouldn't count any more: see holdContainers.
 
 package acceptance
 
@@ -22,7 +22,7 @@ func removeTDSet(s *scenario) {
 	s.disappears("a")
 	s.sentinel("later")
 	if s.getDeployment("a") != nil {
-		s.Error("the Deployment has come back")
+		s.Error("the Deployment exists again")
 	}
 }
 
@@ -30,8 +30,8 @@ func removeTDSetForeground(s *scenario) {
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 2)
 	s.createTDSet("b", 2)
-	// A finalizer keeps it in deletion for as long as the test looks.
-	s.eventually("one more finalizer", func() error {
+	// A finalizer keeps it in deletion until the end of the test.
+	s.eventually("the test's finalizer is added", func() error {
 		return s.addFinalizer("a")
 	})
 	s.becomesScheduled("a", 2)
@@ -50,7 +50,7 @@ func removeTDSetForeground(s *scenario) {
 	s.tdsetIsGone("a")
 }
 
-// addFinalizer adds one to the TDSet's finalizers, if nobody has changed them meanwhile.
+// addFinalizer adds one to the TDSet's finalizers, unless somebody has changed the TDSet meanwhile.
 func (s *scenario) addFinalizer(name string) error {
 	object, err := s.objects().Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
@@ -71,7 +71,7 @@ func orphanTDSet(s *scenario) {
 	s.sentinel("later")
 	now := s.getDeployment("a")
 	if now == nil || now.UID != before.UID || now.Generation != before.Generation || len(now.OwnerReferences) > 0 {
-		s.Fatalf("it isn't the Deployment that it was, without its owner: %+v", now)
+		s.Fatalf("the orphan changed, or still has an owner: %+v", now)
 	}
 	if err := isRolledOut(now, 2); err != nil {
 		s.Error(err)
@@ -88,7 +88,7 @@ func drain(s *scenario) {
 	s.onlyPod("a", held)
 	s.sentinel("later")
 	if s.getTDSet("a") == nil || s.getDeployment("a") == nil {
-		s.Error("the TDSet or its Deployment is gone, though a Pod is left")
+		s.Error("the TDSet or its Deployment is gone before its last Pod")
 	}
 	s.releasePod(held)
 	s.tdsetIsGone("a")
@@ -101,11 +101,11 @@ func drainTimeout(s *scenario) {
 	s.createTDSet("a", 2)
 	s.becomesScheduled("a", 2)
 	held := s.holdPod("a")
-	told := time.Now()
+	deleted := time.Now()
 	s.deleteTDSet("a", metav1.DeletePropagationBackground)
 	s.tdsetIsGone("a")
-	if took := time.Since(told); took > 50*time.Second {
-		s.Errorf("it is gone after %v: that is the default of --drain-timeout, a minute", took)
+	if took := time.Since(deleted); took > 50*time.Second {
+		s.Errorf("gone after %v, want less than the default --drain-timeout of a minute", took)
 	}
 	s.onlyPod("a", held)
 	s.releasePod(held)
@@ -122,7 +122,7 @@ func drainLater(s *scenario) {
 	s.tdsetIsGone("a")
 	s.disappears("a")
 	if pods := s.podsOf("a"); len(pods) > 0 {
-		s.Errorf("the TDSet is gone, and there are %d Pods", len(pods))
+		s.Errorf("the TDSet is gone, but it still has %d Pods", len(pods))
 	}
 }
 
@@ -131,16 +131,16 @@ func drainNothing(s *scenario) {
 	s.must(err)
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 2)
-	s.saysRefused("a")
+	s.isRefused("a")
 	s.deleteTDSet("a", metav1.DeletePropagationBackground)
 	s.tdsetIsGone("a")
 	s.sentinel("later")
 	if now := s.getDeployment("a"); now == nil || now.UID != foreign.UID || now.Generation != foreign.Generation {
-		s.Errorf("someone else's Deployment was touched: %+v", now)
+		s.Errorf("somebody else's Deployment was touched: %+v", now)
 	}
 }
 
-// holdPod keeps one of the TDSet's Pods from going, and returns its name.
+// holdPod keeps one of the TDSet's Pods from disappearing, and returns its name.
 func (s *scenario) holdPod(name string) string {
 	s.Helper()
 	var held string
@@ -174,7 +174,7 @@ func (s *scenario) patchPod(name, patch string) {
 	s.must(err)
 }
 
-// onlyPod waits until no other of the TDSet's Pods is left.
+// onlyPod waits until this is the TDSet's last Pod.
 func (s *scenario) onlyPod(tdset, pod string) {
 	s.Helper()
 	s.eventually("only Pod "+pod+" is left", func() error {

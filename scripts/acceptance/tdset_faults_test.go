@@ -1,6 +1,6 @@
 // The promises about TDSets under faults. For each fault and program there is one scenario: TDSets
-// that have settled, then an upheaval while the fault strikes and while the hour comes at which
-// they are to be scaled, and in the end every promise is judged.
+// settle, users and accidents change them while the fault strikes and the hour begins at which they
+// must be scaled, and then every promise is judged.
 
 package acceptance
 
@@ -19,14 +19,14 @@ import (
 	"example.com/operators/scripts/internal/faultproxy"
 )
 
-// nine is the hour at which all TDSets here are scaled that have the window night: from no replica
-// to 1. So few Pods are needed.
+// nine is the hour at which all TDSets with the window night are scaled, from 0 to 1 replicas. So
+// few Pods are needed.
 var (
 	nine  = at(9, 0)
 	night = window{22, 9, 0}
 )
 
-// settleTDSets makes the TDSets that the upheaval is about, at eight, and waits until all is quiet.
+// settleTDSets creates the TDSets for the upheaval, at eight, and waits until nothing changes.
 func (s *scenario) settleTDSets() {
 	s.Helper()
 	s.startAt(at(8, 0))
@@ -44,8 +44,8 @@ func (s *scenario) settleTDSets() {
 	for _, name := range append(names, "quiet") {
 		s.becomesScheduled(name, 0)
 	}
-	s.saysRefused("refused")
-	s.sentinel("settled") // by then all that was on its way has been acted on
+	s.isRefused("refused")
+	s.sentinel("settled") // by then the program has acted on all that came before
 	s.writes()
 }
 
@@ -67,13 +67,13 @@ func (f *faulty) comeTo(instant time.Time) {
 			}
 		}
 		if !watched["tdsets"] || !watched["deployments"] {
-			return fmt.Errorf("watched are %v", watched)
+			return fmt.Errorf("got watches of %v", watched)
 		}
 		return nil
 	})
 }
 
-// upheavalOfTDSets is what happens to them: by users, and by accident.
+// upheavalOfTDSets changes these TDSets, as users and accidents do.
 func (s *scenario) upheavalOfTDSets() {
 	s.Helper()
 	s.createTDSet("created", 1, night)
@@ -87,7 +87,7 @@ func (s *scenario) upheavalOfTDSets() {
 	}
 }
 
-// judgementsOfTDSets are how each promise shows after the upheaval, and after nine.
+// judgementsOfTDSets check each promise after the upheaval, and after nine.
 func judgementsOfTDSets(j judged) []judgement {
 	all := []judgement{
 		{"T1 create", func(s *scenario) { s.becomesScheduled("created", 1) }},
@@ -95,14 +95,14 @@ func judgementsOfTDSets(j judged) []judgement {
 		{"T5 image", func(s *scenario) {
 			s.becomesScheduled("edited", 1)
 			if image := s.getDeployment("edited").Spec.Template.Spec.Containers[0].Image; image != "example.com/app:2" {
-				s.Errorf("the image is %s", image)
+				s.Errorf("got image %s", image)
 			}
 		}},
 		{"T7 drift", func(s *scenario) {
-			s.hasReplicas("lost", 1) // not its Pods, which can take minutes: see madeAgain
+			s.hasReplicas("lost", 1) // not its Pods, which can take minutes: see isRecreated
 			s.becomesScheduled("drifted", 1)
 			if team := s.getDeployment("drifted").Annotations["team"]; team != "blue" {
-				s.Errorf("an annotation of somebody's is lost: %q", team)
+				s.Errorf("got annotation team=%q, want blue", team)
 			}
 		}},
 		{"T8 refusal", func(s *scenario) { s.becomesScheduled("refused", 1) }},
@@ -114,7 +114,7 @@ func judgementsOfTDSets(j judged) []judgement {
 			s.sentinel("sentinel")
 			for _, write := range s.writes() {
 				if write.Name == "quiet" && write.Code < 400 {
-					s.Errorf("a write that was not needed: %s", write)
+					s.Errorf("unnecessary write: %s", write)
 				}
 			}
 		}},
@@ -138,9 +138,8 @@ func scaling() []faultproxy.Match {
 	return []faultproxy.Match{faultproxy.Resource("deployments"), named("crossing"), faultproxy.Verb("update", "patch")}
 }
 
-// strikesTDSets are what makes each fault happen around nine and the upheaval, both of which it has
-// to call. What waits for the write that is due at nine is there before. F3 and F7 have tests of
-// their own.
+// strikesTDSets make each fault happen around nine and the upheaval, both of which they call.
+// Faults of the write that is due at nine start before it. F3 and F7 have their own tests.
 func strikesTDSets() map[string]func(f *faulty) {
 	failWrites := func(code int) func(*faulty) {
 		return func(f *faulty) {
@@ -169,7 +168,7 @@ func strikesTDSets() map[string]func(f *faulty) {
 		},
 		"F2": func(f *faulty) {
 			f.comeToNine()
-			f.sentinel("event") // client-go doesn't go on with a watch that ends at once and had none
+			f.sentinel("event") // client-go doesn't resume a watch that ends at once without one
 			f.watching()
 			f.hits(f.proxy.GoneAsResponse(), 2)
 			f.upheavalOfTDSets()
@@ -186,7 +185,7 @@ func strikesTDSets() map[string]func(f *faulty) {
 			f.killAfterWrite(nil, func() { f.patchDeployment("drifted", `{"spec":{"replicas":4}}`) })
 		},
 		"F6a": func(f *faulty) {
-			if f.chapter.Number() < "03" { // what is in flight fails: see F1
+			if f.chapter.Number() < "03" { // requests in flight fail: see F1
 				f.comeTo(at(8, 30))
 				f.sentinel("idle")
 				f.hits(f.proxy.Freeze(), 1)
@@ -219,8 +218,8 @@ func strikesTDSets() map[string]func(f *faulty) {
 	}
 }
 
-// killAfterWrite kills the operator after a write that matches and that something has caused,
-// before it can do another. A new one goes on at the time that it is then.
+// killAfterWrite kills the operator after a matching write that caused brings about, before it can
+// do another. A new one continues at the same time of day.
 func (f *faulty) killAfterWrite(matches []faultproxy.Match, caused func()) {
 	f.Helper()
 	written, killed := make(chan struct{}), make(chan struct{})
@@ -242,7 +241,7 @@ func (f *faulty) killAfterWrite(matches []faultproxy.Match, caused func()) {
 	f.startAgain()
 }
 
-// showLate shows that a write which fails at the boundary isn't tried again soon.
+// showLate shows that a write that fails at the boundary isn't retried soon.
 func showLate(code int) func(*faulty) {
 	return func(f *faulty) {
 		f.startAt(at(8, 0))
@@ -253,12 +252,12 @@ func showLate(code int) func(*faulty) {
 		f.hits(failing, 1)
 		f.sentinel("later")
 		if *f.getDeployment("crossing").Spec.Replicas != 0 {
-			f.Error(isMendedNow)
+			f.Error(isRetriedNow)
 		}
 	}
 }
 
-// TestAPIServerRestartAtTheBoundary is F3: the API server is away when the hour comes.
+// TestAPIServerRestartAtTheBoundary is F3: the API server is down when the hour begins.
 func TestAPIServerRestartAtTheBoundary(t *testing.T) {
 	name, holds := heldFault(t, chapters.TDSet, "F3")
 	alone(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
@@ -300,13 +299,13 @@ func TestFrozenLeaseAtTheBoundary(t *testing.T) {
 		f.flags = f.elects()
 		f.settleTDSets()
 		f.comeToNine()
-		f.leaseFreezes(func(second *faulty) { second.startLike(f.scenario) }, f.upheavalOfTDSets)
+		f.leaseFreezes(func(second *faulty) { second.startAtTimeOf(f.scenario) }, f.upheavalOfTDSets)
 		f.judge(t, judgementsOfTDSets(f.judged))
 	})
 }
 
-// TestTwoCopiesAtTheBoundary is F7: the one that leads is killed, and doesn't come back.
-func TestTwoCopiesAtTheBoundary(t *testing.T) {
+// TestTwoReplicasAtTheBoundary is F7: the leader is killed, and not started again.
+func TestTwoReplicasAtTheBoundary(t *testing.T) {
 	name, holds := heldFault(t, chapters.TDSet, "F7")
 	alone(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
 		if inCluster() {
@@ -322,12 +321,12 @@ func TestTwoCopiesAtTheBoundary(t *testing.T) {
 		f.flags = f.elects()
 		f.settleTDSets()
 		f.comeToNine()
-		second := f.secondCopy(func(second *faulty) { second.startLike(f.scenario) })
+		second := f.secondReplica(func(second *faulty) { second.startAtTimeOf(f.scenario) })
 		f.operator.Destroy()
 		f.upheavalOfTDSets()
 		f.judge(t, judgementsOfTDSets(f.judged))
 		if len(second.proxy.Writes()) == 0 {
-			t.Error("the second copy has done nothing")
+			t.Error("the second replica has written nothing")
 		}
 	})
 }

@@ -35,25 +35,25 @@ func badTDSet(s *scenario) {
 		"start 24":                {"a", windows(`{"startTime":24,"endTime":1,"replica":1}`), "spec.schedulingConfig[0].startTime"},
 		"end 25":                  {"a", windows(`{"startTime":1,"endTime":25,"replica":1}`), "spec.schedulingConfig[0].endTime"},
 		"start is end":            {"a", windows(`{"startTime":5,"endTime":5,"replica":1}`), "spec.schedulingConfig[0]"},
-		"fewer than no replicas":  {"a", windows(`{"startTime":1,"endTime":2,"replica":-1}`), "spec.schedulingConfig[0].replica"},
-		"replicas in words":       {"a", windows(`{"startTime":1,"endTime":2,"replica":"three"}`), "spec.schedulingConfig[0].replica"},
+		"negative replicas":       {"a", windows(`{"startTime":1,"endTime":2,"replica":-1}`), "spec.schedulingConfig[0].replica"},
+		"replicas as text":        {"a", windows(`{"startTime":1,"endTime":2,"replica":"three"}`), "spec.schedulingConfig[0].replica"},
 		"25 windows":              {"a", windows(strings.Repeat(office+",", 24) + office), "spec.schedulingConfig"},
 		"an interval of 0":        {"a", spec(good, noWindows+`,"intervalMint":0`), "spec.intervalMint"},
 		"port 0 for the Service":  {"a", spec(good, noWindows+`,"service":{"port":0}`), "spec.service.port"},
 		"a name of 64 characters": {strings.Repeat("a", 64), spec(good, noWindows), "metadata.name"},
 	}
-	if s.chapter.Number() >= "06" { // its CRD is made from markers, and says more
+	if s.chapter.Number() >= "06" { // its CRD is generated from markers, and has more rules
 		const twice = `{"startTime":9,"endTime":0,"replica":1},{"startTime":9,"endTime":24,"replica":2}`
 		all["the same hours twice"] = bad{"a", windows(twice), "spec.schedulingConfig"}
 	}
 	if s.isFull() {
 		for sentence, zone := range map[string]string{
-			"an unknown zone": "Mars/Olympus", "the computer's zone": "Local", "an offset": "+05:30", "an empty zone": "",
+			"an unknown zone": "Mars/Olympus", "the local zone": "Local", "an offset": "+05:30", "an empty zone": "",
 		} {
 			all[sentence] = bad{"a", spec(good, noWindows+`,"timeZone":"`+zone+`"`), "spec.timeZone"}
 		}
-		all["an image with a blank"] = bad{"a", spec(`{"image":"a b","port":80}`, noWindows), "spec.container.image"}
-		all["a name that is no Service's"] = bad{"1.a", spec(good, noWindows+`,"service":{"port":80}`), "metadata.name"}
+		all["an image with a space"] = bad{"a", spec(`{"image":"a b","port":80}`, noWindows), "spec.container.image"}
+		all["a name that isn't valid for a Service"] = bad{"1.a", spec(good, noWindows+`,"service":{"port":80}`), "metadata.name"}
 	}
 	for sentence, test := range all {
 		object := tdsetObject(test.name, 1)
@@ -63,16 +63,16 @@ func badTDSet(s *scenario) {
 			s.must(yaml.Unmarshal([]byte(test.spec), &spec))
 			object.Object["spec"] = spec
 		}
-		// The server may need a moment to learn of this program's CRD, after another's.
-		s.eventually(sentence+" is refused, and "+test.want+" is named", func() error {
+		// The server may need a moment to use this program's CRD after another's.
+		s.eventually(sentence+" is refused with an error about "+test.want, func() error {
 			_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), test.want) {
-				return fmt.Errorf("the answer is: %v", err)
+				return fmt.Errorf("got %v", err)
 			}
 			return nil
 		})
 	}
-	// With nothing wrong, one is accepted.
+	// A valid one is accepted.
 	s.createTDSet("a", 1, window{9, 17, 0}, window{22, 6, 1000}, window{19, 24, 1})
 }
 
@@ -80,9 +80,9 @@ func forbiddenTDSet(s *scenario) {
 	s.must(program.Revoke(s.Context(), s.client, s.home))
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 1)
-	s.eventually("the program says that it may not", func() error {
-		if !s.operator.says("forbidden") {
-			return errors.New("not a word of it")
+	s.eventually("the program logs that it is forbidden", func() error {
+		if !s.operator.hasLogged("forbidden") {
+			return errors.New("its log doesn't mention it")
 		}
 		return nil
 	})
@@ -91,5 +91,5 @@ func forbiddenTDSet(s *scenario) {
 }
 
 func TestMissingCRDOfTDSets(t *testing.T) {
-	withoutCRD(t, chapters.TDSet, "T12 bad input: a CRD that is missing is waited for")
+	withoutCRD(t, chapters.TDSet, "T12 bad input: the program waits for a missing CRD")
 }

@@ -1,5 +1,5 @@
-// The promise T12 for what was stored before there was a rule against it: the CRD can't refuse it any more, so the program has to say
-// what is wrong with it.
+// The promise T12 for objects that were stored before a rule was added. The CRD can't refuse them
+// any more, so the program must report what is wrong.
 
 package acceptance
 
@@ -13,8 +13,8 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-func TestWhatAnOlderCRDLetPass(t *testing.T) {
-	const name = "T12 bad input: what an older CRD let pass is said in the status, and nothing is done about it"
+func TestTDSetsFromAnOlderCRD(t *testing.T) {
+	const name = "T12 bad input: if an older CRD accepted it, the status reports it, and the Deployment stays as it was"
 	alone(t, chapters.TDSet, name, judged.isFull, func(t *testing.T, s *scenario) {
 		s.startAt(at(10, 30))
 		s.createTDSet("a", 1, office)
@@ -30,14 +30,14 @@ func TestWhatAnOlderCRDLetPass(t *testing.T) {
 		s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
 
 		s.startAt(at(10, 30))
-		s.says("a", "Degraded", "True (InvalidSchedule)")
-		s.says("b", "Degraded", "True (InvalidSchedule)")
+		s.hasCondition("a", "Degraded", "True (InvalidSchedule)")
+		s.hasCondition("b", "Degraded", "True (InvalidSchedule)")
 		s.sentinel("later")
 		if err := isRolledOut(s.getDeployment("a"), 2); err != nil {
 			t.Errorf("the Deployment isn't as it was: %v", err)
 		}
 		if s.getDeployment("b") != nil {
-			t.Error("a Deployment was made, and nobody knows for which hours")
+			t.Error("a Deployment was created for an invalid schedule")
 		}
 
 		s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":24,"replica":4}]}}`)
@@ -47,7 +47,7 @@ func TestWhatAnOlderCRDLetPass(t *testing.T) {
 	})
 }
 
-// loosenCRD applies the program's CRD without its rules, as somebody else's or an older one may be.
+// loosenCRD applies the program's CRD without its rules, like an older one.
 func (s *scenario) loosenCRD() {
 	s.Helper()
 	content, err := os.ReadFile(s.program.CRD)
@@ -57,11 +57,11 @@ func (s *scenario) loosenCRD() {
 	withoutRules(crd)
 	loose, err := yaml.Marshal(crd)
 	s.must(err)
-	delete(s.applied, s.Kind) // whatever becomes of this test, the next one has the program's own
+	delete(s.applied, s.Kind) // if this test fails, the next one applies the CRD again
 	s.must(s.kubectl.Apply(s.Context(), loose))
 }
 
-// withoutRules takes rules in CEL, and patterns, out of a schema.
+// withoutRules removes CEL rules and patterns from a schema.
 func withoutRules(schema any) {
 	switch node := schema.(type) {
 	case map[string]any:

@@ -1,4 +1,4 @@
-// The promises about whose a Deployment or a Service is: T7 drift and T8 refusal.
+// The promises about ownership: T7 drift and T8 refusal.
 
 package acceptance
 
@@ -21,7 +21,7 @@ func tdsetDrift(s *scenario) {
 	s.hasReplicas("a", 2)
 
 	s.patchDeployment("a", `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"example.com/broken:1"}]}}}}`)
-	s.eventually("the image is put back", func() error {
+	s.eventually("the image is reverted", func() error {
 		if image := s.getDeployment("a").Spec.Template.Spec.Containers[0].Image; image != "example.com/app:1" {
 			return fmt.Errorf("it is %s", image)
 		}
@@ -29,7 +29,7 @@ func tdsetDrift(s *scenario) {
 	})
 	s.becomesScheduled("a", 2)
 
-	s.madeAgain("a")
+	s.isRecreated("a")
 	s.hasReplicas("a", 2)
 }
 
@@ -42,12 +42,12 @@ func tdsetForeignFields(s *scenario) {
 	s.hasReplicas("a", 1)
 	s.becomesScheduled("a", 1)
 	s.operator.Stop()
-	s.startAt(at(10, 0)) // also when it is scaled by the time
+	s.startAt(at(10, 0)) // it is scaled by the schedule, too
 	s.becomesScheduled("a", 2)
 	deployment := s.getDeployment("a")
 	if deployment.Annotations["team"] != "blue" || deployment.Labels["cost-center"] != "7" ||
 		deployment.Spec.MinReadySeconds != 1 || len(deployment.Spec.Template.Spec.Containers) != 2 {
-		s.Errorf("something of someone else's is lost: %+v", deployment)
+		s.Errorf("somebody else's fields are lost: %+v", deployment)
 	}
 }
 
@@ -58,7 +58,7 @@ func serviceDrift(s *scenario) {
 	s.patchService("a", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"ports":[{"port":80,"$patch":"delete"},{"port":99}]}}`)
 	s.hasService("a", 80, 8000)
 	s.patchService("a", `{"spec":{"selector":{"app":"another"}}}`)
-	s.eventually("the selector is put back", func() error {
+	s.eventually("the selector is reverted", func() error {
 		if app := s.getService("a").Spec.Selector["app"]; app != "a" {
 			return fmt.Errorf("it selects %s", app)
 		}
@@ -66,13 +66,13 @@ func serviceDrift(s *scenario) {
 	})
 	former := s.getService("a")
 	if former.Annotations["team"] != "blue" {
-		s.Errorf("an annotation of somebody's is lost: %+v", former)
+		s.Errorf("somebody else's annotation is lost: %+v", former)
 	}
 
 	s.must(s.client.CoreV1().Services(s.namespace).Delete(s.Context(), "a", metav1.DeleteOptions{}))
-	s.eventually("the deleted Service is made again", func() error {
+	s.eventually("the deleted Service is created again", func() error {
 		if service := s.getService("a"); service == nil || service.UID == former.UID {
-			return errors.New("it isn't")
+			return errors.New("there is none, or the old one")
 		}
 		return nil
 	})
@@ -98,13 +98,13 @@ func refuseOwned(s *scenario) {
 	refuseForeign(s, owned)
 }
 
-// refuseForeign shows that somebody else's Deployment is left alone, also when it would be scaled.
+// refuseForeign shows that somebody else's Deployment is left alone, even when it would be scaled.
 func refuseForeign(s *scenario, deployment *appsv1.Deployment) {
 	foreign, err := s.deployments().Create(s.Context(), deployment, metav1.CreateOptions{})
 	s.must(err)
 	s.startAt(at(8, 0))
 	s.createTDSet("a", 3, office)
-	s.saysRefused("a")
+	s.isRefused("a")
 	s.patchDeployment("a", `{"metadata":{"annotations":{"still":"mine"}}}`)
 	s.sentinel("later")
 	s.operator.Stop()
@@ -112,13 +112,13 @@ func refuseForeign(s *scenario, deployment *appsv1.Deployment) {
 	s.sentinel("later-still")
 	if now := s.getDeployment("a"); now.UID != foreign.UID || !equality.Semantic.DeepEqual(now.Spec, foreign.Spec) ||
 		!equality.Semantic.DeepEqual(now.OwnerReferences, foreign.OwnerReferences) {
-		s.Errorf("someone else's Deployment was touched: %+v", now)
+		s.Errorf("somebody else's Deployment was touched: %+v", now)
 	}
 	s.triedNothing("deployments", "a")
-	s.saysRefused("a")
+	s.isRefused("a")
 	s.warnedOnce("a")
 
-	// The name becomes free: the TDSet takes it, with no further change to the TDSet.
+	// When the name is free, the TDSet takes it without a change of the TDSet.
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
 	s.becomesScheduled("a", 2)
 }
@@ -131,7 +131,7 @@ func refuseOrphanOfTDSet(s *scenario) {
 	s.tdsetIsGone("a")
 	s.writes()
 	s.createTDSet("a", 3)
-	s.saysRefused("a")
+	s.isRefused("a")
 	s.sentinel("later")
 	s.triedNothing("deployments", "a")
 	if deployment := s.getDeployment("a"); *deployment.Spec.Replicas != 1 {
@@ -145,7 +145,7 @@ func waitForTerminatingOfTDSet(s *scenario) {
 	s.becomesScheduled("a", 1)
 	former := s.patchDeployment("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
-	s.says("a", "Ready", "False (Terminating)")
+	s.hasCondition("a", "Ready", "False (Terminating)")
 	s.writes()
 	s.patchTDSet("a", `{"spec":{"defaultReplica":2}}`)
 	s.sentinel("later")
@@ -156,7 +156,7 @@ func waitForTerminatingOfTDSet(s *scenario) {
 	s.patchDeployment("a", `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/hold"]}}`)
 	s.becomesScheduled("a", 2)
 	if deployment := s.getDeployment("a"); deployment.UID == former.UID {
-		s.Errorf("the Deployment was not made again: %+v", deployment)
+		s.Errorf("the Deployment wasn't created again: %+v", deployment)
 	}
 }
 
@@ -168,25 +168,25 @@ func refuseService(s *scenario) {
 	}, metav1.CreateOptions{})
 	s.must(err)
 	tdset := s.create(with(tdsetObject("a", 2), map[string]any{"port": int64(80)}, "service"))
-	s.saysRefused("a")
-	s.eventually("the Deployment is there all the same", func() error { return isRolledOut(s.getDeployment("a"), 2) })
+	s.isRefused("a")
+	s.eventually("the Deployment is created anyway", func() error { return isRolledOut(s.getDeployment("a"), 2) })
 	s.sentinel("later")
 	s.triedNothing("services", "a")
 	s.warnedOnce("a")
 	if now := s.getService("a"); now.ResourceVersion != foreign.ResourceVersion {
-		s.Errorf("someone else's Service was touched: %+v", now)
+		s.Errorf("somebody else's Service was touched: %+v", now)
 	}
 
-	// Without spec.service, what isn't ours isn't deleted.
+	// Without spec.service, somebody else's Service isn't deleted.
 	s.patchTDSet("a", `{"spec":{"service":null}}`)
 	s.becomesScheduled("a", 2)
 	if now := s.getService("a"); now == nil || now.ResourceVersion != foreign.ResourceVersion {
-		s.Errorf("someone else's Service was touched: %+v", now)
+		s.Errorf("somebody else's Service was touched: %+v", now)
 	}
 	s.patchTDSet("a", `{"spec":{"service":{"port":80}}}`)
-	s.saysRefused("a")
+	s.isRefused("a")
 
-	// The name becomes free: the TDSet takes it.
+	// When the name is free, the TDSet takes it.
 	s.must(s.client.CoreV1().Services(s.namespace).Delete(s.Context(), "a", metav1.DeleteOptions{}))
 	s.hasService("a", 80, 8000)
 	s.becomesScheduled("a", 2)

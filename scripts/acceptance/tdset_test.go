@@ -1,4 +1,4 @@
-// The words in which tests speak about TDSets.
+// Helpers for tests about TDSets.
 
 package acceptance
 
@@ -24,14 +24,14 @@ type tdset struct {
 	Status struct {
 		ObservedGeneration int64              `json:"observedGeneration"`
 		Conditions         []metav1.Condition `json:"conditions"`
-		// The exercises' APIs haven't got these.
+		// The exercises' APIs don't have these.
 		ActiveWindow       string       `json:"activeWindow"`
 		DesiredReplicas    *int32       `json:"desiredReplicas"`
 		NextTransitionTime *metav1.Time `json:"nextTransitionTime"`
 	} `json:"status"`
 }
 
-// condition is what the TDSet says for its present spec, as in True (AsScheduled); "" if it says nothing.
+// condition returns a condition about the current spec, as in True (AsScheduled), or "".
 func (t *tdset) condition(kind string) string {
 	condition := meta.FindStatusCondition(t.Status.Conditions, kind)
 	if condition == nil || condition.ObservedGeneration != t.Generation || t.Status.ObservedGeneration != t.Generation {
@@ -45,7 +45,7 @@ type window struct{ start, end, replicas int64 }
 
 var (
 	office = window{9, 17, 2}
-	always = window{0, 24, 0} // with no Pod, for who looks at other things
+	always = window{0, 24, 0} // without Pods, for tests that don't need them
 )
 
 // tdsetObject returns a TDSet that is not yet on the server.
@@ -71,7 +71,7 @@ func schedule(windows ...window) []any {
 	return config
 }
 
-// with returns the TDSet with a field more in its spec.
+// with sets a field of the TDSet's spec, and returns the TDSet.
 func with(object *unstructured.Unstructured, value any, path ...string) *unstructured.Unstructured {
 	if err := unstructured.SetNestedField(object.Object, value, append([]string{"spec"}, path...)...); err != nil {
 		panic(err)
@@ -79,7 +79,6 @@ func with(object *unstructured.Unstructured, value any, path ...string) *unstruc
 	return object
 }
 
-// createTDSet creates a TDSet.
 func (s *scenario) createTDSet(name string, defaultReplica int64, windows ...window) *tdset {
 	s.Helper()
 	return s.create(tdsetObject(name, defaultReplica, windows...))
@@ -87,7 +86,7 @@ func (s *scenario) createTDSet(name string, defaultReplica int64, windows ...win
 
 func (s *scenario) create(object *unstructured.Unstructured) *tdset {
 	s.Helper()
-	created, err := s.objects().Create(s.Context(), s.inATestsZone(object), metav1.CreateOptions{})
+	created, err := s.objects().Create(s.Context(), s.withTestZone(object), metav1.CreateOptions{})
 	s.must(err)
 	return s.decodeTDSet(created)
 }
@@ -118,7 +117,7 @@ func (s *scenario) decodeTDSet(object *unstructured.Unstructured) *tdset {
 	return decoded
 }
 
-// deleteTDSet deletes a TDSet, and what is its in that way.
+// deleteTDSet deletes a TDSet with that propagation policy.
 func (s *scenario) deleteTDSet(name string, propagation metav1.DeletionPropagation) {
 	s.Helper()
 	s.must(s.objects().Delete(s.Context(), name, metav1.DeleteOptions{PropagationPolicy: &propagation}))
@@ -135,7 +134,8 @@ func (s *scenario) tdsetIsGone(name string) {
 	})
 }
 
-// becomesScheduled waits until the TDSet's Deployment has so many replicas, all of them are there and up to date, and the TDSet says so.
+// becomesScheduled waits until the TDSet's Deployment has that many replicas, all available and up
+// to date, and the TDSet reports it.
 func (s *scenario) becomesScheduled(name string, replicas int32) *tdset {
 	s.Helper()
 	var last *tdset
@@ -147,12 +147,12 @@ func (s *scenario) becomesScheduled(name string, replicas int32) *tdset {
 		if last = s.getTDSet(name); last == nil {
 			return errors.New("it is gone")
 		}
-		return s.saysScheduled(last, replicas)
+		return s.checkScheduled(last, replicas)
 	})
 	return last
 }
 
-// isRolledOut complains unless the Deployment asks for so many replicas, and has them.
+// isRolledOut returns an error unless the Deployment asks for that many replicas and has them.
 func isRolledOut(deployment *appsv1.Deployment, replicas int32) error {
 	if deployment == nil {
 		return errors.New("there is no Deployment")
@@ -166,47 +166,47 @@ func isRolledOut(deployment *appsv1.Deployment, replicas int32) error {
 	return nil
 }
 
-// saysScheduled complains unless the TDSet says that it has so many replicas.
-func (s *scenario) saysScheduled(t *tdset, replicas int32) error {
+// checkScheduled returns an error unless the TDSet reports that many replicas.
+func (s *scenario) checkScheduled(t *tdset, replicas int32) error {
 	want := map[string]string{"Ready": "True (AsScheduled)"}
 	if s.isFull() {
 		want["Available"], want["Progressing"], want["Degraded"] = "True (ReplicasAvailable)", "False (RolledOut)", "False (AsExpected)"
 		if t.Status.DesiredReplicas == nil || *t.Status.DesiredReplicas != replicas {
-			return fmt.Errorf("its status says window %q, desired %v", t.Status.ActiveWindow, t.Status.DesiredReplicas)
+			return fmt.Errorf("got window %q and desired replicas %v", t.Status.ActiveWindow, t.Status.DesiredReplicas)
 		}
-	} else if words := fmt.Sprintf("%[1]d of %[1]d replicas", replicas); !strings.Contains(fmt.Sprint(t.Status.Conditions), words) {
-		return fmt.Errorf("its status doesn't say %s: %v", words, t.Status.Conditions)
+	} else if message := fmt.Sprintf("%[1]d of %[1]d replicas", replicas); !strings.Contains(fmt.Sprint(t.Status.Conditions), message) {
+		return fmt.Errorf("want message %q, got %v", message, t.Status.Conditions)
 	}
-	for kind, says := range want {
-		if got := t.condition(kind); got != says {
-			return fmt.Errorf("it doesn't say %s=%s for generation %d: %v", kind, says, t.Generation, t.Status.Conditions)
+	for kind, condition := range want {
+		if got := t.condition(kind); got != condition {
+			return fmt.Errorf("want %s=%s for generation %d, got %v", kind, condition, t.Generation, t.Status.Conditions)
 		}
 	}
 	return nil
 }
 
-// says waits until the TDSet says that of a condition, as in False (Terminating), for its present spec.
-func (s *scenario) says(name, condition, want string) {
+// hasCondition waits until the condition is about the current spec, as in False (Terminating).
+func (s *scenario) hasCondition(name, condition, want string) {
 	s.Helper()
-	s.eventually(fmt.Sprintf("TDSet %s says %s=%s", name, condition, want), func() error {
+	s.eventually(fmt.Sprintf("TDSet %s has %s=%s", name, condition, want), func() error {
 		t := s.getTDSet(name)
 		if t == nil {
 			return errors.New("it is gone")
 		}
 		if got := t.condition(condition); got != want {
-			return fmt.Errorf("it says %q: %v", got, t.Status.Conditions)
+			return fmt.Errorf("got %q: %v", got, t.Status.Conditions)
 		}
 		return nil
 	})
 }
 
-// saysRefused waits until the TDSet says that its Deployment's name, or its Service's, is taken.
-func (s *scenario) saysRefused(name string) {
+// isRefused waits until the TDSet reports that the name of its Deployment or Service is taken.
+func (s *scenario) isRefused(name string) {
 	s.Helper()
 	if s.isFull() {
-		s.says(name, "Degraded", "True (ErrResourceExists)")
+		s.hasCondition(name, "Degraded", "True (ErrResourceExists)")
 	}
-	s.says(name, "Ready", "False (ErrResourceExists)")
+	s.hasCondition(name, "Ready", "False (ErrResourceExists)")
 }
 
 // getService returns the Service of that name, or nil if there is none.

@@ -1,5 +1,5 @@
-// The promises about time: T2 boundary, T3 midnight, T4 zone and T11 restart. A TDSet settles at a time that is far from any boundary.
-// Then the operator is restarted, a few seconds before one.
+// The promises about time: T2 boundary, T3 midnight, T4 zone and T11 restart. A TDSet settles at a
+// time far from any boundary. Then the operator is restarted a few seconds before one.
 
 package acceptance
 
@@ -20,7 +20,7 @@ func boundary(s *scenario) {
 
 	s.approach(at(9, 0))
 	late := s.announces(at(9, 0), "a")
-	// What happens before the boundary doesn't make the operator forget it.
+	// Changes before the boundary don't make the operator forget it.
 	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
 	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
 	s.createTDSet("b", 1, office)
@@ -30,10 +30,10 @@ func boundary(s *scenario) {
 	s.sentinel("crossed")
 	writes := s.tally().of["a"]
 	if writes["deployments"] != 1 || writes["tdsets/status"] > 2+late || writes["tdsets"] > 0 {
-		s.Errorf("one write of the Deployment and at most two of the status are needed, but there were %v", writes)
+		s.Errorf("want one write of the Deployment and at most two of the status, got %v", writes)
 	}
 	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || !s.means(next, at(17, 0))) {
-		s.Errorf("the status is %+v", tdset.Status)
+		s.Errorf("got status %+v", tdset.Status)
 	}
 
 	s.approach(at(17, 0))
@@ -42,8 +42,8 @@ func boundary(s *scenario) {
 	s.becomesScheduled("b", 1)
 }
 
-// isScaledAt waits until the Deployment asks for so many replicas, and complains if that is before the instant, or so long after it that the
-// operator seems to look once a minute.
+// isScaledAt waits until the Deployment asks for that many replicas. It must not do so before the
+// instant, nor so long after it that the operator seems to check once a minute.
 func (s *scenario) isScaledAt(name string, replicas int32, instant time.Time) {
 	s.Helper()
 	s.hasReplicas(name, replicas)
@@ -85,7 +85,7 @@ func pastMidnight(s *scenario) {
 	s.becomesScheduled("witness", 2)
 	s.sentinel("crossed")
 	if writes := s.tally(); writes.total("night") > late || writes.total("day") > 0 {
-		s.Errorf("a write though the window is the same: night %v, day %v", writes.of["night"], writes.of["day"])
+		s.Errorf("unnecessary writes, because the window is the same: night %v, day %v", writes.of["night"], writes.of["day"])
 	}
 
 	s.approach(at(24+6, 0))
@@ -93,7 +93,8 @@ func pastMidnight(s *scenario) {
 	s.becomesScheduled("day", 2)
 }
 
-// In Berlin the clock goes from 02:00 to 03:00 at 01:00 UTC on 29 March 2026, and on 25 October from 03:00 back to 02:00.
+// In Berlin, clocks go from 02:00 to 03:00 at 01:00 UTC on 29 March 2026, and from 03:00 back to
+// 02:00 on 25 October.
 func zone(s *scenario) {
 	forward := time.Date(2026, time.March, 29, 1, 0, 0, 0, time.UTC)
 	s.startAt(forward.Add(-time.Hour))
@@ -115,7 +116,7 @@ func zone(s *scenario) {
 	s.approach(forward.Add(-30 * time.Minute))
 	s.becomesScheduled("kolkata", 3)
 	s.approach(forward)
-	s.becomesScheduled("berlin", 3) // 02:00 to 03:00 isn't there today
+	s.becomesScheduled("berlin", 3) // there is no 02:00 to 03:00 today
 	s.becomesScheduled("utc", 2)
 
 	back := time.Date(2026, time.October, 25, 1, 0, 0, 0, time.UTC)
@@ -123,13 +124,13 @@ func zone(s *scenario) {
 	s.startAt(back.Add(-time.Minute))
 	second := s.becomesScheduled("berlin", 5)
 	if next := second.Status.NextTransitionTime; !s.means(next, back.Add(time.Hour)) {
-		s.Errorf("02:00 to 03:00 is there twice, and ends at %v, want %v", next, back.Add(time.Hour))
+		s.Errorf("02:00 to 03:00 occurs twice and ends at %v, want %v", next, back.Add(time.Hour))
 	}
 	s.patchTDSet("berlin", `{"spec":{"timeZone":"America/New_York"}}`) // 20:59 there
 	s.becomesScheduled("berlin", 1)
 }
 
-// defaultZone needs the real hour, which may be over while it is looked at.
+// defaultZone needs the real hour, which may end during the test.
 func defaultZone(s *scenario) {
 	s.start()
 	hour := int64(time.Now().UTC().Hour())
@@ -165,10 +166,10 @@ func restart(s *scenario) {
 	s.tdsetIsGone("removed")
 	s.disappears("removed")
 	if now := s.getDeployment("untouched"); now.ResourceVersion != untouched.ResourceVersion {
-		s.Error("a Deployment that nobody changed was written")
+		s.Error("the program wrote an unchanged Deployment")
 	}
 
-	// A day later, and then a clock that was put back: whatever the time was, it is now that counts.
+	// A day later, and then with a clock that was set back: only the current time counts.
 	s.operator.Stop()
 	s.startAt(at(24+18, 0))
 	s.becomesScheduled("scaled", 1)

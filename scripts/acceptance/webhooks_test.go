@@ -1,4 +1,5 @@
-// The webhooks of the chapters that have some. They are left out of all other tests: one that is down blocks what B8 and F5 are about.
+// The webhooks of the chapters that have some. All other tests leave them out, because one that is
+// down blocks the writes that B8 and F5 test.
 
 package acceptance
 
@@ -27,7 +28,8 @@ func hasWebhooks(j judged) bool {
 	return j.program.Webhooks != "" && whyLeftOut(contract.URLWebhooks) == ""
 }
 
-// serveWebhooks starts the operator with its webhooks, and has the API server call them. It learns of that within moments.
+// serveWebhooks starts the operator with its webhooks, and makes the API server call them, which
+// takes it some moments.
 func (s *scenario) serveWebhooks() {
 	s.Helper()
 	manifests, err := os.ReadFile(s.program.Webhooks)
@@ -48,7 +50,7 @@ func (s *scenario) serveWebhooks() {
 }
 
 func TestWebhooks(t *testing.T) {
-	const name = "B10 bad input: webhooks default, refuse, and let pass what they are not asked about"
+	const name = "B10 bad input: webhooks set defaults and refuse it, and don't block other requests"
 	alone(t, chapters.Foo, name, hasWebhooks, func(t *testing.T, s *scenario) {
 		s.serveWebhooks()
 		s.eventually("a Foo without deploymentName gets its own", func() error {
@@ -58,18 +60,18 @@ func TestWebhooks(t *testing.T) {
 			return err
 		})
 		if foo := s.becomesReady("defaulted"); foo.Spec.DeploymentName != "defaulted" {
-			t.Errorf("its deploymentName is %q", foo.Spec.DeploymentName)
+			t.Errorf("got deploymentName %q, want defaulted", foo.Spec.DeploymentName)
 		}
 
 		_, err := s.foos().Create(t.Context(), fooObject("second", "defaulted", int64(1)), metav1.CreateOptions{})
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.deploymentName") || !strings.Contains(err.Error(), "choose another name") {
-			t.Errorf("a name that is asked for already: want a refusal that names the field and the fix, got: %v", err)
+			t.Errorf("a name that another Foo has: want an error with the field and the fix, got %v", err)
 		}
 
 		s.patchFoo("defaulted", `{"spec":{"replicas":2}}`)
 		s.becomesReady("defaulted")
 
-		// With nobody to answer, what they aren't asked about goes on.
+		// While no webhook answers, other requests still work.
 		s.operator.Stop()
 		s.patchFoo("defaulted", `{"metadata":{"labels":{"touched":"yes"}},"spec":{"replicas":3}}`)
 		s.isBlocked("defaulted", `{"spec":{"deploymentName":"other"}}`, fooObject("blocked", "blocked", int64(1)))
@@ -77,7 +79,8 @@ func TestWebhooks(t *testing.T) {
 	})
 }
 
-// isBlocked complains unless the API server refuses to make that change, and that object, since nobody answers whom it has to ask.
+// isBlocked fails the test unless the API server refuses that change and that object, because no
+// webhook answers.
 func (s *scenario) isBlocked(name, patch string, object *unstructured.Unstructured) {
 	s.Helper()
 	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
@@ -90,15 +93,15 @@ func (s *scenario) isBlocked(name, patch string, object *unstructured.Unstructur
 }
 
 func TestWebhooksOfTDSets(t *testing.T) {
-	const name = "T12 bad input: webhooks warn, refuse what an older CRD lets pass, and let pass what they are not asked about"
+	const name = "T12 bad input: webhooks warn, refuse what an older CRD accepts, and don't block other requests"
 	alone(t, chapters.TDSet, name, hasWebhooks, func(t *testing.T, s *scenario) {
 		s.loosenCRD()
 		s.serveWebhooks()
-		warned := s.warnings()
-		s.eventually("a window whose hours belong to another one is warned of", func() error {
-			said, err := warned(tdsetObject("a", 1, office, window{16, 9, 3}))
-			if err != nil || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "spec.schedulingConfig[1]") }) {
-				return fmt.Errorf("the answer is %q, error %v", said, err)
+		warningsFor := s.warnings()
+		s.eventually("a window whose hours belong to another one is warningsFor of", func() error {
+			warnings, err := warningsFor(tdsetObject("a", 1, office, window{16, 9, 3}))
+			if err != nil || !slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, "spec.schedulingConfig[1]") }) {
+				return fmt.Errorf("got %q, error %v", warnings, err)
 			}
 			return nil
 		})
@@ -110,14 +113,14 @@ func TestWebhooksOfTDSets(t *testing.T) {
 			"the same hours twice": {tdsetObject("b", 1, window{9, 0, 1}, window{9, 24, 2}), "spec.schedulingConfig[1]"},
 			"start is end":         {tdsetObject("b", 1, window{9, 9, 1}), "spec.schedulingConfig[0]"},
 		} {
-			if _, err := warned(test.object); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s: want a refusal that names %s, got: %v", sentence, test.want, err)
+			if _, err := warningsFor(test.object); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: want an error about %s, got %v", sentence, test.want, err)
 			}
 		}
 		s.createTDSet("a", 1)
 		s.becomesScheduled("a", 1)
 
-		// With nobody to answer, what they aren't asked about goes on.
+		// While no webhook answers, other requests still work.
 		s.operator.Stop()
 		s.patchTDSet("a", `{"metadata":{"labels":{"touched":"yes"}},"spec":{"container":{"image":"example.com/app:2"}}}`)
 		s.isBlocked("a", `{"spec":{"schedulingConfig":[{"startTime":1,"endTime":2,"replica":3}]}}`, tdsetObject("blocked", 1))
@@ -125,35 +128,35 @@ func TestWebhooksOfTDSets(t *testing.T) {
 	})
 }
 
-// warnings returns what asks the API server to make an object, for a try, and returns what it warns of.
+// warnings returns a function that creates an object as a dry run, and returns the API server's
+// warnings.
 func (s *scenario) warnings() func(*unstructured.Unstructured) ([]string, error) {
 	s.Helper()
-	heard := &heard{}
+	recorder := &warningRecorder{}
 	config := rest.CopyConfig(s.config)
-	config.WarningHandler = heard
+	config.WarningHandler = recorder
 	client, err := dynamic.NewForConfig(config)
 	s.must(err)
 	return func(object *unstructured.Unstructured) ([]string, error) {
 		objects := client.Resource(resources[s.Kind]).Namespace(s.namespace)
 		_, err := objects.Create(s.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return heard.take(), err
+		return recorder.take(), err
 	}
 }
 
-// heard remembers warnings.
-type heard struct {
+// warningRecorder records warnings.
+type warningRecorder struct {
 	mutex sync.Mutex
 	all   []string
 }
 
-// HandleWarningHeader remembers one.
-func (h *heard) HandleWarningHeader(_ int, _, text string) {
+func (h *warningRecorder) HandleWarningHeader(_ int, _, text string) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	h.all = append(h.all, text)
 }
 
-func (h *heard) take() []string {
+func (h *warningRecorder) take() []string {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	all := h.all

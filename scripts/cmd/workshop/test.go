@@ -97,7 +97,7 @@ func say(command *cobra.Command, counts gotest.Counts) {
 }
 
 func testOnly(command *cobra.Command, args, names []string) error {
-	wanted, err := contract.Find(names...)
+	selected, err := contract.Find(names...)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	counts, err := s.Only(command.Context(), wanted, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
+	counts, err := s.Only(command.Context(), selected, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
 	if err != nil {
 		return err
 	}

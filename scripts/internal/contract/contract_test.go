@@ -1,6 +1,7 @@
 package contract
 
-// The declaration and what is made of it: the matrix for readers, and the tests of one promise or fault.
+// The declaration and what is made of it: the matrix for readers, and the tests of one promise or
+// fault.
 
 import (
 	"os"
@@ -30,7 +31,7 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Error("MATRIX.md isn't what is declared: UPDATE=1 go test ./internal/contract -run TestMatrix writes it")
+		t.Error("MATRIX.md differs from the declaration: UPDATE=1 go test ./internal/contract -run TestMatrix writes it")
 	}
 }
 
@@ -65,7 +66,7 @@ func TestFind(t *testing.T) {
 				got = append(got, named.Name)
 			}
 			if strings.Join(got, " ") != test.want {
-				t.Errorf("found %q, want %q", got, test.want)
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -77,20 +78,20 @@ func TestTested(t *testing.T) {
 		names   []string
 		want    string
 	}{
-		"Foos' promises of a chapter about Foos":         {"01-a", []string{"B4", "B6"}, "B4, B6"},
-		"Foos' promises of chapter 07":                   {"07-a", []string{"B4", "T2"}, "T2"},
-		"what an exercise's API hasn't got":              {"01-a", []string{"T2", "T4"}, "T2"},
-		"a fault that only Foos' program is asked about": {"01-a", []string{"F7"}, "F7"},
-		"a fault that isn't held is asked about":         {"01-a", []string{"F4a"}, "F4a"},
-		"nothing":                                        {"07-a", []string{"B10"}, ""},
+		"Foos' promises of a chapter about Foos":     {"01-a", []string{"B4", "B6"}, "B4, B6"},
+		"Foos' promises of chapter 07":               {"07-a", []string{"B4", "T2"}, "T2"},
+		"promises that an exercise's API leaves out": {"01-a", []string{"T2", "T4"}, "T2"},
+		"a fault that is only tested for Foos":       {"01-a", []string{"F7"}, "F7"},
+		"a fault that the program doesn't survive":   {"01-a", []string{"F4a"}, "F4a"},
+		"nothing": {"07-a", []string{"B10"}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			wanted, err := Find(test.names...)
+			selected, err := Find(test.names...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(names(Tested(chapters.Chapter{Name: test.chapter}, wanted)), ", "); got != test.want {
-				t.Errorf("asked for are %q, want %q", got, test.want)
+			if got := strings.Join(names(Tested(chapters.Chapter{Name: test.chapter}, selected)), ", "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -14,24 +14,23 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// Named is a promise or a fault. Its tests' names begin with its own.
+// Named is a promise or a fault. The names of its tests begin with its own.
 type Named struct {
 	Name, What string
-	// Means says what a promise promises, without the last full stop.
+	// Means is what a promise promises, without the full stop.
 	Means string
 }
 
 func (n Named) IsFault() bool { return strings.HasPrefix(n.Name, "F") }
 
-// Contract is what programs for one kind promise while all goes well, and through faults.
+// Contract is what programs for one kind promise, with and without faults.
 type Contract struct {
 	Kind     string
 	Promises []Named
-	// notHeld says, by chapter number and the name of a promise or fault, why that isn't held;
-	// notTested, why nobody asks. All that isn't named in either is held.
+	// notHeld says, by chapter number and the name of a promise or fault, why the program doesn't
+	// keep it, and notTested why it isn't tested. Everything else is kept.
 	notHeld, notTested map[string]map[string]string
-	// provided says in the same way on which condition a promise or fault is held, or thanks to
-	// what.
+	// provided says in the same way under which condition a promise or fault is kept, or why.
 	provided map[string]map[string]string
 }
 
@@ -42,10 +41,10 @@ func Of(kind string) Contract {
 	return all[slices.IndexFunc(all, func(c Contract) bool { return c.Kind == kind })]
 }
 
-// events is true of every recorder: 03's recorder_test.go shows it.
+// events is true for every recorder: 03's recorder_test.go shows it.
 const events = "except for Events, because client-go doesn't retry an Event that the API server has rejected"
 
-// tooMany is true of every client of client-go. The matrix notes it for chapter 02, where nothing
+// tooMany is true for every client of client-go. The matrix notes it for chapter 02, where nothing
 // else retries.
 const tooMany = "because client-go itself retries a request that is answered 429"
 
@@ -83,7 +82,8 @@ func foos() Contract {
 	}
 }
 
-// tdsets is the contract of chapter 07's program and, as far as they go, of the exercises TDSet.
+// tdsets is the contract of chapter 07's program and of the exercises TDSet, as far as they
+// implement it.
 func tdsets() Contract {
 	const late = "failed work is retried only after a minute"
 	const noZone = "its API has no timeZone, so hours are in UTC"
@@ -118,7 +118,7 @@ func tdsets() Contract {
 	}
 }
 
-// Faults returns what may go wrong meanwhile.
+// Faults returns all faults.
 func Faults() (all []Named) {
 	for _, fault := range faults.All() {
 		all = append(all, Named{Name: fault.Name, What: fault.Title})
@@ -126,51 +126,50 @@ func Faults() (all []Named) {
 	return all
 }
 
-// Judges reports whether the chapter has a program that is held to the contract.
+// Judges reports whether the chapter has a program to which the contract applies.
 func (c Contract) Judges(chapter chapters.Chapter) bool {
 	return c.Kind == chapters.TDSet || c.Kind == chapter.Kind()
 }
 
-// WhyNotHeld says why the chapter's program doesn't hold that promise, or the promises through that
-// fault; "" if it does, or nobody asks.
+// WhyNotHeld returns why the chapter's program doesn't keep that promise, or the promises through
+// that fault. It returns "" if it does, or if that isn't tested.
 func (c Contract) WhyNotHeld(chapter chapters.Chapter, name string) string {
 	return c.notHeld[chapter.Number()][name]
 }
 
-// WhyNotTested says why nobody asks for that of the chapter's program; "" if somebody does.
+// WhyNotTested returns why that isn't tested for the chapter's program, or "" if it is.
 func (c Contract) WhyNotTested(chapter chapters.Chapter, name string) string {
 	return c.notTested[chapter.Number()][name]
 }
 
-// WhyNotHeld is the same for the chapter's own program.
+// WhyNotHeld returns the same for the chapter's own program.
 func WhyNotHeld(chapter chapters.Chapter, fault string) string {
 	return Of(chapter.Kind()).WhyNotHeld(chapter, fault)
 }
 
-// Images are what the tests' Pods run. Where containers are real, the node has to have them: any
-// program will do that answers HTTP on ports 80 and 8000 with its Pod's name, and that bears with
-// another of its kind in its Pod. Images whose names have "broken" in them aren't here: nobody is
-// to have those.
+// Images are the images in the tests' Pods. Where containers are real, the node must have them. Any
+// program will do that answers HTTP on ports 80 and 8000 with its Pod's name, and can run twice in
+// the same Pod. Images with "broken" in their names aren't here, because no node may have them.
 func Images() []string {
 	return []string{"nginx:latest", "example.com/app:1", "example.com/app:2", "example.com/someone-elses:1", "example.com/sidecar:1"}
 }
 
-// Image is that of a program which is to run in the cluster, unless TEST_IMAGES names another: FROM
-// scratch, with the program alone.
+// Image is the image of a program that runs in the cluster, unless TEST_IMAGES names another. It is
+// FROM scratch and contains only the program.
 func Image(p program.Program) string { return p.Name + ":in-cluster" }
 
-// AtOnce is how many tests may run at a time where containers are real: the one node holds 110
-// Pods, and a test has a dozen.
+// AtOnce is how many tests may run at a time where containers are real, because the one node has
+// room for 110 Pods, and a test has a dozen.
 const AtOnce = 4
 
-// The names of what is left out that is no fault.
+// The names of what LeftOut leaves out besides faults.
 const (
 	ManyPods    = "tests with three hundred objects"
 	URLWebhooks = "webhooks at a URL"
 )
 
-// LeftOut says what isn't asked where containers are real, and why: faults by their names, and else
-// in words. inCluster is about programs that run there themselves.
+// LeftOut returns what isn't tested where containers are real, and why, by the names of faults and
+// the constants above. inCluster is whether the programs run there too.
 func LeftOut(inCluster bool) map[string]string {
 	left := map[string]string{
 		ManyPods:    "the one node only has room for 110 Pods",

@@ -1,4 +1,5 @@
-// The matrix, for readers: which chapter holds the promises through which fault. MATRIX.md is this.
+// The matrix, for readers: which chapter keeps the promises through which fault. MATRIX.md has its
+// output.
 
 package contract
 
@@ -12,7 +13,8 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// Matrix shows what is declared for these chapters, as Markdown that can be read in a terminal too.
+// Matrix returns the declarations for these chapters as Markdown that is readable in a terminal
+// too.
 func Matrix(all []chapters.Chapter) string {
 	var text strings.Builder
 	text.WriteString("# Which chapter survives which fault\n\n")
@@ -47,7 +49,7 @@ T7, T8 and T9 ask more of chapter 07, because it also creates Services, and wait
 	return text.String()
 }
 
-// writeOnKind says which tests are left out where containers are real.
+// writeOnKind writes which tests are left out where containers are real.
 func writeOnKind(text *strings.Builder) {
 	text.WriteString(`
 ## On kind
@@ -68,8 +70,8 @@ those of chapters 03 to 07 in Pods. It adds tests that need containers, and leav
 	fmt.Fprintf(text, "- %s for programs in Pods, because %s.\n", strings.Join(proxied, ", "), inside[proxied[0]])
 }
 
-// write writes the contract's table, a line for each of rows, and below it the reasons for each
-// cell that doesn't say yes.
+// write writes the contract's table with these rows, and below it the reasons for each cell that
+// isn't a plain yes.
 func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chapter) {
 	judged := slices.DeleteFunc(slices.Clone(all), func(chapter chapters.Chapter) bool { return !c.Judges(chapter) })
 	head := []string{"fault"}

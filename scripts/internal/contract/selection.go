@@ -1,4 +1,4 @@
-// Which tests are those of one promise or fault.
+// Which tests belong to a promise or fault.
 
 package contract
 
@@ -13,13 +13,14 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Find returns what is called so, in any case: F4 is F4a, F4b and F4c, and F2a, a part, is F2.
-func Find(wanted ...string) ([]Named, error) {
-	if len(wanted) == 0 {
-		wanted = []string{""} // matches nothing
+// Find returns the promises and faults of these names, in upper or lower case. F4 means F4a, F4b
+// and F4c, and F2a, a part, means F2.
+func Find(selected ...string) ([]Named, error) {
+	if len(selected) == 0 {
+		selected = []string{""} // matches nothing
 	}
 	var found []Named
-	for _, name := range wanted {
+	for _, name := range selected {
 		whole := faults.Whole(strings.TrimSpace(name))
 		meant := regexp.MustCompile(`(?i)^` + regexp.QuoteMeta(whole) + `[a-z]?$`)
 		before := len(found)
@@ -36,7 +37,7 @@ func Find(wanted ...string) ([]Named, error) {
 	return found, nil
 }
 
-// Everything is all promises of all contracts, and all faults.
+// Everything returns all promises of all contracts, and all faults.
 func Everything() (all []Named) {
 	for _, contract := range All() {
 		all = append(all, contract.Promises...)
@@ -44,24 +45,23 @@ func Everything() (all []Named) {
 	return append(all, Faults()...)
 }
 
-// Asked are those of wanted that the chapter's programs are asked for: what isn't has no tests.
-func Tested(chapter chapters.Chapter, wanted []Named) []Named {
-	return slices.DeleteFunc(slices.Clone(wanted), func(named Named) bool {
+// Tested returns those of selected that are tested for the chapter's programs.
+func Tested(chapter chapters.Chapter, selected []Named) []Named {
+	return slices.DeleteFunc(slices.Clone(selected), func(named Named) bool {
 		return !slices.ContainsFunc(All(), func(c Contract) bool { return c.Tests(chapter, named) })
 	})
 }
 
-// Asks reports whether the contract asks for any of these of the chapter's program.
+// Tests reports whether the contract tests any of these for the chapter's program.
 func (c Contract) Tests(chapter chapters.Chapter, these ...Named) bool {
 	return c.Judges(chapter) && slices.ContainsFunc(these, func(named Named) bool {
 		return (named.IsFault() || slices.Contains(c.Promises, named)) && c.WhyNotTested(chapter, named.Name) == ""
 	})
 }
 
-// Pattern is what go test -run takes to run just the tests of these promises and faults for a
-// chapter.
-func Pattern(chapter chapters.Chapter, wanted []Named) string {
-	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names(wanted), "|"))
+// Pattern returns the -run flag of go test that selects these promises and faults for a chapter.
+func Pattern(chapter chapters.Chapter, selected []Named) string {
+	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names(selected), "|"))
 }
 
 func names(all []Named) (names []string) {

@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 		"promises in the order of the source, and only the first words of one that fails": {
 			`func TestContract(t *testing.T) {
 				t.Run("01-a", func(t *testing.T) {
-					t.Run("B4 drift: is put back", func(t *testing.T) {
+					t.Run("B4 drift: a manual change is reverted", func(t *testing.T) {
 						t.Parallel()
 						t.Cleanup(func() { t.Log("the circumstances") })
 						println("printed")
@@ -30,7 +30,7 @@ func TestReport(t *testing.T) {
 				})
 			}
 			func TestDeclaration(t *testing.T) { t.Run("it is fine", func(t *testing.T) {}) }`,
-			"✗ B4 drift: is put back\n    it isn't:\n    not at all\n✓ B4 drift: other's are left alone\n",
+			"✗ B4 drift: a manual change is reverted\n    it isn't:\n    not at all\n✓ B4 drift: other's are left alone\n",
 			gotest.Counts{Passed: 1, Failed: 1},
 		},
 		"a fault with the promises below it, counted once": {
