@@ -44,7 +44,7 @@ done
 exit $status
 `
 
-func TestBuildGoesOnWhereItFailed(t *testing.T) {
+func TestBuildContinuesAfterAFailure(t *testing.T) {
 	fakeGo(t, goThatBuilds)
 	b := built(t)
 	for _, c := range Components() {
@@ -79,7 +79,7 @@ func TestBuildGoesOnWhereItFailed(t *testing.T) {
 	}
 }
 
-func TestACancelledBuildKeepsWhatIsFinished(t *testing.T) {
+func TestACancelledBuildKeepsFinishedPrograms(t *testing.T) {
 	const hang = "*/kwok) trap 'exit 1' INT; while :; do :; done ;;\n\t*/server/v3)"
 	fakeGo(t, strings.Replace(goThatBuilds, "*/server/v3)", hang, 1))
 	t.Setenv("FAIL_AT", "nothing")

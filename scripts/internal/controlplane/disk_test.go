@@ -8,7 +8,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-func TestADiskThatIsTooFull(t *testing.T) {
+func TestCheckFree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there yet")
 	if err := CheckFree(dir, 1, "for a byte", Elsewhere); err != nil {
 		t.Error(err)

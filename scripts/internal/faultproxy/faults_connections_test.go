@@ -129,7 +129,7 @@ func TestFreeze(t *testing.T) {
 	fault.Stop()
 	fault.Stop()
 	receive(t, "the server notices that the frozen watch is abandoned", server.ended)
-	await.That(t, patience, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
+	await.That(t, timeout, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
 }
 
 func TestAFrozenConnectionGoesOnAfterwards(t *testing.T) {

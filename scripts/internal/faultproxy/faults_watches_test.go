@@ -84,7 +84,7 @@ func TestGoneAsResponse(t *testing.T) {
 }
 
 // A client that has no resourceVersion any more, or that lists the objects again, isn't answered 410.
-func TestGoneIsForThoseWhoNameAResourceVersion(t *testing.T) {
+func TestGoneIsForWatchesWithAResourceVersion(t *testing.T) {
 	api, proxy, config := setup(t)
 	resource := foos(t, config)
 	begin := func(options metav1.ListOptions) error {
@@ -146,5 +146,5 @@ func TestAClientMayLeaveASilentWatch(t *testing.T) {
 	receive(t, "a watch", api.watches)
 	proxy.Silence()
 	watch.Close()
-	await.That(t, patience, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
+	await.That(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
 }

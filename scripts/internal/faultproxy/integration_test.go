@@ -59,7 +59,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 				if test.startOver {
 					want = append(want, way.startOver...)
 				}
-				await.That(t, patience, "the informer is back", func() error { return number(len(proxy.Requests())-already, len(want)) })
+				await.That(t, timeout, "the informer is back", func() error { return number(len(proxy.Requests())-already, len(want)) })
 				if diff := cmp.Diff(want, inWords(proxy.Requests()[already:])); diff != "" {
 					t.Error(diff)
 				}

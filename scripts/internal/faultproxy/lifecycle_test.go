@@ -23,7 +23,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		func() {},
 	} {
 		own := rest.CopyConfig(config)
-		own.Dial = (&net.Dialer{Timeout: patience}).DialContext // a transport of its own, hence a connection of its own
+		own.Dial = (&net.Dialer{Timeout: timeout}).DialContext // a transport of its own, hence a connection of its own
 		watches = append(watches, openWatch(t, httpClient(t, own), proxy))
 		receive(t, "a watch", api.watches)
 		fault()
@@ -37,7 +37,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	if len(proxy.clients.all())+len(proxy.servers.all())+proxy.Watches() > 0 {
 		t.Error("something is still open")
 	}
-	await.That(t, patience, "nothing still runs", leftover)
+	await.That(t, timeout, "nothing still runs", leftover)
 	for _, watch := range watches {
 		receive(t, "the watch ends", watch.end)
 	}

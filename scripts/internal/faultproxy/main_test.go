@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// patience is how long anything may take. It costs nothing while all is well.
-const patience = 30 * time.Second
+// timeout is how long anything may take. It costs nothing while all is well.
+const timeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	// With these, a client that hears nothing for a second asks whether the server is there, and gives up after another
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
 	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
 	code := m.Run()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for leftover() != nil && time.Now().Before(deadline) {
 		runtime.Gosched()
 	}
@@ -51,8 +51,8 @@ func receive[T any](t *testing.T, what string, from <-chan T) T {
 	select {
 	case value := <-from:
 		return value
-	case <-time.After(patience):
-		t.Fatalf("%s: nothing after %v", what, patience)
+	case <-time.After(timeout):
+		t.Fatalf("%s: nothing after %v", what, timeout)
 		panic("not reached")
 	}
 }
@@ -60,7 +60,7 @@ func receive[T any](t *testing.T, what string, from <-chan T) T {
 // waitFor waits until the fault has hit so often.
 func waitFor(t *testing.T, fault *Fault, hits int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	if err := fault.Wait(ctx, hits); err != nil {
 		t.Fatal(err)

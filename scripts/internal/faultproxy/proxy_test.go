@@ -103,7 +103,7 @@ func TestEventsArriveAtOnce(t *testing.T) {
 	if err := receive(t, "the end", client.end); err != nil {
 		t.Errorf("the server has ended the watch, but the client sees: %v", err)
 	}
-	await.That(t, patience, "no watch is open", func() error { return number(proxy.Watches(), 0) })
+	await.That(t, timeout, "no watch is open", func() error { return number(proxy.Watches(), 0) })
 }
 
 func TestAClientThatLeavesKeepsItsConnection(t *testing.T) {
@@ -120,7 +120,7 @@ func TestAClientThatLeavesKeepsItsConnection(t *testing.T) {
 	}
 }
 
-func TestADeadServerIsDeadThroughTheProxyToo(t *testing.T) {
+func TestADeadServerClosesTheConnection(t *testing.T) {
 	api, proxy, config := setup(t)
 	client := httpClient(t, config)
 	watch := openWatch(t, client, proxy)
@@ -153,7 +153,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{RootCAs: trust},
 		ForceAttemptHTTP2: true,
-		HTTP2:             &http.HTTP2Config{SendPingTimeout: 10 * time.Millisecond, PingTimeout: patience},
+		HTTP2:             &http.HTTP2Config{SendPingTimeout: 10 * time.Millisecond, PingTimeout: timeout},
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			var err error
 			counted.Conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
@@ -163,7 +163,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	watch := openWatch(t, client, proxy)
 	receive(t, "a watch", api.watches)
 	before := counted.reads.Load()
-	await.That(t, patience, "five pings are answered", func() error {
+	await.That(t, timeout, "five pings are answered", func() error {
 		if now := counted.reads.Load(); now < before+5 {
 			return fmt.Errorf("%d reads", now-before)
 		}

@@ -110,7 +110,7 @@ func (c *realCluster) follow(t *testing.T, proxy *Proxy, mediaType string, strea
 		stop()
 		<-ended
 	})
-	await.That(t, patience, "the informer is in step", func() error {
+	await.That(t, timeout, "the informer is in step", func() error {
 		if !shared.HasSynced() {
 			return errors.New("it isn't synced")
 		}
@@ -122,7 +122,7 @@ func (c *realCluster) follow(t *testing.T, proxy *Proxy, mediaType string, strea
 // knows waits until the informer has seen a ConfigMap.
 func (i *informer) knows(t *testing.T, name string) {
 	t.Helper()
-	await.That(t, patience, "the informer knows "+name, func() error {
+	await.That(t, timeout, "the informer knows "+name, func() error {
 		if !slices.ContainsFunc(i.store.List(), func(object any) bool { return object.(*corev1.ConfigMap).Name == name }) {
 			return fmt.Errorf("it knows %d others", len(i.store.ListKeys()))
 		}

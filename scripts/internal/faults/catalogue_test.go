@@ -22,7 +22,7 @@ import (
 
 // `workshop faults` can make each fault of the matrix, in exactly one way, and says what happens
 // then.
-func TestEachFaultCanBeMade(t *testing.T) {
+func TestEveryFaultCanBeInjected(t *testing.T) {
 	seen := map[string]bool{}
 	for _, fault := range All() {
 		if fault.Title == "" || seen[fault.Name] {
@@ -42,7 +42,7 @@ func TestEachFaultCanBeMade(t *testing.T) {
 
 // Each fault of the proxy does something to a program that has a watch, lists, writes, and watches
 // again.
-func TestEachFaultOfTheProxyHits(t *testing.T) {
+func TestEveryProxyFaultHits(t *testing.T) {
 	const watch = "/apis/samplecontroller.k8s.io/v1alpha1/foos?watch=true&resourceVersion=10"
 	for _, fault := range Injectable() {
 		if fault.proxied == nil {
@@ -73,7 +73,7 @@ func TestEachFaultOfTheProxyHits(t *testing.T) {
 				}
 			}
 			program.Go(func() { send(http.MethodGet, watch) })
-			await.That(t, patience, "a watch is open", func() error {
+			await.That(t, timeout, "a watch is open", func() error {
 				if proxy.Watches() == 0 {
 					return errors.New("none is")
 				}
@@ -84,7 +84,7 @@ func TestEachFaultOfTheProxyHits(t *testing.T) {
 			program.Go(func() { send(http.MethodPut, "/apis/coordination.k8s.io/v1/namespaces/a/leases/x") })
 			program.Go(func() { send(http.MethodPatch, "/apis/apps/v1/namespaces/a/deployments/x") })
 			program.Go(func() { send(http.MethodGet, watch) })
-			await.That(t, patience, "the fault hits", func() error {
+			await.That(t, timeout, "the fault hits", func() error {
 				if made.Hits() == 0 {
 					return errors.New(made.String())
 				}
@@ -114,7 +114,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestRequestsAreTold(t *testing.T) {
+func TestPrintedRequests(t *testing.T) {
 	var page output.Buffer
 	told := printer{out: &page, colours: ui.NewPalette(false)}
 	for _, r := range []audit.Request{
@@ -150,7 +150,7 @@ fault     hit 1
 	}
 }
 
-func TestALineOfTheLogIsToldWithoutItsStamp(t *testing.T) {
+func TestLogLinesArePrintedWithoutTheirTime(t *testing.T) {
 	for line, want := range map[string]string{
 		`I1121 06:43:59.620038   25626 main.go:69] "Starting" a="b"`: `I main.go:69] "Starting" a="b"`,
 		`E1121 06:43:59.620038 1 queue.go:7] "No"`:                   `E queue.go:7] "No"`,

@@ -23,7 +23,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-const patience = 30 * time.Second
+const timeout = 30 * time.Second
 
 // trial is a Session that runs.
 type trial struct {
@@ -99,10 +99,10 @@ func (tr *trial) Up(ctx context.Context, _ cluster.UpOptions) (cluster.UpResult,
 
 // tells waits until these lines were told, in this order, after those waited for before. There may be others in
 // between.
-func (tr *trial) tells(lines ...string) {
+func (tr *trial) prints(lines ...string) {
 	tr.Helper()
 	for _, line := range lines {
-		await.That(tr, patience, "it tells "+line, func() error {
+		await.That(tr, timeout, "it tells "+line, func() error {
 			text := tr.told.String()
 			i := strings.Index(text[tr.seen:], line+"\n")
 			if i < 0 {
@@ -127,45 +127,45 @@ func (tr *trial) ends() {
 	}
 }
 
-func TestAFaultComesAndGoes(t *testing.T) {
+func TestAFaultBeginsAndEnds(t *testing.T) {
 	tr := try(t, "f4A")
-	tr.tells("== faults.test starts behind the fault proxy", "program   up: --a-flag", "request   watch foos: 200", "== It has settled", "   Do something.")
+	tr.prints("== faults.test starts behind the fault proxy", "program   up: --a-flag", "request   watch foos: 200", "== It has settled", "   Do something.")
 	tr.api.event()
-	tr.tells("program   I main.go:1] an event", "request   3 reads", "request   patch deployments a/x: 200")
+	tr.prints("program   I main.go:1] an event", "request   3 reads", "request   patch deployments a/x: 200")
 	tr.turn()
-	tr.tells("== F4a begins: the next 3 writes are answered 500")
+	tr.prints("== F4a begins: the next 3 writes are answered 500")
 	tr.api.event()
-	tr.tells("request   patch deployments a/x: 500", "fault     hit 1")
+	tr.prints("request   patch deployments a/x: 500", "fault     hit 1")
 	tr.turn()
-	tr.tells("== F4a ends")
+	tr.prints("== F4a ends")
 	tr.api.event()
-	tr.tells("request   patch deployments a/x: 200")
+	tr.prints("request   patch deployments a/x: 200")
 	tr.turn()
-	tr.tells("== F4a begins: the next 3 writes are answered 500")
+	tr.prints("== F4a begins: the next 3 writes are answered 500")
 	tr.end() // while it lasts
-	tr.tells("== F4a ends", "program   down")
+	tr.prints("== F4a ends", "program   down")
 	tr.ends()
 }
 
 func TestTheProgramIsKilledAndStartedAgain(t *testing.T) {
 	tr := try(t, "F5")
-	tr.tells("== It has settled", "   Do something.")
+	tr.prints("== It has settled", "   Do something.")
 	tr.turn()
-	tr.tells("== F5 begins: " + tr.does("F5"))
+	tr.prints("== F5 begins: " + tr.does("F5"))
 	tr.api.event()
-	tr.tells("request   patch deployments a/x: 200", "program   has exited (signal: killed), and is started again", "program   up: --a-flag")
+	tr.prints("request   patch deployments a/x: 200", "program   has exited (signal: killed), and is started again", "program   up: --a-flag")
 	tr.ends()
 }
 
-func TestASecondCopyTakesOver(t *testing.T) {
+func TestASecondReplicaTakesOver(t *testing.T) {
 	tr := try(t, "F7")
-	tr.tells("program 1 up: --a-flag", "== It has settled", "   Do something.")
+	tr.prints("program 1 up: --a-flag", "== It has settled", "   Do something.")
 	tr.turn()
-	tr.tells("== F7 begins: "+tr.does("F7"), "program 2 up: --a-flag", "request 2 watch foos: 200")
+	tr.prints("== F7 begins: "+tr.does("F7"), "program 2 up: --a-flag", "request 2 watch foos: 200")
 	tr.turn()
-	tr.tells("== F7 ends", "program 1 is killed, and isn't started again")
+	tr.prints("== F7 ends", "program 1 is killed, and isn't started again")
 	tr.api.event()
-	tr.tells("program 2 I main.go:1] an event")
+	tr.prints("program 2 I main.go:1] an event")
 	tr.ends()
 	if told := tr.told.String(); strings.Contains(told, "program 1 has exited") || strings.Contains(told, "program 1 down") {
 		t.Errorf("the first one was killed, and yet:\n%s", told)
@@ -173,19 +173,19 @@ func TestASecondCopyTakesOver(t *testing.T) {
 }
 
 // The API server comes back, also when the session ends while it is away.
-func TestTheAPIServerComesBack(t *testing.T) {
+func TestTheAPIServerIsRestarted(t *testing.T) {
 	tr := try(t, "F3")
-	tr.tells("== It has settled", "   Do something.")
+	tr.prints("== It has settled", "   Do something.")
 	tr.turn()
-	tr.tells("== F3 begins: " + tr.does("F3"))
+	tr.prints("== F3 begins: " + tr.does("F3"))
 	tr.ends()
-	tr.tells("== F3 ends", "fault     the API server is back")
+	tr.prints("== F3 ends", "fault     the API server is back")
 	if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
 		t.Errorf("done: %v, want %v", tr.kills, want)
 	}
 }
 
-func TestTheAPIServerIsBroughtBackWhateverFails(t *testing.T) {
+func TestTheAPIServerIsRestartedAfterAFailure(t *testing.T) {
 	failed := errors.New("it failed")
 	for sentence, test := range map[string]struct {
 		fails string
@@ -197,9 +197,9 @@ func TestTheAPIServerIsBroughtBackWhateverFails(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			tr := try(t, "F3")
 			tr.fails = map[string]error{test.fails: failed}
-			tr.tells("== It has settled", "   Do something.")
+			tr.prints("== It has settled", "   Do something.")
 			tr.turn()
-			tr.tells("== F3 begins: " + tr.does("F3"))
+			tr.prints("== F3 begins: " + tr.does("F3"))
 			if test.fails == "up" {
 				tr.turn()
 			}
@@ -217,7 +217,7 @@ func TestTheAPIServerIsBroughtBackWhateverFails(t *testing.T) {
 	}
 }
 
-func TestAnElectionIsNoWork(t *testing.T) {
+func TestElectionRequestsDontCount(t *testing.T) {
 	for resource, want := range map[string]bool{"leases": true, "foos": false, "foos/status": false} {
 		if got := isElection(audit.Request{Verb: "update", Resource: resource}); got != want {
 			t.Errorf("%s: %v, want %v", resource, got, want)

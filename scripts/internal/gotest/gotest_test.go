@@ -81,7 +81,7 @@ func TestARunThatGoRefusesIsAnError(t *testing.T) {
 	}
 }
 
-func TestAnEndlessOutputIsCut(t *testing.T) {
+func TestLongOutputIsCut(t *testing.T) {
 	var c clip
 	for range 100_000 {
 		c.add("again and again\n")

@@ -109,7 +109,7 @@ func TestAnImageThatCantBePulled(t *testing.T) {
 }
 
 // Whatever kind is doing, an interrupt ends it.
-func TestInterruptedItLeavesNothing(t *testing.T) {
+func TestAnInterruptLeavesNothing(t *testing.T) {
 	for _, phase := range []string{"creating the cluster", "preparing nodes", "starting control-plane"} {
 		t.Run(phase, func(t *testing.T) {
 			c := forTests(t, t.TempDir(), "test-of-interrupt")

@@ -48,7 +48,7 @@ case "$1 $2" in
 esac`
 }
 
-func TestWhatStandsInTheWay(t *testing.T) {
+func TestWhatPreventsUp(t *testing.T) {
 	for sentence, test := range map[string]struct{ docker, want string }{
 		"docker isn't running": {
 			"echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1",
@@ -91,7 +91,7 @@ func TestWithoutDocker(t *testing.T) {
 	}
 }
 
-func TestWhatKindSaysIsExplained(t *testing.T) {
+func TestKindErrorsAreExplained(t *testing.T) {
 	for said, want := range map[string]string{
 		"Failed to create control group inotify object: Too many open files; too many open files":          "this machine's limit of watched files (inotify) is too low",
 		`could not find a log line that matches "Reached target .*Multi-User System.*|detected cgroup v1"`: "the node didn't start",

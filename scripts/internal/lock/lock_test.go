@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheSecondWaitsForTheFirstAndSaysSo(t *testing.T) {
+func TestTheSecondWaitsForTheFirst(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	release, err := Acquire(t.Context(), dir, func(string) { t.Error("nobody to wait for") })
 	if err != nil {
@@ -26,7 +26,7 @@ func TestTheSecondWaitsForTheFirstAndSaysSo(t *testing.T) {
 	second()
 }
 
-func TestALockFileThatWasRemovedIsMadeAgain(t *testing.T) {
+func TestALockFileThatWasRemovedIsCreatedAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	release, err := Acquire(t.Context(), dir, nil)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLinesAreHandedOnWhole(t *testing.T) {
+func TestLinesAreComplete(t *testing.T) {
 	var got []string
 	lines := &Lines{Do: func(line string) { got = append(got, line) }}
 	for _, piece := range []string{"one\ntw", "o", "\n\nthree\n", "unfinished"} {
@@ -20,7 +20,7 @@ func TestLinesAreHandedOnWhole(t *testing.T) {
 	}
 }
 
-func TestABufferIsWrittenByMany(t *testing.T) {
+func TestABufferIsSafeForConcurrentUse(t *testing.T) {
 	var buffer Buffer
 	var all sync.WaitGroup
 	for range 10 {

@@ -289,7 +289,7 @@ func TestAnArchive(t *testing.T) {
 	})
 }
 
-func TestEachModuleIsAskedForAlone(t *testing.T) {
+func TestModulesAreFetchedSeparately(t *testing.T) {
 	w := newWorld(t)
 	put(t, filepath.Join(w.Root, "01-first", "go.mod"), "module example.com/operators/01-first\n\ngo 1.26.0\n\nrequire k8s.io/code-generator v0.37.2\n")
 	commitAll(t, w.Root)
@@ -333,7 +333,7 @@ func TestAProgramIsForItsPlatformOnly(t *testing.T) {
 	}
 }
 
-func TestWhatCantBePacked(t *testing.T) {
+func TestPackErrors(t *testing.T) {
 	tests := map[string]struct {
 		change    func(t *testing.T, w *world)
 		what, fix string
@@ -429,7 +429,7 @@ func TestWhatCantBePacked(t *testing.T) {
 	}
 }
 
-func TestAnArchiveThatIsntFinishedHasNotItsName(t *testing.T) {
+func TestAnUnfinishedArchiveHasATemporaryName(t *testing.T) {
 	tests := map[string]struct {
 		write func(ctx context.Context, p *packer, output string) error
 		want  error
@@ -501,7 +501,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-func TestAFullDiskIsSaid(t *testing.T) {
+func TestAFullDiskIsReported(t *testing.T) {
 	err := writeArchive(t.Context(), full{}, []entry{{Header: tar.Header{Name: "a", Typeflag: tar.TypeDir}}}, time.Unix(1, 0), func(int64) {})
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("got %v", err)

@@ -57,7 +57,7 @@ func TestTheWholeGroupEndsWithTheContext(t *testing.T) {
 			if err := command.Wait(); last != test.want {
 				t.Errorf("its last word was %q, want %q; it ended: %v", last, test.want, err)
 			}
-			await.That(t, patience, "its child is gone", func() error {
+			await.That(t, timeout, "its child is gone", func() error {
 				if Runs(t.Context(), heir) {
 					return errors.New("it still runs")
 				}

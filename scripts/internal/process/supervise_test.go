@@ -13,7 +13,7 @@ import (
 	"example.com/operators/scripts/internal/output"
 )
 
-const patience = 30 * time.Second
+const timeout = 30 * time.Second
 
 // start starts a shell script as a program.
 func start(t *testing.T, script string, exited func(error, bool)) (*Program, *output.Buffer) {
@@ -43,12 +43,12 @@ func says(said *output.Buffer, words string, times int) func() error {
 func TestAProgramThatExitsIsStartedAgain(t *testing.T) {
 	exits := make(chan error, 10)
 	p, said := start(t, `echo "up: $1, $A" >&2; exec cat /dev/zero >/dev/null`, func(why error, _ bool) { exits <- why })
-	await.That(t, patience, "it is up", says(said, "up: an argument, a variable\n", 1))
+	await.That(t, timeout, "it is up", says(said, "up: an argument, a variable\n", 1))
 	p.Kill()
 	if why := <-exits; why == nil || why.Error() != "signal: killed" {
 		t.Errorf("it exited: %v", why)
 	}
-	await.That(t, patience, "it is up again", says(said, "up", 2))
+	await.That(t, timeout, "it is up again", says(said, "up", 2))
 	p.Stop()
 	p.Stop()
 	if p.Crashes() != 1 || len(exits) != 0 {
@@ -58,23 +58,23 @@ func TestAProgramThatExitsIsStartedAgain(t *testing.T) {
 
 func TestAProgramMayEndByItself(t *testing.T) {
 	p, said := start(t, `trap "echo bye; exit" TERM; echo up; while :; do sleep 0.05; done`, nil)
-	await.That(t, patience, "it is up", says(said, "up", 1))
+	await.That(t, timeout, "it is up", says(said, "up", 1))
 	p.Stop()
 	if !strings.HasSuffix(said.String(), "bye\n") || p.Crashes() != 0 {
 		t.Errorf("it has said %q, and crashed %d times", said, p.Crashes())
 	}
 }
 
-func TestAProgramThatIsDestroyedStaysAway(t *testing.T) {
+func TestADestroyedProgramStaysDown(t *testing.T) {
 	p, said := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`, func(error, bool) { t.Error("that is no crash") })
-	await.That(t, patience, "it is up", says(said, "up", 1))
+	await.That(t, timeout, "it is up", says(said, "up", 1))
 	p.Destroy()
 	if p.Crashes() != 0 {
 		t.Errorf("it has crashed %d times", p.Crashes())
 	}
 }
 
-func TestAProgramThatIsStoppedWhileItIsDownStaysDown(t *testing.T) {
+func TestAProgramStoppedBetweenRestartsStaysDown(t *testing.T) {
 	exits := make(chan error, 10)
 	p, said := start(t, "echo up", func(why error, _ bool) { exits <- why })
 	if why := <-exits; why.Error() != "exit status 0" {
@@ -101,7 +101,7 @@ func TestAProgramThatCantBeStartedAgain(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsNotThere(t *testing.T) {
+func TestAMissingProgram(t *testing.T) {
 	if _, err := Supervise(Options{Binary: "/nowhere"}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start /nowhere") {
 		t.Errorf("error %v", err)
 	}

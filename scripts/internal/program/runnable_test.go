@@ -52,7 +52,7 @@ func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 }
 
 // A chapter's own program, or its exercise's solution: whichever is about that kind.
-func TestTheProgramForAKind(t *testing.T) {
+func TestProgramsByKind(t *testing.T) {
 	root := t.TempDir()
 	testfiles.Write(t, root, map[string]string{
 		"01-a/manifests/rbac.yaml":                   manyObjects,

@@ -66,7 +66,7 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-func TestWhatBelongsToARunEndsWithIt(t *testing.T) {
+func TestARunEndsItsProcesses(t *testing.T) {
 	for sentence, over := range map[string]func(*testing.T, *Run, string) error{
 		"when it ends": func(t *testing.T, r *Run, _ string) error { return r.End(t.Context()) },
 		"when it is interrupted": func(t *testing.T, r *Run, _ string) error {
@@ -144,7 +144,7 @@ func TestWhatBelongsToARunEndsWithIt(t *testing.T) {
 	}
 }
 
-func TestSweepLeavesARunAloneThatGoesOn(t *testing.T) {
+func TestSweepLeavesARunInProgressAlone(t *testing.T) {
 	root := t.TempDir()
 	r := begin(t, root)
 	p := start(t, "an heir")
@@ -186,7 +186,7 @@ func TestTemporaryFilesAreTheRuns(t *testing.T) {
 
 func (r *Run) path(path string) string { return filepath.Join(r.state, path) }
 
-func TestAPathThatNoOtherRunHasUsed(t *testing.T) {
+func TestUnique(t *testing.T) {
 	root := t.TempDir()
 	var paths []string
 	for range 2 {

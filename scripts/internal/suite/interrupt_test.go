@@ -41,7 +41,7 @@ func TestA(t *testing.T) {
 `
 
 // The short form of cmd/workshop's TestInterrupts, which takes a real run.
-func TestNothingOutlivesATestThatIsInterrupted(t *testing.T) {
+func TestNothingOutlivesAnInterruptedTest(t *testing.T) {
 	root := testfiles.Write(t, t.TempDir(), map[string]string{"a/go.mod": "module a\n\ngo 1.26\n", "a/a_test.go": aServer})
 	started := filepath.Join(root, "started")
 	s := &Suite{Root: root, UI: ui.New(os.Stderr)}

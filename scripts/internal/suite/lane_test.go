@@ -12,7 +12,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-func TestALaneIsShownAndCountedOnceItIsJoined(t *testing.T) {
+func TestALaneIsShownAndCountedWhenJoined(t *testing.T) {
 	var out output.Buffer
 	s := &Suite{UI: ui.New(os.Stderr).Beside(&out, func(string) {}), Everything: true, race: []string{"-race"}}
 	goOn := make(chan struct{})

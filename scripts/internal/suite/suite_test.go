@@ -14,7 +14,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-func TestTheRaceDetectorIsLeftOutOnlyWhereThatIsSaid(t *testing.T) {
+func TestTheRaceDetectorIsRequiredInCI(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		compiler, ci string
 		wantRace     bool
@@ -46,7 +46,7 @@ func says(err error, words string) bool {
 	return strings.Contains(err.Error(), words)
 }
 
-func TestATourThatATextGivesIsGivenOnce(t *testing.T) {
+func TestATourInATextRunsOnce(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Look:\n\n```console\n$ ./scripts/workshop demo 02\n…\n```\n": true,
 		"`./scripts/workshop demo 02` shows it.\n":                    false,
@@ -60,7 +60,7 @@ func TestATourThatATextGivesIsGivenOnce(t *testing.T) {
 	}
 }
 
-func TestWhichTextsBelongToARun(t *testing.T) {
+func TestTextFiles(t *testing.T) {
 	root := t.TempDir()
 	for _, file := range []string{"README.md", "01-a/README.md", "02-b/README.md", "scripts/more.md"} {
 		write(t, filepath.Join(root, file), "")
@@ -122,7 +122,7 @@ func TestExercisesAreLeftOut(t *testing.T) {
 }
 
 // What no program promises is no test that passes.
-func TestNothingIsAskedOfAChapter(t *testing.T) {
+func TestOnlyWithNothingToTest(t *testing.T) {
 	wanted, err := contract.Find("B4")
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestNothingIsAskedOfAChapter(t *testing.T) {
 	}
 }
 
-func TestTheLogIsKeptOfWhatFailed(t *testing.T) {
+func TestTheLogHasTheFailures(t *testing.T) {
 	s := &Suite{Root: t.TempDir()}
 	path := filepath.Join(s.Root, filepath.FromSlash(logFile))
 	var out strings.Builder

@@ -51,7 +51,7 @@ func TestATextLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestALookThatIsBrokenOff(t *testing.T) {
+func TestLeavesNothingIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := leavesNothing(ctx, kubectl.Kubectl{Binary: "true"}, eachSecond); !errors.Is(err, context.Canceled) {
