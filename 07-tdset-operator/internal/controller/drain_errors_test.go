@@ -17,11 +17,11 @@ import (
 func TestADrainThatFails(t *testing.T) {
 	tdset := aTDSet()
 	for request, given := range map[string][]client.Object{
-		"get deployments":      nil,
-		"live get deployments": nil,
-		"apply deployments":    {deploymentOf(tdset, withPods(5))},
-		"list pods":            {deploymentOf(tdset, scaledTo(0), withPods(0))},
-		"live list pods":       {deploymentOf(tdset, scaledTo(0), withPods(0))},
+		"get deployments":          nil,
+		"uncached get deployments": nil,
+		"apply deployments":        {deploymentOf(tdset, withPods(5))},
+		"list pods":                {deploymentOf(tdset, scaledTo(0), withPods(0))},
+		"uncached list pods":       {deploymentOf(tdset, scaledTo(0), withPods(0))},
 	} {
 		t.Run(request, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

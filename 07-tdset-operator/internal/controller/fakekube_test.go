@@ -114,13 +114,13 @@ func (c *cluster) funcs() interceptor.Funcs {
 func (c *cluster) apiReaderFuncs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-			if err := c.asked(request{"live get", resourceOf(c.t, c.server, into), key.Name, ""}); err != nil {
+			if err := c.asked(request{"uncached get", resourceOf(c.t, c.server, into), key.Name, ""}); err != nil {
 				return err
 			}
 			return server.Get(ctx, key, into, options...)
 		},
 		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
-			if err := c.asked(request{"live list", resourceOf(c.t, c.server, into), "", ""}); err != nil {
+			if err := c.asked(request{"uncached list", resourceOf(c.t, c.server, into), "", ""}); err != nil {
 				return err
 			}
 			return server.List(ctx, into, options...)

@@ -65,7 +65,7 @@ func (r *TDSetReconciler) syncService(ctx context.Context, tdset *schedulev1.TDS
 	return observed, true, nil
 }
 
-// readOrCreate reads tdset's object, or creates desired. It returns true if there is nothing more to do
+// readOrCreate reads tdset's object, or creates desired. It returns true if nothing is left to do
 // until an event: that of its write, or the deletion of tdset with its namespace.
 func (r *TDSetReconciler) readOrCreate(ctx context.Context, tdset *schedulev1.TDSet, kind string, observed client.Object, desired runtime.ApplyConfiguration) (wrote bool, err error) {
 	err = r.read(ctx, tdset, observed)

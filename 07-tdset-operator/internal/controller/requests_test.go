@@ -33,7 +33,7 @@ func (c *cluster) asked(what request) error {
 
 // refuseNext makes the next such request fail with err: "apply deployments", "patch tdsets" or
 // "apply tdsets/status". Reads from the cache are "get tdsets" and "list pods", and reads from the
-// API server have the prefix "live".
+// API server have the prefix "uncached".
 func (c *cluster) refuseNext(request string, err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -61,7 +61,7 @@ func (c *cluster) refused(request string) error {
 func (c *cluster) written() (writes []string) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	isRead := func(r request) bool { return strings.HasPrefix(r.verb, "live") }
+	isRead := func(r request) bool { return strings.HasPrefix(r.verb, "uncached") }
 	for _, request := range slices.DeleteFunc(c.requests, isRead) {
 		writes = append(writes, request.String())
 	}

@@ -42,7 +42,7 @@ func TestWritesStateTheirAssumptions(t *testing.T) {
 		_, err := c.sync()
 		must(t, err)
 		for _, request := range c.requests {
-			if !strings.HasPrefix(request.verb, "live") {
+			if !strings.HasPrefix(request.verb, "uncached") {
 				details := strings.ReplaceAll(request.details, ", at "+versions[request.resource], ", as it was read")
 				sent = append(sent, fmt.Sprintf("%s %s: %s", request, request.name, details))
 			}
