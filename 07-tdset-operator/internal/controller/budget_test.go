@@ -89,23 +89,23 @@ func TestWriteBudget(t *testing.T) {
 
 // follow watches objects. The function that it returns describes each version since its last call,
 // up to the object with the name last.
-func (c *realCluster) follow(list client.ObjectList, tell func(client.Object) string) func(last string) []string {
+func (c *realCluster) follow(list client.ObjectList, describe func(client.Object) string) func(last string) []string {
 	c.t.Helper()
 	stream, err := c.users.Watch(c.t.Context(), list, client.InNamespace(c.namespace))
 	must(c.t, err)
 	c.t.Cleanup(stream.Stop)
-	return func(last string) (told []string) {
+	return func(last string) (versions []string) {
 		for event := range stream.ResultChan() {
 			object := event.Object.(client.Object)
 			switch object.GetName() {
 			case "web":
-				told = append(told, tell(object))
+				versions = append(versions, describe(object))
 			case last:
-				return told
+				return versions
 			}
 		}
 		c.t.Errorf("the watch ended before the event of %s", last)
-		return told
+		return versions
 	}
 }
 

@@ -31,10 +31,10 @@ func TestTheMetrics(t *testing.T) {
 		args    []string
 		want    string // a pattern for the answer's status and body
 	}{
-		"without a token":                   {"reader", []string{service}, `^401 Unauthorized\n`},
-		"without permission":                {"default", []string{token, service}, `^403 Forbidden\n`},
-		"with permission":                   {"reader", []string{token, service}, `^200 OK\n`},
-		"the leader says what is asked for": {"reader", []string{token, leading}, `\ntdset_desired_replicas{name="web",namespace="` + namespace + `"} 1\n`},
+		"without a token":                         {"reader", []string{service}, `^401 Unauthorized\n`},
+		"without permission":                      {"default", []string{token, service}, `^403 Forbidden\n`},
+		"with permission":                         {"reader", []string{token, service}, `^200 OK\n`},
+		"the leader reports the desired replicas": {"reader", []string{token, leading}, `\ntdset_desired_replicas{name="web",namespace="` + namespace + `"} 1\n`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			pod := strings.NewReplacer(" ", "-", ",", "").Replace(sentence)
