@@ -23,7 +23,8 @@ func fakeGo(t *testing.T, script string) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// goThatBuilds answers like go: it says a package's name and "builds" each package that it is asked for, but the one that fails.
+// goThatBuilds answers like go: it says a package's name and "builds" each package that it is asked
+// for, but the one that fails.
 const goThatBuilds = `
 case "$1 $2" in
 "env GOCACHE") echo "${TMPDIR:-/tmp}"; exit ;;

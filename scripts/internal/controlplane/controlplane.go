@@ -141,7 +141,6 @@ const (
 	NeededForBinary = 1 * gib
 )
 
-// checkDisk fails early if there isn't enough disk space for the build.
 func (b *Builder) checkDisk(ctx context.Context, missing int) error {
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {

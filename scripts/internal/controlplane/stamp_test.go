@@ -66,7 +66,7 @@ func TestMissing(t *testing.T) {
 		"a binary that was removed": {
 			func(t *testing.T, b *Builder) { remove(t, b.binary(etcd)) }, 1,
 		},
-		"a binary whose build didn't come to its stamp": {
+		"a binary without a stamp": {
 			func(t *testing.T, b *Builder) { remove(t, b.stampFile(etcd)) }, 1,
 		},
 		"a binary whose stamp was cut short": {

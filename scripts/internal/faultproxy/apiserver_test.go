@@ -1,4 +1,4 @@
-// The API server of the tests. It does as it is told.
+// The tests' fake API server.
 
 package faultproxy
 
@@ -14,7 +14,8 @@ import (
 	"example.com/operators/scripts/internal/apitest"
 )
 
-// apiServer answers every write with what it was sent, every list with an empty one, and hands each watch to the test.
+// apiServer answers every write with what it was sent, every list with an empty one, and hands each
+// watch to the test.
 type apiServer struct {
 	*httptest.Server
 	config   *rest.Config // how one reaches the server itself

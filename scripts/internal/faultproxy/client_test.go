@@ -15,12 +15,14 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// token is a ServiceAccount's, as far as anyone looks: its payload is {"sub":"system:serviceaccount:a:foo-controller"}.
+// token is a ServiceAccount's, as far as anyone looks: its payload is
+// {"sub":"system:serviceaccount:a:foo-controller"}.
 const token = "e30.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQ6YTpmb28tY29udHJvbGxlciJ9.c2ln"
 
 const foosPath = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/a/foos"
 
-// setup starts an API server, a proxy before it, and returns how a client with a ServiceAccount's token gets there.
+// setup starts an API server, a proxy before it, and returns how a client with a ServiceAccount's
+// token gets there.
 func setup(t *testing.T) (*apiServer, *Proxy, *rest.Config) {
 	t.Helper()
 	api := newAPIServer(t)

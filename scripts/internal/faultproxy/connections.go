@@ -142,7 +142,6 @@ func (c *connection) change(state *bool, to bool) bool {
 
 type connectionKey struct{}
 
-// withConnection gives a connection's requests access to it.
 func withConnection(ctx context.Context, encrypted net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, encrypted.(*tls.Conn).NetConn())
 }

@@ -87,7 +87,6 @@ func Resource(names ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(names, r.Resource) }
 }
 
-// Verb matches requests with one of these verbs, as in audit.Request.
 func Verb(verbs ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(verbs, r.Verb) }
 }

@@ -16,7 +16,7 @@ func TestWait(t *testing.T) {
 	go func() { waited <- fault.Wait(t.Context(), 2) }()
 	fault.hit()
 	if len(waited) > 0 {
-		t.Error("one hit is not two")
+		t.Error("Wait for two hits returned after one")
 	}
 	fault.hit()
 	if err := receive(t, "the wait ends", waited); err != nil {
@@ -25,7 +25,7 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := fault.Wait(ctx, 3); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "Test (hits: 2), want 3") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got error %v", err)
 	}
 	fault.Stop() // there is nothing to stop
 }

@@ -87,7 +87,8 @@ func endsEarly(t *testing.T, watch *clientWatch) {
 	}
 }
 
-// isCut reports whether a client's connection was closed under it. What it sees depends on what was under way.
+// isCut reports whether a client's connection was closed under it. What it sees depends on what was
+// under way.
 func isCut(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
@@ -117,8 +118,8 @@ func TestFreeze(t *testing.T) {
 		t.Errorf("%d connections were frozen a second time", again)
 	}
 	server.events <- "event\n"
-	// client-go pings the server and gets no answer. Until then a request on this connection has no answer; once
-	// client-go drops the connection, a new one works.
+	// client-go pings the server and gets no answer. Until then a request on this connection has no
+	// answer; once client-go drops the connection, a new one works.
 	if err := receive(t, "the client notices", watch.end); err == nil || len(watch.lines) > 0 {
 		t.Errorf("the watch ended with %v after %d events", err, len(watch.lines))
 	}

@@ -174,7 +174,7 @@ func TestAfterWrite(t *testing.T) {
 		t.Errorf("called for %v, after %d writes", request, reached)
 	}
 	if len(answered) > 0 || fault.Hits() != 0 {
-		t.Error("the client has its answer too soon")
+		t.Error("the client got its answer before do returned")
 	}
 	close(goOn)
 	if code := receive(t, "the answer", answered); code != 200 {

@@ -40,7 +40,7 @@ func TestGoneAsEvent(t *testing.T) {
 		t.Errorf("got %s: %v", event.Type, err)
 	}
 	if _, more := <-follow.ResultChan(); more {
-		t.Error("the watch goes on")
+		t.Error("the watch hasn't ended")
 	}
 	receive(t, "the server hears of it", server.ended)
 
@@ -59,7 +59,7 @@ func TestGoneAsResponse(t *testing.T) {
 	receive(t, "a watch", api.watches)
 	fault := proxy.GoneAsResponse()
 	if event, more := <-follow.ResultChan(); more {
-		t.Errorf("the watch says %v before it ends", event)
+		t.Errorf("got event %v before the watch ended", event)
 	}
 
 	for _, test := range []struct {
@@ -83,7 +83,8 @@ func TestGoneAsResponse(t *testing.T) {
 	}
 }
 
-// A client that has no resourceVersion any more, or that lists the objects again, isn't answered 410.
+// A client that has no resourceVersion any more, or that lists the objects again, isn't answered
+// 410.
 func TestGoneIsForWatchesWithAResourceVersion(t *testing.T) {
 	api, proxy, config := setup(t)
 	resource := foos(t, config)
@@ -130,7 +131,7 @@ func TestSilence(t *testing.T) {
 	}
 	send(t, client, proxy, "GET "+foosPath)
 	if len(deaf.lines)+len(deaf.end) > 0 || len(proxy.clients.all()) != 1 || proxy.Watches() != 2 {
-		t.Error("the silent watch has said something, or lost its connection")
+		t.Error("the silent watch got an event, or lost its connection")
 	}
 
 	fault.Stop()

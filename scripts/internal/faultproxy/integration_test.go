@@ -35,14 +35,15 @@ func TestInformersThroughTheProxy(t *testing.T) {
 		{"a cut connection: it resumes", (*Proxy).CutWatches, []string{"watch 200"}, false},
 		{"410 as an event: it starts over", (*Proxy).GoneAsEvent, nil, true},
 		{"410 as a response: it starts over", (*Proxy).GoneAsResponse, []string{"watch 410"}, true},
-		{"a frozen connection: it notices, and starts over", (*Proxy).Freeze, nil, true},
+		{"a frozen connection: the client notices, and starts over", (*Proxy).Freeze, nil, true},
 	} {
 		for _, way := range ways {
 			t.Run(test.fault+", "+way.name, func(t *testing.T) {
 				t.Parallel()
 				proxy := startProxy(t, cluster.config)
 				informer := cluster.follow(t, proxy, way.mediaType, way.streamed)
-				// A watch that has brought nothing and lived for less than a second is started over, whatever ended it.
+				// A watch that has brought nothing and lived for less than a second is started
+				// over, whatever ended it.
 				before := "before-" + suffix(proxy)
 				cluster.create(t, before)
 				informer.knows(t, before)
@@ -67,7 +68,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 		}
 	}
 
-	t.Run("a silent watch: it stays deaf", func(t *testing.T) {
+	t.Run("a silent watch: no event arrives", func(t *testing.T) {
 		t.Parallel()
 		proxy := startProxy(t, cluster.config)
 		informer := cluster.follow(t, proxy, runtime.ContentTypeJSON, true)
@@ -76,7 +77,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 		cluster.create(t, unheard)
 		for range 5 {
 			if _, err := informer.client.CoreV1().ConfigMaps(cluster.namespace).Get(t.Context(), unheard, metav1.GetOptions{}); err != nil {
-				t.Errorf("all but the watch works, but: %v", err)
+				t.Errorf("other requests must work, got %v", err)
 			}
 		}
 		if open := len(proxy.clients.all()); open != 1 || proxy.Watches() != 1 {

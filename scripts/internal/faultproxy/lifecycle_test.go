@@ -1,4 +1,4 @@
-// The beginning and the end of a proxy, and that anything may happen in between.
+// A proxy's start and end, and faults at any time between.
 
 package faultproxy
 
@@ -35,18 +35,18 @@ func TestCloseEndsEverything(t *testing.T) {
 	proxy.Close()
 	proxy.Close()
 	if len(proxy.clients.all())+len(proxy.servers.all())+proxy.Watches() > 0 {
-		t.Error("something is still open")
+		t.Error("a connection is still open")
 	}
 	await.That(t, timeout, "nothing still runs", leftover)
 	for _, watch := range watches {
 		receive(t, "the watch ends", watch.end)
 	}
 	if _, err := net.Dial("tcp", strings.TrimPrefix(proxy.Address(), "https://")); err == nil {
-		t.Error("it still listens")
+		t.Error("the proxy still listens")
 	}
 }
 
-// Faults come from one goroutine while the program's requests come from others: -race has something to look at.
+// Faults come from one goroutine and requests from others, for the race detector.
 func TestFaultsMayBeMadeAtAnyTime(t *testing.T) {
 	_, proxy, config := setup(t)
 	client := httpClient(t, config)

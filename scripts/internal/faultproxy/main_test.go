@@ -1,4 +1,4 @@
-// What all tests share: the environment, an end that leaves nothing behind, and waiting that has a bound.
+// What all tests share: the environment, a check for leaks, and waiting with a timeout.
 
 package faultproxy
 
@@ -16,8 +16,8 @@ import (
 const timeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
-	// With these, a client that hears nothing for a second asks whether the server is there, and gives up after another
-	// one. They are read when a client is made.
+	// With these, a client that hears nothing for a second asks whether the server is there, and
+	// gives up after another one. They are read when a client is made.
 	os.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
 	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
 	code := m.Run()
@@ -32,10 +32,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ours is what the stack of a goroutine shows that a proxy needs: its own work, or net/http's on one of its connections.
+// ours is what the stack of a goroutine shows that a proxy needs: its own work, or net/http's on
+// one of its connections.
 var ours = regexp.MustCompile(`faultproxy\.(\(\*(Proxy|watch|connection|connections)\)|accepting)`)
 
-// leftover complains if a goroutine of a proxy is there. A closed one has none, but for what net/http is just leaving.
+// leftover returns an error if a goroutine of a proxy is left. A closed proxy has none, apart from
+// those that net/http is just ending.
 func leftover() error {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
@@ -67,7 +69,7 @@ func waitFor(t *testing.T, fault *Fault, hits int) {
 	}
 }
 
-// number complains about another number than the one wanted.
+// number returns an error unless got is want.
 func number(got, want int) error {
 	if got != want {
 		return fmt.Errorf("got %d, want %d", got, want)

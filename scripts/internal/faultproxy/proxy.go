@@ -92,7 +92,6 @@ func Start(target *rest.Config) (*Proxy, error) {
 	return p, nil
 }
 
-// newForward returns the handler that passes requests to the server, and answers back.
 func (p *Proxy) newForward(server *url.URL, trust *tls.Config) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) },

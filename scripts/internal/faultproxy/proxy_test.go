@@ -83,11 +83,12 @@ func TestWritesAreCountedWithoutLeasesAndEvents(t *testing.T) {
 		t.Errorf("all requests: %v", proxy.Requests())
 	}
 	if diff := cmp.Diff(proxy.Requests(), followed); diff != "" {
-		t.Errorf("who follows has seen others: %s", diff)
+		t.Errorf("followers got other requests: %s", diff)
 	}
 }
 
-// Each event is sent only when the one before has arrived: a proxy that collects them would wait forever.
+// Each event is sent after the one before has arrived, so a proxy that collects events would wait
+// forever.
 func TestEventsArriveAtOnce(t *testing.T) {
 	api, proxy, config := setup(t)
 	client := openWatch(t, httpClient(t, config), proxy)
@@ -143,8 +144,8 @@ func TestADeadServerClosesTheConnection(t *testing.T) {
 	send(t, client, proxy, "GET "+foosPath)
 }
 
-// API servers are asked for a sign of life by HTTP/2's PING. On a connection where nothing else is said, what the client
-// reads are the answers.
+// Clients check that a server lives with HTTP/2 PINGs. On an otherwise idle connection, the client
+// only reads their answers.
 func TestPingsAreAnswered(t *testing.T) {
 	api, proxy, _ := setup(t)
 	trust := x509.NewCertPool()
@@ -170,7 +171,7 @@ func TestPingsAreAnswered(t *testing.T) {
 		return nil
 	})
 	if len(watch.lines)+len(watch.end) > 0 {
-		t.Error("the watch was meant to be quiet")
+		t.Error("the watch got an event")
 	}
 }
 

@@ -55,7 +55,7 @@ func TestUserOf(t *testing.T) {
 		"":                "",
 	} {
 		if got := userOf(authorization); got != want {
-			t.Errorf("%q is of %q, want %q", authorization, got, want)
+			t.Errorf("%q: got user %q, want %q", authorization, got, want)
 		}
 	}
 }

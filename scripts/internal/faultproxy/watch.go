@@ -135,7 +135,6 @@ func (w *watch) meetsDoom(passed int) bool {
 	return true
 }
 
-// interrupted returns what the client reads in place of the server's events.
 func (w *watch) interrupted(cause error) ([]byte, error) {
 	switch cause {
 	case errEnd:

@@ -124,7 +124,6 @@ func failWrites(code int) func(*faultproxy.Proxy) *faultproxy.Fault {
 	return func(p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(3, code) }
 }
 
-// NeedsProxy reports whether only the fault proxy can inject the fault.
 func (f Fault) NeedsProxy() bool {
 	return f.proxied != nil || slices.ContainsFunc(f.Parts, Fault.NeedsProxy)
 }

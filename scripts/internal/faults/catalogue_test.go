@@ -1,6 +1,6 @@
 package faults
 
-// The catalogue, and what is told.
+// The catalogue, and what is printed.
 
 import (
 	"errors"
@@ -20,28 +20,26 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// `workshop faults` can make each fault of the matrix, in exactly one way, and says what happens
-// then.
+// `workshop faults` can inject each fault of the matrix in exactly one way, and says what happens.
 func TestEveryFaultCanBeInjected(t *testing.T) {
 	seen := map[string]bool{}
 	for _, fault := range All() {
 		if fault.Title == "" || seen[fault.Name] {
-			t.Errorf("%s has the title %q, or is there twice", fault.Name, fault.Title)
+			t.Errorf("%s has the title %q, or is declared twice", fault.Name, fault.Title)
 		}
 		seen[fault.Name] = true
 	}
 	for _, fault := range Injectable() {
 		if fault.Does == "" || (fault.proxied == nil) == (fault.begin == nil) {
-			t.Errorf("%s is declared without a sentence, or without one way to make it", fault.Name)
+			t.Errorf("%s needs Does, and either proxied or begin", fault.Name)
 		}
 		if whole := Whole(fault.Name); !seen[whole] {
-			t.Errorf("%s belongs to %s, which there isn't", fault.Name, whole)
+			t.Errorf("%s belongs to the unknown fault %s", fault.Name, whole)
 		}
 	}
 }
 
-// Each fault of the proxy does something to a program that has a watch, lists, writes, and watches
-// again.
+// Each fault of the proxy hits a program that watches, lists and writes.
 func TestEveryProxyFaultHits(t *testing.T) {
 	const watch = "/apis/samplecontroller.k8s.io/v1alpha1/foos?watch=true&resourceVersion=10"
 	for _, fault := range Injectable() {
@@ -146,7 +144,7 @@ fault     hit 1
 == over
 `
 	if page.String() != want {
-		t.Errorf("it tells\n%s\nwant\n%s", page.String(), want)
+		t.Errorf("got\n%s\nwant\n%s", page.String(), want)
 	}
 }
 

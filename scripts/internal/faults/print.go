@@ -20,7 +20,6 @@ const (
 	aRequest   = "request"
 )
 
-// printer prints lines for several goroutines.
 type printer struct {
 	out     io.Writer
 	colours ui.Palette
@@ -90,7 +89,6 @@ func (t *printer) line(who, format string, args ...any) {
 	fmt.Fprintf(t.out, "%s %s\n", colour.Sprintf("%-9s", who), fmt.Sprintf(format, args...))
 }
 
-// describe describes a request and its answer.
 func describe(r audit.Request) string {
 	object := strings.Trim(r.Namespace+"/"+r.Name, "/")
 	if r.Resource == "" {

@@ -32,7 +32,6 @@ const (
 	watches = 2
 )
 
-// Session is what it takes to try a fault.
 type Session struct {
 	Fault Fault
 	// Target is the API server, and Cluster kills and restarts it.
@@ -208,7 +207,6 @@ func (s *session) close() {
 	}
 }
 
-// close ends a replica with end, and its proxy.
 func (r *running) close(end func(*process.Program)) {
 	if r.program != nil {
 		end(r.program)

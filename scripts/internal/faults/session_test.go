@@ -1,6 +1,6 @@
 package faults
 
-// Sessions with an API server that does as it is told, and for a program this test's own binary: see program_test.go.
+// Sessions with a fake API server. Their program is this test's own binary: see program_test.go.
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func try(t *testing.T, fault string) *trial {
 		cancel()
 		<-tr.ended
 		if left, err := filepath.Glob(kubeconfig + ".*"); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v", left)
+			t.Errorf("files are left: %v", left)
 		}
 	})
 	return tr
@@ -97,16 +97,16 @@ func (tr *trial) Up(ctx context.Context, _ cluster.UpOptions) (cluster.UpResult,
 	return cluster.UpResult{}, errors.Join(ctx.Err(), tr.fails["up"])
 }
 
-// tells waits until these lines were told, in this order, after those waited for before. There may be others in
-// between.
+// prints waits until these lines were printed in this order, after those waited for before. There
+// may be others in between.
 func (tr *trial) prints(lines ...string) {
 	tr.Helper()
 	for _, line := range lines {
-		await.That(tr, timeout, "it tells "+line, func() error {
+		await.That(tr, timeout, "it prints "+line, func() error {
 			text := tr.told.String()
 			i := strings.Index(text[tr.seen:], line+"\n")
 			if i < 0 {
-				return fmt.Errorf("after\n%s\nit has told\n%s", text[:tr.seen], text[tr.seen:])
+				return fmt.Errorf("after\n%s\nit has printed\n%s", text[:tr.seen], text[tr.seen:])
 			}
 			tr.seen += i + len(line)
 			return nil
@@ -168,11 +168,11 @@ func TestASecondReplicaTakesOver(t *testing.T) {
 	tr.prints("program 2 I main.go:1] an event")
 	tr.ends()
 	if told := tr.told.String(); strings.Contains(told, "program 1 has exited") || strings.Contains(told, "program 1 down") {
-		t.Errorf("the first one was killed, and yet:\n%s", told)
+		t.Errorf("the killed replica still prints:\n%s", told)
 	}
 }
 
-// The API server comes back, also when the session ends while it is away.
+// The API server is restarted, even if the session ends while it is down.
 func TestTheAPIServerIsRestarted(t *testing.T) {
 	tr := try(t, "F3")
 	tr.prints("== It has settled", "   Do something.")
@@ -181,7 +181,7 @@ func TestTheAPIServerIsRestarted(t *testing.T) {
 	tr.ends()
 	tr.prints("== F3 ends", "fault     the API server is back")
 	if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
-		t.Errorf("done: %v, want %v", tr.kills, want)
+		t.Errorf("got calls %v, want %v", tr.kills, want)
 	}
 }
 
@@ -208,10 +208,10 @@ func TestTheAPIServerIsRestartedAfterAFailure(t *testing.T) {
 				t.Errorf("it ended with %v", tr.err)
 			}
 			if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
-				t.Errorf("done: %v, want %v", tr.kills, want)
+				t.Errorf("got calls %v, want %v", tr.kills, want)
 			}
 			if told := strings.Contains(tr.told.String(), "is back"); told != test.back {
-				t.Errorf("it tells that it is back: %v, want %v", told, test.back)
+				t.Errorf("reports that the API server is back: %v, want %v", told, test.back)
 			}
 		})
 	}

@@ -29,7 +29,6 @@ func (c Counts) Plus(other Counts) Counts {
 	return Counts{c.Passed + other.Passed, c.Failed + other.Failed, c.Skipped + other.Skipped}
 }
 
-// NotPassed is the number of tests that failed or were skipped.
 func (c Counts) NotPassed() int { return c.Failed + c.Skipped }
 
 type State int

@@ -94,7 +94,6 @@ func (t *Test) take(e event) {
 // clipped is how much is kept of an output's beginning and of its end. A loop may print gigabytes.
 const clipped = 64 << 10
 
-// clip is an output whose middle may be cut out.
 type clip struct{ text []byte }
 
 func (c *clip) add(s string) {
@@ -120,7 +119,6 @@ var (
 	located = regexp.MustCompile(`^    (\S+\.go):(\d+): ?(.*)$`)
 )
 
-// Messages parses a test's output.
 func Messages(output string) []Message {
 	var all []Message
 	inMessage := false

@@ -68,7 +68,6 @@ type container struct {
 	HostConfig struct{ Binds []string } // mounts: "folder:folder in the container", and options
 }
 
-// mounts reports whether that folder of this machine is mounted into the container.
 func (c container) mounts(folder string) bool {
 	return slices.ContainsFunc(c.HostConfig.Binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") })
 }
@@ -101,7 +100,6 @@ func pull(ctx context.Context, image string) error {
 		Because(err)
 }
 
-// causes are tried in order.
 func causes() []problem.Cause {
 	return []problem.Cause{{
 		Phrases: []string{"no space left on device"},

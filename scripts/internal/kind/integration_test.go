@@ -104,7 +104,7 @@ func TestAnImageThatCantBePulled(t *testing.T) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	if c.Begun() {
-		t.Error("it counts as made")
+		t.Error("the cluster counts as created")
 	}
 }
 
@@ -126,7 +126,7 @@ func TestAnInterruptLeavesNothing(t *testing.T) {
 				t.Errorf("its container is still there: %+v, error %v", node, err)
 			}
 			if c.Begun() {
-				t.Error("it counts as begun")
+				t.Error("its creation counts as begun")
 			}
 		})
 	}
@@ -149,7 +149,8 @@ func TestInterruptedWhileItBecomesReady(t *testing.T) {
 	}
 }
 
-// forTests is a cluster of a name that only these tests use. What a run that was killed has left of it goes first; it goes when the test ends.
+// forTests is a cluster of a name that only these tests use. What a run that was killed has left of
+// it goes first; it goes when the test ends.
 func forTests(t *testing.T, root, name string) *Cluster {
 	t.Helper()
 	c := New(root, name)

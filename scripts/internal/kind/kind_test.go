@@ -1,6 +1,6 @@
 package kind
 
-// What needs no docker: a script takes its place, and keeps a record of what it was asked.
+// Tests without docker: a script replaces it, and records its commands.
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// aDocker puts a script into PATH, alone, that answers as docker would. It returns a function that tells what was asked.
+// aDocker puts a script alone into PATH that answers as docker would. It returns a function that
+// returns docker's commands.
 func aDocker(t *testing.T, script string) (asked func() []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +34,8 @@ func aDocker(t *testing.T, script string) (asked func() []string) {
 	}
 }
 
-// withNode is a docker that has such a container, "ID STATE IMAGE" ("": none), into which that folder is mounted.
+// withNode is a docker that has such a container, "ID STATE IMAGE" ("" for none), into which that
+// folder is mounted.
 func withNode(node, folder string) string {
 	inspect := "echo 'Error: No such container' >&2; exit 1"
 	if fields := append(strings.Fields(node), ""); node != "" {
@@ -54,11 +56,11 @@ func TestWhatPreventsUp(t *testing.T) {
 			"echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1",
 			"docker isn't running",
 		},
-		"docker isn't running and an old version says so with exit code 0": {
+		"docker isn't running but an old version exits with 0": {
 			`echo '{"ServerErrors":["Cannot connect to the Docker daemon at unix:///x"]}'`,
 			"docker isn't running",
 		},
-		"docker may not be used": {
+		"the user may not use docker": {
 			"echo 'permission denied while trying to connect to the Docker daemon socket' >&2; exit 1",
 			"you may not use docker",
 		},
@@ -76,7 +78,7 @@ func TestWhatPreventsUp(t *testing.T) {
 				t.Errorf("got %v, want %q and its fix", err, test.want)
 			}
 			if c.Begun() {
-				t.Error("it counts as made here")
+				t.Error("the cluster counts as created")
 			}
 		})
 	}
@@ -106,7 +108,7 @@ func TestKindErrorsAreExplained(t *testing.T) {
 	}
 }
 
-// An image that can't be had is said in docker's words, and nothing is left.
+// An image that can't be pulled is reported with docker's message, and nothing is left.
 func TestAnImageThatCantBeHad(t *testing.T) {
 	aDocker(t, withNode("", "")+"\n[ $1 = pull ] && { echo 'dial tcp: lookup registry.example.com: no such host' >&2; exit 1; } || true")
 	c := New(t.TempDir(), "mine")
@@ -117,11 +119,11 @@ func TestAnImageThatCantBeHad(t *testing.T) {
 		t.Errorf("got %v, want %q and docker's reason", err, want)
 	}
 	if c.Begun() {
-		t.Error("it counts as begun")
+		t.Error("its creation counts as begun")
 	}
 }
 
-// To pull an image takes minutes: nobody should have to wait for that.
+// Pulling an image takes minutes, so it must be possible to interrupt it.
 func TestAPullIsInterrupted(t *testing.T) {
 	aDocker(t, withNode("", "")+"\n[ $1 = pull ] && exec /bin/sleep 600 || true")
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -175,10 +177,10 @@ func TestDownLeavesOthersAlone(t *testing.T) {
 			}
 			removed := slices.Contains(asked(), "rm_--force_--volumes_abc")
 			if removed != (test.wantEnded > 0) {
-				t.Errorf("docker was asked %q", asked())
+				t.Errorf("got docker commands %q", asked())
 			}
 			if c.Begun() {
-				t.Error("it still counts as made here")
+				t.Error("the cluster still counts as created")
 			}
 		})
 	}
@@ -187,7 +189,7 @@ func TestDownLeavesOthersAlone(t *testing.T) {
 func TestExists(t *testing.T) {
 	c := New(t.TempDir(), "mine")
 	if c.Exists() {
-		t.Error("before it is made")
+		t.Error("the cluster exists before it is created")
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -201,7 +203,7 @@ func TestExists(t *testing.T) {
 		}
 	}
 	if serves, err := New(t.TempDir(), "other").Serves(t.Context()); serves || err != nil {
-		t.Errorf("one that was never made serves: %v, %v", serves, err)
+		t.Errorf("a cluster that was never created serves: %v, error %v", serves, err)
 	}
 }
 
@@ -212,7 +214,7 @@ func TestOldCgroupsArePatchedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := slices.Contains(config.KubeadmConfigPatches, oldCgroups); got != want {
-			t.Errorf("cgroups %s: patched for: %v", version, got)
+			t.Errorf("cgroups %s: got a patch: %v", version, got)
 		}
 	}
 }
@@ -234,7 +236,7 @@ func TestQualifiedNames(t *testing.T) {
 	}
 }
 
-// Who asks for another Kubernetes than there is shouldn't be told that all is well.
+// A request for another Kubernetes than the cluster has must fail.
 func TestTheImageOfAClusterThatExists(t *testing.T) {
 	for asked, want := range map[string]bool{
 		"kindest/node:v1":                     true,
@@ -262,7 +264,7 @@ func TestStepsAreShownPlainly(t *testing.T) {
 	l.V(3).Info("details")
 	l.Warn("careful")
 	if want := []string{"kind: preparing nodes"}; !slices.Equal(shown, want) {
-		t.Errorf("shown: %q, want %q", shown, want)
+		t.Errorf("got steps %q, want %q", shown, want)
 	}
 	if got := log.String(); !strings.Contains(got, "warning: careful") || strings.Contains(got, "details") {
 		t.Errorf("the log has %q", got)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fakeKubectl says what it was asked, and fails if asked to.
+// fakeKubectl prints its arguments, and fails if they say so.
 const fakeKubectl = `#!/bin/sh
 echo "$KUBECONFIG: $*"
 case "$*" in *fail*) echo "no such thing" >&2; exit 1;; esac
@@ -22,17 +22,17 @@ func TestRun(t *testing.T) {
 
 	output, err := k.Run(t.Context(), "get", "foos")
 	if err != nil || output != "/the/clusters: get foos\n" {
-		t.Errorf("said %q, error %v: it has to use the cluster's kubeconfig, and no other", output, err)
+		t.Errorf("got output %q, error %v, want only the cluster's kubeconfig", output, err)
 	}
 	if _, err := k.Run(t.Context(), "fail"); err == nil || !strings.Contains(err.Error(), "kubectl fail: no such thing") {
-		t.Errorf("the error is %v: it has to say what was run, and what that said", err)
+		t.Errorf("got error %v, want the command and its message", err)
 	}
 	if _, err := k.Run(t.Context()); err != nil {
 		t.Error(err)
 	}
 	k.Binary = "/nowhere"
 	if _, err := k.Run(t.Context(), "get"); err == nil || !strings.Contains(err.Error(), "/nowhere") {
-		t.Errorf("the error is %v: it has to name the missing program", err)
+		t.Errorf("got error %v, want one that names the missing program", err)
 	}
 }
 
@@ -52,6 +52,6 @@ func TestNothingGoesToTheUsersHome(t *testing.T) {
 		t.Error(err)
 	}
 	if entries, err := os.ReadDir(home); err != nil || len(entries) != 1 {
-		t.Errorf("there is %v beside the user's kuberc, error %v", entries, err)
+		t.Errorf("got files %v, error %v, want only the user's kuberc", entries, err)
 	}
 }

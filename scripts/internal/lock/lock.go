@@ -62,7 +62,6 @@ func current(f *flock.Flock) bool {
 	return err == nil && os.SameFile(locked, found)
 }
 
-// holder describes this command to the next one.
 func holder() string {
 	return fmt.Sprintf("%q (pid %d)", strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " "), os.Getpid())
 }

@@ -10,7 +10,7 @@ import (
 
 func TestTheSecondWaitsForTheFirst(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	release, err := Acquire(t.Context(), dir, func(string) { t.Error("nobody to wait for") })
+	release, err := Acquire(t.Context(), dir, func(string) { t.Error("the first one waits") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +56,6 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := Acquire(ctx, dir, func(string) { cancel() }); err == nil {
-		t.Error("got a lock that another holds")
+		t.Error("got a lock that another process holds")
 	}
 }

@@ -123,7 +123,6 @@ func ByHand(root string) (string, error) {
 	return markdown(table), nil
 }
 
-// columnOf is a chapter's column: its number, a cell for each job, and the totals.
 func columnOf(row chapterdiff.Row) ([]string, error) {
 	counts := make([]int, len(jobs))
 	for _, part := range row.Parts {

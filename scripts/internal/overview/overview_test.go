@@ -27,7 +27,7 @@ func TestChapters(t *testing.T) {
 		"| [07-time](07-time/README.md) | Nights are expensive. | time | 90 + 0 |\n",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("the table\n%shas no line\n%s", got, want)
+			t.Errorf("got table\n%s, want the line\n%s", got, want)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestByHand(t *testing.T) {
 		"| faults survived, of 12 | 6 | 12 |\n",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("the table\n%shas no line\n%s", got, want)
+			t.Errorf("got table\n%s, want the line\n%s", got, want)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestCodeForNoJob(t *testing.T) {
 	}
 }
 
-// All texts hold: seen here in seconds, without the commands in them.
+// All texts are right, apart from the commands in them, which this test doesn't run.
 func TestTheTexts(t *testing.T) {
 	const root = "../../.."
 	files, err := docs.Files(root)

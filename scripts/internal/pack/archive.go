@@ -88,7 +88,6 @@ func writeEntry(ctx context.Context, archive *tar.Writer, e entry, date time.Tim
 	return err
 }
 
-// entry is a folder, file or link of the archive.
 type entry struct {
 	tar.Header
 	from string
@@ -149,7 +148,6 @@ func newEntry(name, from string) (entry, error) {
 	return entry{tar.Header{Name: name, Typeflag: header.Typeflag, Linkname: header.Linkname, Size: header.Size, Mode: mode}, from}, nil
 }
 
-// isProgram reports whether name is a program for the archive's platform.
 func isProgram(name string) bool {
 	return strings.HasPrefix(name, ".workshop/bin/") && path.Ext(name) != ".stamp" ||
 		strings.HasPrefix(name, ".workshop/go/bin/") || strings.HasPrefix(name, ".workshop/go/pkg/tool/")

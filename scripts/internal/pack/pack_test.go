@@ -1,6 +1,6 @@
 package pack
 
-// Archives of a small repository: git is real, go does as it is told.
+// Archives of a small repository, with the real git and a fake go.
 
 import (
 	"archive/tar"
@@ -43,7 +43,8 @@ var repository = map[string]string{
 // machO is the head of a program for darwin/arm64.
 const machO = "\xcf\xfa\xed\xfe\x0c\x00\x00\x01\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// fakeGo fills caches as go does. A FAIL in the environment is what can't be fetched, as in `mod download` or "list".
+// fakeGo fills caches like go. FAIL in the environment is a command that fails, as in `mod
+// download` or "list".
 const fakeGo = `#!/bin/sh
 echo "$PWD: GOWORK=$GOWORK $*" >> "$CALLS"
 case "$*" in *"$FAIL"*) echo "go: $FAIL@v1.0.0: Get \"https://modules.example.com\": dial tcp: no such host" >&2; exit 1 ;; esac
@@ -195,7 +196,7 @@ func TestAnArchive(t *testing.T) {
 		t.Errorf("path: %s, want %s", result.Path, want)
 	}
 	headers, contents := unpack(t, result.Path)
-	t.Run("has the repository as committed, its programs, Go and the modules, and nothing else", func(t *testing.T) {
+	t.Run("it has the repository as committed, the programs, Go and the modules, and nothing else", func(t *testing.T) {
 		want := map[string]string{
 			".workshop/packed":                                  "platform darwin/arm64\ngo go1.26.8\ncommit " + strings.TrimSpace(runGit(t, w.Root, "rev-parse", "HEAD")) + "\n",
 			".workshop/go/bin/go":                               machO + "go\n",
@@ -220,7 +221,7 @@ func TestAnArchive(t *testing.T) {
 			t.Errorf("files (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("lets just programs and scripts be run", func(t *testing.T) {
+	t.Run("only programs and scripts are executable", func(t *testing.T) {
 		var got []string
 		for _, header := range headers {
 			if header.Typeflag == tar.TypeReg && header.Mode&0o111 != 0 {
@@ -236,7 +237,7 @@ func TestAnArchive(t *testing.T) {
 			t.Errorf("executable (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("is complete, and says nothing about this machine", func(t *testing.T) {
+	t.Run("it is complete, and has no traces of this machine", func(t *testing.T) {
 		before := ""
 		for _, header := range headers {
 			if header.Name <= before {
@@ -253,7 +254,7 @@ func TestAnArchive(t *testing.T) {
 			}
 		}
 	})
-	t.Run("is a git repository without changes", func(t *testing.T) {
+	t.Run("it is a git repository without changes", func(t *testing.T) {
 		there := t.TempDir()
 		if output, err := exec.Command("tar", "-xzf", result.Path, "-C", there).CombinedOutput(); err != nil {
 			t.Fatalf("tar: %v\n%s", err, output)
@@ -266,7 +267,7 @@ func TestAnArchive(t *testing.T) {
 			t.Errorf("remotes: %s", remotes)
 		}
 	})
-	t.Run("says what isn't in it", func(t *testing.T) {
+	t.Run("uncommitted changes are reported", func(t *testing.T) {
 		said, err := os.ReadFile(w.said.Name())
 		if err != nil {
 			t.Fatal(err)
@@ -277,7 +278,7 @@ func TestAnArchive(t *testing.T) {
 			}
 		}
 	})
-	t.Run("is the same the next time", func(t *testing.T) {
+	t.Run("the next archive is identical", func(t *testing.T) {
 		again, err := Pack(t.Context(), w.Options)
 		if err != nil {
 			t.Fatal(err)
@@ -417,13 +418,13 @@ func TestPackErrors(t *testing.T) {
 			_, err := Pack(t.Context(), w.Options)
 
 			if err == nil {
-				t.Fatal("it was packed")
+				t.Fatal("got no error")
 			}
 			if said := problem.Format(err); !strings.Contains(said, test.what) || !strings.Contains(said, test.fix) {
 				t.Errorf("got %q, want %q and %q", said, test.what, test.fix)
 			}
 			if left := archives(t, filepath.Join(w.Root, ".workshop", "pack")); len(left) > 0 {
-				t.Errorf("left: %v", left)
+				t.Errorf("files are left: %v", left)
 			}
 		})
 	}
@@ -434,7 +435,7 @@ func TestAnUnfinishedArchiveHasATemporaryName(t *testing.T) {
 		write func(ctx context.Context, p *packer, output string) error
 		want  error
 	}{
-		"broken off by its user": {
+		"interrupted by its user": {
 			func(ctx context.Context, p *packer, output string) error {
 				ctx, cancel := context.WithCancel(ctx)
 				cancel()
@@ -442,7 +443,7 @@ func TestAnUnfinishedArchiveHasATemporaryName(t *testing.T) {
 				return err
 			}, context.Canceled,
 		},
-		"broken off by a file that has gone": {
+		"interrupted by a file that is missing": {
 			func(ctx context.Context, p *packer, output string) error {
 				p.entries = append(p.entries, entry{tar.Header{Name: "operators/z", Typeflag: tar.TypeReg}, "/not there"})
 				_, err := p.write(ctx, output)
@@ -472,7 +473,7 @@ func TestAnUnfinishedArchiveHasATemporaryName(t *testing.T) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 			if left := archives(t, dir); !slices.Equal(left, []string{"x.tar.gz"}) {
-				t.Errorf("left: %v", left)
+				t.Errorf("files are left: %v", left)
 			}
 			if content, _ := os.ReadFile(output); string(content) != "the one before" {
 				t.Errorf("the archive that was there has become %q", content)
@@ -496,7 +497,7 @@ func archives(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// full is a disk that takes no more.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

@@ -21,7 +21,6 @@ func (p *packer) addMarker() error {
 	return p.add(".workshop/"+marker, p.path(marker))
 }
 
-// Unpacked reports whether the repository at root came from an archive.
 func Unpacked(root string) bool { return exists(filepath.Join(root, ".workshop", marker)) }
 
 // Brought returns the names in .workshop that came with the archive, if there was one, and that
@@ -58,5 +57,4 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// quote quotes a text as one word for a POSIX shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -22,7 +22,6 @@ type Problem struct {
 // New returns a Problem. ToDo adds the fix, and Because the cause.
 func New(what string, args ...any) *Problem { return &Problem{What: fmt.Sprintf(what, args...)} }
 
-// ToDo sets what the user can do.
 func (p *Problem) ToDo(fix string, args ...any) *Problem {
 	p.Fix = fmt.Sprintf(fix, args...)
 	return p
@@ -34,7 +33,6 @@ func (p *Problem) Because(err error) *Problem {
 	return p
 }
 
-// SeeLog sets the path of the log with the details.
 func (p *Problem) SeeLog(path string) *Problem {
 	p.Log = path
 	return p
@@ -82,7 +80,6 @@ type Cause struct {
 	What, Fix string
 }
 
-// Find returns the first cause with a phrase in the output.
 func Find(causes []Cause, printed string) (cause Cause, known bool) {
 	i := slices.IndexFunc(causes, func(c Cause) bool {
 		return slices.ContainsFunc(c.Phrases, func(phrase string) bool { return strings.Contains(printed, phrase) })
@@ -93,7 +90,6 @@ func Find(causes []Cause, printed string) (cause Cause, known bool) {
 	return causes[i], true
 }
 
-// Explain adds the cause and its fix, if the output matches a known cause.
 func (p *Problem) Explain(causes []Cause, printed string) {
 	if cause, known := Find(causes, printed); known {
 		p.What, p.Fix = p.What+", since "+cause.What, cause.Fix

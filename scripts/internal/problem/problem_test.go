@@ -24,11 +24,11 @@ func TestFormat(t *testing.T) {
 			&fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.EROFS},
 			"mkdir /x: read-only file system\n  what to do: copy the repository to a folder that you can write to",
 		},
-		"what the system refuses isn't go's to say": {
+		"an error of the operating system isn't explained as go's": {
 			&fs.PathError{Op: "open", Path: "/w/.workshop/proxy/x", Err: syscall.EACCES},
 			"open /w/.workshop/proxy/x: permission denied\n  what to do: check who owns this folder and Go's caches (did you run this as root before?)",
 		},
-		"what lies beneath is shown": {
+		"the cause is shown": {
 			&Problem{What: "a", Err: errors.New("b")}, "a: b",
 		},
 	}
@@ -63,7 +63,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// What a component of a cluster says of its connections and certificates is no word on Go's modules.
+// What a component logs about its connections and certificates isn't about Go's modules.
 func TestCauseOnMachine(t *testing.T) {
 	tests := map[string]string{
 		`E1121 03:21:22.2 leaderelection.go:436] "Error retrieving lease lock" err="dial tcp 127.0.0.1:32765: connect: connection refused"`: "",

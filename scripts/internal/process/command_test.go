@@ -27,9 +27,9 @@ func TestTheWholeGroupEndsWithTheContext(t *testing.T) {
 		grace  time.Duration
 		want   string // the last word
 	}{
-		"a command has the time to end by itself, what it leaves is killed": {`trap "echo bye; exit" INT; ` + silent + `while :; do sleep 0.05; done`, time.Minute, "bye"},
-		"a command that doesn't end is killed with its children":            {`trap "" INT; ` + child + `while :; do sleep 0.05; done`, 100 * time.Millisecond, ""},
-		"children are killed that hold the output open":                     {child + `exit`, 100 * time.Millisecond, ""},
+		"a command has time to end by itself, and its children are killed": {`trap "echo bye; exit" INT; ` + silent + `while :; do sleep 0.05; done`, time.Minute, "bye"},
+		"a command that doesn't end is killed with its children":           {`trap "" INT; ` + child + `while :; do sleep 0.05; done`, 100 * time.Millisecond, ""},
+		"children are killed that hold the output open":                    {child + `exit`, 100 * time.Millisecond, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -55,7 +55,7 @@ func TestTheWholeGroupEndsWithTheContext(t *testing.T) {
 				last = output.Text()
 			}
 			if err := command.Wait(); last != test.want {
-				t.Errorf("its last word was %q, want %q; it ended: %v", last, test.want, err)
+				t.Errorf("got last line %q, want %q; it ended with %v", last, test.want, err)
 			}
 			await.That(t, timeout, "its child is gone", func() error {
 				if Runs(t.Context(), heir) {

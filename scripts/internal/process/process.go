@@ -53,7 +53,6 @@ func Find[T any](ctx context.Context, identify func(*process.Process) (one T, kn
 	return found, nil
 }
 
-// Those returns a Finder of those processes that still run.
 func Those(processes ...*process.Process) Finder {
 	return func(ctx context.Context) (left []*process.Process, err error) {
 		for _, p := range processes {
@@ -132,7 +131,6 @@ func NewCommand(ctx context.Context, grace time.Duration, name string, args ...s
 
 func (c *Command) kill() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 
-// Wait waits for the command, and kills what is left of its group.
 func (c *Command) Wait() error {
 	err := c.Cmd.Wait()
 	if c.killLater != nil {

@@ -141,7 +141,6 @@ func (p *Program) end(signal syscall.Signal) {
 	_ = p.process.Process.Signal(signal) // it may have exited just now
 }
 
-// Kill kills the program, which is then started again.
 func (p *Program) Kill() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

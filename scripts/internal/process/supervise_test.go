@@ -34,7 +34,7 @@ func start(t *testing.T, script string, exited func(error, bool)) (*Program, *ou
 func says(said *output.Buffer, words string, times int) func() error {
 	return func() error {
 		if n := strings.Count(said.String(), words); n != times {
-			return fmt.Errorf("it has said %q %d times, want %d", words, n, times)
+			return fmt.Errorf("the output has %q %d times, want %d", words, n, times)
 		}
 		return nil
 	}
@@ -43,34 +43,34 @@ func says(said *output.Buffer, words string, times int) func() error {
 func TestAProgramThatExitsIsStartedAgain(t *testing.T) {
 	exits := make(chan error, 10)
 	p, said := start(t, `echo "up: $1, $A" >&2; exec cat /dev/zero >/dev/null`, func(why error, _ bool) { exits <- why })
-	await.That(t, timeout, "it is up", says(said, "up: an argument, a variable\n", 1))
+	await.That(t, timeout, "the program is up", says(said, "up: an argument, a variable\n", 1))
 	p.Kill()
 	if why := <-exits; why == nil || why.Error() != "signal: killed" {
 		t.Errorf("it exited: %v", why)
 	}
-	await.That(t, timeout, "it is up again", says(said, "up", 2))
+	await.That(t, timeout, "the program is up again", says(said, "up", 2))
 	p.Stop()
 	p.Stop()
 	if p.Crashes() != 1 || len(exits) != 0 {
-		t.Errorf("%d crashes, and %d exits more", p.Crashes(), len(exits))
+		t.Errorf("got %d crashes and %d more exits, want 1 and 0", p.Crashes(), len(exits))
 	}
 }
 
 func TestAProgramMayEndByItself(t *testing.T) {
 	p, said := start(t, `trap "echo bye; exit" TERM; echo up; while :; do sleep 0.05; done`, nil)
-	await.That(t, timeout, "it is up", says(said, "up", 1))
+	await.That(t, timeout, "the program is up", says(said, "up", 1))
 	p.Stop()
 	if !strings.HasSuffix(said.String(), "bye\n") || p.Crashes() != 0 {
-		t.Errorf("it has said %q, and crashed %d times", said, p.Crashes())
+		t.Errorf("got output %q and %d crashes", said, p.Crashes())
 	}
 }
 
 func TestADestroyedProgramStaysDown(t *testing.T) {
-	p, said := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`, func(error, bool) { t.Error("that is no crash") })
-	await.That(t, timeout, "it is up", says(said, "up", 1))
+	p, said := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`, func(error, bool) { t.Error("a destroyed program counts as crashed") })
+	await.That(t, timeout, "the program is up", says(said, "up", 1))
 	p.Destroy()
 	if p.Crashes() != 0 {
-		t.Errorf("it has crashed %d times", p.Crashes())
+		t.Errorf("got %d crashes, want 0", p.Crashes())
 	}
 }
 
@@ -82,7 +82,7 @@ func TestAProgramStoppedBetweenRestartsStaysDown(t *testing.T) {
 	}
 	p.Stop()
 	if err := says(said, "up", 1)(); err != nil || p.Crashes() != 1 {
-		t.Errorf("%v; it has crashed %d times", err, p.Crashes())
+		t.Errorf("%v, and %d crashes, want 1", err, p.Crashes())
 	}
 }
 

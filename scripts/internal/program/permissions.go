@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// permissions are a program's identity and its roles.
 type permissions struct {
 	namespace, serviceAccount string
 	clusterRoles              []rbacv1.ClusterRole // those that are bound to the account
@@ -112,7 +111,6 @@ func parsePermissions(content []byte) (found permissions, err error) {
 	return found, nil
 }
 
-// unknownRole is an error, because the role's permissions aren't known.
 func unknownRole(role rbacv1.RoleRef) error {
 	return fmt.Errorf("the program's account is bound to %s %q, which isn't in this file", role.Kind, role.Name)
 }

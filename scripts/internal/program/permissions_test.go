@@ -82,29 +82,29 @@ func TestParsePermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found.namespace != "a-system" || found.serviceAccount != "a-manager" {
-		t.Errorf("the account is %s/%s", found.namespace, found.serviceAccount)
+		t.Errorf("got account %s/%s", found.namespace, found.serviceAccount)
 	}
 	var roles []string
 	for _, role := range found.clusterRoles {
 		roles = append(roles, role.Name)
 	}
 	if want := []string{"a-role", "a-second-role"}; !slices.Equal(roles, want) {
-		t.Errorf("its roles are %q, want %q", roles, want)
+		t.Errorf("got roles %q, want %q", roles, want)
 	}
 	if len(found.rules) != 2 || found.rules[0].Resources[0] != "leases" || found.rules[1].Resources[0] != "deployments" {
-		t.Errorf("what it may do is %v", found.rules)
+		t.Errorf("got rules %v", found.rules)
 	}
 	objects := string(found.objects)
 	if !strings.Contains(objects, "kind: Namespace") || !strings.Contains(objects, "name: a-role") || strings.Contains(objects, "kind: Deployment") {
-		t.Errorf("applied is\n%s", objects)
+		t.Errorf("got objects\n%s", objects)
 	}
 }
 
 func TestParsePermissionsRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ content, want string }{
-		"what has no account": {"apiVersion: v1\nkind: Namespace\n", "no ServiceAccount"},
-		"what is no YAML":     {"kind: {\n", "yaml"},
-		"an account with a role that isn't told": {
+		"no account":      {"apiVersion: v1\nkind: Namespace\n", "no ServiceAccount"},
+		"what is no YAML": {"kind: {\n", "yaml"},
+		"an account with a role that isn't in the file": {
 			"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nroleRef: {kind: ClusterRole, name: cluster-admin}\nsubjects: [{name: a}]\n",
 			`bound to ClusterRole "cluster-admin", which isn't in this file`,
 		},
@@ -115,7 +115,7 @@ func TestParsePermissionsRefuses(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if _, err := parsePermissions([]byte(test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
+				t.Errorf("got error %v, want %q", err, test.want)
 			}
 		})
 	}

@@ -95,7 +95,6 @@ func waitGranted(ctx context.Context, client kubernetes.Interface, namespace str
 	return nil
 }
 
-// Revoke deletes what Grant created outside namespace.
 func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	ours := metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace}
 	err := errors.Join(

@@ -37,7 +37,7 @@ func TestBuild(t *testing.T) {
 			binary, err := Program{Name: "a", chapter: chapter, pkg: "."}.Build(t.Context(), t.TempDir())
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
-					t.Errorf("error %v, want %q", err, test.wantErr)
+					t.Errorf("got error %v, want %q", err, test.wantErr)
 				}
 				return
 			}
@@ -120,7 +120,8 @@ func deletesCollections(client *fake.Clientset) {
 	})
 }
 
-// knowsGrantsLate has the server say no to every other question whether somebody may do something, and returns what it was asked.
+// knowsGrantsLate makes the server answer no to every other SubjectAccessReview, and returns the
+// reviews.
 func knowsGrantsLate(client *fake.Clientset) (asked *[]string) {
 	asked = &[]string{}
 	client.PrependReactor("create", "subjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {

@@ -17,7 +17,7 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// The solution is built, and not what a learner has written in its stead.
+// The solution is built, and not the learner's version.
 func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
 	testfiles.Write(t, chapter.Dir, map[string]string{
@@ -51,7 +51,7 @@ func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 	}
 }
 
-// A chapter's own program, or its exercise's solution: whichever is about that kind.
+// The program for a kind is the chapter's own, or its exercise's solution.
 func TestProgramsByKind(t *testing.T) {
 	root := t.TempDir()
 	testfiles.Write(t, root, map[string]string{
@@ -81,7 +81,7 @@ func TestNotEveryChapterHasATDSet(t *testing.T) {
 	}
 }
 
-// What run needs of a chapter is there.
+// Every program has the manifests that `workshop run` needs.
 func TestTheManifestsOfEveryProgram(t *testing.T) {
 	all, err := chapters.All("../../..")
 	if err != nil || len(all) == 0 {

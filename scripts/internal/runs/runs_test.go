@@ -33,7 +33,8 @@ func begin(t *testing.T, root string) *Run {
 // die drops the run's lock and nothing else, as the system does when the process is killed.
 func (r *Run) die() { r.release() }
 
-// start starts a program that runs until it is killed, in a session of its own as servers do, and returns when it runs.
+// start starts a program that runs until it is killed, in a session of its own as servers do, and
+// returns when it runs.
 func start(t *testing.T, name string, env ...string) *gopsutil.Process {
 	t.Helper()
 	command := exec.Command("/bin/sh", "-c", `trap "" TERM; echo up; while :; do sleep 0.05; done`)

@@ -16,7 +16,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// A run waits for another one, and when it is broken off meanwhile, it takes nothing of the other's away.
+// A run waits for another one. If it is interrupted meanwhile, it removes nothing of the other's.
 func TestRunsWaitForOneAnother(t *testing.T) {
 	for sentence, run := range map[string]func(*Suite, context.Context) error{
 		"everything": func(s *Suite, ctx context.Context) error { _, err := s.Run(ctx); return err },
@@ -51,7 +51,7 @@ func TestRunsWaitForOneAnother(t *testing.T) {
 			})
 			s := &Suite{Root: root, UI: show, Chapters: []chapters.Chapter{{Name: "01-a"}}}
 			if err := run(s, ctx); !errors.Is(err, context.Canceled) || !strings.Contains(said, "pid") {
-				t.Errorf("error %v, and it says %q at last", err, said)
+				t.Errorf("got error %v, and %q at last", err, said)
 			}
 			for _, file := range []string{"clusters/test/a", "kind/test/a", "reader/a"} {
 				if _, err := os.Stat(filepath.Join(root, ".workshop", file)); err != nil {
@@ -75,7 +75,7 @@ func TestTheNextRunBegins(t *testing.T) {
 	}
 }
 
-// The commands in the texts run while the run that has started them holds its lock.
+// The commands in the texts run while their run holds its lock.
 func TestAReadersRunDoesNotWait(t *testing.T) {
 	s := &Suite{Root: t.TempDir(), UI: ui.New(os.Stderr)}
 	reader := &Suite{Root: readersCopy(s.Root), UI: s.UI}

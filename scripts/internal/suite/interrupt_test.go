@@ -19,7 +19,8 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// aServer starts, as envtest does, a server in a session of its own, and waits without ever cleaning up.
+// aServer starts, as envtest does, a server in a session of its own, and waits without ever
+// cleaning up.
 const aServer = `package a
 
 import (
@@ -74,7 +75,7 @@ func TestNothingOutlivesAnInterruptedTest(t *testing.T) {
 		t.Errorf("the tests ended with %v", err)
 	}
 	if !process.Runs(t.Context(), server) {
-		t.Error("the server has ended by itself: this test shows nothing")
+		t.Error("the server has ended by itself, so this test shows nothing")
 	}
 	if end(&err); err != nil {
 		t.Error(err)

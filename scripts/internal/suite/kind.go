@@ -110,7 +110,6 @@ func (k *onKind) environment() []string {
 		"TEST_KIND_NODE="+k.cluster.Node(), "TEST_KIND_IMAGE="+k.cluster.Image, "WORKSHOP_ON=kind")
 }
 
-// contractInside tests the programs that can run as Pods.
 func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, error) {
 	inside := slices.DeleteFunc(slices.Clone(k.Chapters), func(chapter chapters.Chapter) bool {
 		return !chapter.IsProject() && chapter.Parts().Deployment == ""

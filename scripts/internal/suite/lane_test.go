@@ -19,7 +19,7 @@ func TestALaneIsShownAndCountedWhenJoined(t *testing.T) {
 	join := s.beside("a lane", func(lane *Suite) {
 		<-goOn
 		if !lane.Everything || len(lane.race) == 0 {
-			t.Errorf("the lane is another suite: %+v", lane)
+			t.Errorf("got lane %+v, want the suite's settings", lane)
 		}
 		lane.step(t.Context(), "good work", func(_ context.Context, step *ui.Step) (string, error) {
 			for range 3 { // nobody reads them yet
@@ -41,6 +41,6 @@ func TestALaneIsShownAndCountedWhenJoined(t *testing.T) {
 		}
 	}
 	if s.counts != (gotest.Counts{Failed: 1}) {
-		t.Errorf("it counts %+v", s.counts)
+		t.Errorf("got counts %+v", s.counts)
 	}
 }

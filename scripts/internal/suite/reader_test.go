@@ -41,6 +41,6 @@ func TestAReadersCopy(t *testing.T) {
 		}
 	}
 	if content, err := os.ReadFile(filepath.Join(root, ".workshop/bin/kubectl")); err != nil || string(content) != "the program" {
-		t.Errorf("the repository's own program is now %q, error %v", content, err)
+		t.Errorf("got the repository's own program %q, error %v, want it unchanged", content, err)
 	}
 }

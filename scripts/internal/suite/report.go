@@ -48,7 +48,6 @@ func (r *report) add(results gotest.Results) {
 	}
 }
 
-// show shows a test and, if it is a fault's, the promises below it.
 func (r *report) show(t *gotest.Test, indent string) {
 	sentence := sentence(t.Name)
 	below := r.below(t)
@@ -98,7 +97,6 @@ func (r *report) failedItself(t *gotest.Test) bool {
 	return t.State != gotest.Passed && !slices.ContainsFunc(r.below(t), func(b *gotest.Test) bool { return b.State != gotest.Passed })
 }
 
-// sentence is the last part of a test's name, with spaces.
 func sentence(name string) string {
 	return strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
 }

@@ -17,7 +17,7 @@ func TestReport(t *testing.T) {
 		want   string
 		counts gotest.Counts
 	}{
-		"promises in the order of the source, and only the first words of one that fails": {
+		"promises in the order of the source, and only the first message of a failed one": {
 			`func TestContract(t *testing.T) {
 				t.Run("01-a", func(t *testing.T) {
 					t.Run("B4 drift: a manual change is reverted", func(t *testing.T) {
@@ -54,12 +54,12 @@ func TestReport(t *testing.T) {
 			"✗ 01-a\n    no cluster\n",
 			gotest.Counts{Failed: 1},
 		},
-		"one that is skipped hasn't held": {
+		"a skipped promise isn't kept": {
 			`func TestContract(t *testing.T) { t.Run("01-a", func(t *testing.T) { t.Run("B1 create", func(t *testing.T) { t.Skip("no time") }) }) }`,
 			"✗ B1 create\n    no time\n",
 			gotest.Counts{Failed: 1},
 		},
-		"one that never came to its end hasn't held": {
+		"an unfinished promise isn't kept": {
 			`func TestContract(t *testing.T) { t.Run("01-a", func(t *testing.T) { t.Run("B1 create", func(t *testing.T) { os.Exit(3) }) }) }`,
 			"✗ B1 create\n    it exited without a message\n",
 			gotest.Counts{Failed: 1},
@@ -69,7 +69,7 @@ func TestReport(t *testing.T) {
 			"✗ the tests\n    # a [a.test]\n    ./a_test.go:10:35: undefined: undefined\n    FAIL\ta [build failed]\n",
 			gotest.Counts{Failed: 1},
 		},
-		"none at all": {"func TestDeclaration(t *testing.T) {}", "", gotest.Counts{}},
+		"no promise": {"func TestDeclaration(t *testing.T) {}", "", gotest.Counts{}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			dir := t.TempDir()
@@ -84,10 +84,10 @@ func TestReport(t *testing.T) {
 			shown := report{out: &page, colours: ui.NewPalette(false)}
 			shown.add(results)
 			if page.String() != test.want {
-				t.Errorf("it shows\n%s\nwant\n%s", page.String(), test.want)
+				t.Errorf("got\n%s\nwant\n%s", page.String(), test.want)
 			}
 			if shown.counts != test.counts {
-				t.Errorf("it counts %+v, want %+v", shown.counts, test.counts)
+				t.Errorf("got counts %+v, want %+v", shown.counts, test.counts)
 			}
 		})
 	}

@@ -116,7 +116,6 @@ func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.
 	s.UI.Say("! cluster %q stays up; its logs are in %s", name, filepath.Dir(c.AuditLog()))
 }
 
-// freshCluster deletes the cluster, if it exists, and creates it again.
 func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
 	return s.step(ctx, fmt.Sprintf("cluster %q", c.Name()), func(ctx context.Context, step *ui.Step) (string, error) {
 		if _, err := c.Down(ctx, true, func(holder string) { step.Update("waiting for %s", holder) }); err != nil {
@@ -155,7 +154,6 @@ func (s *Suite) applyCRDs(ctx context.Context, k kubectl.Kubectl) bool {
 	})
 }
 
-// onePerKind returns a program for each of these kinds.
 func (s *Suite) onePerKind() (programs []program.Program, err error) {
 	for _, kind := range []string{chapters.Foo, chapters.TDSet} {
 		for _, chapter := range s.Chapters {

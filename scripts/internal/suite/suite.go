@@ -106,7 +106,6 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 	return end, nil
 }
 
-// result returns an error if something failed.
 func (s *Suite) result(ctx context.Context) (gotest.Counts, error) {
 	if ctx.Err() == nil && s.counts.NotPassed() > 0 {
 		return s.counts, errors.New("not everything is green: the reasons are above")
@@ -143,7 +142,6 @@ func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Ba
 	})
 }
 
-// contract runs the behaviour contract, with atOnce tests at a time.
 func (s *Suite) contract(ctx context.Context, step *ui.Step, env []string, atOnce int) (string, error) {
 	return s.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", atOnce), "-timeout=60m", "./acceptance")
 }

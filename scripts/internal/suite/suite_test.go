@@ -38,7 +38,7 @@ func TestTheRaceDetectorIsRequiredInCI(t *testing.T) {
 	}
 }
 
-// says reports whether err has these words in it, or is nil if there are none.
+// says reports whether err contains text, or is nil if text is "".
 func says(err error, words string) bool {
 	if err == nil || words == "" {
 		return err == nil && words == ""
@@ -75,7 +75,8 @@ func TestTextFiles(t *testing.T) {
 	}
 }
 
-// A text's commands must not act on the user's cluster, whatever the environment of the test run says.
+// A text's commands must not act on the user's cluster, whatever the environment of the test run
+// says.
 func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/the/users")
 	t.Setenv("WORKSHOP_ON", "kind")
@@ -101,7 +102,7 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	}
 }
 
-// A learner's work, however broken, is no part of what is linted and tested.
+// Learners' exercises, which may be broken, aren't linted or tested.
 func TestExercisesAreLeftOut(t *testing.T) {
 	root := t.TempDir()
 	for file, content := range map[string]string{
@@ -121,7 +122,7 @@ func TestExercisesAreLeftOut(t *testing.T) {
 	}
 }
 
-// What no program promises is no test that passes.
+// If no chapter has the promise, no test passes.
 func TestOnlyWithNothingToTest(t *testing.T) {
 	wanted, err := contract.Find("B4")
 	if err != nil {
@@ -130,7 +131,7 @@ func TestOnlyWithNothingToTest(t *testing.T) {
 	s := &Suite{Root: t.TempDir(), Chapters: []chapters.Chapter{{Name: "07-a"}}}
 	var out strings.Builder
 	if counts, err := s.Only(t.Context(), wanted, &out, ui.NewPalette(false)); err == nil || counts != (gotest.Counts{}) {
-		t.Errorf("error %v, counts %+v, and it says %q", err, counts, out.String())
+		t.Errorf("got error %v, counts %+v and output %q", err, counts, out.String())
 	}
 }
 
@@ -139,13 +140,13 @@ func TestTheLogHasTheFailures(t *testing.T) {
 	path := filepath.Join(s.Root, filepath.FromSlash(logFile))
 	var out strings.Builder
 	if err := s.keepLog(&out, nil); err != nil || out.Len() > 0 {
-		t.Errorf("nothing failed: error %v, and it says %q", err, out.String())
+		t.Errorf("nothing failed: got error %v and output %q", err, out.String())
 	}
 	if _, err := os.Stat(path); err == nil {
-		t.Error("nothing failed, and yet there is a log")
+		t.Error("there is a log, but nothing failed")
 	}
 	if err := s.keepLog(&out, []string{"one", "two"}); err != nil || !strings.Contains(out.String(), logFile) {
-		t.Errorf("two failed: error %v, and it says %q", err, out.String())
+		t.Errorf("two failed: got error %v and output %q", err, out.String())
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "one\ntwo" {
 		t.Errorf("the log is %q, error %v", content, err)

@@ -76,7 +76,6 @@ func join(problems []docs.Problem) (err error) {
 	return err
 }
 
-// readAsReader runs the commands in these files in a copy of the repository.
 func (s *Suite) readAsReader(ctx context.Context, files []string) {
 	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI, this: s.this}
 	if err := copyRepository(s.Root, reader.Root, s.Bin); err != nil {
@@ -176,7 +175,6 @@ func copyRepository(root, copied, bin string) error {
 	return err
 }
 
-// onlySources is a repository's file system without .git and .workshop.
 type onlySources struct{ fs.FS }
 
 func (o onlySources) ReadDir(name string) ([]fs.DirEntry, error) {

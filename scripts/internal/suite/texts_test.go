@@ -45,7 +45,7 @@ func TestATextLeavesNothing(t *testing.T) {
 			}
 			err := leavesNothing(t.Context(), kubectl.Kubectl{Binary: binary}, wait.Backoff{Duration: time.Millisecond, Steps: 3})
 			if !says(err, test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
+				t.Errorf("got error %v, want %q", err, test.want)
 			}
 		})
 	}

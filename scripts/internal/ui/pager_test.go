@@ -73,10 +73,10 @@ func TestAPagerKeepsErrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := through("no-such-pager", os.Stdout, func(io.Writer) error { return nil }); err == nil {
-		t.Error("a pager that isn't there shows nothing, and that is no error")
+		t.Error("a missing pager has no error")
 	}
 	if err := through("exit 3", os.Stdout, func(io.Writer) error { return nil }); err != nil {
-		t.Errorf("how a user leaves the pager matters: %v", err)
+		t.Errorf("got %v after the user left the pager, want no error", err)
 	}
 }
 

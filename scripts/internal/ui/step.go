@@ -27,7 +27,6 @@ type Step struct {
 	frames int
 }
 
-// Start begins a step and shows it until it ends.
 func (u *UI) Start(what string) *Step {
 	s := &Step{ui: u, what: what, start: time.Now(), stop: make(chan struct{})}
 	switch {
@@ -86,7 +85,6 @@ func (s *Step) Fail() {
 	s.ui.Say("%s %s (%s)", s.ui.palette.Red.Sprint("✗"), s.what, s.elapsed())
 }
 
-// Drop ends the step without a result.
 func (s *Step) Drop() {
 	close(s.stop)
 	s.ended.Wait()

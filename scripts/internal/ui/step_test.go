@@ -17,10 +17,10 @@ func TestAPlainStep(t *testing.T) {
 		lasts time.Duration
 		want  string
 	}{
-		"says only its end when it is short": {
+		"a short step only prints its end": {
 			time.Second, "✓ built (1.0s)\n",
 		},
-		"says that it is alive when it is long": {
+		"a long step reports its progress": {
 			20 * time.Second, "building: 1 of 7 (2.0s)\nbuilding: 1 of 7 (17s)\n✓ built (20s)\n",
 		},
 	}

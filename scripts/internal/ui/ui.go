@@ -68,7 +68,6 @@ func Coloured(out *os.File) bool { return moves(out) && os.Getenv("NO_COLOR") ==
 // moves reports whether out is a terminal on which lines can change.
 func moves(out *os.File) bool { return term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb" }
 
-// Plural returns 1 test, 2 tests.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

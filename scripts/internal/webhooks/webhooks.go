@@ -40,7 +40,6 @@ func Delete(ctx context.Context, k kubectl.Kubectl) error {
 	return err
 }
 
-// Local is the address at which a local program serves webhooks.
 type Local struct {
 	dir  string // of the certificate
 	port int

@@ -49,7 +49,7 @@ func TestConfigurations(t *testing.T) {
 	}
 	documents := strings.Split(strings.TrimPrefix(string(made), "---\n"), "---\n")
 	if len(documents) != 2 {
-		t.Fatalf("made are %q", documents)
+		t.Fatalf("got documents %q", documents)
 	}
 	var validating admissionv1.ValidatingWebhookConfiguration
 	if err := yaml.UnmarshalStrict([]byte(documents[0]), &validating); err != nil {
@@ -57,7 +57,7 @@ func TestConfigurations(t *testing.T) {
 	}
 	webhook := validating.Webhooks[0]
 	if want := "https://127.0.0.1:" + strconv.Itoa(local.port) + "/validate"; webhook.ClientConfig.URL == nil || *webhook.ClientConfig.URL != want || webhook.ClientConfig.Service != nil {
-		t.Errorf("it calls %+v, want %s", webhook.ClientConfig, want)
+		t.Errorf("got client config %+v, want %s", webhook.ClientConfig, want)
 	}
 	if len(webhook.ClientConfig.CABundle) == 0 || webhook.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"] != "only-here" || *webhook.FailurePolicy != admissionv1.Fail {
 		t.Errorf("it is %+v", webhook)
@@ -110,6 +110,6 @@ func TestAwait(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := local.Await(ended); err == nil {
-		t.Error("nobody answers, and that is fine")
+		t.Error("Await returned without a server")
 	}
 }

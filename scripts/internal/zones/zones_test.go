@@ -21,7 +21,7 @@ func TestFast(t *testing.T) {
 	for i := range 27 {
 		instant := start.Add(time.Duration(i)*time.Second + time.Second/2)
 		if got, want := instant.In(zone).Hour(), (21+i)%24; got != want {
-			t.Errorf("after %v, it is hour %d, want %d", instant.Sub(start), got, want)
+			t.Errorf("after %v, got hour %d, want %d", instant.Sub(start), got, want)
 		}
 	}
 }
@@ -32,6 +32,6 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Write(dir, map[string][]Change{"Europe": {{time.Unix(0, 0), time.Hour}}}); err == nil {
-		t.Error("a zone is written over a folder")
+		t.Error("a zone replaced a folder, want an error")
 	}
 }
