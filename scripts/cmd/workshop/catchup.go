@@ -16,7 +16,7 @@ import (
 )
 
 // loadAgain is for learners whose editor would write its old text over the new file.
-const loadAgain = "These files have changed, so reload them in your editor."
+const reloadAdvice = "These files have changed, so reload them in your editor."
 
 func newCatchUpCommand() *cobra.Command {
 	var restore bool
@@ -39,7 +39,7 @@ changed solution is kept, too.`,
 		},
 		RunE: func(command *cobra.Command, args []string) error {
 			if restore {
-				return putBack(command, args)
+				return restoreKept(command, args)
 			}
 			return catchUp(command, args)
 		},
@@ -66,7 +66,7 @@ func catchUp(command *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(out, "\nYou are caught up to %s.", last.Name())
 	if has(moves, exercises.MoveSolved) {
-		fmt.Fprint(out, " To get back what was there before: ./scripts/workshop catch-up --restore\n"+loadAgain)
+		fmt.Fprint(out, " To get back what was there before: ./scripts/workshop catch-up --restore\n"+reloadAdvice)
 	}
 	progress, err := exercises.ReadProgress(theRoot())
 	if err != nil {
@@ -79,13 +79,13 @@ func catchUp(command *cobra.Command, args []string) error {
 	return nil
 }
 
-func putBack(command *cobra.Command, args []string) error {
+func restoreKept(command *cobra.Command, args []string) error {
 	named, err := findExercises(args)
 	if err != nil {
 		return err
 	}
 	one := len(args) == 1 && len(named) == 1 // it is named, or the only one of a chapter
-	moves, err := exercises.PutBack(command.Context(), theRoot(), named, one, time.Now())
+	moves, err := exercises.Restore(command.Context(), theRoot(), named, one, time.Now())
 	out := command.OutOrStdout()
 	printMoves(out, moves)
 	switch {
@@ -93,8 +93,8 @@ func putBack(command *cobra.Command, args []string) error {
 		return err
 	case len(moves) == 0:
 		fmt.Fprintln(out, "There is nothing to restore.")
-	case has(moves, exercises.MoveBack):
-		fmt.Fprintln(out, "\n"+loadAgain)
+	case has(moves, exercises.MoveRestored):
+		fmt.Fprintln(out, "\n"+reloadAdvice)
 	}
 	if has(moves, exercises.MoveChanged) {
 		fmt.Fprintln(out, "\nTo restore yours anyway, name the exercise: ./scripts/workshop catch-up --restore CHAPTER/K")

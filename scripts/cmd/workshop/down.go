@@ -50,18 +50,18 @@ archive's files stay. To get rid of them, remove the folder.`,
 			if err := runs.Sweep(command.Context(), theRoot()); err != nil {
 				return err
 			}
-			var did string
+			var summary string
 			err := ui.New(os.Stderr).While("ending the cluster", func(step *ui.Step) (_ string, err error) {
 				waiting := func(holder string) { step.Update("waiting for %s", holder) }
 				if purge {
-					did, err = purgeAll(command.Context(), progress, waiting)
+					summary, err = purgeAll(command.Context(), progress, waiting)
 				} else {
-					did, err = endOne(command.Context(), theCluster(), waiting)
+					summary, err = endOne(command.Context(), theCluster(), waiting)
 				}
 				return "", err
 			})
 			if err == nil {
-				command.Println(did)
+				command.Println(summary)
 			}
 			return err
 		},
@@ -74,7 +74,7 @@ archive's files stay. To get rid of them, remove the folder.`,
 // purgeAll deletes the clusters on all kinds of nodes, and removes everything except what came from
 // an archive and, unless progress is set, the learner's own files. If docker can't delete the kind
 // clusters now, it keeps their records.
-func purgeAll(ctx context.Context, progress bool, waiting func(string)) (did string, err error) {
+func purgeAll(ctx context.Context, progress bool, waiting func(string)) (summary string, err error) {
 	brought := pack.Brought(theRoot())
 	keep := slices.Clone(brought)
 	if !progress {
@@ -89,23 +89,23 @@ func purgeAll(ctx context.Context, progress bool, waiting func(string)) (did str
 	if len(brought) > 0 {
 		left = "emptied except for the archive's files"
 	}
-	did = fmt.Sprintf("%d processes ended, .workshop %s.", ended+containers, left)
+	summary = fmt.Sprintf("%d processes ended, .workshop %s.", ended+containers, left)
 	yours := slices.DeleteFunc(kept, func(name string) bool { return slices.Contains(brought, name) })
 	if len(yours) > 0 {
-		did += fmt.Sprintf(" Your own files are kept: %s (--progress removes them, too).", strings.Join(yours, ", "))
+		summary += fmt.Sprintf(" Your own files are kept: %s (--progress removes them, too).", strings.Join(yours, ", "))
 	}
-	return did, errors.Join(kindErr, err)
+	return summary, errors.Join(kindErr, err)
 }
 
-func endOne(ctx context.Context, c cluster.Backend, waiting func(string)) (did string, err error) {
+func endOne(ctx context.Context, c cluster.Backend, waiting func(string)) (summary string, err error) {
 	ended, err := c.Down(ctx, false, waiting)
 	switch {
 	case ended == 0:
-		did = "was not up."
+		summary = "was not up."
 	case c.Nodes() == cluster.Containers:
-		did = "of kind is deleted."
+		summary = "of kind is deleted."
 	default:
-		did = fmt.Sprintf("is down (%d processes ended). Its data is kept for the next up.", ended)
+		summary = fmt.Sprintf("is down (%d processes ended). Its data is kept for the next up.", ended)
 	}
-	return fmt.Sprintf("Cluster %q %s", c.Name(), did), err
+	return fmt.Sprintf("Cluster %q %s", c.Name(), summary), err
 }

@@ -31,9 +31,9 @@ func TestACommandLineThatCannotBeUnderstoodExitsWith2(t *testing.T) {
 		"up and away":    `unknown command "and" for "./scripts/workshop up"`,
 	} {
 		t.Run(line, func(t *testing.T) {
-			code, said := runAndRead(t, strings.Fields(line)...)
-			if code != exitWrongUsage || !strings.Contains(said, want) || !strings.Contains(said, "--help") {
-				t.Errorf("it exits with %d and says:\n%s", code, said)
+			code, stderr := runAndRead(t, strings.Fields(line)...)
+			if code != exitWrongUsage || !strings.Contains(stderr, want) || !strings.Contains(stderr, "--help") {
+				t.Errorf("it exits with %d and says:\n%s", code, stderr)
 			}
 		})
 	}
@@ -57,7 +57,7 @@ func TestACommandWhoseOutputNobodyReadsEnds(t *testing.T) {
 }
 
 // runAndRead runs a command line, and returns its exit code and what it printed to stderr.
-func runAndRead(t *testing.T, args ...string) (code int, said string) {
+func runAndRead(t *testing.T, args ...string) (code int, stderr string) {
 	t.Helper()
 	reader, writer, err := os.Pipe()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // A program that prints how it was called, in place of scripts/schedule.
-const tellsHowItWasCalled = `package main
+const printsArguments = `package main
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func main() {
 `
 
 func TestSchedule(t *testing.T) {
-	aWorkspaceWith(t, tellsHowItWasCalled)
+	writeSchedule(t, printsArguments)
 	there := t.TempDir()
 	t.Chdir(there)
 	if err := os.WriteFile("a week.yaml", []byte("the file"), 0o600); err != nil {
@@ -72,7 +72,7 @@ func TestSchedule(t *testing.T) {
 }
 
 func TestScheduleThatCantBeBuilt(t *testing.T) {
-	aWorkspaceWith(t, "package main\n\nfunc main() { undefined() }\n")
+	writeSchedule(t, "package main\n\nfunc main() { undefined() }\n")
 	_, err := buildSchedule(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "failed") || !strings.Contains(err.Error(), "undefined: undefined") {
 		t.Errorf("the error is %v", err)
@@ -80,7 +80,7 @@ func TestScheduleThatCantBeBuilt(t *testing.T) {
 }
 
 // aWorkspaceWith makes a repository with that program in scripts/schedule.
-func aWorkspaceWith(t *testing.T, schedule string) {
+func writeSchedule(t *testing.T, schedule string) {
 	t.Helper()
 	t.Setenv("WORKSHOP_ROOT", testfiles.Write(t, t.TempDir(), map[string]string{
 		"scripts/schedule/go.mod": "module a\n\ngo 1.26\n", "scripts/schedule/main.go": schedule,

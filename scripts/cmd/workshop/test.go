@@ -69,7 +69,7 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
 				run = func(ctx context.Context) (gotest.Counts, error) { return s.OnKind(ctx, image) }
 			}
 			counts, err := run(command.Context())
-			say(command, counts)
+			printCounts(command, counts)
 			return err
 		},
 	}
@@ -92,7 +92,7 @@ func testableOn(nodes cluster.Nodes, only bool, image string) error {
 }
 
 // say ends the output with a line of its own, in words that CI systems read.
-func say(command *cobra.Command, counts gotest.Counts) {
+func printCounts(command *cobra.Command, counts gotest.Counts) {
 	fmt.Fprintf(command.OutOrStdout(), "%d passed, %d failed\n", counts.Passed, counts.NotPassed())
 }
 
@@ -109,7 +109,7 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	say(command, counts)
+	printCounts(command, counts)
 	if counts.Failed > 0 {
 		return errReported
 	}

@@ -96,9 +96,9 @@ func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResul
 	if err != nil {
 		return err
 	}
-	did := fmt.Sprintf("%s in %s", result.Outcome, result.Elapsed.Round(100*time.Millisecond))
+	outcome := fmt.Sprintf("%s in %s", result.Outcome, result.Elapsed.Round(100*time.Millisecond))
 	if result.Outcome == cluster.AlreadyUp {
-		did = "it was already up"
+		outcome = "it was already up"
 	}
 	nodes := fmt.Sprintf("%d nodes", result.Nodes)
 	if c.Nodes() == cluster.Containers {
@@ -108,7 +108,7 @@ func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResul
 
   ./scripts/workshop kubectl get nodes                   the matching kubectl
   export KUBECONFIG="$(./scripts/workshop kubeconfig)"   for any other program
-`, c.Name(), status.Version, nodes, did)
+`, c.Name(), status.Version, nodes, outcome)
 	return nil
 }
 

@@ -136,12 +136,12 @@ func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) erro
 	if len(missing) == 1 {
 		what = missing[0].Name
 	}
-	told := len(missing) < len(controlplane.Components())
+	noted := len(missing) < len(controlplane.Components())
 	return show.While("building "+what, func(step *ui.Step) (string, error) {
 		return what + " built", builder.Build(ctx, func(p controlplane.Progress) {
-			if !told && p.Packages > severalPackages {
+			if !noted && p.Packages > severalPackages {
 				step.Note(whileBuilding)
-				told = true
+				noted = true
 			}
 			step.Update("%s", p)
 		})

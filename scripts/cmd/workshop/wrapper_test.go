@@ -66,9 +66,9 @@ func newRepository(t *testing.T) (root, goDir string) {
 }
 
 // entry runs a file as a user would, from another folder.
-func entry(path, goDir, says string) (output string, err error) {
+func entry(path, goDir, message string) (output string, err error) {
 	cmd := exec.Command(path, "one", "two words", "--flag=$x")
-	cmd.Env = []string{"PATH=" + goDir, "SAYS=" + says, "GOROOT=/an old one"}
+	cmd.Env = []string{"PATH=" + goDir, "SAYS=" + message, "GOROOT=/an old one"}
 	cmd.Dir = "/"
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -94,8 +94,8 @@ func TestTheEntryBuildsAndRuns(t *testing.T) {
 
 func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 	tests := map[string]struct {
-		says string // go's words; "": there is no go
-		want []string
+		message string // go's words; "": there is no go
+		want    []string
 	}{
 		"no Go":       {"", []string{"Go is missing", "1.26.0 or newer from https://go.dev/dl/"}},
 		"an old Go":   {"go: go.mod requires go >= 1.26.0 (running go 1.20.1; GOTOOLCHAIN=local)", []string{"Go is too old: this is go1.20.1, 1.26.0", "https://go.dev/dl/"}},
@@ -111,12 +111,12 @@ func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root, goDir := newRepository(t)
-			if test.says == "" {
+			if test.message == "" {
 				if err := os.Remove(filepath.Join(goDir, "go")); err != nil {
 					t.Fatal(err)
 				}
 			}
-			out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, test.says)
+			out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, test.message)
 			if err == nil {
 				t.Errorf("it succeeded")
 			}

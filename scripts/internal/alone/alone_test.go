@@ -13,13 +13,13 @@ import (
 )
 
 // aCluster has simulated nodes and an audit log.
-type aCluster struct {
+type fakeCluster struct {
 	cluster.Backend
 	log string
 }
 
-func (c aCluster) Nodes() cluster.Nodes { return cluster.Simulated }
-func (c aCluster) AuditLog() string     { return c.log }
+func (c fakeCluster) Nodes() cluster.Nodes { return cluster.Simulated }
+func (c fakeCluster) AuditLog() string     { return c.log }
 
 // watch is what the audit log says of a watch of Foos, as it begins or ends. The API server was started in second 10.
 func watch(stage, id string, second int, agent, namespace string) string {
@@ -34,19 +34,19 @@ func TestCheckWarnsOfAnotherController(t *testing.T) {
 		log       []string
 		kind      string // "": Foo
 		namespace string
-		warns     bool
+		want      bool
 	}{
-		"one that watches is named": {log: []string{watch(begun, "a", 11, other, "")}, warns: true},
+		"one that watches is named": {log: []string{watch(begun, "a", 11, other, "")}, want: true},
 		"one that watches again, as all do every few minutes": {
-			log:   []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, ""), watch(begun, "b", 12, other, "")},
-			warns: true,
+			log:  []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, ""), watch(begun, "b", 12, other, "")},
+			want: true,
 		},
 		"one that was stopped is not":                     {log: []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, "")}},
 		"one from before the API server was started":      {log: []string{watch(begun, "a", 9, other, "")}},
 		"kubectl get --watch changes nothing":             {log: []string{watch(begun, "a", 11, "kubectl/v1.36.3 (linux/amd64)", "")}},
 		"the garbage collector watches all kinds":         {log: []string{watch(begun, "a", 11, "kube-controller-manager/v1.36.3 (linux/amd64)", "")}},
 		"a controller of another kind":                    {log: []string{watch(begun, "a", 11, other, "")}, kind: "TDSet"},
-		"a tour beside a controller of all namespaces":    {log: []string{watch(begun, "a", 11, other, "")}, namespace: "demo", warns: true},
+		"a tour beside a controller of all namespaces":    {log: []string{watch(begun, "a", 11, other, "")}, namespace: "demo", want: true},
 		"a tour beside a controller of another namespace": {log: []string{watch(begun, "a", 11, other, "default")}, namespace: "demo"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -62,12 +62,12 @@ func TestCheckWarnsOfAnotherController(t *testing.T) {
 				kind = test.kind
 			}
 			var warnings strings.Builder
-			err := Check(t.Context(), dir, aCluster{log: filepath.Join(dir, "audit.log")},
+			err := Check(t.Context(), dir, fakeCluster{log: filepath.Join(dir, "audit.log")},
 				kubectl.Kubectl{Binary: filepath.Join(dir, "kubectl")}, kind, test.namespace, &warnings)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := warnings.String(); strings.HasPrefix(said, "Warning: 03-workqueue already watches Foos") != test.warns || !test.warns && said != "" {
+			if said := warnings.String(); strings.HasPrefix(said, "Warning: 03-workqueue already watches Foos") != test.want || !test.want && said != "" {
 				t.Errorf("it says %q", said)
 			}
 		})

@@ -15,17 +15,17 @@ const (
 )
 
 // That waits until check finds nothing to complain about, and ends the test if that takes longer than patience.
-func That(t testing.TB, patience time.Duration, sentence string, check func() error) {
+func That(t testing.TB, timeout time.Duration, sentence string, check func() error) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for pause := shortest; ; pause = min(pause*3/2, longest) {
-		complaint := check()
-		if complaint == nil {
+		err := check()
+		if err == nil {
 			return
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s: still not true after %v: %v", sentence, patience, complaint)
+			t.Fatalf("%s: still not true after %v: %v", sentence, timeout, err)
 		case <-time.After(pause):
 		}
 	}

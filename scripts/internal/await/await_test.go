@@ -11,8 +11,8 @@ import (
 
 func TestThat(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		soAfter time.Duration
-		want    string // what the test says as it ends; "": it goes on
+		trueAfter time.Duration
+		want      string // what the test says as it ends; "": it goes on
 	}{
 		"what is so already":  {0, ""},
 		"what becomes so":     {time.Minute, ""},
@@ -26,15 +26,15 @@ func TestThat(t *testing.T) {
 				go func() {
 					defer close(ended)
 					That(judged, 2*time.Minute, "it rains", func() error {
-						if time.Since(start) < test.soAfter {
+						if time.Since(start) < test.trueAfter {
 							return errors.New("the sun shines")
 						}
 						return nil
 					})
 				}()
 				<-ended
-				if judged.said != test.want {
-					t.Errorf("it says %q, want %q", judged.said, test.want)
+				if judged.message != test.want {
+					t.Errorf("it says %q, want %q", judged.message, test.want)
 				}
 			})
 		})
@@ -44,10 +44,10 @@ func TestThat(t *testing.T) {
 // recorder is a test that remembers why it was ended.
 type recorder struct {
 	testing.TB
-	said string
+	message string
 }
 
 func (r *recorder) Fatalf(format string, args ...any) {
-	r.said = fmt.Sprintf(format, args...)
+	r.message = fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }

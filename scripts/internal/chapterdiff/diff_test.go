@@ -299,7 +299,7 @@ func TestReadingOrder(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			var got []string
 			for _, pair := range compareFiles(t, test.a, test.b, false).pairs {
-				heading, _, _ := strings.Cut(pair.words(), ":")
+				heading, _, _ := strings.Cut(pair.heading(), ":")
 				got = append(got, heading)
 			}
 			if !slices.Equal(got, test.want) {

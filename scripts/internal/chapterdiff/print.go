@@ -17,15 +17,15 @@ import (
 func (d Diff) Print(w io.Writer, coloured bool) error {
 	var out bytes.Buffer
 	// The newline stays outside of the colour, so that no colour runs over the line's end.
-	say := func(c *color.Color, format string, args ...any) { fmt.Fprintln(&out, c.Sprintf(format, args...)) }
+	println := func(c *color.Color, format string, args ...any) { fmt.Fprintln(&out, c.Sprintf(format, args...)) }
 	colours := ui.NewPalette(coloured)
 	plain := color.New()
 	marks := map[byte]*color.Color{'-': colours.Red, '+': colours.Green, ' ': plain}
 	plain.DisableColor()
 
-	say(colours.Bold, "From %s (-) to %s (+): %s to read.", d.A.Name, d.B.Name, ui.Plural(d.lines().ToRead(), "line"))
+	println(colours.Bold, "From %s (-) to %s (+): %s to read.", d.A.Name, d.B.Name, ui.Plural(d.lines().ToRead(), "line"))
 	if names := d.sameFiles(); len(names) > 0 {
-		say(plain, "The same in both: %s.", strings.Join(names, ", "))
+		println(plain, "The same in both: %s.", strings.Join(names, ", "))
 	}
 	apart := true // an empty line between files; none between two of which there is only a heading
 	for _, pair := range d.pairs {
@@ -33,10 +33,10 @@ func (d Diff) Print(w io.Writer, coloured bool) error {
 			continue
 		}
 		if apart || !d.folds(pair) {
-			say(plain, "")
+			println(plain, "")
 		}
 		apart = !d.folds(pair)
-		say(colours.Bold, "%s", pair.words())
+		println(colours.Bold, "%s", pair.heading())
 		if d.folds(pair) {
 			continue
 		}
@@ -45,14 +45,14 @@ func (d Diff) Print(w io.Writer, coloured bool) error {
 			if pair.state() == stateChanged { // of a whole file, names say nothing
 				header += h.where()
 			}
-			say(colours.Cyan, "%s", header)
+			println(colours.Cyan, "%s", header)
 			for _, l := range h.lines {
-				say(marks[l.mark], "%c%s", l.mark, strings.TrimSuffix(l.text, "\n"))
+				println(marks[l.mark], "%c%s", l.mark, strings.TrimSuffix(l.text, "\n"))
 			}
 		}
 	}
 	if hidden := d.hidden(); len(hidden) > 0 {
-		say(plain, "\nNot shown: %s.", strings.Join(hidden, "; "))
+		println(plain, "\nNot shown: %s.", strings.Join(hidden, "; "))
 	}
 	_, err := out.WriteTo(w)
 	return err
@@ -126,7 +126,7 @@ func (p pair) title() string {
 	return p.a.path + " → " + p.b.path
 }
 
-func (p pair) words() string {
+func (p pair) heading() string {
 	removed, added := p.removed.total(), p.added.total()
 	own, lesson := "", ""
 	if p.kind() == kindProgram {

@@ -141,14 +141,14 @@ func onlyFile(pattern string) string {
 
 // Files returns the sorted paths of the files below dir that wanted accepts, relative to dir and
 // with slashes. It skips .git and .workshop.
-func Files(dir string, wanted func(name string) bool) (names []string, err error) {
+func Files(dir string, accept func(name string) bool) (names []string, err error) {
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == ".workshop"):
 			return fs.SkipDir
-		case entry.Type().IsRegular() && wanted(name):
+		case entry.Type().IsRegular() && accept(name):
 			names = append(names, name)
 		}
 		return nil
@@ -181,8 +181,8 @@ func Find(root string, names ...string) ([]Chapter, error) {
 	}
 	var found []Chapter
 	for _, name := range names {
-		wanted := strings.TrimSuffix(name, "/")
-		i := slices.IndexFunc(all, func(c Chapter) bool { return wanted == c.Name || wanted == c.Number() || "0"+wanted == c.Number() })
+		trimmed := strings.TrimSuffix(name, "/")
+		i := slices.IndexFunc(all, func(c Chapter) bool { return trimmed == c.Name || trimmed == c.Number() || "0"+trimmed == c.Number() })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no chapter %q; there are %s", name, strings.Join(Names(all), ", "))
 		}

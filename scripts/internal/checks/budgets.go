@@ -35,14 +35,14 @@ func (r *repository) compareWithBudget(row chapterdiff.Row) {
 	name := row.Chapter.Name
 	most, known := mostLines[row.Chapter.Number()]
 	if !known {
-		r.say("%s: has no budget: give it one in scripts/internal/checks/budgets.go", name)
+		r.report("%s: has no budget: give it one in scripts/internal/checks/budgets.go", name)
 		return
 	}
 	if row.Code > most.code {
-		r.say("%s: %d lines of code, but its budget is %d: make it shorter, or explain why it needs more", name, row.Code, most.code)
+		r.report("%s: %d lines of code, but its budget is %d: make it shorter, or explain why it needs more", name, row.Code, most.code)
 	}
 	if most.toRead > 0 && row.ToRead() > most.toRead {
-		r.say("%s: %d lines to read if you come from the chapter before, but its budget is %d: does the diff show the lesson and nothing else?",
+		r.report("%s: %d lines to read if you come from the chapter before, but its budget is %d: does the diff show the lesson and nothing else?",
 			name, row.ToRead(), most.toRead)
 	}
 }

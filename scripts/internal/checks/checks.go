@@ -31,7 +31,7 @@ type repository struct {
 	problems []string
 }
 
-func (r *repository) say(format string, args ...any) {
+func (r *repository) report(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
@@ -62,7 +62,7 @@ func topLevel(_ context.Context, r *repository) error {
 	entries, err := os.ReadDir(r.root)
 	for _, entry := range entries {
 		if !allowedAtTop.MatchString(entry.Name()) {
-			r.say("%s: doesn't belong at the top of the repository", entry.Name())
+			r.report("%s: doesn't belong at the top of the repository", entry.Name())
 		}
 	}
 	return err
@@ -79,7 +79,7 @@ func formatting(ctx context.Context, r *repository) error {
 	}
 	for file := range strings.Lines(string(output)) {
 		if !strings.Contains(file, "/exercises/") { // a learner's own work
-			r.say("%s: gofmt would change it", strings.TrimSpace(file))
+			r.report("%s: gofmt would change it", strings.TrimSpace(file))
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func versions(_ context.Context, r *repository) error {
 		if !seen {
 			first[what] = version + " in " + file
 		} else if !strings.HasPrefix(before, version+" in ") {
-			r.say("%s: %s %s, but %s", file, what, version, before)
+			r.report("%s: %s %s, but %s", file, what, version, before)
 		}
 	}
 	for _, module := range append(slices.Clone(r.modules), chapters.Schedule) {

@@ -80,7 +80,7 @@ func kubebuilderCLI(_ context.Context, r *repository) error {
 			}
 			for _, part := range cliParts[file] {
 				if !regexp.MustCompile(`(?m)` + strings.ReplaceAll(part, "GROUPVERSION", project.alias)).MatchString(text) {
-					r.say("%s/%s: the kubebuilder CLI looks for %s", chapter.Name, path, part)
+					r.report("%s/%s: the kubebuilder CLI looks for %s", chapter.Name, path, part)
 				}
 			}
 		}
@@ -90,7 +90,7 @@ func kubebuilderCLI(_ context.Context, r *repository) error {
 			return err
 		}
 		if text != "" && !regexp.MustCompile(`(?m)^var _ = Describe\(`).MatchString(text) {
-			r.say("%s/%s: the kubebuilder CLI adds a Context to its Describe, and it has none", chapter.Name, path)
+			r.report("%s/%s: the kubebuilder CLI adds a Context to its Describe, and it has none", chapter.Name, path)
 		}
 	}
 	return nil

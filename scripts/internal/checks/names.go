@@ -45,7 +45,7 @@ func names(_ context.Context, r *repository) error {
 					cells := strings.Split(row, "|")
 					for _, name := range inBackticks.FindAllStringSubmatch(cells[min(column+1, len(cells)-1)], -1) {
 						if !strings.Contains(code, name[1]) {
-							r.say("%s/README.md: the table names %s, which isn't in the code of %s", chapter.Name, name[0], in.Name)
+							r.report("%s/README.md: the table names %s, which isn't in the code of %s", chapter.Name, name[0], in.Name)
 						}
 					}
 				}
@@ -85,10 +85,10 @@ func practice(_ context.Context, r *repository) error {
 			return err
 		}
 		if task != "" && !hasRow(text, e) { // the proof reports a missing one
-			r.say("%s/README.md: its table has no exercise %d, %q, of %d minutes", e.Chapter.Name, e.Number, e.Title, e.Minutes)
+			r.report("%s/README.md: its table has no exercise %d, %q, of %d minutes", e.Chapter.Name, e.Number, e.Title, e.Minutes)
 		}
 		if strings.Contains(task, "**Predict") && !strings.Contains(task, "<summary>Answer</summary>") {
-			r.say("%s: it has a Predict, and no Answer", e.Path(exercises.ReadmeFile))
+			r.report("%s: it has a Predict, and no Answer", e.Path(exercises.ReadmeFile))
 		}
 	}
 	return nil
@@ -116,13 +116,13 @@ func agenda(_ context.Context, r *repository) error {
 	if err != nil {
 		return err
 	}
-	say := func(line int, format string, args ...any) {
-		r.say("scripts/AGENDA.md:%d: %s", line, fmt.Sprintf(format, args...))
+	report := func(line int, format string, args ...any) {
+		r.report("scripts/AGENDA.md:%d: %s", line, fmt.Sprintf(format, args...))
 	}
 	name, length, minutes := "", "", 0
 	fills := func(line int) {
 		if sum := clock(minutes); name != "" && sum != length {
-			say(line, "timetable %s takes %s, but its heading says %s", name, sum, length)
+			report(line, "timetable %s takes %s, but its heading says %s", name, sum, length)
 		}
 	}
 	lines := strings.Split(text, "\n")
@@ -133,20 +133,20 @@ func agenda(_ context.Context, r *repository) error {
 		}
 		if slot := timeSlot.FindStringSubmatch(line); slot != nil {
 			if now := clock(minutes); slot[1] != now {
-				say(i+1, "this row begins at %s, but the rows before it end at %s", slot[1], now)
+				report(i+1, "this row begins at %s, but the rows before it end at %s", slot[1], now)
 			}
 			more, _ := strconv.Atoi(slot[2]) // digits only
 			minutes += more
 		}
 		for link, want := range named {
 			if strings.HasPrefix(line, "|") && strings.Contains(line, link) && !strings.Contains(line, want+link) {
-				say(i+1, "this row should have %q", want+link)
+				report(i+1, "this row should have %q", want+link)
 			}
 		}
 	}
 	fills(len(lines))
 	if name == "" {
-		say(1, "it has no timetable, which begins with a heading such as %q", "## 3h (3:00): a watch, a cache")
+		report(1, "it has no timetable, which begins with a heading such as %q", "## 3h (3:00): a watch, a cache")
 	}
 	return nil
 }

@@ -125,12 +125,12 @@ func (r *repository) comparePart(part part, after string) error {
 			same = additions.Replace(itsOwn.ReplaceAllString(strings.ReplaceAll(same, chapter.Name, "CHAPTER"), ""))
 			switch {
 			case content == "" && after == "":
-				r.say("%s: has no %s, as chapters %s should", chapter.Name, place, part.chapters)
+				r.report("%s: has no %s, as chapters %s should", chapter.Name, place, part.chapters)
 			case content == "":
 			case modelIn == "":
 				model, modelIn = same, chapter.Name
 			case same != model:
-				r.say("%s/%s: should be the same as in %s%s", chapter.Name, place, modelIn, strings.TrimSuffix(" after "+after, " after "))
+				r.report("%s/%s: should be the same as in %s%s", chapter.Name, place, modelIn, strings.TrimSuffix(" after "+after, " after "))
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func givenSchedule(r *repository) error {
 	}
 	_, declarations, _ := strings.Cut(contents[given], "\n)\n") // after the imports
 	if !strings.Contains(contents[solved], declarations) {
-		r.say("02's %s: what it declares should be the same as in 01's %s", given, solved)
+		r.report("02's %s: what it declares should be the same as in 01's %s", given, solved)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func words(_ context.Context, r *repository) error {
 		text = legitimate.ReplaceAllString(text, "")
 		for _, a := range avoid {
 			for _, at := range a.phrase.FindAllStringIndex(text, -1) {
-				r.say("%s:%d: %q: write %q", name, 1+strings.Count(text[:at[0]], "\n"), between.ReplaceAllString(text[at[0]:at[1]], " "), a.instead)
+				r.report("%s:%d: %q: write %q", name, 1+strings.Count(text[:at[0]], "\n"), between.ReplaceAllString(text[at[0]:at[1]], " "), a.instead)
 			}
 		}
 	}

@@ -77,14 +77,14 @@ func TestLastErrorOfKwokctl(t *testing.T) {
 }
 
 func TestKwokctlsProblem(t *testing.T) {
-	for said, want := range map[string]string{
+	for output, want := range map[string]string{
 		`{"level":"ERROR","msg":"wait","err":"dial tcp 127.0.0.1:1: connect: connection refused"}`: `kwokctl couldn't create cluster "test"`,
 		`{"level":"ERROR","msg":"copy","err":"write /x: no space left on device"}`:                 `kwokctl couldn't create cluster "test", since the disk is full`,
 	} {
 		var p *problem.Problem
-		err := newCluster(t).kwokctlProblem([]string{"create", "cluster"}, said, errors.New("exit status 1"))
+		err := newCluster(t).kwokctlProblem([]string{"create", "cluster"}, output, errors.New("exit status 1"))
 		if !errors.As(err, &p) || p.What != want || p.Fix == "" {
-			t.Errorf("%s: got %v, want %q", said, err, want)
+			t.Errorf("%s: got %v, want %q", output, err, want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // etcdWantsACertificate shows that nobody reads or writes etcd, or joins it, without a certificate of the cluster's.
-func etcdWantsACertificate(t *testing.T, r real) {
+func etcdRequiresACertificate(t *testing.T, r real) {
 	components, err := r.components()
 	if err != nil {
 		t.Fatal(err)

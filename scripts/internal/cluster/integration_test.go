@@ -134,14 +134,14 @@ func TestCluster(t *testing.T) {
 		}
 	})
 	t.Run("listens on loopback alone", func(t *testing.T) { onlyLoopback(t, r) })
-	t.Run("has an etcd that wants a certificate", func(t *testing.T) { etcdWantsACertificate(t, r) })
+	t.Run("has an etcd that wants a certificate", func(t *testing.T) { etcdRequiresACertificate(t, r) })
 	t.Run("keeps its credentials to the user", func(t *testing.T) {
 		if info, err := os.Stat(r.Kubeconfig()); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
 	})
 	t.Run("has RBAC", func(t *testing.T) { tokensNeedRights(t, r, client) })
-	t.Run("collects garbage", func(t *testing.T) { ownedObjectsGo(t, client) })
+	t.Run("collects garbage", func(t *testing.T) { ownedObjectsAreDeleted(t, client) })
 	t.Run("has an audit log", func(t *testing.T) {
 		if log, err := os.ReadFile(r.AuditLog()); err != nil || !strings.Contains(string(log), `"configmaps"`) {
 			t.Errorf("%d bytes, %v", len(log), err)
@@ -179,7 +179,7 @@ func TestCluster(t *testing.T) {
 		}
 		r.up(t, Started)
 		dataIsThere(t)
-		podsLive(t, client)
+		podsRunAndStop(t, client)
 	})
 	t.Run("a pid file with another's number harms nobody", func(t *testing.T) {
 		pids := r.pids(t)
@@ -205,7 +205,7 @@ func TestCluster(t *testing.T) {
 		}
 		r.up(t, Started)
 		dataIsThere(t)
-		podsLive(t, client)
+		podsRunAndStop(t, client)
 	})
 	t.Run("the user's kubeconfig wasn't touched", func(t *testing.T) {
 		content, err := os.ReadFile(sentinel)
@@ -353,7 +353,7 @@ func tokensNeedRights(t *testing.T, r real, client kubernetes.Interface) {
 	})
 }
 
-func ownedObjectsGo(t *testing.T, client kubernetes.Interface) {
+func ownedObjectsAreDeleted(t *testing.T, client kubernetes.Interface) {
 	configMaps := client.CoreV1().ConfigMaps("default")
 	owner, err := configMaps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
 	if err != nil {
@@ -375,7 +375,7 @@ func ownedObjectsGo(t *testing.T, client kubernetes.Interface) {
 }
 
 // podsLive: a Pod becomes ready, and is gone once it is deleted. That is the scheduler's work, and kwok's.
-func podsLive(t *testing.T, client kubernetes.Interface) {
+func podsRunAndStop(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	pods := client.CoreV1().Pods("default")
 	eventually(t, func(ctx context.Context) (bool, error) { // its ServiceAccount comes with the controller manager

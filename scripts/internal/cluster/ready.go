@@ -157,27 +157,27 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 		if _, runs := running[component]; runs {
 			continue
 		}
-		said := lastComplaint(c.ComponentLog(component))
+		cause := lastLogError(c.ComponentLog(component))
 		p := problem.New("%s of cluster %q ended while the cluster started", component, c.name).
 			ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts over`).
 			SeeLog(c.ComponentLog(component)).
-			Because(fmt.Errorf("it said: %s", said))
-		p.Explain(problem.OnMachine(), said)
+			Because(fmt.Errorf("it said: %s", cause))
+		p.Explain(problem.OnMachine(), cause)
 		return &endedError{p, component}
 	}
 	return nil
 }
 
 // complaint is how the components mark what kills them: klog's letters, or etcd's JSON.
-var complaint = regexp.MustCompile(`^[EF]\d{4} |^Error: |^panic: |"level":"(error|fatal|panic)"`)
+var errorLine = regexp.MustCompile(`^[EF]\d{4} |^Error: |^panic: |"level":"(error|fatal|panic)"`)
 
 // lastComplaint is the last line of a log that looks like an error, or just the last line.
-func lastComplaint(log string) string {
+func lastLogError(log string) string {
 	data, _ := os.ReadFile(log)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	last := cmp.Or(lines[len(lines)-1], "nothing")
 	for _, line := range slices.Backward(lines) {
-		if complaint.MatchString(line) {
+		if errorLine.MatchString(line) {
 			last = line
 			break
 		}

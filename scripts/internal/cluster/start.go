@@ -128,20 +128,20 @@ func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	said := make([]byte, 64<<10)
-	n, _ := log.ReadAt(said, before.Size())
-	return c.kwokctlProblem(args, string(said[:n]), err)
+	output := make([]byte, 64<<10)
+	n, _ := log.ReadAt(output, before.Size())
+	return c.kwokctlProblem(args, string(output[:n]), err)
 }
 
-func (c *Cluster) kwokctlProblem(args []string, said string, err error) error {
-	if last := lastError(said); last != "" {
+func (c *Cluster) kwokctlProblem(args []string, output string, err error) error {
+	if last := lastError(output); last != "" {
 		err = errors.New(last)
 	}
 	p := problem.New("kwokctl couldn't %s %s %q", args[0], args[1], c.name).
 		ToDo(`look at the log; "./scripts/workshop down --purge" starts over`).
 		SeeLog(c.kwokLog()).
 		Because(err)
-	p.Explain(problem.OnMachine(), said)
+	p.Explain(problem.OnMachine(), output)
 	return p
 }
 

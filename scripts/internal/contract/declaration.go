@@ -126,8 +126,8 @@ func Faults() (all []Named) {
 	return all
 }
 
-// Judges reports whether the chapter has a program to which the contract applies.
-func (c Contract) Judges(chapter chapters.Chapter) bool {
+// AppliesTo reports whether the chapter has a program to which the contract applies.
+func (c Contract) AppliesTo(chapter chapters.Chapter) bool {
 	return c.Kind == chapters.TDSet || c.Kind == chapter.Kind()
 }
 

@@ -19,7 +19,7 @@ func Matrix(all []chapters.Chapter) string {
 	var text strings.Builder
 	text.WriteString("# Which chapter survives which fault\n\n")
 	foos, tdsets := foos(), tdsets()
-	if slices.ContainsFunc(all, foos.Judges) {
+	if slices.ContainsFunc(all, foos.AppliesTo) {
 		text.WriteString("This is what the operators for Foos promise. While nothing goes wrong, every chapter keeps every promise:\n\n")
 		foos.writePromises(&text)
 		text.WriteString(`
@@ -73,12 +73,12 @@ those of chapters 03 to 07 in Pods. It adds tests that need containers, and leav
 // write writes the contract's table with these rows, and below it the reasons for each cell that
 // isn't a plain yes.
 func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chapter) {
-	judged := slices.DeleteFunc(slices.Clone(all), func(chapter chapters.Chapter) bool { return !c.Judges(chapter) })
+	covered := slices.DeleteFunc(slices.Clone(all), func(chapter chapters.Chapter) bool { return !c.AppliesTo(chapter) })
 	head := []string{"fault"}
 	if !rows[0].IsFault() {
 		head[0] = "promise or fault"
 	}
-	for _, chapter := range judged {
+	for _, chapter := range covered {
 		head = append(head, chapter.Number())
 	}
 	table := [][]string{head, slices.Repeat([]string{"---"}, len(head))}
@@ -91,7 +91,7 @@ func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chap
 	}
 	for _, named := range rows {
 		row := []string{named.Name + " " + named.What}
-		for _, chapter := range judged {
+		for _, chapter := range covered {
 			cell := "yes"
 			if reason := c.WhyNotHeld(chapter, named.Name); reason != "" {
 				cell = because("no", reason)

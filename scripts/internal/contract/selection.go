@@ -54,7 +54,7 @@ func Tested(chapter chapters.Chapter, selected []Named) []Named {
 
 // Tests reports whether the contract tests any of these for the chapter's program.
 func (c Contract) Tests(chapter chapters.Chapter, these ...Named) bool {
-	return c.Judges(chapter) && slices.ContainsFunc(these, func(named Named) bool {
+	return c.AppliesTo(chapter) && slices.ContainsFunc(these, func(named Named) bool {
 		return (named.IsFault() || slices.Contains(c.Promises, named)) && c.WhyNotTested(chapter, named.Name) == ""
 	})
 }

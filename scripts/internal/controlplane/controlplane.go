@@ -160,13 +160,13 @@ func (b *Builder) checkDisk(ctx context.Context, missing int) error {
 const Elsewhere = "set GOCACHE to a folder on a disk that has more, or copy the repository to one"
 
 // CheckFree returns an error with advice if the disk of dir has too little space left.
-func CheckFree(dir string, needed uint64, purpose, elsewhere string) error {
+func CheckFree(dir string, needed uint64, purpose, alternative string) error {
 	free, err := freeDisk(dir)
 	if err != nil || free >= needed {
 		return err
 	}
 	return problem.New("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, float64(free)/gib, float64(needed)/gib, purpose).
-		ToDo("free some space, or %s", elsewhere)
+		ToDo("free some space, or %s", alternative)
 }
 
 // freeDisk returns the free bytes on the disk of dir, which need not exist yet.

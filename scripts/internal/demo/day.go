@@ -35,8 +35,8 @@ type day struct {
 
 // sample is what a Deployment was like from an instant on.
 type sample struct {
-	at             time.Duration // of the day that passes; negative: on the evening before
-	asked, running int32
+	at                 time.Duration // of the day that passes; negative: on the evening before
+	desired, available int32
 }
 
 // begin makes fastZone, for programs with $ZONEINFO.
@@ -56,9 +56,9 @@ func (y *day) watch(ctx context.Context, d *Demo) error {
 	fmt.Fprintln(d.Out)
 	var samples []sample
 	err := d.follow(ctx, y.deployment, func(deployment *appsv1.Deployment) (enough bool) {
-		now := sample{at: time.Since(y.begun)*speed - evening*time.Hour, asked: ptr.Deref(deployment.Spec.Replicas, 1), running: deployment.Status.AvailableReplicas}
-		if samples == nil || samples[len(samples)-1].asked != now.asked {
-			fmt.Fprintf(d.Out, "  %s  %d replicas\n", clock(now.at), now.asked)
+		now := sample{at: time.Since(y.begun)*speed - evening*time.Hour, desired: ptr.Deref(deployment.Spec.Replicas, 1), available: deployment.Status.AvailableReplicas}
+		if samples == nil || samples[len(samples)-1].desired != now.desired {
+			fmt.Fprintf(d.Out, "  %s  %d replicas\n", clock(now.at), now.desired)
 		}
 		samples = append(samples, now)
 		return false
@@ -67,7 +67,7 @@ func (y *day) watch(ctx context.Context, d *Demo) error {
 		return err
 	}
 	draw(d.Out, samples)
-	if got := asked(samples); !slices.Equal(got, y.want) {
+	if got := desired(samples); !slices.Equal(got, y.want) {
 		return fmt.Errorf("desired replicas during the day: %d, want %d", got, y.want)
 	}
 	return nil
@@ -107,10 +107,10 @@ func (d *Demo) follow(ctx context.Context, deployment string, see func(*appsv1.D
 
 func clock(at time.Duration) string { return time.Time{}.Add(24*time.Hour + at).Format("15:04") }
 
-func asked(samples []sample) []int32 {
+func desired(samples []sample) []int32 {
 	var all []int32
 	for _, s := range samples {
-		all = append(all, s.asked)
+		all = append(all, s.desired)
 	}
 	return slices.Compact(all)
 }
@@ -124,16 +124,16 @@ func draw(out io.Writer, samples []sample) {
 		for i := first; i < slots; i++ {
 			columns[i] = s
 		}
-		most = max(most, s.asked, s.running)
+		most = max(most, s.desired, s.available)
 	}
 	fmt.Fprintln(out)
 	for level := most; level >= 1; level-- {
 		var row strings.Builder
 		for _, column := range columns {
 			switch {
-			case column.running >= level:
+			case column.available >= level:
 				row.WriteRune('█')
-			case column.asked >= level:
+			case column.desired >= level:
 				row.WriteRune('░')
 			default:
 				row.WriteRune(' ')

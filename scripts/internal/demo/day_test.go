@@ -42,7 +42,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestAsked(t *testing.T) {
-	got := asked([]sample{{asked: 3}, {asked: 3, running: 1}, {asked: 2}, {asked: 3}})
+	got := desired([]sample{{desired: 3}, {desired: 3, available: 1}, {desired: 2}, {desired: 3}})
 	if want := []int32{3, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("asked for %d, want %d", got, want)
 	}

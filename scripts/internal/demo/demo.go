@@ -40,12 +40,12 @@ type Demo struct {
 	Out     io.Writer // gets the narration
 
 	tour
-	brought bool // the CRD didn't exist before the tour
-	program program.Program
-	kubectl kubectl.Kubectl
-	config  *rest.Config
-	client  kubernetes.Interface
-	log     audit.Log
+	createsCRD bool // the CRD didn't exist before the tour
+	program    program.Program
+	kubectl    kubectl.Kubectl
+	config     *rest.Config
+	client     kubernetes.Interface
+	log        audit.Log
 }
 
 // Run gives the tour. It returns an error if any step didn't hold.
@@ -76,7 +76,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	}
 	steps := 0
 	for _, act := range d.acts {
-		if err := d.giveAct(ctx, steps+1, act); err != nil {
+		if err := d.runAct(ctx, steps+1, act); err != nil {
 			return err
 		}
 		steps += len(act.steps)
@@ -87,14 +87,14 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 }
 
 // giveAct starts the program and gives the act's steps, the first of which has that number.
-func (d *Demo) giveAct(ctx context.Context, first int, act act) error {
+func (d *Demo) runAct(ctx context.Context, first int, act act) error {
 	stop, programLog, err := d.startProgram(ctx, act.env)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	for i, step := range act.steps {
-		if err := d.give(ctx, first+i, step); err != nil {
+		if err := d.runStep(ctx, first+i, step); err != nil {
 			return problem.New("step %d (%s) didn't hold", first+i, step.title).
 				ToDo("the program's log shows what it did").
 				SeeLog(programLog).
@@ -110,7 +110,7 @@ func (d *Demo) relative(text string) string {
 }
 
 // give does one step, waits until it holds, and shows the result.
-func (d *Demo) give(ctx context.Context, number int, s step) error {
+func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 	d.heading("%d. %s", number, s.title)
 	fmt.Fprintln(d.Out, s.question)
 	if s.before != nil {
@@ -118,18 +118,18 @@ func (d *Demo) give(ctx context.Context, number int, s step) error {
 			return err
 		}
 	}
-	if s.does != nil {
-		if err := d.show(ctx, s.does...); err != nil {
+	if s.kubectl != nil {
+		if err := d.show(ctx, s.kubectl...); err != nil {
 			return err
 		}
 	}
-	for _, condition := range s.holds {
+	for _, condition := range s.waitFor {
 		if _, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace, "wait", "--timeout", "60s"}, condition...)...); err != nil {
 			return err
 		}
 	}
-	if s.watches != nil {
-		if err := s.watches(ctx, d); err != nil {
+	if s.watch != nil {
+		if err := s.watch(ctx, d); err != nil {
 			return err
 		}
 	}

@@ -36,8 +36,8 @@ func (d *Demo) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.brought = strings.TrimSpace(there) == ""
-	if !d.brought {
+	d.createsCRD = strings.TrimSpace(there) == ""
+	if !d.createsCRD {
 		if err := d.checkNamespace(ctx); err != nil {
 			return err
 		}
@@ -85,8 +85,8 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 func (d *Demo) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanup)
 	defer cancel()
-	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.ours)))
-	if d.brought { // who reads on finds the cluster as it was
+	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.dedicated)))
+	if d.createsCRD { // who reads on finds the cluster as it was
 		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
 		err = errors.Join(err, crdErr)
 	}
@@ -110,8 +110,8 @@ func (d *Demo) deleteNamespace(ctx context.Context, flags ...string) error {
 
 // objects are the names of what the tour is about, in its namespace.
 func (d *Demo) objects(ctx context.Context) ([]string, error) {
-	said, err := d.kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
-	return slices.DeleteFunc(strings.Fields(said), func(word string) bool { return !strings.Contains(word, "/") }), err
+	output, err := d.kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
+	return slices.DeleteFunc(strings.Fields(output), func(word string) bool { return !strings.Contains(word, "/") }), err
 }
 
 // grace is how long the program has to end by itself, once it has been told to: a Pod's.
@@ -141,8 +141,8 @@ func (d *Demo) startProgram(ctx context.Context, env func(root string) []string)
 	if env != nil {
 		variables = env(d.Root)
 	}
-	words := append(slices.Clone(variables), d.Chapter.Name, "--namespace", d.namespace)
-	fmt.Fprintf(d.Out, "\nStarting the program: %s\n", d.relative(strings.Join(words, " ")))
+	commandLine := append(slices.Clone(variables), d.Chapter.Name, "--namespace", d.namespace)
+	fmt.Fprintf(d.Out, "\nStarting the program: %s\n", d.relative(strings.Join(commandLine, " ")))
 	end, err := launch(ctx, log, grace, variables, binary, "--kubeconfig", kubeconfig, "--namespace", d.namespace)
 	if err != nil {
 		return nil, "", errors.Join(err, log.Close())

@@ -23,7 +23,7 @@ import (
 )
 
 // newDemo is a tour on a cluster with these objects. Its kubectl is a script that keeps a record of what it was asked, and knows of one Foo.
-func newDemo(t *testing.T, objects ...runtime.Object) (d *Demo, asked func() []string) {
+func newDemo(t *testing.T, objects ...runtime.Object) (d *Demo, calls func() []string) {
 	t.Helper()
 	dir := testfiles.Write(t, t.TempDir(), map[string]string{
 		"01-a/manifests/crd.yaml":  "",
@@ -64,12 +64,12 @@ func namespace(labels map[string]string) *corev1.Namespace {
 
 // The webhooks of a `run` that was killed are gone before anything is written that they are asked about.
 func TestPrepareTakesWebhooksAwayFirst(t *testing.T) {
-	d, asked := newDemo(t)
+	d, calls := newDemo(t)
 	if err := d.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	first := slices.IndexFunc(asked(), func(line string) bool { return !strings.HasPrefix(line, "get ") })
-	if got := asked()[first]; !strings.HasPrefix(got, "delete mutatingwebhookconfigurations,validatingwebhookconfigurations") {
+	first := slices.IndexFunc(calls(), func(line string) bool { return !strings.HasPrefix(line, "get ") })
+	if got := calls()[first]; !strings.HasPrefix(got, "delete mutatingwebhookconfigurations,validatingwebhookconfigurations") {
 		t.Errorf("what was changed first: kubectl %s", got)
 	}
 }
@@ -84,23 +84,23 @@ func TestATourDeletesWhatToursHaveMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, asked := newDemo(t, made)
+	next, calls := newDemo(t, made)
 	// The script deletes nothing, so that the namespace can't be created again.
 	if err := next.prepare(t.Context()); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("error %v", err)
 	}
-	if want := "delete namespace demo --ignore-not-found --timeout 60s"; !slices.Contains(asked(), want) {
-		t.Errorf("what was asked: %q", asked())
+	if want := "delete namespace demo --ignore-not-found --timeout 60s"; !slices.Contains(calls(), want) {
+		t.Errorf("what was asked: %q", calls())
 	}
 }
 
 func TestATourDeletesNothingElse(t *testing.T) {
-	d, asked := newDemo(t, namespace(nil))
+	d, calls := newDemo(t, namespace(nil))
 	var p *problem.Problem
 	if err := d.prepare(t.Context()); !errors.As(err, &p) || !strings.Contains(p.What, "foo/example-foo") || p.Fix == "" {
 		t.Errorf("error %v, want one with a fix", err)
 	}
-	for _, line := range asked() {
+	for _, line := range calls() {
 		if !strings.HasPrefix(line, "get ") {
 			t.Errorf("refused, and yet it did: kubectl %s", line)
 		}

@@ -26,7 +26,7 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer log.Close()
-			said := func() string {
+			logged := func() string {
 				content, err := os.ReadFile(log.Name())
 				if err != nil {
 					t.Fatal(err)
@@ -38,8 +38,8 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			await.That(t, 10*time.Second, "it is up", func() error {
-				if !strings.HasPrefix(said(), "up\n") {
-					return fmt.Errorf("it has said %q", said())
+				if !strings.HasPrefix(logged(), "up\n") {
+					return fmt.Errorf("it has said %q", logged())
 				}
 				return nil
 			})
@@ -53,7 +53,7 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				t.Fatal("it still runs")
 			}
-			if got := said(); got != test.want {
+			if got := logged(); got != test.want {
 				t.Errorf("it has said %q, want %q", got, test.want)
 			}
 		})

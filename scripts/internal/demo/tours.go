@@ -12,7 +12,7 @@ import (
 // tour is what is done to one of the two operators.
 type tour struct {
 	namespace string
-	ours      bool   // nothing but tours uses the namespace, so nobody waits for its end
+	dedicated bool   // nothing but tours uses the namespace, so nobody waits for its end
 	resource  string // what it is about, as kubectl calls it
 	shows     string // the arguments of kubectl get after each step
 	acts      []act
@@ -32,9 +32,9 @@ type step struct {
 	// before comes first, if it isn't nil. does are kubectl's arguments. The step then waits for holds, a condition of kubectl wait, or
 	// until watches returns, and shows the objects in shows ("": the tour's).
 	before  func(*Demo) error
-	does    []string
-	holds   [][]string
-	watches func(context.Context, *Demo) error
+	kubectl []string
+	waitFor [][]string
+	watch   func(context.Context, *Demo) error
 	shows   string
 }
 
@@ -42,26 +42,26 @@ type step struct {
 var tours = map[string]func(sample string) tour{chapters.Foo: fooTour, chapters.TDSet: tdsetTour}
 
 func fooTour(sample string) tour {
-	return tour{namespace: "demo", ours: true, resource: "foos", shows: "foos,deployments,pods", acts: []act{{steps: []step{
+	return tour{namespace: "demo", dedicated: true, resource: "foos", shows: "foos,deployments,pods", acts: []act{{steps: []step{
 		{
 			title:    "Create a Foo",
 			question: "A Foo asks for a Deployment, but only our program understands that.",
-			does:     []string{"apply", "-f", sample},
-			holds:    [][]string{{"--for", "condition=Ready", "foo/example-foo"}},
+			kubectl:  []string{"apply", "-f", sample},
+			waitFor:  [][]string{{"--for", "condition=Ready", "foo/example-foo"}},
 			answer:   "The program created the Deployment, and Kubernetes' own controllers created the Pod.",
 		},
 		{
 			title:    "Scale it",
 			question: "The desired state changes. Who updates the Deployment?",
-			does:     []string{"scale", "foo/example-foo", "--replicas", "3"},
-			holds:    [][]string{{"--for", "jsonpath={.status.availableReplicas}=3", "foo/example-foo"}},
+			kubectl:  []string{"scale", "foo/example-foo", "--replicas", "3"},
+			waitFor:  [][]string{{"--for", "jsonpath={.status.availableReplicas}=3", "foo/example-foo"}},
 			answer:   "The program saw the change, updated the Deployment, and reported the result in the Foo's status.",
 		},
 		{
 			title:    "Interfere: scale the Deployment by hand",
 			question: "The Foo still asks for 3.",
-			does:     []string{"scale", "deployment/example-foo", "--replicas", "5"},
-			holds: [][]string{
+			kubectl:  []string{"scale", "deployment/example-foo", "--replicas", "5"},
+			waitFor: [][]string{
 				{"--for", "jsonpath={.spec.replicas}=3", "deployment/example-foo"},
 				{"--for", "jsonpath={.status.replicas}=3", "deployment/example-foo"},
 			},
@@ -70,8 +70,8 @@ func fooTour(sample string) tour {
 		{
 			title:    "Interfere: delete the Deployment",
 			question: "The Foo is still there.",
-			does:     []string{"delete", "deployment/example-foo"},
-			holds: [][]string{
+			kubectl:  []string{"delete", "deployment/example-foo"},
+			waitFor: [][]string{
 				{"--for", "create", "deployment/example-foo"},
 				{"--for", "condition=Available", "deployment/example-foo"},
 				{"--for", "condition=Ready", "foo/example-foo"},
@@ -81,8 +81,8 @@ func fooTour(sample string) tour {
 		{
 			title:    "Delete the Foo",
 			question: "Who deletes the Deployment?",
-			does:     []string{"delete", "foo/example-foo"},
-			holds: [][]string{
+			kubectl:  []string{"delete", "foo/example-foo"},
+			waitFor: [][]string{
 				{"--for", "delete", "deployment/example-foo"},
 				{"--for", "delete", "pod", "--all"},
 			},
@@ -114,9 +114,9 @@ func tdsetTour(sample string) tour {
 					title: "Create a TDSet",
 					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
 						"These hours are in UTC. How many replicas should there be now?",
-					does:   []string{"apply", "-f", sample},
-					holds:  ready,
-					answer: "The program created a Deployment for this hour. Now it sleeps until NEXT CHANGE.",
+					kubectl: []string{"apply", "-f", sample},
+					waitFor: ready,
+					answer:  "The program created a Deployment for this hour. Now it sleeps until NEXT CHANGE.",
 				},
 				{
 					title: "A day in half a minute",
@@ -124,8 +124,8 @@ func tdsetTour(sample string) tour {
 						"This program's file for " + fastZone + " sets clocks forward by an hour each second.\n" +
 						"How many replicas will there be from 0 to 1, which no window includes?",
 					before:  fast.begin,
-					does:    zone(fastZone),
-					watches: fast.watch,
+					kubectl: zone(fastZone),
+					watch:   fast.watch,
 					shows:   "tdsets,deployments",
 					answer:  "There are 3, as defaultReplica says. Each change was one write to the Deployment, and the program slept in between.",
 				},
@@ -136,29 +136,29 @@ func tdsetTour(sample string) tour {
 				{
 					title:    "Back in UTC",
 					question: "The program was stopped and has started again. The Deployment is as the fast day left it.",
-					does:     zone("UTC"),
-					holds:    ready,
+					kubectl:  zone("UTC"),
+					waitFor:  ready,
 					answer:   "It compares the actual state with the desired state of this hour, so it needs no memory of what it missed.",
 				},
 				{
 					title:    "Interfere: scale the Deployment by hand",
 					question: "The schedule still says how many replicas there should be.",
-					does:     []string{"scale", "deployment/" + name, "--replicas", "9"},
-					watches:  untilReplicasAreNot(name, 9),
+					kubectl:  []string{"scale", "deployment/" + name, "--replicas", "9"},
+					watch:    untilReplicasAreNot(name, 9),
 					answer:   "The program reverted it.",
 				},
 				{
 					title:    "Ask for a Service",
 					question: "From now on, the TDSet asks for a Service.",
-					does:     []string{"patch", "tdset/" + name, "--type", "merge", "--patch", `{"spec":{"service":{"port":80}}}`},
-					holds:    [][]string{{"--for", "create", "service/" + name}},
+					kubectl:  []string{"patch", "tdset/" + name, "--type", "merge", "--patch", `{"spec":{"service":{"port":80}}}`},
+					waitFor:  [][]string{{"--for", "create", "service/" + name}},
 					answer:   "Port 80 of the Service leads to port 8000 of the Pods.",
 				},
 				{
 					title:    "Delete the TDSet",
 					question: "Its finalizer keeps it until its Pods are gone.",
-					does:     []string{"delete", "tdset/" + name},
-					holds: [][]string{
+					kubectl:  []string{"delete", "tdset/" + name},
+					waitFor: [][]string{
 						{"--for", "delete", "deployment/" + name},
 						{"--for", "delete", "service/" + name},
 						{"--for", "delete", "pod", "--all"},

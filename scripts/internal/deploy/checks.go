@@ -58,14 +58,14 @@ func (d Deployment) checkWay(ctx context.Context) error {
 
 // CheckAlone refuses to have two controllers act on the same objects. It looks for Pods of any chapter, of the repository at root, whose program
 // acts on objects of that kind; those in the namespace but are left out.
-func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, but string) error {
+func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, except string) error {
 	all, err := chapters.All(root)
 	if err != nil {
 		return err
 	}
 	for _, chapter := range all {
 		other := Deployment{Chapter: chapter}
-		if !other.possible() || chapter.Kind() != kind || other.target().namespace == but {
+		if !other.possible() || chapter.Kind() != kind || other.target().namespace == except {
 			continue
 		}
 		if there, err := other.target().running(ctx, k); err != nil {
@@ -87,8 +87,8 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, but s
 type installed struct{ image, manager string }
 
 func (t target) running(ctx context.Context, k kubectl.Kubectl) (installed, error) {
-	said, err := k.Run(ctx, "get", "deployments", "--namespace", t.namespace, "--field-selector", "metadata.name="+t.deployment,
+	output, err := k.Run(ctx, "get", "deployments", "--namespace", t.namespace, "--field-selector", "metadata.name="+t.deployment,
 		"--output", `jsonpath={.items[*].spec.template.spec.containers[0].image} {.items[*].metadata.labels.app\.kubernetes\.io/managed-by}`)
-	image, manager, _ := strings.Cut(said, " ")
+	image, manager, _ := strings.Cut(output, " ")
 	return installed{image, manager}, err
 }

@@ -113,7 +113,7 @@ func (d Deployment) Build(ctx context.Context, image string) error {
 	if err := d.build(ctx, image); err != nil {
 		return err
 	}
-	d.say("kind load docker-image %s --name %s", image, d.Cluster.KindName())
+	d.printCommand("kind load docker-image %s --name %s", image, d.Cluster.KindName())
 	return d.Cluster.Load(ctx, image)
 }
 
@@ -127,14 +127,14 @@ func (d Deployment) build(ctx context.Context, image string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	d.say("CGO_ENABLED=0 GOOS=linux go build -o bin/foo-controller .")
+	d.printCommand("CGO_ENABLED=0 GOOS=linux go build -o bin/foo-controller .")
 	err = d.compiling(func(progress func(gobuild.Progress)) error {
 		return kind.BuildStatic(ctx, d.Chapter.Dir, ".", filepath.Join(dir, "bin", "foo-controller"), progress)
 	})
 	if err != nil {
 		return err
 	}
-	d.say("docker build --tag %s .", image)
+	d.printCommand("docker build --tag %s .", image)
 	return kind.BuildImage(ctx, dir, image, "--file", filepath.Join(d.Chapter.Dir, "Dockerfile"))
 }
 
@@ -146,7 +146,7 @@ func (d Deployment) apply(ctx context.Context) error {
 	case d.Chapter.IsProject():
 		return d.make(ctx, "deploy", d.target().image)
 	}
-	d.say("kubectl apply -f %s", parts.CRD)
+	d.printCommand("kubectl apply -f %s", parts.CRD)
 	if err := d.Kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (d Deployment) make(ctx context.Context, target, image string) error {
 		}
 		args = append(args, "HELM="+helm)
 	}
-	d.say("make -C %s %s IMG=%s", d.Chapter.Name, target, image)
+	d.printCommand("make -C %s %s IMG=%s", d.Chapter.Name, target, image)
 	command := process.NewCommand(ctx, time.Minute, "make", args...)
 	command.Env = slices.Concat(os.Environ(), d.Kubectl.Environment(), gobuild.Environment(), []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -v"})
 	var output bytes.Buffer
@@ -220,7 +220,7 @@ func (d Deployment) compiling(build func(progress func(gobuild.Progress)) error)
 }
 
 func (d Deployment) kubectl(ctx context.Context, args ...string) error {
-	d.say("kubectl %s", strings.Join(args, " "))
+	d.printCommand("kubectl %s", strings.Join(args, " "))
 	_, err := d.Kubectl.Run(ctx, args...)
 	return err
 }
@@ -239,7 +239,7 @@ func (d Deployment) whyNot(ctx context.Context, err error) error {
 }
 
 // say prints a command as you would type it in the repository's root.
-func (d Deployment) say(format string, args ...any) {
+func (d Deployment) printCommand(format string, args ...any) {
 	command := fmt.Sprintf(format, args...)
 	fmt.Fprintf(d.Out, "$ %s\n", strings.ReplaceAll(command, d.Root+string(filepath.Separator), ""))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // aKubectl answers as one would on a cluster where nothing runs, but for the Deployment in this namespace, which that manager has installed.
-func aKubectl(t *testing.T, namespace, manager string) kubectl.Kubectl {
+func fakeKubectl(t *testing.T, namespace, manager string) kubectl.Kubectl {
 	t.Helper()
 	dir := testfiles.Write(t, t.TempDir(), map[string]string{"kubectl": "#!/bin/sh\n" +
 		"case \"$*\" in *\"--namespace " + namespace + " \"*) printf 'image:1 " + manager + "';; esac\n"})
@@ -66,7 +66,7 @@ func TestWhatCantBeDeployed(t *testing.T) {
 			d := Deployment{
 				Root:    root,
 				Chapter: chapters.Chapter{Name: test.chapter, Dir: filepath.Join(root, test.chapter)},
-				Kubectl: aKubectl(t, test.running, test.manager),
+				Kubectl: fakeKubectl(t, test.running, test.manager),
 				Helm:    test.helm,
 				Out:     io.Discard,
 			}

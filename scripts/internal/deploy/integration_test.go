@@ -51,11 +51,11 @@ func TestDeploy(t *testing.T) {
 func deployOne(t *testing.T, d Deployment) {
 	run := func(args ...string) string {
 		t.Helper()
-		said, err := d.Kubectl.Run(t.Context(), args...)
+		output, err := d.Kubectl.Run(t.Context(), args...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return said
+		return output
 	}
 	t.Cleanup(func() { // otherwise it would act on the objects of all tests that follow
 		if t.Failed() {

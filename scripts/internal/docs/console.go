@@ -124,7 +124,7 @@ func (b *block) readLines(text string) error {
 			b.interrupt = true
 		case line == "^C":
 			return fmt.Errorf("^C can only be a block's first line: begin a new block")
-		case last != nil && last.goesOn(line):
+		case last != nil && last.continues(line):
 			if line == ">" { // an empty line, whose prompt has lost its space
 				line = ""
 			}
@@ -149,7 +149,7 @@ func (b *block) readLines(text string) error {
 	return nil
 }
 
-func (s *step) goesOn(line string) bool {
+func (s *step) continues(line string) bool {
 	return s.command != "" && s.output == nil &&
 		(strings.HasSuffix(s.command, `\`) || line == ">" || strings.HasPrefix(line, "> "))
 }

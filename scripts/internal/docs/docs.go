@@ -95,7 +95,7 @@ func checkMuseum(texts library, doc *document) (problems []Problem) {
 }
 
 func checkExhibit(texts library, doc *document, heading *ast.Heading) (problems []Problem) {
-	say := func(n ast.Node, format string, args ...any) {
+	report := func(n ast.Node, format string, args ...any) {
 		problems = append(problems, doc.problem(doc.line(n), "exhibit %q: "+format, append([]any{doc.plain(heading)}, args...)...))
 	}
 	items := []ast.Node{}
@@ -106,16 +106,16 @@ func checkExhibit(texts library, doc *document, heading *ast.Heading) (problems 
 	}
 	for i, begin := range exhibitItems {
 		if i >= len(items) || !strings.HasPrefix(doc.plain(items[i]), begin) || len(all[*ast.Link](items[i])) == 0 {
-			say(heading, "item %d of its list should begin with %q, and have a link", i+1, begin)
+			report(heading, "item %d of its list should begin with %q, and have a link", i+1, begin)
 			return problems
 		}
 		for _, link := range all[*ast.Link](items[i]) {
 			target, label := string(link.Destination), doc.plain(link)
 			if begin == "Upstream:" && !pinned.MatchString(target) {
-				say(link, "%s isn't the address of a file at a commit or a tag", target)
+				report(link, "%s isn't the address of a file at a commit or a tag", target)
 			}
 			if begin == "The bug:" && path.Base(target) == "exercise_test.go" && !failsAsGiven(texts.fsys, path.Join(path.Dir(museum), target), label) {
-				say(link, "%s doesn't say at its head that %s fails as given", target, label)
+				report(link, "%s doesn't say at its head that %s fails as given", target, label)
 			}
 		}
 	}

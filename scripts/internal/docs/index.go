@@ -85,7 +85,7 @@ func (r Repository) checkMessages(texts library, doc *document) (problems []Prob
 	if len(rows) == 0 {
 		return nil
 	}
-	seen, err := r.seenByTests(texts)
+	seen, err := r.shownMessages(texts)
 	if err != nil {
 		return []Problem{doc.problem(doc.line(rows[0]), "%v", err)}
 	}
@@ -113,7 +113,7 @@ func hasPieces(text string, pieces []string) bool {
 }
 
 // seenByTests returns the strings in all tests, and the output lines that the texts show.
-func (r Repository) seenByTests(texts library) (seen []string, err error) {
+func (r Repository) shownMessages(texts library) (seen []string, err error) {
 	files, err := Files(r.Root)
 	if err != nil {
 		return nil, err

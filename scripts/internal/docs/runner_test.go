@@ -74,7 +74,7 @@ func TestCommandsThatHold(t *testing.T) {
 		},
 		"a running command, more of it, ^C, its last words, and the terminal is free": {
 			text: []string{
-				"'''console running", "$ echo before", "before", "$ " + patient, "ready", "'''",
+				"'''console running", "$ echo before", "before", "$ " + echoesUntilInterrupted, "ready", "'''",
 				"'''console terminal=two", "$ echo more > fifo", "'''",
 				"'''console", "got more", "'''",
 				"'''console", "^C", "bye", "$ echo free", "free", "'''",
@@ -128,7 +128,7 @@ func TestCommandsThatHold(t *testing.T) {
 }
 
 // patient says ready, passes on what comes through the pipe, and says bye when it is interrupted.
-const patient = `bash -c 'trap "echo bye; exit" INT; echo ready; while read -r line; do echo got $line; done <>fifo'`
+const echoesUntilInterrupted = `bash -c 'trap "echo bye; exit" INT; echo ready; while read -r line; do echo got $line; done <>fifo'`
 
 func TestCommandsThatDoNotHold(t *testing.T) {
 	const short = 500 * time.Millisecond
@@ -274,16 +274,16 @@ func TestTheRunnersFieldsAreHeard(t *testing.T) {
 
 func TestNothingIsLeftBehind(t *testing.T) {
 	tests := map[string]struct {
-		command string // puts the id of the process in question into the file pid
-		cancel  bool   // the run is cancelled once it did
-		told    bool   // that it still runs is a problem
+		command  string // puts the id of the process in question into the file pid
+		cancel   bool   // the run is cancelled once it did
+		reported bool   // that it still runs is a problem
 	}{
-		"a running command":                       {command: "echo $BASHPID > pid; echo ready; exec sleep 1000", told: true},
+		"a running command":                       {command: "echo $BASHPID > pid; echo ready; exec sleep 1000", reported: true},
 		"a running command, when cancelled":       {command: "echo $BASHPID > pid; echo > fifo; sleep 1000", cancel: true},
 		"a job in the background":                 {command: "sleep 1000 & echo $! > pid; echo ready"},
 		"a process whose parent has ended":        {command: "(sleep 1000 & echo $! > pid); echo ready"},
 		"a process in another group":              {command: "set -m; sleep 1000 & echo $! > pid; set +m; echo ready"},
-		"a process that SIGTERM does not impress": {command: "bash -c 'trap \"\" TERM; echo $$ > pid; echo ready; while :; do sleep 1; done'", told: true},
+		"a process that SIGTERM does not impress": {command: "bash -c 'trap \"\" TERM; echo $$ > pid; echo ready; while :; do sleep 1; done'", reported: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -304,7 +304,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				t.Fatalf("error: %v", err)
 			}
 			var want []string
-			if test.told {
+			if test.reported {
 				want = append(want, "README.md:2: this still runs at the end of the text")
 			}
 			wantProblems(t, problems, want...)

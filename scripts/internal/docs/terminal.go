@@ -36,7 +36,7 @@ const (
 	// grace is what processes get between SIGTERM and SIGKILL.
 	grace = 5 * time.Second
 	// again is how long a command has to heed a ^C before it gets another.
-	again = 5 * time.Second
+	interruptAgainAfter = 5 * time.Second
 )
 
 type terminal struct {
@@ -151,7 +151,7 @@ func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 			jobs, _ := (&gopsutil.Process{Pid: int32(t.bash.Process.Pid)}).Children()
 			for _, job := range jobs {
 				if unix.Kill(-int(job.Pid), unix.SIGINT) == nil {
-					next = time.Now().Add(again)
+					next = time.Now().Add(interruptAgainAfter)
 				}
 			}
 		}

@@ -47,7 +47,7 @@ func TestChecks(t *testing.T) {
 		change func(*machine)
 		check  func(machine) Finding
 		state  State
-		says   string
+		want   string
 	}{
 		"no Go": {
 			func(m *machine) { m.goEnv, m.goError = nil, `exec: "go": executable file not found in $PATH` },
@@ -175,8 +175,8 @@ func TestChecks(t *testing.T) {
 			m := healthy()
 			test.change(&m)
 			f := test.check(m)
-			if f.State != test.state || !strings.Contains(f.What, test.says) {
-				t.Errorf("got %q (%s), want something with %q (%s)", f.What, f.State.Mark(), test.says, test.state.Mark())
+			if f.State != test.state || !strings.Contains(f.What, test.want) {
+				t.Errorf("got %q (%s), want something with %q (%s)", f.What, f.State.Mark(), test.want, test.state.Mark())
 			}
 			if (f.Fix == "") != (f.State == OK) {
 				t.Errorf("fix of %q: %q", f.What, f.Fix)

@@ -92,8 +92,8 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 		now:      time.Now(),
 	}
 	m.strays, _ = c.Strays(ctx)
-	m.askGo(ctx)
-	m.askKubectl(ctx)
+	m.readGoEnv(ctx)
+	m.readKubectlVersion(ctx)
 	missing, err := controlplane.New(root).Missing()
 	m.built = err == nil && len(missing) == 0
 	m.unpacked = pack.Unpacked(root)
@@ -114,7 +114,7 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 }
 
 // askGo asks the go command that is in PATH, without letting it fetch another one.
-func (m *machine) askGo(ctx context.Context) {
+func (m *machine) readGoEnv(ctx context.Context) {
 	data, _ := os.ReadFile(filepath.Join(m.root, "scripts", "go.mod"))
 	for line := range strings.Lines(string(data)) {
 		if needed, found := strings.CutPrefix(strings.TrimSpace(line), "go "); found {
@@ -138,7 +138,7 @@ func (m *machine) askGo(ctx context.Context) {
 }
 
 // askKubectl asks the kubectl that is in PATH, and no server.
-func (m *machine) askKubectl(ctx context.Context) {
+func (m *machine) readKubectlVersion(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	out, _ := exec.CommandContext(ctx, "kubectl", "version", "--client", "--output=json").Output() // what it doesn't say is seen

@@ -31,11 +31,11 @@ type Move struct {
 type MoveKind string
 
 const (
-	MovePassed  MoveKind = "passed: yours stays"
-	MoveAlready MoveKind = "the solution is in place already"
-	MoveSolved  MoveKind = "the solution is in place"
-	MoveBack    MoveKind = "restored"
-	MoveChanged MoveKind = "you have changed the solution: it stays" // and so does the kept work
+	MovePassed   MoveKind = "passed: yours stays"
+	MoveAlready  MoveKind = "the solution is in place already"
+	MoveSolved   MoveKind = "the solution is in place"
+	MoveRestored MoveKind = "restored"
+	MoveChanged  MoveKind = "you have changed the solution: it stays" // and so does the kept work
 )
 
 // String is the move in words for the learner.
@@ -74,7 +74,7 @@ func CatchUp(ctx context.Context, root string, exercises []Exercise, now time.Ti
 
 // PutBack restores what CatchUp has kept of exercises, and reports only on those of which something was kept. A solution that
 // the learner has changed is the learner's own work too: it stays, unless evenChanged, and then it is kept in its turn.
-func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged bool, now time.Time) ([]Move, error) {
+func Restore(ctx context.Context, root string, exercises []Exercise, evenChanged bool, now time.Time) ([]Move, error) {
 	return moveAll(ctx, root, exercises, func(e Exercise, record *Record) (move Move, err error) {
 		aside, err := readIfExists(asidePath(root, e))
 		if aside == nil {
@@ -92,7 +92,7 @@ func PutBack(ctx context.Context, root string, exercises []Exercise, evenChanged
 				return move, fmt.Errorf("keep your changed solution: %w", err)
 			}
 		}
-		move.Done, record.Passing = MoveBack, false
+		move.Done, record.Passing = MoveRestored, false
 		if err := replaceFile(e.File(ExerciseFile), aside, 0o644); err != nil {
 			return move, err
 		}

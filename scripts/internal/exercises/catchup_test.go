@@ -14,13 +14,13 @@ import (
 )
 
 // room is a course in which somebody catches up.
-type room struct {
+type course struct {
 	*testing.T
 	root string
 	all  []Exercise
 }
 
-func newRoom(t *testing.T) room {
+func newCourse(t *testing.T) course {
 	root := t.TempDir()
 	for _, name := range []string{"1-one", "2-two", "3-three"} {
 		writeSum(t, root, "01-a", name, nil)
@@ -30,33 +30,33 @@ func newRoom(t *testing.T) room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return room{t, root, all}
+	return course{t, root, all}
 }
 
-var roomTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // writes is what the learner has made of an exercise.
-func (r room) writes(n int, own string) { r.Helper(); write(r.T, r.all[n].File(ExerciseFile), own) }
+func (r course) writes(n int, own string) { r.Helper(); write(r.T, r.all[n].File(ExerciseFile), own) }
 
-func (r room) passes(n int) {
+func (r course) passes(n int) {
 	r.Helper()
-	if err := UpdateProgress(r.Context(), r.root, r.all[n], func(r *Record) { r.Passing, r.Passed = true, &roomTime }); err != nil {
+	if err := UpdateProgress(r.Context(), r.root, r.all[n], func(r *Record) { r.Passing, r.Passed = true, &now }); err != nil {
 		r.Fatal(err)
 	}
 }
 
-func (r room) catchesUp(last int) []Move {
+func (r course) catchesUp(last int) []Move {
 	r.Helper()
-	moves, err := CatchUp(r.Context(), r.root, r.all[:last+1], roomTime)
+	moves, err := CatchUp(r.Context(), r.root, r.all[:last+1], now)
 	if err != nil {
 		r.Fatal(err)
 	}
 	return moves
 }
 
-func (r room) putsBack(evenChanged bool, exercises ...Exercise) []Move {
+func (r course) restores(evenChanged bool, exercises ...Exercise) []Move {
 	r.Helper()
-	moves, err := PutBack(r.Context(), r.root, exercises, evenChanged, roomTime)
+	moves, err := Restore(r.Context(), r.root, exercises, evenChanged, now)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func (r room) putsBack(evenChanged bool, exercises ...Exercise) []Move {
 }
 
 // has fails unless the exercises' files are these.
-func (r room) has(want ...string) {
+func (r course) has(want ...string) {
 	r.Helper()
 	for n, content := range want {
 		if got := read(r.T, r.all[n].File(ExerciseFile)); got != content {
@@ -74,7 +74,7 @@ func (r room) has(want ...string) {
 }
 
 // kept are the files that are kept, and what is in them.
-func (r room) kept() map[string]string {
+func (r course) kept() map[string]string {
 	r.Helper()
 	found := map[string]string{}
 	_ = filepath.WalkDir(filepath.Join(r.root, ".workshop", keptFolder), func(path string, entry os.DirEntry, err error) error {
@@ -95,7 +95,7 @@ func kinds(moves []Move) (kinds []MoveKind) {
 }
 
 func TestCatchingUpAndBack(t *testing.T) {
-	r := newRoom(t)
+	r := newCourse(t)
 	const passed, begun = "what passes", "what was begun"
 	r.writes(0, passed)
 	r.passes(0)
@@ -117,28 +117,28 @@ func TestCatchingUpAndBack(t *testing.T) {
 		t.Errorf("once more, kept: %v", r.kept())
 	}
 
-	if moves := r.putsBack(false, r.all...); !slices.Equal(kinds(moves), []MoveKind{MoveBack, MoveBack}) {
+	if moves := r.restores(false, r.all...); !slices.Equal(kinds(moves), []MoveKind{MoveRestored, MoveRestored}) {
 		t.Errorf("put back: %v", kinds(moves))
 	}
 	r.has(passed, begun, exercisetest.Given, exercisetest.Given)
 	if len(r.kept()) != 0 {
 		t.Errorf("still kept: %v", r.kept())
 	}
-	if moves := r.putsBack(false, r.all...); len(moves) != 0 {
+	if moves := r.restores(false, r.all...); len(moves) != 0 {
 		t.Errorf("put back once more: %v", kinds(moves))
 	}
 	r.has(passed, begun, exercisetest.Given, exercisetest.Given)
 }
 
 func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
-	r := newRoom(t)
+	r := newCourse(t)
 	const begun, changed = "what was begun", "what was made of the solution"
 	r.writes(0, begun)
 	r.catchesUp(1)
 	r.writes(0, changed)
 
-	moves := r.putsBack(false, r.all...)
-	if !slices.Equal(kinds(moves), []MoveKind{MoveChanged, MoveBack}) {
+	moves := r.restores(false, r.all...)
+	if !slices.Equal(kinds(moves), []MoveKind{MoveChanged, MoveRestored}) {
 		t.Errorf("put back: %v", kinds(moves))
 	}
 	r.has(changed, exercisetest.Given)
@@ -150,7 +150,7 @@ func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
 	}
 
 	r.writes(0, changed+" again")
-	moves = r.putsBack(true, r.all[0])
+	moves = r.restores(true, r.all[0])
 	r.has(begun)
 	if want := filepath.Join(".workshop", "kept", "01-1-20260102T030405-2.go"); len(moves) != 1 || moves[0].Kept != want || read(t, filepath.Join(r.root, want)) != changed+" again" {
 		t.Errorf("put back by name: %+v", moves)
@@ -160,28 +160,28 @@ func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
 // Each case is what a run leaves that was broken off; the next one comes to the same end.
 func TestARunThatWasBrokenOff(t *testing.T) {
 	const begun = "what was begun"
-	aside := func(r room, content string) { write(r.T, asidePath(r.root, r.all[0]), content) }
+	aside := func(r course, content string) { write(r.T, asidePath(r.root, r.all[0]), content) }
 	for sentence, test := range map[string]struct {
-		left func(room)
+		left func(course)
 		back bool // it is to be put back
 	}{
-		"catching up, before all":                  {left: func(r room) {}},
-		"catching up, the learner's own kept":      {left: func(r room) { aside(r, begun) }},
-		"catching up, the solution in place":       {left: func(r room) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }},
-		"catching up, a file half written beside":  {left: func(r room) { write(r.T, r.all[0].File("exercise.go.123"), "//go:b") }},
-		"putting back, before all":                 {left: func(r room) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }, back: true},
-		"putting back, in place and still kept":    {left: func(r room) { aside(r, begun) }, back: true},
-		"putting back, the solution's check stays": {left: func(r room) { aside(r, begun); r.passes(0) }, back: true},
+		"catching up, before all":                  {left: func(r course) {}},
+		"catching up, the learner's own kept":      {left: func(r course) { aside(r, begun) }},
+		"catching up, the solution in place":       {left: func(r course) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }},
+		"catching up, a file half written beside":  {left: func(r course) { write(r.T, r.all[0].File("exercise.go.123"), "//go:b") }},
+		"putting back, before all":                 {left: func(r course) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }, back: true},
+		"putting back, in place and still kept":    {left: func(r course) { aside(r, begun) }, back: true},
+		"putting back, the solution's check stays": {left: func(r course) { aside(r, begun); r.passes(0) }, back: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := newRoom(t)
+			r := newCourse(t)
 			r.writes(0, begun)
 			test.left(r)
 			if !test.back {
 				r.catchesUp(0)
 				r.has(exercisetest.SolvedInPlace)
 			}
-			r.putsBack(false, r.all...)
+			r.restores(false, r.all...)
 			r.has(begun)
 			if len(r.kept()) != 0 {
 				t.Errorf("kept: %v", r.kept())
@@ -195,7 +195,7 @@ func TestARunThatWasBrokenOff(t *testing.T) {
 }
 
 func TestAMissingFile(t *testing.T) {
-	r := newRoom(t)
+	r := newCourse(t)
 	r.passes(0)
 	if err := os.Remove(r.all[0].File(ExerciseFile)); err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestAMissingFile(t *testing.T) {
 	if err := os.Remove(r.all[0].File(SolutionFile)); err != nil {
 		t.Fatal(err)
 	}
-	moves, err := CatchUp(t.Context(), r.root, r.all, roomTime)
+	moves, err := CatchUp(t.Context(), r.root, r.all, now)
 	if err == nil || len(moves) != 0 || !strings.Contains(problem.Format(err), "solution.go is missing\n  what to do: git checkout") {
 		t.Errorf("%v, error %v", kinds(moves), err)
 	}
@@ -215,7 +215,7 @@ func TestAMissingFile(t *testing.T) {
 }
 
 func TestACaughtUpExerciseIsNotSolved(t *testing.T) {
-	r := newRoom(t)
+	r := newCourse(t)
 	r.passes(0)
 	r.writes(0, "mine")
 	r.catchesUp(1)

@@ -58,7 +58,7 @@ func (p *Proof) files(e exercises.Exercise) {
 }
 
 // expected is a test that should fail as given, and what it should say.
-type expected struct{ name, says string }
+type expected struct{ name, message string }
 
 var (
 	failsLine = regexp.MustCompile(`(?m)^//\s*fails: *(.+?)\s*$`)
@@ -115,8 +115,8 @@ func (p *Proof) asGiven(v verdict.Verdict) {
 		case t.State != gotest.Failed:
 		case i < 0:
 			p.fail("%s%s fails, which %s doesn't announce:\n%s", name, t.Name, exercises.TestFile, t.Message)
-		case !strings.Contains(t.Message, all[i].says):
-			p.fail("%s%s fails for another reason than %q:\n%s", name, t.Name, all[i].says, t.Message)
+		case !strings.Contains(t.Message, all[i].message):
+			p.fail("%s%s fails for another reason than %q:\n%s", name, t.Name, all[i].message, t.Message)
 		}
 	}
 	for _, x := range all {

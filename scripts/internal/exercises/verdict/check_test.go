@@ -25,9 +25,9 @@ func writeSum(t *testing.T, root string, changes map[string]string) exercises.Ex
 
 func TestCheckSays(t *testing.T) {
 	const (
-		head  = "//go:build !solution\n\npackage sum\n\n"
-		file  = "01-a/exercises/1-sum/exercise.go"
-		asked = "      the test: 01-a/exercises/1-sum/exercise_test.go:"
+		head = "//go:build !solution\n\npackage sum\n\n"
+		file = "01-a/exercises/1-sum/exercise.go"
+		row  = "      the test: 01-a/exercises/1-sum/exercise_test.go:"
 	)
 	for sentence, test := range map[string]struct {
 		files map[string]string
@@ -40,7 +40,7 @@ func TestCheckSays(t *testing.T) {
 				"  ✗ one and one is two\n" +
 				"      the sum is 1, want 2\n" +
 				"      look at: " + file + ":7 (YOUR WORK in Add)\n" +
-				asked + "13\n",
+				row + "13\n",
 		},
 		"that all holds": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n"},
@@ -67,7 +67,7 @@ func TestCheckSays(t *testing.T) {
 				"  ✗ one and one\n" +
 				"      it panicked: assignment to entry in nil map\n" +
 				"      look at: " + file + ":7 (in Add)\n" +
-				asked + "8\n",
+				row + "8\n",
 		},
 		"where it panicked, in another goroutine": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\tgo func() {\n\t\tsum <- a / (b - b)\n\t}()\n\treturn <-sum\n}\n"},

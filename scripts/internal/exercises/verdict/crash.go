@@ -47,7 +47,7 @@ func findCrash(output string) (before string, c *crash) {
 
 // settleCrashes finds the test that ended the whole run, if one did. go test reports a subtest's panic as its parent's
 // output, although it belongs to the subtest that ran last.
-func settleCrashes(run *gotest.Package) map[*gotest.Test]*crash {
+func assignCrashes(run *gotest.Package) map[*gotest.Test]*crash {
 	crashes := map[*gotest.Test]*crash{}
 	var last *gotest.Test // that wasn't finished
 	for i, t := range run.Tests {

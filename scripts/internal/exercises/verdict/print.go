@@ -22,13 +22,13 @@ const (
 type page struct {
 	strings.Builder
 	ui.Palette
-	all   bool // of each failed test
-	told  int  // failed tests so far
-	short int  // of these, how many aren't shown in full
-	place string
+	all    bool // of each failed test
+	failed int  // failed tests so far
+	short  int  // of these, how many aren't shown in full
+	place  string
 }
 
-func (p *page) say(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // Text is the verdict for the learner: everything, or what fits on a screen.
 func (v Verdict) Text(colours ui.Palette, all bool) string {
@@ -38,21 +38,21 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 		mark = p.Green.Sprint("✓")
 	}
 	e := v.Exercise
-	p.say("%s %s: %s (%.1fs)\n", mark, p.Bold.Sprintf("%s %s", e.Name(), e.Title), v.Summary(), v.Took.Seconds())
+	p.printf("%s %s: %s (%.1fs)\n", mark, p.Bold.Sprintf("%s %s", e.Name(), e.Title), v.Summary(), v.Took.Seconds())
 	switch v.Outcome {
 	case NotCompiled:
 		p.lines("  ", v.Compiler)
 		if strings.Contains(v.Compiler, e.Path(exercises.TestFile)+":") {
-			p.say("\n  The test uses the names and types that the original %s declares, so keep them.", exercises.ExerciseFile)
+			p.printf("\n  The test uses the names and types that the original %s declares, so keep them.", exercises.ExerciseFile)
 		}
 	case NoTest:
-		p.say("  Nothing was checked. Is %s still the original?", e.Path(exercises.TestFile))
+		p.printf("  Nothing was checked. Is %s still the original?", e.Path(exercises.TestFile))
 	}
 	for _, t := range v.Tests {
 		p.test(t)
 	}
 	if p.short > 0 {
-		p.say("\n  Shown in short: %s. In full: ./scripts/workshop check %s --all", ui.Plural(p.short, "failing test"), e.Name())
+		p.printf("\n  Shown in short: %s. In full: ./scripts/workshop check %s --all", ui.Plural(p.short, "failing test"), e.Name())
 	}
 	return p.String()
 }
@@ -60,21 +60,21 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 func (p *page) test(t Test) {
 	switch t.State {
 	case gotest.Passed:
-		p.say("  %s %s", p.Green.Sprint("✓"), t.Sentence)
+		p.printf("  %s %s", p.Green.Sprint("✓"), t.Sentence)
 	case gotest.Failed:
-		p.say("  %s %s", p.Red.Sprint("✗"), t.Sentence)
+		p.printf("  %s %s", p.Red.Sprint("✗"), t.Sentence)
 		p.reason(t)
 	case gotest.Skipped:
-		p.say("  - %s: not checked", t.Sentence)
+		p.printf("  - %s: not checked", t.Sentence)
 		p.lines("      ", t.Message)
 	default:
-		p.say("  - %s: the run ended before it", t.Sentence)
+		p.printf("  - %s: the run ended before it", t.Sentence)
 	}
 }
 
 func (p *page) reason(t Test) {
-	p.told++
-	if p.told > inFull && !p.all {
+	p.failed++
+	if p.failed > inFull && !p.all {
 		first, _, _ := strings.Cut(t.Message, "\n")
 		p.lines("      ", first)
 		p.short++
@@ -82,11 +82,11 @@ func (p *page) reason(t Test) {
 	}
 	p.lines("      ", t.Message)
 	if t.Place != "" && t.Place != p.place {
-		p.say("      %s", p.Grey.Sprintf("look at: %s (%s)", t.Place, t.Why))
+		p.printf("      %s", p.Grey.Sprintf("look at: %s (%s)", t.Place, t.Why))
 		p.place = t.Place // the next tests needn't repeat it
 	}
-	if t.Asked != "" {
-		p.say("      %s", p.Grey.Sprintf("the test: %s", t.Asked))
+	if t.Row != "" {
+		p.printf("      %s", p.Grey.Sprintf("the test: %s", t.Row))
 	}
 }
 
@@ -98,10 +98,10 @@ func (p *page) lines(indent, text string) {
 	}
 	for i, line := range lines {
 		if i == maxLines && !p.all {
-			p.say("%s… (%d more lines)", indent, len(lines)-i)
+			p.printf("%s… (%d more lines)", indent, len(lines)-i)
 			return
 		}
-		p.say("%s", strings.TrimRight(indent+line, " "))
+		p.printf("%s", strings.TrimRight(indent+line, " "))
 	}
 }
 

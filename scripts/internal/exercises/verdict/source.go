@@ -121,7 +121,7 @@ func inWords(name string) string {
 }
 
 // asked is the place that says what a test expects: its row in the table. "": there is none.
-func (s *source) asked(name string) string {
+func (s *source) row(name string) string {
 	_, subtest, _ := strings.Cut(name, "/")
 	return s.place(s.lookUp(subtest).at)
 }

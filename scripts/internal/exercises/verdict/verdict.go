@@ -45,18 +45,18 @@ type Test struct {
 	// Place is where to look in the learner's file, as path:line, and Why says why there. "": unknown.
 	Place, Why string
 	// Asked is the place in the test file that says what is expected.
-	Asked string
+	Row string
 }
 
 // explain makes a verdict of the run of an exercise's package.
 func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 	v := Verdict{Exercise: e}
 	if run.Build != "" {
-		v.Outcome, v.Compiler, v.Vetted = NotCompiled, compilerSays(e, run.Build), strings.Contains(run.Build, "\n# [")
+		v.Outcome, v.Compiler, v.Vetted = NotCompiled, compilerOutput(e, run.Build), strings.Contains(run.Build, "\n# [")
 		return v
 	}
 	source := readSource(e)
-	crashes := settleCrashes(run)
+	crashes := assignCrashes(run)
 	for _, t := range run.Tests {
 		test := source.test(t.Name, t.State, t.Output(), crashes[t])
 		group := slices.ContainsFunc(run.Tests, func(other *gotest.Test) bool { return strings.HasPrefix(other.Name, t.Name+"/") })
@@ -106,17 +106,17 @@ func (v Verdict) Summary() string {
 }
 
 func (s *source) test(name string, state gotest.State, output string, c *crash) Test {
-	said, asked, mentioned := ownWords(output)
-	test := Test{Name: name, Sentence: s.sentence(name), State: state, Message: said, Asked: s.asked(name)}
-	if test.Asked == "" && asked != "" {
-		test.Asked = s.exercise.Path(asked)
+	message, row, mentioned := splitOutput(output)
+	test := Test{Name: name, Sentence: s.sentence(name), State: state, Message: message, Row: s.row(name)}
+	if test.Row == "" && row != "" {
+		test.Row = s.exercise.Path(row)
 	}
 	if state != gotest.Failed {
 		return test
 	}
 	line := 0
 	if c != nil {
-		test.Message = strings.TrimPrefix(said+"\n"+c.message(), "\n")
+		test.Message = strings.TrimPrefix(message+"\n"+c.message(), "\n")
 		line, test.Why = c.place(s.exercise)
 	}
 	if line == 0 && mentioned > 0 {
@@ -135,7 +135,7 @@ var mention = regexp.MustCompile(`\b` + regexp.QuoteMeta(exercises.ExerciseFile)
 
 // ownWords is what a test said; where in a test file it last said something, as file:line; and the line of exercise.go that
 // it mentioned, or 0. Lines that were printed past the test are marked.
-func ownWords(output string) (said, asked string, mentioned int) {
+func splitOutput(output string) (message, row string, mentioned int) {
 	output, _ = findCrash(output)
 	var lines []string
 	for _, message := range gotest.Messages(output) {
@@ -145,19 +145,19 @@ func ownWords(output string) (said, asked string, mentioned int) {
 		case exercises.ExerciseFile:
 			mentioned = message.Line
 		default:
-			asked = fmt.Sprintf("%s:%d", message.File, message.Line)
+			row = fmt.Sprintf("%s:%d", message.File, message.Line)
 		}
 		lines = append(lines, message.Text)
 	}
-	said = strings.TrimSpace(strings.Join(lines, "\n"))
-	if match := mention.FindStringSubmatch(said); match != nil {
+	message = strings.TrimSpace(strings.Join(lines, "\n"))
+	if match := mention.FindStringSubmatch(message); match != nil {
 		mentioned, _ = strconv.Atoi(match[1])
 	}
-	return said, asked, mentioned
+	return message, row, mentioned
 }
 
 // compilerSays is the compiler's output without its headings, with paths from the repository's root.
-func compilerSays(e exercises.Exercise, output string) string {
+func compilerOutput(e exercises.Exercise, output string) string {
 	output = strings.ReplaceAll(heading.ReplaceAllString(output, ""), e.Chapter.Dir+"/", "")
 	return strings.TrimSuffix(fromChapter.ReplaceAllString(output, e.Chapter.Name+"/$0"), "\n")
 }

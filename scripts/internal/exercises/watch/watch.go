@@ -70,7 +70,7 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 			return nil // without keys, Ctrl-C ends it
 		case key, open := <-keys:
 			if !open || key == 'q' || key == ctrlC || key == ctrlD {
-				s.say("")
+				s.printf("")
 				return nil
 			}
 			if err := s.press(ctx, key); err != nil {
@@ -79,7 +79,7 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 		case event := <-s.saves.watcher.Events:
 			s.saves.take(event)
 		case err := <-s.saves.watcher.Errors:
-			s.sayError(fmt.Errorf("a save may have gone unnoticed (c checks again): %w", err))
+			s.printError(fmt.Errorf("a save may have gone unnoticed (c checks again): %w", err))
 		case <-s.saves.quiet.C:
 			if _, err := os.Stat(s.current.File(exercises.ExerciseFile)); err == nil { // else the save goes on
 				s.check(ctx)
@@ -88,7 +88,7 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 			s.show(r)
 		case <-report.C:
 			if took := time.Since(s.begun).Round(time.Second); s.cancel != nil && took >= reportPeriod {
-				s.say("still checking (%s); the first time, Go compiles the libraries too", took)
+				s.printf("still checking (%s); the first time, Go compiles the libraries too", took)
 			}
 		}
 	}
@@ -105,11 +105,11 @@ func (s *session) press(ctx context.Context, key byte) error {
 		s.hint(ctx)
 	case key != 'l' && key != 'n':
 	case err != nil:
-		s.sayError(err)
+		s.printError(err)
 	case key == 'l':
-		s.say("\n%s", exercises.Table(s.Exercises, progress, s.Terminal.Colours))
+		s.printf("\n%s", exercises.Table(s.Exercises, progress, s.Terminal.Colours))
 	case !found:
-		s.say("\nNo other exercise is left to do.")
+		s.printf("\nNo other exercise is left to do.")
 	default:
 		return s.open(ctx, next)
 	}
@@ -119,10 +119,10 @@ func (s *session) press(ctx context.Context, key byte) error {
 func (s *session) hint(ctx context.Context) {
 	hint, err := exercises.NextHint(ctx, s.Checker.Root, s.current, false, s.Terminal.Colours)
 	if err != nil {
-		s.sayError(err)
+		s.printError(err)
 		return
 	}
-	s.say("\n%s", hint)
+	s.printf("\n%s", hint)
 }
 
 func (s *session) open(ctx context.Context, e exercises.Exercise) error {
@@ -140,7 +140,7 @@ func (s *session) check(ctx context.Context) {
 	if s.Terminal.Clear {
 		fmt.Fprint(s.Terminal.Out, "\033[2J\033[H")
 	}
-	s.say("Checking %s …", s.current.Path(exercises.ExerciseFile))
+	s.printf("Checking %s …", s.current.Path(exercises.ExerciseFile))
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.begun = time.Now()
 	results, exercise := make(chan result, 1), s.current
@@ -175,24 +175,26 @@ func (s *session) show(r result) {
 		return // the whole run ends
 	}
 	if r.verdict.Exercise.Folder != "" { // it was checked, even if that can't be remembered
-		s.say("\n%s", r.verdict.Text(s.Terminal.Colours, false))
+		s.printf("\n%s", r.verdict.Text(s.Terminal.Colours, false))
 	}
 	advice, err := "", r.err
 	if err == nil {
 		advice, err = r.verdict.Advice(s.Checker.Root, s.Exercises)
 	}
 	if err != nil {
-		s.sayError(err)
+		s.printError(err)
 	} else {
-		s.say("%s", advice)
+		s.printf("%s", advice)
 	}
 	if s.Terminal.Keys == nil {
-		s.say("\nWaiting for the next save. Press Ctrl-C to stop.")
+		s.printf("\nWaiting for the next save. Press Ctrl-C to stop.")
 		return
 	}
-	s.say("\nh hint   l list   n next   c check again   q quit")
+	s.printf("\nh hint   l list   n next   c check again   q quit")
 }
 
-func (s *session) say(format string, args ...any) { fmt.Fprintf(s.Terminal.Out, format+"\n", args...) }
+func (s *session) printf(format string, args ...any) {
+	fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
+}
 
-func (s *session) sayError(err error) { s.say("\n%s", problem.Format(err)) }
+func (s *session) printError(err error) { s.printf("\n%s", problem.Format(err)) }

@@ -56,17 +56,17 @@ func (s *screen) Write(p []byte) (int, error) {
 }
 
 // waitFor waits until words come up, after those that were waited for before.
-func (s *screen) waitFor(words string) {
+func (s *screen) waitFor(text string) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if i := strings.Index(s.text[s.seen:], words); i >= 0 {
-			s.seen += i + len(words)
+		if i := strings.Index(s.text[s.seen:], text); i >= 0 {
+			s.seen += i + len(text)
 			return
 		}
 		if s.late {
-			s.t.Fatalf("%q never came up after\n%s\nonly\n%s", words, s.text[:s.seen], s.text[s.seen:])
+			s.t.Fatalf("%q never came up after\n%s\nonly\n%s", text, s.text[:s.seen], s.text[s.seen:])
 		}
 		s.written.Wait()
 	}
