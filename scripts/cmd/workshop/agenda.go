@@ -1,7 +1,5 @@
 package main
 
-// workshop agenda: one of the timetables in scripts/AGENDA.md, with times of day.
-
 import (
 	"fmt"
 	"os"

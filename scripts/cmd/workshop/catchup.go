@@ -1,6 +1,7 @@
 package main
 
-// workshop catch-up: solutions put in place for learners who have fallen behind, and their own work restored.
+// workshop catch-up puts solutions in place for learners who have fallen behind, and restores their
+// own work.
 
 import (
 	"errors"
@@ -15,7 +16,7 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 )
 
-// loadAgain is for learners whose editor would write its old text over the new file.
+// reloadAdvice is for learners whose editor would overwrite the new file with its old text.
 const reloadAdvice = "These files have changed, so reload them in your editor."
 
 func newCatchUpCommand() *cobra.Command {
@@ -107,9 +108,9 @@ func printMoves(w io.Writer, moves []exercises.Move) {
 	for _, move := range moves {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", move.Exercise.Name(), move.Exercise.Title, move)
 	}
-	_ = table.Flush() // as with every print here, nobody is left to tell
+	_ = table.Flush() // as with every print here, there is nobody to report an error to
 }
 
 func has(moves []exercises.Move, done exercises.MoveKind) bool {
-	return slices.ContainsFunc(moves, func(move exercises.Move) bool { return move.Done == done })
+	return slices.ContainsFunc(moves, func(m exercises.Move) bool { return m.Done == done })
 }

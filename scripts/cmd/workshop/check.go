@@ -37,7 +37,7 @@ Some tests need a cluster. They are skipped while yours isn't up.`,
 					return err
 				}
 				if !ok {
-					command.Printf("%s\n", nothingOpen(found))
+					command.Println(nothingOpen(found))
 					return nil
 				}
 				found = []exercises.Exercise{open}

@@ -53,7 +53,7 @@ including the CRD and its objects.`,
 	return command
 }
 
-// ofKind is the cluster that commands are about, which has to be one of kind.
+// ofKind returns an error unless the cluster is an existing kind cluster.
 func ofKind() (*kind.Cluster, error) {
 	made, yes := theCluster().(*kind.Cluster)
 	if !yes || !made.Exists() {

@@ -11,8 +11,8 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// What a learner has done is worth more than what can be built again.
-func TestPurgeSparesWhatIsTheLearners(t *testing.T) {
+// Programs can be built again, but a learner's work can't.
+func TestPurgeKeepsTheLearnersFiles(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("WORKSHOP_ROOT", root)
 	exists := func(file string) bool {
@@ -53,8 +53,8 @@ func TestPurgeSparesWhatIsTheLearners(t *testing.T) {
 	}
 }
 
-// What an archive has brought can't be had again without a network.
-func TestPurgeSparesWhatAnArchiveHasBrought(t *testing.T) {
+// Without a network, the archive's files can't be restored.
+func TestPurgeKeepsTheArchivesFiles(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("WORKSHOP_ROOT", root)
 	for _, file := range []string{"packed", "go/bin/go", "proxy/a.zip", "bin/etcd", "logs/build.log", "progress.json"} {
@@ -79,7 +79,7 @@ func TestPurgeSparesWhatAnArchiveHasBrought(t *testing.T) {
 	}
 }
 
-// A cluster of kind can't be ended without docker. All others can, and it isn't forgotten.
+// Without docker, purge can't delete a kind cluster. It keeps its record, and deletes all others.
 func TestPurgeWithoutDocker(t *testing.T) {
 	root := testfiles.Write(t, t.TempDir(), map[string]string{".workshop/bin/etcd": "", ".workshop/kind/workshop/made": "id"})
 	t.Setenv("WORKSHOP_ROOT", root)
@@ -88,9 +88,9 @@ func TestPurgeWithoutDocker(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	if _, err := os.Stat(filepath.Join(root, ".workshop", "bin")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the programs are still there: %v", err)
+		t.Errorf("the programs still exist: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(root, ".workshop", "kind", "workshop", "made")); err != nil {
-		t.Errorf("the cluster of kind is forgotten: %v", err)
+		t.Errorf("the kind cluster's record is gone: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 package main
 
-// An empty name is what a shell makes of a variable that isn't set. No command takes it for "all".
+// A shell expands an unset variable to an empty name. No command takes it for "all".
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-func TestAnEmptyNameIsRefused(t *testing.T) {
+func TestAnEmptyNameIsAnError(t *testing.T) {
 	const theExercises, noChapter = "the exercise's name is empty", `there is no chapter ""`
 	for line, want := range map[string]string{
 		"catch-up _":           theExercises,
@@ -38,7 +38,7 @@ func TestAnEmptyNameIsRefused(t *testing.T) {
 				"01-a/exercises/1-one/exercise.go": "package one\n", "scripts/AGENDA.md": "# Timetables\n",
 			})
 			t.Setenv("WORKSHOP_ROOT", root)
-			t.Setenv("PATH", "") // nothing is begun
+			t.Setenv("PATH", "") // so that no program can be started
 			args := strings.Fields(line)
 			for i, arg := range args {
 				args[i] = strings.TrimPrefix(arg, "_")
@@ -46,13 +46,13 @@ func TestAnEmptyNameIsRefused(t *testing.T) {
 			command := newRootCommand()
 			command.SetArgs(args)
 			command.SetOut(io.Discard)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // watch would go on
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // watch would run forever
 			defer cancel()
 			if err := command.ExecuteContext(ctx); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
 			}
 			if made, err := filepath.Glob(filepath.Join(root, ".workshop", "*")); err != nil || len(made) > 0 {
-				t.Errorf("made were %q, error %v", made, err)
+				t.Errorf("created %q, error %v, want nothing", made, err)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// aboutOneExercise completes a command whose argument names an exercise.
+// aboutOneExercise completes a command that takes one exercise.
 func aboutOneExercise(command *cobra.Command, do func(*cobra.Command, exercises.Exercise) error) *cobra.Command {
 	command.Example = fmt.Sprintf("  ./scripts/workshop %s 01/1", command.Name())
 	command.Args = cobra.ExactArgs(1)

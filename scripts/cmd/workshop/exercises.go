@@ -1,7 +1,6 @@
 package main
 
-// The command progress, and what the commands about exercises share: which ones are meant, and where
-// their tests find a cluster.
+// The command progress, and what the commands about exercises share.
 
 import (
 	"context"
@@ -22,7 +21,6 @@ func findExercises(args []string) ([]exercises.Exercise, error) {
 	return exercises.Find(theRoot(), args[0])
 }
 
-// firstOpen is the first exercise that isn't passed yet, if there is one.
 func firstOpen(all []exercises.Exercise) (exercises.Exercise, bool, error) {
 	progress, err := exercises.ReadProgress(theRoot())
 	if err != nil {
@@ -41,7 +39,7 @@ func nothingOpen(all []exercises.Exercise) string {
 
 func colours() ui.Palette { return ui.NewPalette(ui.Coloured(os.Stdout)) }
 
-// clusterForTests tells tests where the workshop's cluster is, if it is up. If the user has chosen another, it is that.
+// clusterForTests passes the cluster to the tests, if it is up and the user hasn't set another one.
 func clusterForTests(ctx context.Context) []string {
 	if os.Getenv("TEST_KUBECONFIG") != "" {
 		return nil

@@ -1,6 +1,6 @@
 package main
 
-// workshop faults: one fault, made by hand, and what a chapter's program does about it.
+// workshop faults injects one fault, and shows what a chapter's program does about it.
 
 import (
 	"bufio"
@@ -84,13 +84,12 @@ func listFaults(w io.Writer) error {
 	return err
 }
 
-// changes say, by the kind of the object that `run` applies, what changes it.
+// changes are kubectl's arguments to change the object that `run` applies, by its kind.
 var changes = map[string]string{
 	chapters.Foo:   "scale foo/example-foo --replicas 3",
 	chapters.TDSet: "scale deployment/tdset-hello-world --namespace temp --replicas 9",
 }
 
-// tryFault runs the chapter's program, and the fault as often as it is asked for.
 func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fault, flags []string, lasts time.Duration) error {
 	ctx := command.Context()
 	p, err := program.OfChapter(chapter)
@@ -145,7 +144,7 @@ func onEnter(in io.Reader) <-chan struct{} {
 	return turns
 }
 
-// timed sends twice, the second time so long after the first was received.
+// timed sends twice, with that time in between.
 func timed(lasts time.Duration) <-chan struct{} {
 	turns := make(chan struct{})
 	go func() {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What can be seen of a command line that is wrong, or needs no cluster.
-func TestFaultsAndPromisesByName(t *testing.T) {
+// Command lines that are wrong, or need no cluster.
+func TestExitCodesOfFaultsTestAndDocs(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("WORKSHOP_ROOT", root)
 	if err := os.Mkdir(filepath.Join(root, "01-a"), 0o700); err != nil {
@@ -36,7 +36,7 @@ func TestFaultsAndPromisesByName(t *testing.T) {
 	}
 }
 
-func TestAFaultThatIsTimed(t *testing.T) {
+func TestATimedFaultBeginsAtOnceAndEndsAfterItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, start := timed(time.Minute), time.Now()
 		var at []time.Duration
@@ -45,17 +45,17 @@ func TestAFaultThatIsTimed(t *testing.T) {
 			at = append(at, time.Since(start))
 		}
 		if at[0] != 0 || at[1] != time.Minute {
-			t.Errorf("it begins and ends after %v", at)
+			t.Errorf("the fault begins and ends after %v, want 0s and 1m0s", at)
 		}
 		select {
 		case <-turns:
-			t.Error("it begins again")
+			t.Error("got a third turn, want two")
 		case <-time.After(time.Hour):
 		}
 	})
 }
 
-func TestAFaultOnEnter(t *testing.T) {
+func TestEachLineOfInputIsATurn(t *testing.T) {
 	turns := onEnter(strings.NewReader("\nand more\n"))
 	for range 2 {
 		<-turns

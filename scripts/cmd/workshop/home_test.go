@@ -2,7 +2,7 @@
 
 package main
 
-// What users do first, with a home that has nothing in it yet:
+// The first commands, with an empty home folder:
 //
 //	go test -tags=leftovers -run=TestTheUsersHome -v ./cmd/workshop
 
@@ -16,12 +16,12 @@ import (
 	"testing"
 )
 
-func TestTheUsersHomeStaysAsItIs(t *testing.T) {
+func TestTheUsersHomeStaysUnchanged(t *testing.T) {
 	root, err := findRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Where Go keeps what is its own, so that nothing has to be built again.
+	// Go keeps its folders, so that nothing has to be built again.
 	output, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH", "GOENV").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestTheUsersHomeStaysAsItIs(t *testing.T) {
 			return filepath.SkipDir // the go command's telemetry
 		}
 		if err == nil && !entry.IsDir() {
-			t.Errorf("there is %s", path)
+			t.Errorf("%s was created in the home folder", path)
 		}
 		return err
 	})

@@ -2,11 +2,12 @@
 
 package main
 
-// Ctrl-C at ten random points of a real run. It takes as long as six runs of what it interrupts, so it is no part of the suite:
+// Ctrl-C at ten random points of a real run. It isn't in the suite because it takes as long as six
+// runs:
 //
 //	go test -tags=leftovers -run=TestInterrupts -timeout=3h -v ./cmd/workshop
 //
-// INTERRUPT_ARGS are other arguments for workshop than "test 06".
+// INTERRUPT_ARGS replaces workshop's arguments "test 06".
 
 import (
 	"bufio"
@@ -55,22 +56,22 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 			continue // with --only, its cluster stays up
 		}
 		point--
-		t.Logf("interrupted after %v, at %q: it ended %v later", after.Round(time.Second), at, took.Round(100*time.Millisecond))
+		t.Logf("interrupted after %v, at %q, and ended %v later", after.Round(time.Second), at, took.Round(100*time.Millisecond))
 		for pid, name := range processesOf(t, root) {
 			if others[pid] == "" {
-				t.Errorf("process %d is left: %s", pid, name)
+				t.Errorf("process %d was left behind: %s", pid, name)
 			}
 		}
 		for _, pattern := range []string{"run", "reader", "clusters/test", "clusters/units", "prove/0*"} {
 			if left, _ := filepath.Glob(filepath.Join(root, ".workshop", pattern)); left != nil {
-				t.Errorf("folders are left: %s", left)
+				t.Errorf("folders were left behind: %s", left)
 			}
 		}
 	}
 }
 
-// interrupt runs workshop, sends it SIGINT after some time, and returns what it said last before that, and how long it then took to end.
-// If it was done before, took is how long that was.
+// interrupt runs workshop, sends it SIGINT after some time, and returns its last line before that,
+// and how long it took to end. If it was done before, took is the whole run.
 func interrupt(t *testing.T, root, binary string, args []string, after time.Duration) (at string, took time.Duration, done bool) {
 	t.Helper()
 	command := exec.Command(binary, args...)
@@ -96,7 +97,7 @@ func interrupt(t *testing.T, root, binary string, args []string, after time.Dura
 			continue
 		case err := <-ended:
 			if err != nil {
-				t.Fatalf("it failed by itself: %v; at last it said %q", err, at)
+				t.Fatalf("the run failed before the interrupt: %v; its last line is %q", err, at)
 			}
 			return at, time.Since(start), true
 		case <-timer:
@@ -109,12 +110,13 @@ func interrupt(t *testing.T, root, binary string, args []string, after time.Dura
 	}
 	var exit *exec.ExitError
 	if err := <-ended; !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
-		t.Errorf("it ended with %v, want exit code %d", err, exitInterrupted)
+		t.Errorf("got %v, want exit code %d", err, exitInterrupted)
 	}
 	return at, time.Since(start), false
 }
 
-// processesOf are the processes that run a program of the repository, or that one of its runs has started.
+// processesOf returns the processes that run one of the repository's programs, or that one of its
+// runs has started.
 func processesOf(t *testing.T, root string) map[int32]string {
 	t.Helper()
 	state := filepath.Join(root, ".workshop") + "/"

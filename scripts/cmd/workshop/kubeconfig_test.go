@@ -7,7 +7,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-func TestThereIsNoKubeconfigWithoutACluster(t *testing.T) {
+func TestKubeconfigFailsWithoutACluster(t *testing.T) {
 	t.Setenv("WORKSHOP_ROOT", t.TempDir())
 	t.Setenv("WORKSHOP_CLUSTER", "")
 	command := newKubeconfigCommand()
@@ -21,6 +21,6 @@ func TestThereIsNoKubeconfigWithoutACluster(t *testing.T) {
 		t.Fatalf("the error is %v, want one with a fix", err)
 	}
 	if want := `cluster "workshop" isn't up`; p.What != want || p.Fix != "./scripts/workshop up" {
-		t.Errorf("it says %q, and the fix is %q; want %q", p.What, p.Fix, want)
+		t.Errorf("got %q with the fix %q, want %q", p.What, p.Fix, want)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
-// The cluster from the outside: the pinned kubectl, what your own shell needs (kubeconfig and env),
-// and who sent which request (audit).
+// The commands kubectl, kubeconfig, env and audit, which give access to the cluster.
 
 import (
 	"cmp"
@@ -34,7 +33,7 @@ func newKubectlCommand() *cobra.Command {
 			k := kubectlOn(c)
 			kubectl := exec.Command(k.Binary, args...)
 			kubectl.Env = append(os.Environ(), k.Environment()...)
-			// kubectl takes this process's place, so that terminals, pipes and signals are its own.
+			// kubectl replaces this process, so that it gets the terminal, pipes and signals.
 			err := syscall.Exec(k.Binary, append([]string{"kubectl"}, args...), kubectl.Environ())
 			return fmt.Errorf("running %s: %w", k.Binary, err)
 		},

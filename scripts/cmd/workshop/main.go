@@ -1,5 +1,5 @@
-// Command workshop is the course's command line. Each command has a file of its own here; the work is done by the
-// packages in scripts/internal. This file has what all commands share: signals, errors and exit codes.
+// Command workshop is the course's command line. Each command has its own file here, and the
+// packages in scripts/internal do the work. This file has signals, errors and exit codes.
 package main
 
 import (
@@ -27,8 +27,7 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	// A write to a pipe that nobody reads, as in `demo | head`, is then an error like any other, and doesn't end the program at
-	// once: see pipe.
+	// With this, a write to a closed pipe, as in `demo | head`, returns an error. See pipe.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:]))
 }
@@ -72,7 +71,7 @@ func run(ctx context.Context, args []string) int {
 	}
 }
 
-// pipe is standard output. When nobody reads it any more, the command ends as it does by Ctrl-C, and leaves nothing behind.
+// pipe is standard output. If its reader closes it, the command is cancelled and cleans up.
 type pipe struct {
 	io.Writer
 	cancel context.CancelFunc
@@ -86,7 +85,7 @@ func (p pipe) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// errReported ends a command with exit code 1 when its output has said all there is to say.
+// errReported ends a command with exit code 1 when its output has already explained why.
 var errReported = errors.New("already reported")
 
 func newRootCommand() *cobra.Command {
@@ -103,7 +102,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		TraverseChildren:  true, // --on may stand before kubectl, all of whose flags are its own
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "./scripts/workshop"},
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-		// Without these two, cobra shows the help for an unknown command as well, and calls that a success.
+		// Without these two, cobra answers an unknown command with the help and exit code 0.
 		Args: knownCommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 
@@ -128,7 +127,7 @@ WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop"; 
 	return root
 }
 
-// knownCommand refuses the name of a command that doesn't exist, and suggests the ones that are spelled almost like it.
+// knownCommand rejects an unknown command, and suggests those with a similar name.
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -140,7 +139,6 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return unknown
 }
 
-// addGroup adds commands that --help shows together, under that title.
 func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
 	for _, command := range commands {

@@ -1,6 +1,6 @@
 package main
 
-// What cobra makes of a command line before any command begins.
+// Command lines that cobra handles before any command begins.
 
 import (
 	"context"
@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-func TestEveryCommandThatHelpShowsHasAGroup(t *testing.T) {
+func TestEveryCommandInHelpHasAGroup(t *testing.T) {
 	root := newRootCommand()
 	root.InitDefaultHelpCmd()
 	for _, command := range root.Commands() {
 		if command.IsAvailableCommand() && !root.ContainsGroup(command.GroupID) {
-			t.Errorf("%s is in no group of --help", command.Name())
+			t.Errorf("%s has no group in --help", command.Name())
 		}
 	}
 }
 
-func TestACommandLineThatCannotBeUnderstoodExitsWith2(t *testing.T) {
+func TestWrongUsageExitsWith2(t *testing.T) {
 	for line, want := range map[string]string{
 		"chek":           `unknown command "chek"; did you mean check?`,
 		"--on kwok stat": `unknown command "stat"; did you mean`,
@@ -33,13 +33,13 @@ func TestACommandLineThatCannotBeUnderstoodExitsWith2(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			code, stderr := runAndRead(t, strings.Fields(line)...)
 			if code != exitWrongUsage || !strings.Contains(stderr, want) || !strings.Contains(stderr, "--help") {
-				t.Errorf("it exits with %d and says:\n%s", code, stderr)
+				t.Errorf("exit code %d, want 2; stderr:\n%s", code, stderr)
 			}
 		})
 	}
 }
 
-func TestACommandWhoseOutputNobodyReadsEnds(t *testing.T) {
+func TestAClosedPipeCancelsTheCommand(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +48,11 @@ func TestACommandWhoseOutputNobodyReadsEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := pipe{writer, cancel}
 	if _, err := io.WriteString(out, "read"); err != nil || ctx.Err() != nil {
-		t.Fatalf("it ends although its output can be read: %v, %v", err, ctx.Err())
+		t.Fatalf("cancelled while the pipe is open: %v, %v", err, ctx.Err())
 	}
 	reader.Close()
 	if _, err := io.WriteString(out, "not read"); err == nil || ctx.Err() == nil {
-		t.Errorf("it goes on: %v, %v", err, ctx.Err())
+		t.Errorf("not cancelled when the pipe is closed: %v, %v", err, ctx.Err())
 	}
 }
 

@@ -1,6 +1,6 @@
 package main
 
-// What comes before a chapter's program can be started: the cluster, the objects, the program's identity, the program.
+// Everything that run and faults need before they can start a chapter's program.
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"example.com/operators/scripts/internal/webhooks"
 )
 
-// prepared is all that it takes to start a program.
 type prepared struct {
 	cluster    cluster.Backend
 	config     *rest.Config // the administrator's
@@ -40,7 +39,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	if err := alone.Check(ctx, theRoot(), c, k, p.Kind, "", os.Stderr); err != nil {
 		return nil, err
 	}
-	// What a run that was killed has left would refuse the examples.
+	// Webhooks that a killed run has left would reject the examples.
 	if err := webhooks.Delete(ctx, k); err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	return &prepared{c, config, k, binary, dir, kubeconfig}, nil
 }
 
-// buildProgram builds a program, and shows how far that is: the first time may take a minute. It returns the binary's path.
+// buildProgram shows the progress, because a first build may take a minute.
 func buildProgram(ctx context.Context, p program.Program) (binary string, err error) {
 	err = ui.New(os.Stderr).While("building "+p.Name, func(step *ui.Step) (string, error) {
 		p.Progress = func(done gobuild.Progress) { step.Update("%s", done) }

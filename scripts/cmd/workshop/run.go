@@ -1,6 +1,6 @@
 package main
 
-// workshop run and demo: a chapter's program on the cluster, for you or with a guided tour.
+// workshop run and demo start a chapter's program, for you or for a guided tour.
 
 import (
 	"context"
@@ -65,7 +65,6 @@ day. Its flag --now sets its clock.`,
 	return command
 }
 
-// noTDSet says that a chapter has no exercise TDSet, and which chapters have.
 func noTDSet(chapter chapters.Chapter) error {
 	all, err := chapters.All(theRoot())
 	if err != nil {
@@ -116,7 +115,8 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 	return err
 }
 
-// serveWebhooks has the cluster call the program's webhooks until stop. flags are the program's.
+// serveWebhooks makes the API server call the program's webhooks until stop is called. The program
+// needs the flags.
 func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (flags []string, stop func(), err error) {
 	manifests, err := os.ReadFile(p.Webhooks)
 	if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// What run says before it touches a cluster.
+// Errors of run before it uses a cluster.
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-func TestRunATDSetThatIsNotThere(t *testing.T) {
+func TestRunTDSetInAChapterWithoutIt(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"01-a/exercises/5-tdset", "02-b/exercises/4-tdset", "07-c/exercises/1-a"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
@@ -30,7 +30,7 @@ func TestRunATDSetThatIsNotThere(t *testing.T) {
 		t.Fatalf("the error is %v, want one with a fix", err)
 	}
 	if want := "chapter 07-c has no exercise TDSet"; p.What != want {
-		t.Errorf("it says %q, want %q", p.What, want)
+		t.Errorf("got %q, want %q", p.What, want)
 	}
 	if want := "choose one that has it: 01, 02"; p.Fix != want {
 		t.Errorf("the fix is %q, want %q", p.Fix, want)

@@ -1,7 +1,6 @@
 package main
 
-// workshop schedule: what a TDSet will want in a week, before anyone applies it. The program in
-// scripts/schedule computes that with chapter 07's rules.
+// workshop schedule builds and runs scripts/schedule, which knows chapter 07's rules.
 
 import (
 	"context"

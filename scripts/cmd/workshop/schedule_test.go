@@ -1,6 +1,6 @@
 package main
 
-// The command around scripts/schedule, which has tests of its own.
+// The command around scripts/schedule, which has its own tests.
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// A program that prints how it was called, in place of scripts/schedule.
+// printsArguments replaces scripts/schedule.
 const printsArguments = `package main
 
 import (
@@ -47,11 +47,11 @@ func TestSchedule(t *testing.T) {
 		wantStderr string
 		wantErr    error
 	}{
-		"a file is named from where the user is": {[]string{"a week.yaml"}, `["--" "a week.yaml"]` + "\nthe file\n", "", nil},
-		"a day":                                  {[]string{"--from", "2026-03-26", "a week.yaml"}, `["-from" "2026-03-26" "--" "a week.yaml"]` + "\nthe file\n", "", nil},
-		"a day after the file":                   {[]string{"a week.yaml", "--from=2026-03-26"}, `["-from" "2026-03-26" "--" "a week.yaml"]` + "\nthe file\n", "", nil},
-		"standard input":                         {[]string{"-"}, `["--" "-"]` + "\nstandard input\n", "", nil},
-		"what the program says is enough":        {[]string{"none.yaml"}, `["--" "none.yaml"]` + "\n", "open none.yaml: no such file or directory\n", errReported},
+		"a file name is relative to the working directory": {[]string{"a week.yaml"}, `["--" "a week.yaml"]` + "\nthe file\n", "", nil},
+		"a day":                              {[]string{"--from", "2026-03-26", "a week.yaml"}, `["-from" "2026-03-26" "--" "a week.yaml"]` + "\nthe file\n", "", nil},
+		"a day after the file":               {[]string{"a week.yaml", "--from=2026-03-26"}, `["-from" "2026-03-26" "--" "a week.yaml"]` + "\nthe file\n", "", nil},
+		"standard input":                     {[]string{"-"}, `["--" "-"]` + "\nstandard input\n", "", nil},
+		"the program's error isn't repeated": {[]string{"none.yaml"}, `["--" "none.yaml"]` + "\n", "open none.yaml: no such file or directory\n", errReported},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var stdout, stderr strings.Builder
@@ -65,13 +65,13 @@ func TestSchedule(t *testing.T) {
 				t.Errorf("the error is %v, want %v", err, test.wantErr)
 			}
 			if stdout.String() != test.wantStdout || stderr.String() != test.wantStderr {
-				t.Errorf("it prints\n%s\nwant\n%s\nand says\n%s\nwant\n%s", &stdout, test.wantStdout, &stderr, test.wantStderr)
+				t.Errorf("stdout is\n%s\nwant\n%s\nstderr is\n%s\nwant\n%s", &stdout, test.wantStdout, &stderr, test.wantStderr)
 			}
 		})
 	}
 }
 
-func TestScheduleThatCantBeBuilt(t *testing.T) {
+func TestScheduleDoesNotBuild(t *testing.T) {
 	writeSchedule(t, "package main\n\nfunc main() { undefined() }\n")
 	_, err := buildSchedule(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "failed") || !strings.Contains(err.Error(), "undefined: undefined") {
@@ -79,7 +79,6 @@ func TestScheduleThatCantBeBuilt(t *testing.T) {
 	}
 }
 
-// aWorkspaceWith makes a repository with that program in scripts/schedule.
 func writeSchedule(t *testing.T, schedule string) {
 	t.Helper()
 	t.Setenv("WORKSHOP_ROOT", testfiles.Write(t, t.TempDir(), map[string]string{

@@ -1,7 +1,6 @@
 package main
 
-// workshop test and docs: all that CI runs, some promises' tests alone, or the texts. What is run is
-// package suite's.
+// workshop test and docs. Package suite runs the tests.
 
 import (
 	"context"
@@ -51,7 +50,11 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
   ./scripts/workshop test --on kind`,
 		RunE: func(command *cobra.Command, args []string) error {
 			if matrix {
-				return printMatrix(command, args)
+				found, err := chapters.Find(theRoot(), args...)
+				if err == nil {
+					command.Print(contract.Matrix(found))
+				}
+				return err
 			}
 			nodes := theNodes()
 			if err := testableOn(nodes, command.Flags().Changed("only"), image); err != nil {
@@ -80,7 +83,7 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
 	return command
 }
 
-// testableOn refuses what would be left out without a word.
+// testableOn rejects flags that would be ignored.
 func testableOn(nodes cluster.Nodes, only bool, image string) error {
 	switch {
 	case nodes == cluster.Containers && only:
@@ -91,7 +94,7 @@ func testableOn(nodes cluster.Nodes, only bool, image string) error {
 	return nil
 }
 
-// say ends the output with a line of its own, in words that CI systems read.
+// printCounts prints the line that CI systems read.
 func printCounts(command *cobra.Command, counts gotest.Counts) {
 	fmt.Fprintf(command.OutOrStdout(), "%d passed, %d failed\n", counts.Passed, counts.NotPassed())
 }
@@ -116,16 +119,7 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	return nil
 }
 
-func printMatrix(command *cobra.Command, args []string) error {
-	found, err := chapters.Find(theRoot(), args...)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(command.OutOrStdout(), contract.Matrix(found))
-	return err
-}
-
-// newSuite is a suite of the chapters that args name, or of everything, with what is built that it takes on such nodes.
+// newSuite builds what the nodes need. Without args, the suite covers all chapters.
 func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suite.Suite, error) {
 	found, err := chapters.Find(theRoot(), args...)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// maxNodes keeps a slip of the finger from filling the machine.
+// maxNodes keeps a typo from filling the machine.
 const maxNodes = 1000
 
 func newUpCommand() *cobra.Command {
@@ -68,7 +68,7 @@ other commands use it, unless you add --on kwok.`,
 	return command
 }
 
-// clusterToUp is the cluster that up is about. What is for clusters of kind alone is refused for others.
+// clusterToUp rejects flags of kind clusters on simulated nodes.
 func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, error) {
 	c := theCluster()
 	if containers && theNodes() == cluster.Simulated {

@@ -1,6 +1,6 @@
 package main
 
-// Where the repository is, which cluster is meant, and getting it up: what the commands share.
+// What the commands share: finding the repository and the cluster, and bringing the cluster up.
 
 import (
 	"cmp"
@@ -43,13 +43,12 @@ func findRoot() (string, error) {
 	}
 }
 
-// nodesVariable holds what --on says; who sets it needn't say so with each command.
+// nodesVariable is for users who don't want to add --on to each command.
 const nodesVariable = "WORKSHOP_ON"
 
-// theNodes are those that the user asks for; "": a cluster of kind, if there is one.
+// theNodes returns "" if the user hasn't chosen: then it is the kind cluster, if there is one.
 func theNodes() cluster.Nodes { return cluster.Nodes(os.Getenv(nodesVariable)) }
 
-// theName returns the name of the cluster that commands use.
 func theName() string { return cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName) }
 
 // checkSettings rejects unknown kinds of nodes and invalid cluster names before a command begins.
@@ -61,7 +60,7 @@ func checkSettings() error {
 	return cluster.CheckName(theName())
 }
 
-// existingCluster is theCluster, which has to be there, be it up or down.
+// existingCluster returns an error if the cluster doesn't exist. It may be down.
 func existingCluster() (cluster.Backend, error) {
 	c := theCluster()
 	if !c.Exists() {
@@ -70,7 +69,7 @@ func existingCluster() (cluster.Backend, error) {
 	return c, nil
 }
 
-// theCluster is the cluster that commands are about. It need not exist.
+// theCluster is the cluster that commands use. It need not exist.
 func theCluster() cluster.Backend {
 	containers := kind.New(theRoot(), theName())
 	if theNodes() == cluster.Containers || theNodes() == "" && containers.Begun() {
@@ -88,16 +87,16 @@ func kubectlOn(c cluster.Backend) kubectl.Kubectl {
 	return kubectl.Kubectl{Binary: filepath.Join(controlplane.New(theRoot()).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
-// ensureUp returns the cluster, up and ready. What is missing is built, made or started, and progress shown meanwhile.
+// ensureUp returns the cluster when it is ready.
 func ensureUp(ctx context.Context) (cluster.Backend, error) {
 	c := theCluster()
 	_, err := bringUp(ctx, c, 0)
 	return c, err
 }
 
-// bringUp brings this cluster up, with a given number of nodes (0: as they are), and tells what there was to do.
+// bringUp builds what is missing, and starts the cluster with that many nodes (0: no change).
 func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResult, error) {
-	if err := runs.Sweep(ctx, theRoot()); err != nil { // what killed tests have left behind
+	if err := runs.Sweep(ctx, theRoot()); err != nil { // what killed tests have left
 		return cluster.UpResult{}, err
 	}
 	show := ui.New(os.Stderr)
@@ -107,7 +106,7 @@ func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResul
 	return cluster.UpShown(ctx, show, c, nodes)
 }
 
-// ensureBuilt builds what is missing of the control plane. Where the nodes are containers they bring it, all but kubectl.
+// ensureBuilt builds the control plane, or just kubectl for kind, whose node image has the rest.
 func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 	builder := controlplane.New(theRoot())
 	if nodes == cluster.Containers {
@@ -116,17 +115,16 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 	return build(ctx, show, builder)
 }
 
-// whileBuilding is shown once, when a build has to compile everything: what to do with the minutes that it takes.
+// whileBuilding is shown during a first build, which takes minutes.
 const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. If you press
 Ctrl-C, the next command continues from there. Meanwhile, read in an editor or on the web:
    3 minutes   README.md: the chapters, and how to read one
   10 minutes   01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
    5 minutes   scripts/MUSEUM.md: how well-known operators fail`
 
-// severalPackages are more than a build compiles that takes but seconds.
-const severalPackages = 50
+// fewPackages are compiled within seconds.
+const fewPackages = 50
 
-// build builds what is missing, and shows what is done.
 func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) error {
 	missing, err := builder.Missing()
 	if err != nil || len(missing) == 0 {
@@ -139,7 +137,7 @@ func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) erro
 	noted := len(missing) < len(controlplane.Components())
 	return show.While("building "+what, func(step *ui.Step) (string, error) {
 		return what + " built", builder.Build(ctx, func(p controlplane.Progress) {
-			if !noted && p.Packages > severalPackages {
+			if !noted && p.Packages > fewPackages {
 				step.Note(whileBuilding)
 				noted = true
 			}

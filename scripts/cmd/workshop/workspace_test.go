@@ -11,19 +11,19 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// Which cluster is meant: what the user says, or else one of kind, if there is one.
+// Commands use the cluster that the user chooses, or else the kind cluster if there is one.
 func TestTheCluster(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		on   string
-		made string // the record of one of kind, empty where it was begun; "-": there is none
+		made string // the kind cluster's record, empty if it isn't finished; "-": there is none
 		want cluster.Nodes
 	}{
-		"nothing said, nothing there":             {"", "-", cluster.Simulated},
-		"nothing said, and one of kind is there":  {"", "id", cluster.Containers},
-		"nothing said, and one of kind was begun": {"", "", cluster.Containers},
-		"kind, which isn't there yet":             {"kind", "-", cluster.Containers},
-		"kwok, though one of kind is there":       {"kwok", "id", cluster.Simulated},
-		"nobody knows that one":                   {"minikube", "-", ""},
+		"no choice, no cluster":                 {"", "-", cluster.Simulated},
+		"no choice, a kind cluster":             {"", "id", cluster.Containers},
+		"no choice, an unfinished kind cluster": {"", "", cluster.Containers},
+		"kind, which doesn't exist yet":         {"kind", "-", cluster.Containers},
+		"kwok, although a kind cluster exists":  {"kwok", "id", cluster.Simulated},
+		"unknown nodes":                         {"minikube", "-", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
@@ -46,16 +46,16 @@ func TestTheCluster(t *testing.T) {
 	}
 }
 
-func TestWhatIsForKindAlone(t *testing.T) {
+func TestFlagsThatNeedKindOrKwok(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		refused func() error
 		want    string
 	}{
-		"a node image":             {func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image is for clusters of kind"},
-		"the stand-in":             {func() error { _, err := clusterToUp(false, "", true); return err }, "--stand-in is for clusters of kind: on simulated nodes nothing is pulled"},
-		"a node image for tests":   {func() error { return testableOn("", false, "kindest/node:v1") }, "--image is for clusters of kind"},
-		"not some promises' tests": {func() error { return testableOn(cluster.Containers, true, "") }, "--only is for simulated nodes"},
-		"a deployment":             {func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
+		"a node image":           {func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image is for clusters of kind"},
+		"the stand-in":           {func() error { _, err := clusterToUp(false, "", true); return err }, "--stand-in is for clusters of kind: on simulated nodes nothing is pulled"},
+		"a node image for tests": {func() error { return testableOn("", false, "kindest/node:v1") }, "--image is for clusters of kind"},
+		"tests of some promises": {func() error { return testableOn(cluster.Containers, true, "") }, "--only is for simulated nodes"},
+		"a deployment":           {func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Setenv("WORKSHOP_ROOT", t.TempDir())
@@ -69,7 +69,7 @@ func TestWhatIsForKindAlone(t *testing.T) {
 	}
 }
 
-func TestTheImageIsForTheClusterOfKind(t *testing.T) {
+func TestImageIsTheKindClustersNodeImage(t *testing.T) {
 	t.Setenv("WORKSHOP_ROOT", t.TempDir())
 	t.Setenv("WORKSHOP_CLUSTER", "")
 	c, err := clusterToUp(true, "kindest/node:v1", true)
@@ -78,7 +78,7 @@ func TestTheImageIsForTheClusterOfKind(t *testing.T) {
 	}
 }
 
-func TestKindAndKwokAtOnce(t *testing.T) {
+func TestKindAndOnKwokTogetherAreAnError(t *testing.T) {
 	t.Setenv("WORKSHOP_ROOT", t.TempDir())
 	t.Setenv("WORKSHOP_CLUSTER", "")
 	t.Setenv(nodesVariable, "kwok")
@@ -88,8 +88,8 @@ func TestKindAndKwokAtOnce(t *testing.T) {
 	}
 }
 
-// All flags after "kubectl" are kubectl's, and those before it the workshop's.
-func TestOnStandsBeforeKubectl(t *testing.T) {
+// Flags after "kubectl" belong to kubectl, and those before it to workshop.
+func TestOnComesBeforeKubectl(t *testing.T) {
 	t.Setenv("WORKSHOP_ROOT", t.TempDir())
 	t.Setenv(nodesVariable, "")
 	if code := run(t.Context(), []string{"--on", "nowhere", "kubectl", "--on", "kubectl's"}); code != exitFailed || os.Getenv(nodesVariable) != "nowhere" {

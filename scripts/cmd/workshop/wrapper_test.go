@@ -1,6 +1,6 @@
 package main
 
-// scripts/workshop, the shell entry, tried in a repository of its own with a go command that does as it is told.
+// The shell script scripts/workshop, in a repository of its own with a fake go command.
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"example.com/operators/scripts/internal/pack"
 )
 
-// fakeGo "builds" a program that prints where it is and its arguments, or says $SAYS and fails.
+// fakeGo "builds" a program that prints its root and arguments, or prints $SAYS and fails.
 const fakeGo = `#!/bin/sh
 case "$1 $2" in
 "env GOVERSION") echo go1.20.1; exit ;;
@@ -28,8 +28,9 @@ while [ "$1" != -o ]; do shift; done
 printf '#!/bin/sh\necho "root: $WORKSHOP_ROOT"; printf "<%%s>" "$@"\n' > "$2" && chmod +x "$2"
 `
 
-// newRepository makes a folder with a blank in its name that has nothing but the entry, and a folder with a fake go and the
-// few tools that the entry needs, to be all of PATH: many systems have a real go beside those.
+// newRepository makes a folder with a space in its name that only has the script, and a folder with
+// a fake go and the few tools that the script needs. That folder is all of PATH, because many
+// systems have a real go next to those tools.
 func newRepository(t *testing.T) (root, goDir string) {
 	t.Helper()
 	script, err := os.ReadFile("../../workshop")
@@ -65,7 +66,7 @@ func newRepository(t *testing.T) (root, goDir string) {
 	return root, goDir
 }
 
-// entry runs a file as a user would, from another folder.
+// entry runs the script as a user would, from another folder.
 func entry(path, goDir, message string) (output string, err error) {
 	cmd := exec.Command(path, "one", "two words", "--flag=$x")
 	cmd.Env = []string{"PATH=" + goDir, "SAYS=" + message, "GOROOT=/an old one"}
@@ -74,7 +75,7 @@ func entry(path, goDir, message string) (output string, err error) {
 	return string(out), err
 }
 
-func TestTheEntryBuildsAndRuns(t *testing.T) {
+func TestTheScriptBuildsAndRunsTheTool(t *testing.T) {
 	root, goDir := newRepository(t)
 	script := filepath.Join(root, "scripts", "workshop")
 	link := filepath.Join(goDir, "link")
@@ -92,9 +93,9 @@ func TestTheEntryBuildsAndRuns(t *testing.T) {
 	}
 }
 
-func TestTheEntrySaysWhatIsWrong(t *testing.T) {
+func TestTheScriptExplainsWhatIsWrong(t *testing.T) {
 	tests := map[string]struct {
-		message string // go's words; "": there is no go
+		message string // go's output; "": there is no go command
 		want    []string
 	}{
 		"no Go":       {"", []string{"Go is missing", "1.26.0 or newer from https://go.dev/dl/"}},
@@ -118,7 +119,7 @@ func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 			}
 			out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, test.message)
 			if err == nil {
-				t.Errorf("it succeeded")
+				t.Error("no error")
 			}
 			for _, want := range test.want {
 				if !strings.Contains(out, want) {
@@ -129,7 +130,7 @@ func TestTheEntrySaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestTheEntryRecommendsWSL2OnWindows(t *testing.T) {
+func TestTheScriptRecommendsWSL2OnWindows(t *testing.T) {
 	for _, system := range []string{"MINGW64_NT-10.0-22631", "MSYS_NT-10.0", "CYGWIN_NT-10.0"} {
 		root, goDir := newRepository(t)
 		uname := filepath.Join(goDir, "uname")
@@ -147,7 +148,7 @@ func TestTheEntryRecommendsWSL2OnWindows(t *testing.T) {
 	}
 }
 
-func TestTheEntryCantWrite(t *testing.T) {
+func TestTheScriptCannotWrite(t *testing.T) {
 	root, goDir := newRepository(t)
 	if err := os.WriteFile(filepath.Join(root, ".workshop"), nil, 0o600); err != nil { // root ignores permissions, but not this
 		t.Fatal(err)
@@ -158,7 +159,7 @@ func TestTheEntryCantWrite(t *testing.T) {
 	}
 }
 
-// unpacked makes of a repository one that came from an archive: the fake go is in it, and the tool is built.
+// unpacked turns a repository into one from an archive: it has the fake go and a built tool.
 func unpacked(t *testing.T, root, goDir string) {
 	t.Helper()
 	state := filepath.Join(root, ".workshop")
@@ -197,7 +198,7 @@ func sameAge(t *testing.T, root string) {
 	}
 }
 
-func TestTheEntryUsesWhatAnArchiveBrings(t *testing.T) {
+func TestTheScriptUsesTheArchivesGoAndModules(t *testing.T) {
 	root, goDir := newRepository(t)
 	unpacked(t, root, goDir)
 	state := filepath.Join(root, ".workshop")
@@ -211,7 +212,7 @@ func TestTheEntryUsesWhatAnArchiveBrings(t *testing.T) {
 	}
 }
 
-func TestTheEntryBuildsAnArchivesToolAgainWhenItsSourceHasChanged(t *testing.T) {
+func TestTheScriptRebuildsAnArchivesToolIfItsSourceHasChanged(t *testing.T) {
 	for _, file := range []string{"cmd/a.go", "internal/a", "go.mod"} {
 		t.Run(file, func(t *testing.T) {
 			root, goDir := newRepository(t)
@@ -227,7 +228,7 @@ func TestTheEntryBuildsAnArchivesToolAgainWhenItsSourceHasChanged(t *testing.T) 
 	}
 }
 
-func TestTheEntryOfAnotherMachinesArchive(t *testing.T) {
+func TestTheScriptRejectsAnArchiveForAnotherPlatform(t *testing.T) {
 	root, goDir := newRepository(t)
 	unpacked(t, root, goDir)
 	if err := os.WriteFile(filepath.Join(root, ".workshop", "go", "bin", "go"), []byte("#!/no/such/machine\n"), 0o700); err != nil {
@@ -241,8 +242,7 @@ func TestTheEntryOfAnotherMachinesArchive(t *testing.T) {
 	}
 }
 
-// What `workshop env` prints makes a shell's own go what the tool's is.
-func TestEnvIsForAShellWhatTheEntryIsForTheTool(t *testing.T) {
+func TestEnvGivesAShellTheSameGoAsTheTool(t *testing.T) {
 	root, goDir := newRepository(t)
 	unpacked(t, root, goDir)
 	for _, variable := range []string{"GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
@@ -260,7 +260,7 @@ command -v go; echo "$GOROOT"; echo "$GOPROXY, $GOSUMDB, $GOTOOLCHAIN"; command 
 	}
 }
 
-func TestEnvLeavesGoAloneWhereThereIsNoArchive(t *testing.T) {
+func TestEnvLeavesGoAloneWithoutAnArchive(t *testing.T) {
 	got := pack.Exports("/r", func(string) (string, bool) { return "the user's", true })
 	if want := []string{"export CGO_ENABLED=0", `export PATH="$PATH":'/r/.workshop/bin'`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
