@@ -1,5 +1,5 @@
-// Package alone looks for a second controller before a program is started: two controllers of the same objects overwrite
-// each other's work.
+// Package alone looks for a second controller before a program starts, because two controllers of
+// the same objects overwrite each other's work.
 package alone
 
 import (
@@ -18,8 +18,8 @@ import (
 	"example.com/operators/scripts/internal/kubectl"
 )
 
-// Check refuses to start a controller for a kind that Pods of the cluster control already, and warns of any other program
-// that watches its objects in the namespace that the controller is for: "" for all namespaces.
+// Check returns an error if Pods already run a controller for that kind, and warns of any other
+// program that watches its objects in the namespace, or in any if that is "".
 func Check(ctx context.Context, root string, c cluster.Backend, k kubectl.Kubectl, kind, namespace string, warnings io.Writer) error {
 	if c.Nodes() == cluster.Containers {
 		if err := deploy.CheckAlone(ctx, root, k, kind, ""); err != nil {
@@ -55,8 +55,8 @@ func controllers(watches []audit.Request, namespace string) (names []string) {
 	return slices.Compact(names)
 }
 
-// serverStarted is when the API server was started. A watch that was open when the one before ended isn't open any more,
-// though the audit log doesn't always have its end.
+// serverStarted is when the API server was started. Earlier watches have ended, although the audit
+// log doesn't always say so.
 func serverStarted(ctx context.Context, k kubectl.Kubectl) (time.Time, error) {
 	metrics, err := k.Run(ctx, "get", "--raw", "/metrics")
 	if err != nil {

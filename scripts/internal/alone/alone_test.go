@@ -21,7 +21,8 @@ type fakeCluster struct {
 func (c fakeCluster) Nodes() cluster.Nodes { return cluster.Simulated }
 func (c fakeCluster) AuditLog() string     { return c.log }
 
-// watch is what the audit log says of a watch of Foos, as it begins or ends. The API server was started in second 10.
+// watch is the audit log's event when a watch of Foos begins or ends. The API server was started in
+// second 10.
 func watch(stage, id string, second int, agent, namespace string) string {
 	return fmt.Sprintf(`{"stage":%q,"auditID":%q,"stageTimestamp":"1970-01-01T00:00:%02d.500000Z","verb":"watch","userAgent":%q,`+
 		`"objectRef":{"resource":"foos","namespace":%q},"responseStatus":{"code":200}}`, stage, id, second, agent, namespace)
@@ -36,13 +37,13 @@ func TestCheckWarnsOfAnotherController(t *testing.T) {
 		namespace string
 		want      bool
 	}{
-		"one that watches is named": {log: []string{watch(begun, "a", 11, other, "")}, want: true},
-		"one that watches again, as all do every few minutes": {
+		"another controller watches": {log: []string{watch(begun, "a", 11, other, "")}, want: true},
+		"another controller has restarted its watch": {
 			log:  []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, ""), watch(begun, "b", 12, other, "")},
 			want: true,
 		},
-		"one that was stopped is not":                     {log: []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, "")}},
-		"one from before the API server was started":      {log: []string{watch(begun, "a", 9, other, "")}},
+		"another controller has stopped":                  {log: []string{watch(begun, "a", 11, other, ""), watch(ended, "a", 12, other, "")}},
+		"a watch is older than the API server":            {log: []string{watch(begun, "a", 9, other, "")}},
 		"kubectl get --watch changes nothing":             {log: []string{watch(begun, "a", 11, "kubectl/v1.36.3 (linux/amd64)", "")}},
 		"the garbage collector watches all kinds":         {log: []string{watch(begun, "a", 11, "kube-controller-manager/v1.36.3 (linux/amd64)", "")}},
 		"a controller of another kind":                    {log: []string{watch(begun, "a", 11, other, "")}, kind: "TDSet"},
@@ -67,8 +68,8 @@ func TestCheckWarnsOfAnotherController(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := warnings.String(); strings.HasPrefix(said, "Warning: 03-workqueue already watches Foos") != test.want || !test.want && said != "" {
-				t.Errorf("it says %q", said)
+			if got := warnings.String(); strings.HasPrefix(got, "Warning: 03-workqueue already watches Foos") != test.want || !test.want && got != "" {
+				t.Errorf("the warning is %q, want one: %v", got, test.want)
 			}
 		})
 	}

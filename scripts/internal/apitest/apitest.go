@@ -1,4 +1,4 @@
-// Package apitest starts what stands for an API server in tests: HTTPS as that speaks it, and answers as the test gives them.
+// Package apitest starts a fake API server for tests: HTTPS, with the test's own responses.
 package apitest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Start starts a server that speaks HTTP/2, and ends it with the test. The config is how one reaches it.
+// Start starts a server with HTTP/2 that closes with the test, and returns a config for its clients.
 func Start(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *rest.Config) {
 	server := httptest.NewUnstartedServer(handler)
 	server.EnableHTTP2 = true

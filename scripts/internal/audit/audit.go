@@ -1,6 +1,5 @@
-// Package audit reads the API server's audit log: who sent which request, and what the answer was.
-// It is the one witness of what a program really does; nothing in the program has to be trusted for
-// it.
+// Package audit reads the API server's audit log: who sent which request, and with which response
+// code. It shows what a program really did, whatever its own log claims.
 package audit
 
 import (
@@ -32,7 +31,7 @@ type Request struct {
 	Name      string
 	UserAgent string
 	Code      int32
-	// When the API server received and answered it; what the fault proxy has seen has no times.
+	// When the API server received and answered it. Requests from the fault proxy have no times.
 	Received, Answered time.Time
 }
 
@@ -41,9 +40,8 @@ func (r Request) IsWrite() bool {
 	return r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
 }
 
-// Client is the name of the program that sent the request: what its User-Agent begins with. One
-// that is many controllers adds which of them it was, as in
-// kube-controller-manager/replicaset-controller.
+// Client is the name at the beginning of the User-Agent, with the controller if the program runs
+// several, as in kube-controller-manager/replicaset-controller.
 func (r Request) Client() string {
 	name, rest, _ := strings.Cut(r.UserAgent, "/")
 	if _, build, ok := strings.Cut(rest, " kubernetes/"); ok {
@@ -64,19 +62,18 @@ func (r Request) String() string {
 	return fmt.Sprintf("%-6s %s  %d", r.Method(), r.URI, r.Code)
 }
 
-// longestLine is more than a request's line, at level Metadata, ever takes.
+// longestLine is more than a request's line has at level Metadata.
 const longestLine = 1 << 20
 
-// Log is an audit log file. A log that has grown too long is renamed by the API server, which puts
-// the time into its name, and goes on in a new file. A new Log begins with the oldest file that is
-// left.
+// Log is an audit log file. The API server renames a file that has grown too long, with the time in
+// its name, and continues in a new one. A new Log begins with the oldest file.
 type Log struct {
 	Path   string
 	offset int64
-	file   os.FileInfo // that the offset is in; nil: none was looked at yet
+	file   os.FileInfo // with the offset; nil: none was read yet
 }
 
-// SkipToEnd has the next Requests begin here. A line that is just being written comes after.
+// SkipToEnd skips all complete lines.
 func (l *Log) SkipToEnd() error {
 	file, err := l.open(l.Path)
 	if err != nil {
@@ -92,7 +89,6 @@ func (l *Log) SkipToEnd() error {
 	return nil
 }
 
-// open opens a file of the log, and remembers which one that was.
 func (l *Log) open(path string) (*os.File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -105,7 +101,7 @@ func (l *Log) open(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Requests returns what user, or everybody if that is "", has sent since the last call.
+// Requests returns what user has sent since the last call, or all requests if user is "".
 func (l *Log) Requests(user string) (requests []Request, err error) {
 	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
 		if counts && (user == "" || event.User.Username == user) {
@@ -115,8 +111,8 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 	return requests, err
 }
 
-// Watching returns the watches of a resource, such as foos, that began after that time and haven't
-// ended. The log must not have been read before.
+// Watching returns the open watches of a resource, such as foos, that began after that time. Nothing
+// else may have been read from the Log.
 func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 	open := map[types.UID]Request{}
 	err := l.events(`"`+resource+`"`, func(event auditv1.Event, request Request, counts bool) {
@@ -147,7 +143,7 @@ func (l *Log) events(text string, do func(event auditv1.Event, request Request, 
 	})
 }
 
-// Mentions reports whether the log has gained a line with that text since the last call.
+// Mentions reports whether there is a new line with that text since the last call.
 func (l *Log) Mentions(text string) (found bool, err error) {
 	err = l.lines(func(line []byte) error {
 		found = found || bytes.Contains(line, []byte(text))
@@ -156,7 +152,7 @@ func (l *Log) Mentions(text string) (found bool, err error) {
 	return found, err
 }
 
-// lines calls do for each line that the log has gained since the last call.
+// lines calls do for each new line since the last call.
 func (l *Log) lines(do func(line []byte) error) error {
 	renamed, err := l.renamed()
 	if err != nil {
@@ -170,8 +166,7 @@ func (l *Log) lines(do func(line []byte) error) error {
 	return nil
 }
 
-// renamed returns the files that were renamed since one was read, that one among them, the oldest
-// first. Where none was read yet, that is all.
+// renamed returns the renamed files that may have new lines, the oldest first.
 func (l *Log) renamed() ([]string, error) {
 	present, err := os.Stat(l.Path)
 	if err != nil {
@@ -181,7 +176,7 @@ func (l *Log) renamed() ([]string, error) {
 		return nil, nil
 	}
 	extension := filepath.Ext(l.Path)
-	paths, err := filepath.Glob(strings.TrimSuffix(l.Path, extension) + "-*" + extension) // in the order of their names: of time
+	paths, err := filepath.Glob(strings.TrimSuffix(l.Path, extension) + "-*" + extension) // sorted by name, so by time
 	if err != nil || l.file == nil {
 		return paths, err
 	}
@@ -190,10 +185,9 @@ func (l *Log) renamed() ([]string, error) {
 			return paths[i:], nil
 		}
 	}
-	return nil, nil // it is gone
+	return nil, nil // the file was deleted
 }
 
-// read calls do for each line that is new in one file.
 func (l *Log) read(path string, do func(line []byte) error) error {
 	before := l.file
 	file, err := l.open(path)
@@ -223,7 +217,7 @@ func (l *Log) read(path string, do func(line []byte) error) error {
 	}
 }
 
-// requestOf counts each request once: a watch that begins or is refused, others that are done.
+// requestOf counts a watch when it begins or is rejected, and other requests when they are done.
 func requestOf(event *auditv1.Event) (Request, bool) {
 	request := Request{Verb: event.Verb, URI: event.RequestURI, UserAgent: event.UserAgent}
 	request.Received, request.Answered = event.RequestReceivedTimestamp.Time, event.StageTimestamp.Time

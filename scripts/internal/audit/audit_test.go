@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Lines as the API server writes them, without what doesn't matter here.
+// Lines as the API server writes them, shortened.
 const (
 	created = `{"stage":"ResponseComplete","verb":"create","requestURI":"/apis/apps/v1/namespaces/a/deployments","user":{"username":"system:serviceaccount:a:foo"},"userAgent":"01-raw-watch/v0.0.0 (linux/amd64)","objectRef":{"resource":"deployments","namespace":"a","name":"x"},"responseStatus":{"code":201}}`
 	status  = `{"stage":"ResponseComplete","verb":"update","requestURI":"/foos/x/status","user":{"username":"system:serviceaccount:a:foo"},"objectRef":{"resource":"foos","subresource":"status","name":"x"},"responseStatus":{"code":200}}`
@@ -32,7 +32,7 @@ func TestRequests(t *testing.T) {
 		"a watch is counted when it begins, and not again when it ends": {
 			ServiceAccount("a", "foo"), []string{begun, ended}, []string{"GET    /pods?watch=true  200"},
 		},
-		"a watch that is refused is counted too": {
+		"a watch that is rejected is counted too": {
 			ServiceAccount("a", "foo"), []string{gone}, []string{"GET    /pods?watch=true  410"},
 		},
 		"other people's requests are left out": {
@@ -71,11 +71,11 @@ func TestMentions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found, err := log.Mentions("/namespaces/a/"); err != nil || found {
-		t.Errorf("what was read before is found again: %v, %v", found, err)
+		t.Errorf("found %v in a line that was read before, error %v", found, err)
 	}
 }
 
-func TestRequestsKnowWhatTheyAreAbout(t *testing.T) {
+func TestRequestsHaveNamespaceResourceAndName(t *testing.T) {
 	log := Log{Path: write(t, created+"\n"+status+"\n"+begun+"\n")}
 	got, err := log.Requests("")
 	if err != nil {
@@ -93,7 +93,7 @@ func TestRequestsKnowWhatTheyAreAbout(t *testing.T) {
 		t.Error("create and update are writes, watch isn't")
 	}
 	if client := got[0].Client(); client != "01-raw-watch" {
-		t.Errorf("the client is %q", client)
+		t.Errorf("client is %q, want 01-raw-watch", client)
 	}
 }
 
@@ -124,29 +124,29 @@ func TestEachCallReturnsOnlyWhatIsNew(t *testing.T) {
 			t.Fatalf("%s: got %d requests and error %v, want %d", why, len(requests), err, want)
 		}
 	}
-	count(1, "a line that isn't finished has to wait")
+	count(1, "an unfinished line is read later")
 	appendTo(t, path, status[20:]+"\n")
-	count(1, "it is finished now")
+	count(1, "the line is finished")
 	count(0, "nothing is new")
 	appendTo(t, path, created+"\n")
 	if err := log.SkipToEnd(); err != nil {
 		t.Fatal(err)
 	}
-	count(0, "the end was skipped to")
+	count(0, "SkipToEnd skips the new line")
 	appendTo(t, path, created+"\n"+created[:50])
 	if err := log.SkipToEnd(); err != nil {
 		t.Fatal(err)
 	}
 	appendTo(t, path, created[50:]+"\n")
-	count(1, "a line that was being written when the end was skipped to comes whole")
+	count(1, "SkipToEnd keeps a line that isn't finished")
 	if err := os.WriteFile(path, []byte(created+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	count(1, "the API server has begun a new file")
 }
 
-// The API server gives a log that has grown too long another name, and goes on in a new file.
-func TestALogThatWasRenamedIsReadToItsEnd(t *testing.T) {
+// The API server renames a log that has grown too long, and continues in a new file.
+func TestARenamedLogIsReadToItsEnd(t *testing.T) {
 	path := write(t, created+"\n")
 	log := Log{Path: path}
 	if err := log.SkipToEnd(); err != nil {
@@ -178,29 +178,29 @@ func TestALogThatWasRenamedIsReadToItsEnd(t *testing.T) {
 		verbs = append(verbs, request.Verb)
 	}
 	if want := []string{"get", "update", "watch", "create", "create", "create"}; !slices.Equal(verbs, want) {
-		t.Errorf("read are %q, want %q", verbs, want)
+		t.Errorf("got %q, want %q", verbs, want)
 	}
 	if requests, err := log.Requests(""); err != nil || len(requests) > 0 {
-		t.Errorf("read again are %v, error %v", requests, err)
+		t.Errorf("read again, got %v and error %v, want no requests", requests, err)
 	}
 
 	again := Log{Path: path}
 	if requests, err := again.Requests(""); err != nil || len(requests) != 7 || requests[1].Verb != "get" || requests[2].Verb != "update" {
-		t.Errorf("read from the beginning are %v, error %v", requests, err)
+		t.Errorf("from the beginning, got %v and error %v, want 7 requests", requests, err)
 	}
 	if requests, err := again.Requests(""); err != nil || len(requests) > 0 {
-		t.Errorf("from the beginning, read again are %v, error %v", requests, err)
+		t.Errorf("from the beginning, read again, got %v and error %v, want no requests", requests, err)
 	}
 	later := Log{Path: path}
 	if err := later.SkipToEnd(); err != nil {
 		t.Fatal(err)
 	}
 	if requests, err := later.Requests(""); err != nil || len(requests) > 0 {
-		t.Errorf("after the end are %v, error %v", requests, err)
+		t.Errorf("after SkipToEnd, got %v and error %v, want no requests", requests, err)
 	}
 }
 
-func TestALogThatCannotBeReadIsAnError(t *testing.T) {
+func TestAnUnreadableLogIsAnError(t *testing.T) {
 	for sentence, path := range map[string]string{
 		"no such file": filepath.Join(t.TempDir(), "none"),
 		"not a log":    write(t, "hello\n"),

@@ -1,5 +1,5 @@
-// Package await waits, in tests, for what isn't so yet: as short as can be, with a bound, and with a message that says what
-// was still missing then.
+// Package await waits in tests until a condition holds, with a timeout and a message that says what
+// is still missing.
 package await
 
 import (
@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// shortest and longest are how long it is until the next look: at first, and after many that were in vain. Many who wait for long would
-// else keep a machine busy with looking.
+// The pause between checks grows from shortest to longest, so that many waiting tests don't keep the
+// machine busy.
 const (
 	shortest = 20 * time.Millisecond
 	longest  = 200 * time.Millisecond
 )
 
-// That waits until check finds nothing to complain about, and ends the test if that takes longer than patience.
+// That waits until check returns nil, and fails the test after the timeout.
 func That(t testing.TB, timeout time.Duration, sentence string, check func() error) {
 	t.Helper()
 	deadline := time.After(timeout)

@@ -12,11 +12,11 @@ import (
 func TestThat(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		trueAfter time.Duration
-		want      string // what the test says as it ends; "": it goes on
+		want      string // the message that fails the test; "": it passes
 	}{
-		"what is so already":  {0, ""},
-		"what becomes so":     {time.Minute, ""},
-		"what comes too late": {time.Hour, "it rains: still not true after 2m0s: the sun shines"},
+		"true at once":  {0, ""},
+		"true in time":  {time.Minute, ""},
+		"true too late": {time.Hour, "it rains: still not true after 2m0s: the sun shines"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -34,14 +34,14 @@ func TestThat(t *testing.T) {
 				}()
 				<-ended
 				if judged.message != test.want {
-					t.Errorf("it says %q, want %q", judged.message, test.want)
+					t.Errorf("message is %q, want %q", judged.message, test.want)
 				}
 			})
 		})
 	}
 }
 
-// recorder is a test that remembers why it was ended.
+// recorder is a test that records its last message.
 type recorder struct {
 	testing.TB
 	message string

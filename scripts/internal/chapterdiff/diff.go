@@ -1,5 +1,4 @@
-// Package chapterdiff shows what changes from one chapter to another, so that the diff is the
-// lesson and nothing else.
+// Package chapterdiff shows what changes from one chapter to another.
 package chapterdiff
 
 import (
@@ -13,8 +12,8 @@ type Diff struct {
 	pairs []pair // in reading order
 }
 
-// Compare compares all files of two chapters. With all, the diff also shows tests, exercises, the
-// lines of files that are gone, and programs that only one of the chapters has.
+// Compare compares two chapters. With all, the diff also shows tests, exercises, the lines of
+// deleted files, and programs that only one of the chapters has.
 func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	if a.Name == b.Name {
 		return Diff{}, problem.New("%s compared with itself has no changes", a.Name).
@@ -38,12 +37,12 @@ func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	return Diff{A: a, B: b, all: all, pairs: pairs}, nil
 }
 
-// Lines are numbers of lines of handwritten Go, with comments and without blank ones: those removed
-// and added in files that both chapters have, those of new files, and those of files that are gone.
-// Tests, exercises, generated code and programs of their own don't count.
+// Lines counts lines of handwritten Go, with comments and without blank ones: Removed and Added in
+// files that both chapters have, and all lines of New and of Gone files. Tests, exercises, generated
+// code and programs of their own don't count.
 type Lines struct{ Removed, Added, New, Gone int }
 
-// ToRead is the number of lines that a reader of the diff reads. Nobody reads again what is gone.
+// ToRead is the number of lines that a reader of the diff reads.
 func (l Lines) ToRead() int { return l.Removed + l.Added + l.New }
 
 func (d Diff) lines() (l Lines) {

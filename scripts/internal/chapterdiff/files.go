@@ -1,7 +1,6 @@
 package chapterdiff
 
-// This file reads a chapter's files, says of what kind each is, and counts lines: of code, and of
-// comments. Blank lines don't count.
+// This file reads a chapter's files, and counts their lines of code and of comments.
 
 import (
 	"bytes"
@@ -20,7 +19,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// kind is what a file is to the reader, in the order in which kinds are shown.
+// Kinds are shown in this order.
 type kind int
 
 const (
@@ -48,12 +47,11 @@ var (
 	packageMain = regexp.MustCompile(`(?m)^package main\b`)
 	// generatedManifest matches the manifests that controller-gen writes without any mark.
 	generatedManifest = regexp.MustCompile(`^config/(rbac/role|webhook/manifests)\.yaml$`)
-	// generatedMark is how Go marks generated code (https://go.dev/s/generatedcode), and what controller-gen puts into
-	// the manifests that it writes.
+	// generatedMark matches Go's mark (https://go.dev/s/generatedcode) and controller-gen's annotation.
 	generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$|^\s+controller-gen\.kubebuilder\.io/version:`)
 )
 
-// readFiles reads all files of a chapter but go.mod and go.sum, hidden ones and those that aren't text.
+// readFiles reads all text files of a chapter except go.mod, go.sum and hidden ones.
 func readFiles(chapter chapters.Chapter) ([]file, error) {
 	names, err := chapters.Files(chapter.Dir, func(name string) bool { return !leftOut.MatchString(name) })
 	var files []file
@@ -110,7 +108,6 @@ type tally [lineCode + 1]int
 
 func (t tally) total() int { return t[lineCode] + t[lineComment] }
 
-// String is the number of lines of code, and of comments in parentheses.
 func (t tally) String() string {
 	switch {
 	case t.total() == 0:
@@ -135,7 +132,7 @@ func count(hunks []hunk) (removed, added tally) {
 	return removed, added
 }
 
-// size counts a file's lines; one that isn't there has none.
+// size counts the lines of a file, which may be nil.
 func (f *file) size() (size tally) {
 	if f != nil {
 		for _, s := range f.sorts {
@@ -165,7 +162,7 @@ func sortLines(name, content string, lines []string) []lineSort {
 	return sorts
 }
 
-// sortGo uses Go's own tokens, also for code that doesn't parse: a string may look like a comment.
+// sortGo uses Go's tokens, because a string may look like a comment. The code needn't parse.
 func sortGo(content string, sorts []lineSort) {
 	fset := token.NewFileSet()
 	file := fset.AddFile("", fset.Base(), len(content))
@@ -177,7 +174,7 @@ func sortGo(content string, sorts []lineSort) {
 		switch {
 		case tok == token.EOF:
 			return
-		case tok == token.SEMICOLON && literal == "\n": // put in by the scanner
+		case tok == token.SEMICOLON && literal == "\n": // inserted by the scanner
 			continue
 		case tok == token.COMMENT:
 			what = lineComment

@@ -28,11 +28,11 @@ type line struct {
 	sort lineSort
 }
 
-// compare compares two files, of which one may be nil: not there. A chapter's own name, as in its module path, counts
-// as equal to the other's; the output shows each line as it is in its chapter.
+// compare compares two files. One may be nil, which means that it doesn't exist. The chapters' own
+// names, as in module paths, count as equal.
 //
-// The diff is an anchored one (the library is the Go project's internal/diff, published): it holds on to lines that are
-// unique in both files, and doesn't take the closing brace of one function for that of another. The price is that it isn't
+// The library is the Go project's internal/diff. Its anchored diff keeps lines that are unique in
+// both files, so it doesn't confuse the closing braces of two functions. In exchange, it isn't
 // always the shortest.
 func compare(a, b *file, chapterA, chapterB string) []hunk {
 	a, b = cmp.Or(a, &file{}), cmp.Or(b, &file{})
@@ -79,11 +79,11 @@ func (h *hunk) addName(owners []string, line int) {
 	}
 }
 
-// imports is what the import declaration is called here: it has no name.
+// imports is the name of the import declaration, which has none in Go.
 const imports = "imports"
 
-// owners names, for each line of a file, the top-level declaration that it belongs to, doc comment included. Where there
-// is none, or the file doesn't parse, the name is empty.
+// owners names the top-level declaration that each line belongs to, as code or doc comment. Other
+// lines, and all lines of a file that doesn't parse, have an empty name.
 func owners(f *file) []string {
 	owners := make([]string, len(f.lines))
 	if path.Ext(f.path) != ".go" {
@@ -110,7 +110,7 @@ func owners(f *file) []string {
 		case *ast.GenDecl:
 			for i, spec := range d.Specs {
 				name, doc := nameOf(spec)
-				if i == 0 { // the whole group is the first one's, as far as no other has its part of it
+				if i == 0 { // the others take their parts of the group below
 					own(name, d, d.Doc)
 					continue
 				}
@@ -121,7 +121,7 @@ func owners(f *file) []string {
 	return owners
 }
 
-// nameOf is the first name that a part of a declaration declares, and its own comment.
+// nameOf returns the first name that spec declares, and its doc comment.
 func nameOf(spec ast.Spec) (string, *ast.CommentGroup) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:

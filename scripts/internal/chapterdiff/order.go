@@ -1,6 +1,6 @@
 package chapterdiff
 
-// This file says which files of two chapters mean the same, and in which order a reader wants them.
+// This file pairs the files of two chapters, and sorts them for reading.
 
 import (
 	"cmp"
@@ -10,8 +10,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// lessons are the files that hold what a chapter teaches, by the chapter's number and in the order
-// in which to read them. The first chapter has no diff.
+// lessons are the files with what a chapter teaches, in reading order. The first has no diff.
 var lessons = map[string][]string{
 	"02": {"informers.go", "read.go", "index.go"},
 	"03": {"queue.go", "informers.go"},
@@ -29,7 +28,7 @@ var skeleton = []string{
 	"informers.go", "events.go", "queue.go", "read.go", "write.go", "reconcile.go", "desired.go", "main.go", "leader.go",
 }
 
-// state is what became of a file, in the order in which files are shown.
+// Files are shown in the order of their states.
 type state int
 
 const (
@@ -63,7 +62,7 @@ func (p pair) state() state {
 
 func (p pair) kind() kind { return cmp.Or(p.b, p.a).kind }
 
-// pairUp pairs files of the same name. Of two, one that alone is generated counts as missing.
+// pairUp pairs files of the same name. If just one of them is generated, it counts as missing.
 func pairUp(filesA, filesB []file) []pair {
 	a, b := byCommonName(filesA), byCommonName(filesB)
 	names := maps.Clone(a)
@@ -84,7 +83,7 @@ func pairUp(filesA, filesB []file) []pair {
 	return pairs
 }
 
-// byCommonName finds a chapter's files by the names that all chapters use, or else by their own.
+// byCommonName keys a chapter's files by the names that all chapters use.
 func byCommonName(files []file) map[string]*file {
 	named := map[string]*file{}
 	for i := range files {
@@ -99,8 +98,8 @@ func byCommonName(files []file) map[string]*file {
 	return named
 }
 
-// inReadingOrder marks the files of the lesson, then sorts: first the lesson, then the other code that
-// changed, is new or is gone, then warm-ups, tests, manifests and exercises in the same way.
+// inReadingOrder marks the files of the lesson, and sorts them before the other code, warm-ups,
+// tests, manifests and exercises: changed files before new ones before deleted ones.
 func inReadingOrder(pairs []pair, lesson []string) {
 	for i, p := range pairs {
 		pairs[i].lesson = slices.Contains(lesson, p.name) && p.b != nil
@@ -116,7 +115,7 @@ func inReadingOrder(pairs []pair, lesson []string) {
 	})
 }
 
-// rank returns the place of a file in names, or a higher number if it isn't there or is gone.
+// rank returns the place of an existing file in names, or a higher number.
 func rank(names []string, p pair) int {
 	if i := slices.Index(names, p.name); i >= 0 && p.b != nil {
 		return i

@@ -1,6 +1,6 @@
 package chapterdiff
 
-// This file shows a diff to a reader: plain text, unified hunks, a heading in words for each file.
+// This file prints a diff: a heading in words for each file, and unified hunks.
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 // Print shows the diff in reading order. See inReadingOrder.
 func (d Diff) Print(w io.Writer, coloured bool) error {
 	var out bytes.Buffer
-	// The newline stays outside of the colour, so that no colour runs over the line's end.
+	// The newline comes after the colour's end, so that the colour doesn't run into the next line.
 	println := func(c *color.Color, format string, args ...any) { fmt.Fprintln(&out, c.Sprintf(format, args...)) }
 	colours := ui.NewPalette(coloured)
 	plain := color.New()
@@ -27,7 +27,7 @@ func (d Diff) Print(w io.Writer, coloured bool) error {
 	if names := d.sameFiles(); len(names) > 0 {
 		println(plain, "The same in both: %s.", strings.Join(names, ", "))
 	}
-	apart := true // an empty line between files; none between two of which there is only a heading
+	apart := true // by an empty line; there is none between files with only a heading
 	for _, pair := range d.pairs {
 		if pair.state() == stateSame || !d.shows(pair.kind()) {
 			continue
@@ -76,13 +76,12 @@ func (d Diff) shows(k kind) bool {
 	return d.all && (k == kindTest || k == kindExercise) || k == kindCode || k == kindProgram || k == kindManifest
 }
 
-// folds reports whether the heading is all that is shown of a file.
+// folds reports whether only the heading of a file is shown.
 func (d Diff) folds(p pair) bool {
 	return !d.all && (p.state() == stateGone || p.state() == stateNew && p.kind() != kindCode)
 }
 
-func (d Diff) sameFiles() []string {
-	var names []string
+func (d Diff) sameFiles() (names []string) {
 	for _, p := range d.pairs {
 		if p.state() == stateSame && d.shows(p.kind()) {
 			names = append(names, p.title())
@@ -91,7 +90,7 @@ func (d Diff) sameFiles() []string {
 	return names
 }
 
-// hidden says what differs and isn't shown, and the flag that shows it.
+// hidden counts the differing files that aren't shown, and names the flag that shows them.
 func (d Diff) hidden() (hidden []string) {
 	const folded, practice, written = " only named above (--all)", " of tests and exercises (--all)", " that a generator wrote"
 	files := map[string]int{}

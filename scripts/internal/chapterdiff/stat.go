@@ -1,7 +1,6 @@
 package chapterdiff
 
-// This file counts instead of showing: what differs between two chapters, a line for each file, or
-// all chapters, a line for each.
+// This file counts lines: of the files that differ between two chapters, or of all chapters.
 
 import (
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// totals are the rows below the files: code by what became of it, and then all other kinds.
 var totals = [...]string{
 	"code, changed", "code, new", "code, gone",
 	"programs of their own", "tests", "manifests and scripts", "exercises", "text", "generated",
@@ -27,7 +25,7 @@ func (p pair) total() int {
 	return 2 + int(p.kind())
 }
 
-// counts is a row of the table: a file in A, in B, and what was removed and added. Files that are the same in both are in no row.
+// counts is a row of the table: the lines in A, in B, removed and added.
 type counts [4]tally
 
 func (d Diff) Stat(w io.Writer) error {
@@ -66,26 +64,23 @@ func (d Diff) Stat(w io.Writer) error {
 	return err
 }
 
-// Row is what is counted of a chapter: its own handwritten Go, what is beside it, and its diff to
-// the chapter before, which the first chapter doesn't have. Tests, exercises, and programs of their
-// own such as warm-ups are left out.
+// Row counts a chapter's handwritten Go, generated Go and manifests, and the diff from the chapter
+// before, if there is one. Tests, exercises and warm-ups don't count.
 type Row struct {
 	Chapter              chapters.Chapter
 	Files                int
 	Code, Comments       int // lines; blank ones don't count
 	Parts                []Part
-	Generated, Manifests int // lines of Go that generators wrote, and of manifests and scripts that they didn't
+	Generated, Manifests int // lines of generated Go, and of handwritten manifests and scripts
 	Lines
 }
 
 type Part struct {
 	// File is relative to the chapter, with slashes. Declaration is the name of a function (without
-	// its receiver), type, variable or constant, "imports" for those, and "" for what stands
-	// outside of all, such as the package clause.
+	// its receiver), type, variable or constant, "imports", or "" outside of all declarations.
 	File, Declaration string
 }
 
-// Rows counts all chapters, each with the one before.
 func Rows(all []chapters.Chapter) ([]Row, error) {
 	var rows []Row
 	for i, chapter := range all {

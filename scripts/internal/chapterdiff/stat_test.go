@@ -7,20 +7,20 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-func TestLinesAreOfCodeOrOfComments(t *testing.T) {
+func TestSize(t *testing.T) {
 	tests := map[string]struct {
 		name, content string
 		want          tally
 	}{
-		"blank lines don't count":              {"x.go", "package x\n\n\nvar x int\n", tally{lineCode: 2}},
-		"a comment behind code is code":        {"x.go", "package x // why\n", tally{lineCode: 1}},
-		"a long comment counts without blanks": {"x.go", "/* a\n\nb */\npackage x\n", tally{lineCode: 1, lineComment: 2}},
-		"a string that looks like one is code": {"x.go", "package x\n\nvar x = `\n// a\n\n`\n", tally{lineCode: 4}},
-		"Go that doesn't parse is counted too": {"x.go", "// a\nfunc {\n'\n", tally{lineCode: 2, lineComment: 1}},
-		"in YAML, # begins a comment":          {"x.yaml", "# a\na: 1 # b\n", tally{lineCode: 1, lineComment: 1}},
-		"in Markdown, # begins a heading":      {"x.md", "# a\n\nb\n", tally{lineCode: 2}},
-		"an empty file has none":               {"x.go", "", tally{}},
-		"a last line without an end is a line": {"x.go", "package x", tally{lineCode: 1}},
+		"blank lines don't count":                    {"x.go", "package x\n\n\nvar x int\n", tally{lineCode: 2}},
+		"a comment behind code is code":              {"x.go", "package x // why\n", tally{lineCode: 1}},
+		"a long comment counts without blanks":       {"x.go", "/* a\n\nb */\npackage x\n", tally{lineCode: 1, lineComment: 2}},
+		"a string that looks like a comment is code": {"x.go", "package x\n\nvar x = `\n// a\n\n`\n", tally{lineCode: 4}},
+		"Go that doesn't parse is counted too":       {"x.go", "// a\nfunc {\n'\n", tally{lineCode: 2, lineComment: 1}},
+		"in YAML, # begins a comment":                {"x.yaml", "# a\na: 1 # b\n", tally{lineCode: 1, lineComment: 1}},
+		"in Markdown, # begins a heading":            {"x.md", "# a\n\nb\n", tally{lineCode: 2}},
+		"an empty file has none":                     {"x.go", "", tally{}},
+		"a last line without an end is a line":       {"x.go", "package x", tally{lineCode: 1}},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestLinesAreOfCodeOrOfComments(t *testing.T) {
 	}
 }
 
-// a and b are two chapters with something of everything.
+// twoChapters have files of all kinds.
 func twoChapters(t *testing.T) (a, b chapters.Chapter) {
 	a = newChapter(t, "01-a", map[string]string{
 		"README.md":        "# One\n",

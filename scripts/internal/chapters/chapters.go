@@ -1,4 +1,4 @@
-// Package chapters knows which chapters there are and where their parts lie.
+// Package chapters finds the chapters and their files.
 package chapters
 
 import (
@@ -13,31 +13,37 @@ import (
 
 // Chapter is one numbered folder at the repository's root.
 type Chapter struct {
-	// Name is the folder's name, such as 01-raw-watch.
-	Name string
-	// Dir is the folder's absolute path.
-	Dir string
+	Name string // of the folder, such as 01-raw-watch
+	Dir  string // the folder's absolute path
 }
 
-// Number is what stands before the first hyphen, such as 01.
+// Number is the part of the name before the first hyphen, such as 01.
 func (c Chapter) Number() string { return strings.SplitN(c.Name, "-", 2)[0] }
 
 var boldSentence = regexp.MustCompile(`(?m)^\*\*(.+)\.\*\*`)
 
-// Idea is the chapter's one idea: the sentence in bold with which its README begins, without the full stop.
+// Idea is the sentence in bold at the beginning of the chapter's README, without the full stop.
 func (c Chapter) Idea() (string, error) {
-	text, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
+	found, err := c.findInREADME(boldSentence, "idea: a sentence in bold, at the beginning of a line")
 	if err != nil {
 		return "", err
 	}
-	found := boldSentence.FindSubmatch(text)
-	if found == nil {
-		return "", fmt.Errorf("%s/README.md has no idea: a sentence in bold, at the beginning of a line", c.Name)
-	}
-	return string(found[1]), nil
+	return found[1], nil
 }
 
-// Summary is the row of the table below the idea, which the front page repeats.
+func (c Chapter) findInREADME(expression *regexp.Regexp, what string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
+	if err != nil {
+		return nil, err
+	}
+	found := expression.FindStringSubmatch(string(text))
+	if found == nil {
+		return nil, fmt.Errorf("%s/README.md has no %s", c.Name, what)
+	}
+	return found, nil
+}
+
+// Summary is a row of the table below the idea. The front page repeats it.
 type Summary struct {
 	Problem string // that the reader has seen
 	Add     string // what this chapter adds to solve it
@@ -46,15 +52,10 @@ type Summary struct {
 
 var summaryTable = regexp.MustCompile(`(?m)^\| the problem \| you add \| minutes \|\n\|[-| ]+\n\| (.+) \| (.+) \| (\d+) \|$`)
 
-// Summary returns an error if the chapter's README has no such table.
 func (c Chapter) Summary() (Summary, error) {
-	text, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
+	found, err := c.findInREADME(summaryTable, "table with the columns the problem, you add, minutes")
 	if err != nil {
 		return Summary{}, err
-	}
-	found := summaryTable.FindStringSubmatch(string(text))
-	if found == nil {
-		return Summary{}, fmt.Errorf("%s/README.md has no table with the columns the problem, you add, minutes", c.Name)
 	}
 	return Summary{Problem: found[1], Add: found[2], Minutes: found[3]}, nil
 }
@@ -64,7 +65,7 @@ const (
 	TDSet = "TDSet"
 )
 
-// Kind is the kind that the chapter's own program is about.
+// Kind is the kind of the objects that the chapter's program reconciles.
 func (c Chapter) Kind() string {
 	if c.Number() < "07" {
 		return Foo
@@ -72,19 +73,17 @@ func (c Chapter) Kind() string {
 	return TDSet
 }
 
-// Parts are what a chapter brings besides its program: absolute paths.
+// Parts are the chapter's main package, and the absolute paths of its manifests.
 type Parts struct {
-	// Main is the package of the program, as go build takes it in the chapter's folder.
-	Main string
-	// CRD defines its resource; Permissions has the program's namespace, account and roles, among other things; Sample is an object to try.
-	CRD, Permissions, Sample string
-	// Webhooks has webhook configurations, among other things; "" where there are none.
-	Webhooks string
-	// Deployment runs the program in a cluster, as foo-controller:NN; "" where there is none, or a Makefile knows how ("make deploy").
-	Deployment string
+	Main        string // as go build takes it in the chapter's folder
+	CRD         string
+	Permissions string // the program's namespace, account and roles, among other things
+	Sample      string // an object to try
+	Webhooks    string // webhook configurations, among other things; "": there are none
+	Deployment  string // of foo-controller:NN; "": there is none, or the Makefile deploys
 }
 
-// InProject is where kubebuilder's layout, in 06 and 07, keeps files of the earlier chapters.
+// InProject maps the earlier chapters' files to kubebuilder's layout in 06 and 07.
 var InProject = map[string]string{
 	"pkg/apis/samplecontroller/v1alpha1/types.go": "api/v1alpha1/foo_types.go",
 	"pkg/apis/samplecontroller/v1alpha1/doc.go":   "api/v1alpha1/groupversion_info.go",
@@ -114,7 +113,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Parts says where they are. A chapter that is a kubebuilder project has them where kubebuilder puts them.
 func (c Chapter) Parts() Parts {
 	at := func(path ...string) string { return filepath.Join(append([]string{c.Dir}, path...)...) }
 	if c.IsProject() {
@@ -131,7 +129,7 @@ func (c Chapter) Parts() Parts {
 	return parts
 }
 
-// onlyFile is the one file that matches, or the pattern, for an error to name.
+// onlyFile returns the only match, or else the pattern, for errors to name.
 func onlyFile(pattern string) string {
 	if found, err := filepath.Glob(pattern); err == nil && len(found) == 1 {
 		return found[0]
@@ -139,8 +137,8 @@ func onlyFile(pattern string) string {
 	return pattern
 }
 
-// Files returns the sorted paths of the files below dir that wanted accepts, relative to dir and
-// with slashes. It skips .git and .workshop.
+// Files returns the sorted paths of the accepted files below dir, relative to dir and with slashes.
+// It skips .git and .workshop.
 func Files(dir string, accept func(name string) bool) (names []string, err error) {
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -158,7 +156,6 @@ func Files(dir string, accept func(name string) bool) (names []string, err error
 
 var folder = regexp.MustCompile(`^[0-9]{2}-[a-z-]+$`)
 
-// All returns the chapters below root, in order.
 func All(root string) ([]Chapter, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -173,7 +170,7 @@ func All(root string) ([]Chapter, error) {
 	return all, nil
 }
 
-// Find returns the chapters called so: 1, 01, 01-raw-watch or 01-raw-watch/. No names mean all.
+// Find returns the chapters of these names (1, 01, 01-raw-watch or 01-raw-watch/), or all.
 func Find(root string, names ...string) ([]Chapter, error) {
 	all, err := All(root)
 	if err != nil || len(names) == 0 {
@@ -191,11 +188,11 @@ func Find(root string, names ...string) ([]Chapter, error) {
 	return found, nil
 }
 
-// Modules returns the folders of the modules in go.work, if all holds every chapter.
+// Modules returns the folders of the modules in go.work.
 func Modules(all []Chapter) []string { return append(Names(all), "scripts") }
 
-// Schedule is the folder of a module of its own: it imports chapter 07, which a learner may break, and
-// the workshop's other commands must still build then.
+// Schedule is a module of its own because it imports chapter 07. If a learner breaks that, the
+// other commands must still build.
 const Schedule = "scripts/schedule"
 
 func Names(all []Chapter) (names []string) {

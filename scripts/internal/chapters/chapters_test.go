@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			found, err := Find(root, test.names...)
 			if (err != nil) != test.wantErr {
-				t.Fatalf("error: %v, want one: %v", err, test.wantErr)
+				t.Fatalf("got error %v, want one: %v", err, test.wantErr)
 			}
 			if len(found) != len(test.want) {
 				t.Fatalf("found %v, want %v", found, test.want)

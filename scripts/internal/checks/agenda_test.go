@@ -28,16 +28,16 @@ Again: [exercise 1](../01-a/exercises/1-sums/README.md).
 		old, new string
 		want     []string
 	}{
-		"all is well":       {"", "", nil},
-		"two timetables":    {"\nAgain", "\n## 2h (0:05): another\n| 0:00 | 5 | Welcome | |\n\nAgain", nil},
-		"another length":    {"(1:05)", "(1:00)", []string{at + "12: timetable 1h takes 1:05, but its heading says 1:00"}},
-		"a row too early":   {"| 0:50", "| 0:45", []string{at + "9: this row begins at 0:45, but the rows before it end at 0:50"}},
-		"another title":     {"1: Sums", "1: Sum", []string{at + `9: this row should have "| 15 | [Exercise 01/1: Sums](../01-a/exercises/1-sums/README.md)"`}},
-		"a chapter's idea":  {"One idea", "Two ideas", []string{at + `8: this row should have "| | | **Chapter 01**: [One idea](../01-a/README.md)"`}},
-		"the first of two":  {"## 1h (1:05)", "## 1d (0:00): none\n## 1h (1:05)", nil},
-		"none adds up":      {"| 0:50 | 15 |", "| 0:50 | 10 |", []string{at + `9: this row should have "| 15 | [Exercise 01/1: Sums](../01-a/exercises/1-sums/README.md)"`, at + "12: timetable 1h takes 1:00, but its heading says 1:05"}},
-		"no timetable":      {"(1:05)", "", []string{at + `1: it has no timetable, which begins with a heading such as "## 3h (3:00): a watch, a cache"`}},
-		"no minutes at all": {"| 0:00 | 50 |", "| 0:00 |  |", []string{at + "9: this row begins at 0:50, but the rows before it end at 0:00", at + "12: timetable 1h takes 0:15, but its heading says 1:05"}},
+		"all is well":        {"", "", nil},
+		"two timetables":     {"\nAgain", "\n## 2h (0:05): another\n| 0:00 | 5 | Welcome | |\n\nAgain", nil},
+		"another length":     {"(1:05)", "(1:00)", []string{at + "12: timetable 1h takes 1:05, but its heading says 1:00"}},
+		"a row too early":    {"| 0:50", "| 0:45", []string{at + "9: this row begins at 0:45, but the rows before it end at 0:50"}},
+		"another title":      {"1: Sums", "1: Sum", []string{at + `9: this row should have "| 15 | [Exercise 01/1: Sums](../01-a/exercises/1-sums/README.md)"`}},
+		"a chapter's idea":   {"One idea", "Two ideas", []string{at + `8: this row should have "| | | **Chapter 01**: [One idea](../01-a/README.md)"`}},
+		"an empty timetable": {"## 1h (1:05)", "## 1d (0:00): none\n## 1h (1:05)", nil},
+		"too few minutes":    {"| 0:50 | 15 |", "| 0:50 | 10 |", []string{at + `9: this row should have "| 15 | [Exercise 01/1: Sums](../01-a/exercises/1-sums/README.md)"`, at + "12: timetable 1h takes 1:00, but its heading says 1:05"}},
+		"no timetable":       {"(1:05)", "", []string{at + `1: it has no timetable, which begins with a heading such as "## 3h (3:00): a watch, a cache"`}},
+		"no minutes at all":  {"| 0:00 | 50 |", "| 0:00 |  |", []string{at + "9: this row begins at 0:50, but the rows before it end at 0:00", at + "12: timetable 1h takes 0:15, but its heading says 1:05"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := testfiles.Write(t, t.TempDir(), map[string]string{

@@ -1,7 +1,7 @@
 package checks
 
-// The budgets: how long a chapter may be, and how much of it is new if you come from the one
-// before. A diff that is larger than its lesson teaches less, and nobody notices it growing.
+// The budgets: how long a chapter may be, and its diff from the chapter before. Without budgets, a
+// diff grows beyond its lesson, and nobody notices.
 
 import (
 	"context"

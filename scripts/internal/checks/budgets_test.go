@@ -16,12 +16,12 @@ func TestOverBudget(t *testing.T) {
 		row  chapterdiff.Row
 		want string // "" for nothing
 	}{
-		"as much as it may have":           {row("02-informers", mostLines["02"].code, mostLines["02"].toRead), ""},
-		"a line too many":                  {row("02-informers", mostLines["02"].code+1, 0), "lines of code"},
-		"a diff that is a line too long":   {row("02-informers", 0, mostLines["02"].toRead+1), "lines to read"},
-		"the first has no diff":            {row("01-raw-watch", 1, 0), ""},
-		"no small diff is promised in 07":  {row("07-tdset-operator", 1, 10000), ""},
-		"a chapter that nobody has judged": {row("08-more", 1, 1), "no budget"},
+		"exactly the budget":               {row("02-informers", mostLines["02"].code, mostLines["02"].toRead), ""},
+		"one line too many":                {row("02-informers", mostLines["02"].code+1, 0), "lines of code"},
+		"a diff that is one line too long": {row("02-informers", 0, mostLines["02"].toRead+1), "lines to read"},
+		"chapter 01, which has no diff":    {row("01-raw-watch", 1, 0), ""},
+		"07, whose diff has no budget":     {row("07-tdset-operator", 1, 10000), ""},
+		"a chapter without a budget":       {row("08-more", 1, 1), "no budget"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var r repository

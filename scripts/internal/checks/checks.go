@@ -1,5 +1,5 @@
-// Package checks has the rules that can be checked by reading the repository's files: where files
-// belong, and that the modules agree with each other. It runs no test and needs no cluster.
+// Package checks has the rules that can be checked by reading the repository's files. It runs no
+// test and needs no cluster.
 package checks
 
 import (
@@ -19,7 +19,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// All runs every check on the repository at root and returns what is wrong, a sentence each.
+// All runs every check on the repository at root and returns the problems, a sentence each.
 func All(ctx context.Context, root string) ([]string, error) {
 	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda, kubebuilderCLI, words)
 }
@@ -68,8 +68,8 @@ func topLevel(_ context.Context, r *repository) error {
 	return err
 }
 
-// formatting: gofmt would change nothing. It is given our modules: in .workshop may be a whole Go,
-// whose tests don't all parse.
+// formatting: gofmt would change nothing. It reads only our modules, because .workshop may contain
+// Go, whose tests don't all parse.
 func formatting(ctx context.Context, r *repository) error {
 	command := exec.CommandContext(ctx, "gofmt", append([]string{"-l"}, r.modules...)...)
 	command.Dir = r.root
@@ -85,11 +85,10 @@ func formatting(ctx context.Context, r *repository) error {
 	return nil
 }
 
-// versions: every module that two of ours need, they need in the same version, in a go.mod or in a
-// Makefile, and all ask for the same Go. Otherwise neighbouring chapters would differ in more than
-// their lesson, and share no build cache.
+// versions: our modules and Makefiles require the same version of each module and of Go. Otherwise
+// neighbouring chapters would differ in more than their lesson, and share no build cache.
 func versions(_ context.Context, r *repository) error {
-	first := map[string]string{} // what → "version in file"
+	first := map[string]string{} // by module: "version in file"
 	compare := func(file, what, version string) {
 		before, seen := first[what]
 		if !seen {

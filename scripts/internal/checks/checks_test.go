@@ -44,7 +44,7 @@ func TestAll(t *testing.T) {
 		"a part that may differ": {"02-informers/write.go", "package a\n", nil},
 		"a part of the exercise TDSet that differs": {"02-informers/" + tdset + "desired.go", "package a\n",
 			[]string{"02-informers/" + tdset + "desired.go: should be the same as in 01-raw-watch"}},
-		"a schedule that is given and isn't the solution's": {"01-raw-watch/" + tdset + "solution.go", "package a\n",
+		"a given schedule that isn't the solution's": {"01-raw-watch/" + tdset + "solution.go", "package a\n",
 			[]string{"02's " + tdset + "schedule.go: what it declares should be the same as in 01's " + tdset + "solution.go"}},
 		"a part that is missing":     {"03-workqueue/go.mod", "module d\n\ngo 1.26.0\n", allMissing()},
 		"names that are in the code": {"02-informers/README.md", "# A\n\n| chapter 01 | here | |\n| --- | --- | --- |\n| `Part of 01` | `package a`, `02` | `x` |\n| | words | |\n\n`not in a table`\n", nil},
@@ -87,7 +87,7 @@ func hasPart(chapter string, part part) bool {
 	})
 }
 
-// allMissing are the problems of chapter 03-workqueue if it has nothing at all.
+// allMissing are the problems of chapter 03-workqueue if it is empty.
 func allMissing() []string {
 	var problems []string
 	for _, part := range parts {
@@ -98,7 +98,7 @@ func allMissing() []string {
 	return problems
 }
 
-func TestAPartThatHasMoved(t *testing.T) {
+func TestAPartThatMovedToKubebuildersLayout(t *testing.T) {
 	const core = "// The core.\npackage main\n\nimport (\n\t\"example.com/operators/05-a/pkg/apis\"\n)\n\nvar a = 1\n"
 	there := strings.NewReplacer("package main", "package controller", "05-a/pkg/apis", "06-b/api").Replace(core)
 	const place = "06-b/internal/controller/desired.go"
@@ -119,7 +119,7 @@ func TestAPartThatHasMoved(t *testing.T) {
 	}
 }
 
-func TestAnAddition(t *testing.T) {
+func TestAChaptersAdditions(t *testing.T) {
 	const work = "package main\n\nfunc work() {\n\twrite()\n}\n"
 	for sentence, test := range map[string]struct {
 		line string
@@ -141,7 +141,7 @@ func TestAnAddition(t *testing.T) {
 	}
 }
 
-func TestTheStatusIsChapter01s(t *testing.T) {
+func TestTheStatusIsTheSameAsInChapter01(t *testing.T) {
 	const status = "\n// controls reports whether\nfunc controls() {}\n"
 	for sentence, test := range map[string]struct {
 		four string

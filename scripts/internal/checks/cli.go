@@ -1,6 +1,6 @@
 package checks
 
-// The kubebuilder CLI adds APIs and webhooks to chapters 06 and 07. It looks for certain names,
+// The kubebuilder CLI can add APIs and webhooks to chapters 06 and 07, if it finds certain names,
 // markers and sections.
 
 import (
@@ -49,7 +49,6 @@ var cliParts = map[string][]string{
 	},
 }
 
-// suiteParts are what the CLI relies on in each of the two suites.
 func suiteParts() []string {
 	return []string{
 		`^\tctx +context\.Context\b`, `^\tcancel +context\.CancelFunc\b`, `^\ttestEnv +\*envtest\.Environment\b`, `^\tcfg +\*rest\.Config\b`,
@@ -59,13 +58,12 @@ func suiteParts() []string {
 	}
 }
 
-// cliProjects are the chapters that the CLI works in.
 var cliProjects = map[string]struct{ version, alias, kind string }{
 	"06": {"v1alpha1", "samplecontrollerv1alpha1", "foo"},
 	"07": {"v1", "schedulev1", "tdset"},
 }
 
-// kubebuilderCLI: 06 and 07 have what the CLI looks for, and no plain test where it writes Ginkgo.
+// kubebuilderCLI: 06 and 07 have everything in cliParts, and Ginkgo tests where the CLI adds more.
 func kubebuilderCLI(_ context.Context, r *repository) error {
 	for _, chapter := range r.chapters {
 		project, ok := cliProjects[chapter.Name[:2]]

@@ -8,7 +8,6 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// Remove one part of our own files after the other: the check notices each.
 func TestKubebuilderCLI(t *testing.T) {
 	const project = "06-kubebuilder"
 	ours := &repository{root: "../../.."}

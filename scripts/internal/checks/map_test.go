@@ -20,8 +20,8 @@ var (
 	testSetting = regexp.MustCompile(`\bTEST_[A-Z_]+\b`)
 )
 
-// The map in CONTRIBUTING.md names each package, and no other; a package imports from its own layer and from those below. And it names each
-// variable that tests read.
+// The map in CONTRIBUTING.md names each package, and each variable that tests read. A package imports
+// only from its own layer and those below.
 func TestTheMap(t *testing.T) {
 	root := os.DirFS("../../..")
 	page, err := fs.ReadFile(root, ".github/CONTRIBUTING.md")
@@ -95,7 +95,7 @@ func TestTheMap(t *testing.T) {
 	}
 	for name := range layer {
 		if !found[name] && name != "cmd/workshop" {
-			t.Errorf("the map names %s, which is no package", name)
+			t.Errorf("the map names %s, which isn't a package", name)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package checks
 
-// Tables in texts, which people edit by hand: what stands for what, whose names are in the code; a
-// chapter's exercises; and the workshop's timetables in scripts/AGENDA.md.
+// Tables that people edit by hand: names that correspond in two chapters, a chapter's exercises, and
+// the timetables in scripts/AGENDA.md.
 
 import (
 	"context"
@@ -19,12 +19,12 @@ import (
 )
 
 var (
-	// tableOfNames is such a table: | chapter 04 | here | …, and its rows.
+	// tableOfNames matches | chapter 04 | here | …, and the rows below it.
 	tableOfNames = regexp.MustCompile(`(?m)^\| chapter ([0-9]{2}) \| here \|.*\n((?:\|.*\n)*)`)
 	inBackticks  = regexp.MustCompile("`([^`]+)`")
 )
 
-// names: the names in the table's columns are in the code of the chapter that heads the column.
+// names: the names in a column of the table are in the code of the chapter in its heading.
 func names(_ context.Context, r *repository) error {
 	for _, chapter := range r.chapters {
 		text, err := r.read(chapter.Name, "README.md") // the texts' check reports a missing one
@@ -55,7 +55,7 @@ func names(_ context.Context, r *repository) error {
 	return nil
 }
 
-// sourceOf returns a chapter's program, its tests and exercises aside.
+// sourceOf returns a chapter's source without tests and exercises.
 func sourceOf(dir string) (string, error) {
 	files, err := chapters.Files(dir, func(name string) bool {
 		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "exercises/")
@@ -69,7 +69,7 @@ func sourceOf(dir string) (string, error) {
 	return source.String(), err
 }
 
-// practice: a chapter's table has its exercises, as they are; an exercise answers its prediction.
+// practice: a chapter's table lists its exercises, and an exercise with a Predict has an Answer.
 func practice(_ context.Context, r *repository) error {
 	found, err := exercises.All(r.root)
 	if err != nil {
@@ -105,8 +105,8 @@ var (
 	timeSlot  = regexp.MustCompile(`^\| (\d+:\d\d) \| (\d+) \| (.+) \| .*\|$`) // | 0:35 | 15 | Break | |
 )
 
-// agenda: each timetable's rows follow on from one another and fill the time in its heading. Exercises have their own titles and minutes,
-// and chapters their own ideas. That linked sections exist is checked with all other links.
+// agenda: each timetable's rows are contiguous and add up to the time in its heading. Exercises have
+// their titles and minutes, and chapters their ideas. Package docs checks the links.
 func agenda(_ context.Context, r *repository) error {
 	text, err := r.read("scripts", "AGENDA.md")
 	if err != nil || text == "" { // the link in INSTRUCTOR.md fails then
@@ -154,7 +154,7 @@ func agenda(_ context.Context, r *repository) error {
 // clock is a number of minutes as a timetable shows it: 1:05.
 func clock(minutes int) string { return fmt.Sprintf("%d:%02d", minutes/60, minutes%60) }
 
-// rowsByLink says what stands before the link to each exercise and chapter: its minutes and its title, or its idea.
+// rowsByLink maps the link to each exercise or chapter to the text that should come before it.
 func rowsByLink(r *repository) (map[string]string, error) {
 	rows := map[string]string{}
 	for _, chapter := range r.chapters {

@@ -1,7 +1,7 @@
 package checks
 
-// The skeleton: chapters that build the same operator have the same files, so that a diff between
-// neighbours shows the lesson and nothing else.
+// The skeleton: chapters with the same operator have the same files, so that the diff between
+// neighbours shows only the lesson.
 
 import (
 	"cmp"
@@ -15,11 +15,11 @@ import (
 const (
 	api     = "pkg/apis/samplecontroller/v1alpha1/"
 	applied = "pkg/generated/applyconfiguration/samplecontroller/v1alpha1/"
-	tdset   = "exercises/5-tdset/" // the same operator in each chapter, so the rules are the same
+	tdset   = "exercises/5-tdset/" // the same operator in each chapter
 )
 
 // parts are the files of the skeleton, and the chapters that have them. 01-03 means that the file is
-// the same in these, but for the chapter's own name.
+// the same in these chapters, except for the chapter's own name.
 var parts = []part{
 	{"main.go", "01 02 03-04 05"},
 	{"events.go", "01-04"},
@@ -73,12 +73,11 @@ var parts = []part{
 
 type part struct{ path, chapters string }
 
-// itsOwn are lines in which a chapter may name itself: its package and its import of the types.
+// itsOwn matches lines in which a chapter may name itself: package clauses and imports.
 var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t(\w+ )?"example\.com/operators/.*")$`)
 
-// additions are what a chapter may add to such a file, and the only place where it may differ:
-// chapter 02 locks, chapter 03 records Events, and chapter 04 has a generated client and reads past
-// its cache.
+// additions are the only differences that are allowed: chapter 02 locks, chapter 03 records Events,
+// and chapter 04 has a generated client and bypasses its cache.
 var additions = strings.NewReplacer(
 	"\t// Each informer has its own goroutine, and both could call this for the same Foo at once.\n\tc.working.Lock()\n\tdefer c.working.Unlock()\n", "",
 	"\tc.recordEvent(foo, status)\n", "",
@@ -89,7 +88,7 @@ var additions = strings.NewReplacer(
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, foo.Namespace, name)\n\t}\n", "",
 )
 
-// skeleton: every part is where it belongs, and the same where it should be.
+// skeleton: every part is in its chapters, and the same where it should be.
 func skeleton(_ context.Context, r *repository) error {
 	for _, part := range parts {
 		if err := r.comparePart(part, ""); err != nil {
@@ -104,7 +103,7 @@ func skeleton(_ context.Context, r *repository) error {
 	return givenSchedule(r)
 }
 
-// comparePart compares a part of the skeleton in all chapters, or only what comes after a text.
+// comparePart compares a part in all chapters. With after, it compares only the text after that.
 func (r *repository) comparePart(part part, after string) error {
 	for group := range strings.FieldsSeq(part.chapters) {
 		first, last, _ := strings.Cut(group, "-")

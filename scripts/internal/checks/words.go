@@ -1,6 +1,6 @@
 package checks
 
-// Words to avoid. The course is written in plain English, with the terms that readers can search for.
+// Words to avoid. The course uses plain English, with terms that readers can search for.
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// avoid are words and phrases that sound translated, each with what to write in its place.
+// avoid are words and phrases that sound translated, each with a replacement.
 var avoid = []struct {
 	phrase  *regexp.Regexp
 	instead string
@@ -47,8 +47,7 @@ var (
 	generated = regexp.MustCompile(`(?m)^(//|#) Code generated .* DO NOT EDIT\.$`)
 )
 
-// words: no text, comment or message uses a phrase from avoid. It looks at code too, where none of
-// them occurs as a name.
+// words: no text, comment or message uses a phrase from avoid. No code uses one as a name, either.
 func words(_ context.Context, r *repository) error {
 	names, err := chapters.Files(r.root, func(name string) bool {
 		return hasProse.MatchString(name) && path.Base(name) != "words.go" && path.Base(name) != "words_test.go" // which quote them

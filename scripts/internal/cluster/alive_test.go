@@ -11,25 +11,25 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-func TestAComponentThatEndsBreaksTheWaitOff(t *testing.T) {
+func TestAComponentThatEndsCancelsTheWait(t *testing.T) {
 	tests := map[string]struct {
 		log  string
 		want string // in the sentence
 	}{
-		"its last error is shown, not what it said after": {
+		"the last error is shown, not a later line": {
 			"I1121 03:21:22.1 fine\nE1121 03:21:22.2 broken\nI1121 03:21:22.3 bye\n",
-			"kube-apiserver of cluster \"test\" ended while the cluster started: it said: E1121 03:21:22.2 broken",
+			"kube-apiserver of cluster \"test\" ended while the cluster started: its log says: E1121 03:21:22.2 broken",
 		},
-		"etcd's way of saying so is known": {
+		"etcd's JSON is recognised": {
 			`{"level":"fatal","msg":"write failed","error":"write /x: no space left on device"}` + "\n",
 			"since the disk is full",
 		},
-		"that the API server didn't answer it is no word on Go's modules": {
+		"a refused connection isn't explained as a missing module": {
 			"E1121 03:21:22.2 lost lease: dial tcp 127.0.0.1:1: connect: connection refused\n",
-			"ended while the cluster started: it said: E1121",
+			"ended while the cluster started: its log says: E1121",
 		},
-		"a silent end is told, too": {
-			"", "it said: ",
+		"an empty log": {
+			"", "its log says: ",
 		},
 	}
 	for name, test := range tests {
@@ -54,7 +54,7 @@ func TestAComponentThatEndsBreaksTheWaitOff(t *testing.T) {
 	}
 }
 
-func TestWorkThatSucceedsIsNotDisturbed(t *testing.T) {
+func TestWorkThatSucceeds(t *testing.T) {
 	if err := newCluster(t).whileAlive(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
@@ -65,7 +65,7 @@ func TestLastErrorOfKwokctl(t *testing.T) {
 		"the last error counts": {
 			`{"level":"ERROR","msg":"first","err":"a"}` + "\n" + `{"level":"ERROR","msg":"Execute exit","err":"b"}` + "\n" + `{"level":"INFO","msg":"c"}`, "b",
 		},
-		"without one there is nothing to say": {`{"level":"INFO","msg":"c"}` + "\nnot JSON", ""},
+		"there is no error": {`{"level":"INFO","msg":"c"}` + "\nnot JSON", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

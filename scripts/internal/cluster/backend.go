@@ -10,21 +10,21 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Backend is a cluster on this machine: this package's Cluster, whose nodes are simulated, or package kind's, whose nodes are
-// containers that run containers.
+// Backend is a cluster on this machine: this package's Cluster with simulated nodes, or package
+// kind's, whose nodes are containers that run containers.
 type Backend interface {
-	// Name is what the user calls it.
 	Name() string
-	// Nodes tells what its nodes are: Simulated, or Containers.
 	Nodes() Nodes
-	// Kubeconfig and AuditLog are the paths of the administrator's kubeconfig, and of the API server's audit log.
+	// Kubeconfig is the path of the administrator's kubeconfig.
 	Kubeconfig() string
+	// AuditLog is the path of the API server's audit log.
 	AuditLog() string
-	// Exists reports whether it was made here, be it up or down; Serves, whether its API server runs.
+	// Exists reports whether the cluster was created here. It may be down.
 	Exists() bool
+	// Serves reports whether the API server runs.
 	Serves(context.Context) (bool, error)
 	Status(context.Context) (Status, error)
-	// Up makes it or starts what of it is down; Down ends it; Kill ends one component at once, as a crash would.
+	// Up creates the cluster or starts the parts that are down. Kill ends one component like a crash.
 	Up(context.Context, UpOptions) (UpResult, error)
 	Down(ctx context.Context, purge bool, waiting func(holder string)) (ended int, err error)
 	Kill(ctx context.Context, component string) error
@@ -37,7 +37,7 @@ const (
 	Containers Nodes = "kind" // by kind, Kubernetes in Docker
 )
 
-// RESTConfig returns an administrator's config without client-side rate limit; callers may set one.
+// RESTConfig returns an administrator's config without a client-side rate limit.
 func RESTConfig(b Backend) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", b.Kubeconfig())
 	if err != nil {
@@ -49,7 +49,6 @@ func RESTConfig(b Backend) (*rest.Config, error) {
 
 func (c *Cluster) Nodes() Nodes { return Simulated }
 
-// Serves reports whether the API server's process runs.
 func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	if !c.Exists() {
 		return false, nil
@@ -59,10 +58,10 @@ func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	return serves, err
 }
 
-// Status is what a look at the cluster shows. Nothing is changed and nothing waited for.
+// Status is the cluster's present state.
 type Status struct {
-	Exists     bool   // it was made, be it up or down
-	Ready      bool   // every component runs, and the API server says that it is ready
+	Exists     bool   // it was created; it may be down
+	Ready      bool   // every component runs, and the API server reports that it is ready
 	Version    string // of the API server, while it answers
 	Nodes      int
 	NodesReady int
@@ -117,7 +116,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return status, nil
 }
 
-// Ask fills in what only the API server knows, and reports whether it answers and is ready.
+// Ask fills in the API server's part, and reports whether the API server is ready.
 func (s *Status) Ask(ctx context.Context, b Backend) (ready bool) {
 	client, err := Client(b)
 	if err != nil || IsReady(ctx, client) != nil {

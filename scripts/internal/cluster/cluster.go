@@ -1,6 +1,7 @@
-// Package cluster runs a real Kubernetes control plane with simulated nodes on this machine, on loopback alone. kwokctl
-// starts the programs; this package decides when, heals what it finds broken, and ends exactly what it started. It
-// leaves building the programs to package controlplane, and never looks at ~/.kube/config or $KUBECONFIG.
+// Package cluster runs a real Kubernetes control plane with simulated nodes on this machine, which
+// listens only on loopback. kwokctl starts the programs. This package decides when, repairs a
+// cluster that is partly down, and ends exactly what it started. Package controlplane builds the
+// programs. Nothing here reads ~/.kube/config or $KUBECONFIG.
 package cluster
 
 import (
@@ -13,13 +14,12 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// DefaultName is the cluster that the workshop uses unless told otherwise.
-const DefaultName = "workshop"
+const (
+	DefaultName  = "workshop"
+	DefaultNodes = 20 // simulated; each holds 110 Pods
+)
 
-// DefaultNodes is how many simulated nodes a new cluster gets. A node holds 110 Pods.
-const DefaultNodes = 20
-
-// Cluster is one cluster, which need not exist yet. Several values, in several processes, may stand for the same one.
+// Cluster need not exist yet. Several values, in several processes, may be the same cluster.
 type Cluster struct {
 	name  string
 	state string // .workshop: holds the lock, and all clusters
@@ -27,52 +27,51 @@ type Cluster struct {
 	dir   string // all that belongs to this cluster, and kwokctl's HOME
 }
 
-// New returns the cluster of that name in the repository at root, run by the programs in the folder bin.
+// New returns a cluster of the repository at root, run by the programs in the folder bin.
 func New(root, bin, name string) *Cluster {
 	state := filepath.Join(resolve(root), ".workshop")
 	return &Cluster{name: name, state: state, bin: resolve(bin), dir: filepath.Join(state, "clusters", name)}
 }
 
-// resolve gives a path the one spelling that it has without links, so that it can be recognised in a process's arguments.
+// resolve returns the absolute path without links, to recognise it in a process's arguments.
 func resolve(path string) string {
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute
+	absolute, _ := filepath.Abs(path) // fails only in a working directory that was deleted
+	if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
+		return resolved
 	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved
-	}
-	return path
+	return absolute
 }
 
 func (c *Cluster) Name() string { return c.name }
 
-// Kubeconfig is the path of the administrator's kubeconfig. The file stands alone: copy it and it works.
+// Kubeconfig is the path of the administrator's kubeconfig, which has its certificates inside.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
 
-// AuditLog is the path of the API server's audit log: one JSON object (audit.k8s.io/v1 Event) a line, at level Metadata,
-// written when a request is answered and, for a watch, also when it starts. At 100 MB it is moved aside.
+// AuditLog is the path of the API server's audit log: one JSON object (audit.k8s.io/v1 Event) a line,
+// at level Metadata, when a response is sent and when a watch begins. At 100 MB it is renamed.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.kwok(), "logs", "audit.log") }
 
 func (c *Cluster) ComponentLog(component string) string {
 	return filepath.Join(c.kwok(), "logs", component+".log")
 }
 
-// Exists reports whether the cluster was made here, be it up or down. One that was copied or moved along with the repository
-// doesn't count: kwokctl's record names the old place in every argument, and starting that would run the other cluster.
+// Exists reports whether the cluster was created here. A copy in a copied or moved repository doesn't
+// count, because kwokctl's record has the old path in every argument, and would start the original.
 func (c *Cluster) Exists() bool {
 	made, err := os.ReadFile(c.madeFile())
 	return err == nil && string(made) == c.dir
 }
 
-// kwok is the folder where kwokctl keeps the cluster: its choice, below HOME.
+// kwok is kwokctl's folder for the cluster, below HOME.
 func (c *Cluster) kwok() string { return filepath.Join(c.dir, ".kwok", "clusters", c.name) }
 
 func (c *Cluster) kwokLog() string { return filepath.Join(c.dir, "kwokctl.log") }
 
-// madeFile is written once a new cluster has been ready, and says where. Without it, what there is was never finished.
+// madeFile contains the cluster's folder. It is written when a new cluster is ready, so without it,
+// the cluster is unfinished.
 func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
 
-// CheckName says whether a cluster can have that name. It becomes the name of a folder, among others.
+// CheckName returns an error unless the name can also be the name of a folder.
 func CheckName(name string) error {
 	if len(validation.IsDNS1123Label(name)) > 0 {
 		return problem.New("a cluster can't have the name %q", name).
@@ -81,8 +80,9 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPath says whether kwokctl can work below a path. It takes paths of binaries for URLs (hence no "#", "%" or control
-// characters) and paths of configurations for lists (no "," or quotes), and looks for kubectl in PATH (no ":").
+// CheckPath returns an error if kwokctl can't work below a path. It parses paths of binaries as URLs
+// (no "#", "%" or control characters) and paths of configurations as lists (no "," or quotes), and
+// finds kubectl in PATH (no ":").
 func CheckPath(path string) error {
 	const awkward = "#%,:\"\t\n"
 	if i := strings.IndexAny(path, awkward); i >= 0 {

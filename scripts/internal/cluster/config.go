@@ -1,7 +1,7 @@
 package cluster
 
-// The files that kwokctl and the cluster's users read; and ports: chosen when a cluster is made, kept
-// from then on, and therefore sometimes taken by somebody else.
+// The files that kwokctl and the cluster's users read, and the ports. A cluster keeps the ports that
+// it was created with, so another program may have taken one.
 
 import (
 	"context"
@@ -28,12 +28,12 @@ import (
 //go:embed kwokctl.yaml
 var kwokctlConfig string
 
-// AuditPolicy is what of each request the API server logs: YAML, an audit.k8s.io/v1 Policy.
+// AuditPolicy is the API server's audit.k8s.io/v1 Policy, in YAML.
 //
 //go:embed audit-policy.yaml
 var AuditPolicy []byte
 
-// writeConfig writes what `kwokctl create cluster` reads, and returns the paths of its configuration and audit policy.
+// writeConfig writes the files that `kwokctl create cluster` reads, and returns their paths.
 func (c *Cluster) writeConfig() (config, policy string, err error) {
 	ports, err := freePorts(c.dir)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Cluster) writeConfig() (config, policy string, err error) {
 	return config, policy, errors.Join(os.WriteFile(config, []byte(data), 0o600), os.WriteFile(policy, AuditPolicy, 0o600))
 }
 
-// component is what kwokctl recorded about a program of the cluster.
+// component is kwokctl's record of a program.
 type component struct {
 	Name  string `json:"name"`
 	Ports []struct {
@@ -62,17 +62,17 @@ func (c *Cluster) components() ([]component, error) {
 	var record struct {
 		Components []component `json:"components"`
 	}
-	// The file holds several documents; the cluster is the first.
+	// The cluster is the first of several documents.
 	if err := yaml.NewYAMLOrJSONDecoder(f, 4096).Decode(&record); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
 	}
 	return record.Components, nil
 }
 
-// ensureKubeconfig makes the user's kubeconfig of kwokctl's: named after the cluster, with certificates inside.
+// ensureKubeconfig copies kwokctl's kubeconfig, with the cluster's name and the certificates inside.
 func (c *Cluster) ensureKubeconfig() error {
 	if _, err := os.Stat(c.Kubeconfig()); err == nil {
-		return nil // others may be reading it
+		return nil // other programs may be reading it
 	}
 	made, err := clientcmd.LoadFromFile(filepath.Join(c.kwok(), "kubeconfig.yaml"))
 	if err != nil {
@@ -99,8 +99,8 @@ const firstPort, manyPorts = 20000, 10000
 // releaseIn is how long a port may take to become free after its process was killed.
 const releaseIn = 2 * time.Second
 
-// freePorts chooses a port for each of kwokctl's options. Where it begins to look depends on the cluster's folder: two
-// clusters that are made at once, or one that is down while another is made, should not meet.
+// freePorts chooses a port for each of kwokctl's options. The first candidate depends on the
+// cluster's folder, so that two new clusters, or a new one and one that is down, don't collide.
 func freePorts(dir string) (map[string]int, error) {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(dir))
@@ -132,7 +132,7 @@ func isFree(port int) bool {
 	return true
 }
 
-// CheckPorts says if somebody else has taken a port that a component needs which is down.
+// CheckPorts returns an error if another program uses the port of a component that is down.
 func (c *Cluster) CheckPorts(ctx context.Context) error {
 	components, err := c.components()
 	if err != nil {
@@ -145,8 +145,8 @@ func (c *Cluster) CheckPorts(ctx context.Context) error {
 	return c.checkPorts(ctx, components, running)
 }
 
-// checkPorts looks whether the components that are to be started can have the ports that they had before. A process that
-// was killed just now may hold its port a moment longer, so that is waited for.
+// checkPorts waits for the ports of the components that are down, because a process that was just
+// killed may hold its port for another moment.
 func (c *Cluster) checkPorts(ctx context.Context, components []component, running map[string]program) error {
 	for _, component := range components {
 		if _, runs := running[component.Name]; runs {
@@ -166,7 +166,7 @@ func (c *Cluster) checkPorts(ctx context.Context, components []component, runnin
 	return ctx.Err()
 }
 
-// portHolder names the process that listens on a port, as far as the system tells.
+// portHolder names the process that listens on a port, as far as the system shows it.
 func portHolder(ctx context.Context, port int) string {
 	connections, _ := psnet.ConnectionsWithContext(ctx, "tcp")
 	for _, connection := range connections {

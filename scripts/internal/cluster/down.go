@@ -1,6 +1,6 @@
 package cluster
 
-// Stopping clusters and their processes, and deleting their data on request.
+// Stopping clusters, and deleting their data.
 
 import (
 	"context"
@@ -20,11 +20,11 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// grace is how long a process has to end by itself. An API server without its etcd takes minutes.
+// grace is the time between SIGTERM and SIGKILL. An API server without etcd would take minutes.
 const grace = 5 * time.Second
 
-// Down ends the cluster's processes, and no others, and returns how many there were. The data stays for the next Up, unless
-// purge is set: then all that belongs to the cluster is removed. waiting is called if another command has to end first.
+// Down ends the cluster's processes and returns their number. With purge, it also deletes the
+// cluster's files. It calls waiting if another command has to end first.
 func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder string)) (ended int, err error) {
 	if err := CheckName(c.name); err != nil {
 		return 0, err // it names a folder that may be removed
@@ -47,10 +47,10 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 	return len(running), os.RemoveAll(c.dir)
 }
 
-// Purge ends every process of the repository at root: those that run a program which lies in its .workshop, whatever cluster they
-// belong to, and those of clusters there. It removes .workshop but for the files in it whose names match one of the patterns in
-// keep, and returns how many processes there were, and the names of what is kept. It never follows a link: where that leads may
-// be another repository's.
+// Purge ends every process that runs a program in the repository's .workshop or belongs to a cluster
+// there. Then it removes .workshop, except for files whose names match a pattern in keep. It returns
+// the number of processes and the kept names. It follows no link, because the target may belong to
+// another repository.
 func Purge(ctx context.Context, root string, keep []string, waiting func(holder string)) (ended int, kept []string, err error) {
 	state := filepath.Join(resolve(root), ".workshop")
 	if target, err := os.Readlink(state); err == nil {
@@ -66,7 +66,7 @@ func Purge(ctx context.Context, root string, keep []string, waiting func(holder 
 	if err != nil {
 		return 0, nil, err
 	}
-	// The programs may be links to another repository's, which runs clusters of its own by them.
+	// The programs may be links into another repository, whose clusters keep running.
 	programs = slices.DeleteFunc(programs, func(p program) bool {
 		return !strings.HasPrefix(p.executable, state+"/") && !strings.HasPrefix(p.home, state+"/")
 	})
@@ -77,7 +77,7 @@ func Purge(ctx context.Context, root string, keep []string, waiting func(holder 
 	return len(programs), kept, err
 }
 
-// removeAllBut removes what is in a folder, but for what matches one of the patterns, and the folder if nothing is left.
+// removeAllBut empties a folder except for names that match a pattern, and removes it if it is empty.
 func removeAllBut(dir string, patterns []string) (kept []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -98,7 +98,7 @@ func removeAllBut(dir string, patterns []string) (kept []string, err error) {
 	return kept, nil
 }
 
-// end ends clients before their servers, so that nothing is lost, and returns when all are gone.
+// end ends clients before their servers, so that no write is lost, and waits until all have ended.
 func end(ctx context.Context, programs iter.Seq[program]) error {
 	stages := make([][]*gopsutil.Process, 3)
 	stageOf := map[string]int{"kube-apiserver": 1, "etcd": 2}
@@ -114,7 +114,6 @@ func end(ctx context.Context, programs iter.Seq[program]) error {
 	return nil
 }
 
-// Kill ends one component at once, as a crash would. Up starts it again.
 func (c *Cluster) Kill(ctx context.Context, component string) error {
 	running, err := c.running(ctx)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-func TestPurgeKeepsWhatItIsToldTo(t *testing.T) {
+func TestPurgeKeepsMatchingFiles(t *testing.T) {
 	own := []string{"progress*.json", "kept"}
 	for sentence, test := range map[string]struct {
 		files, keep, want []string // kept
 	}{
-		"a learner's own":          {[]string{"bin/etcd", "kept/01-1.go", "progress.json", "progress-damaged.json", "run.kubeconfig"}, own, []string{"kept", "progress-damaged.json", "progress.json"}},
-		"nothing if there is none": {[]string{"bin/etcd"}, own, nil},
-		"nothing if told so":       {[]string{"bin/etcd", "kept/01-1.go", "progress.json"}, nil, nil},
+		"a learner's files": {[]string{"bin/etcd", "kept/01-1.go", "progress.json", "progress-damaged.json", "run.kubeconfig"}, own, []string{"kept", "progress-damaged.json", "progress.json"}},
+		"no file matches":   {[]string{"bin/etcd"}, own, nil},
+		"no patterns":       {[]string{"bin/etcd", "kept/01-1.go", "progress.json"}, nil, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
@@ -37,10 +37,10 @@ func TestPurgeKeepsWhatItIsToldTo(t *testing.T) {
 			}
 			entries, err := os.ReadDir(state)
 			if test.want == nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("there is still %v, error %v", entries, err)
+				t.Errorf("left: %v, error %v, want nothing", entries, err)
 			}
 			if len(entries) != len(test.want) {
-				t.Errorf("there is still %v", entries)
+				t.Errorf("left: %v", entries)
 			}
 			for _, file := range test.files {
 				if name, _, _ := strings.Cut(file, "/"); !slices.Contains(test.want, name) {
@@ -54,7 +54,7 @@ func TestPurgeKeepsWhatItIsToldTo(t *testing.T) {
 	}
 }
 
-// startComponent starts a program as kwokctl does: by a path in its cluster's folder. It prints a line when it runs.
+// startComponent starts a program like kwokctl, by a path in its cluster's folder, and waits for it.
 func startComponent(t *testing.T, executable, home string) *gopsutil.Process {
 	t.Helper()
 	command := exec.Command(executable, "-c", "echo up; read line")
@@ -89,13 +89,13 @@ func TestPurgeFollowsNoLinkIntoAnotherRepository(t *testing.T) {
 	}
 	for sentence, test := range map[string]struct {
 		link    string // below both roots; "": there is none
-		theirs  bool   // the other repository's process goes on
+		theirs  bool   // the other repository's process keeps running
 		refused bool
 	}{
-		"a program that is a link":    {link: ".workshop/bin/etcd", theirs: true},
-		"all programs by one link":    {link: ".workshop/bin", theirs: true},
-		".workshop itself is a link":  {link: ".workshop", theirs: true, refused: true},
-		"what is no link is ended so": {},
+		"a program that is a link":   {link: ".workshop/bin/etcd", theirs: true},
+		"all programs by one link":   {link: ".workshop/bin", theirs: true},
+		".workshop itself is a link": {link: ".workshop", theirs: true, refused: true},
+		"no link":                    {},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ours, others := resolve(t.TempDir()), resolve(t.TempDir())
@@ -122,7 +122,7 @@ func TestPurgeFollowsNoLinkIntoAnotherRepository(t *testing.T) {
 				t.Errorf("ended %d, error %v; want %d, refused: %v", ended, err, want, test.refused)
 			}
 			if process.Runs(t.Context(), theirs) != test.theirs {
-				t.Errorf("the other repository's process goes on: %v, want %v", !test.theirs, test.theirs)
+				t.Errorf("the other repository's process runs: %v, want %v", !test.theirs, test.theirs)
 			}
 			if _, err := os.Stat(etcd); (err == nil) != test.theirs {
 				t.Errorf("the other repository's program: %v", err)

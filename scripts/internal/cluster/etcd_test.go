@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// etcdWantsACertificate shows that nobody reads or writes etcd, or joins it, without a certificate of the cluster's.
+// etcdRequiresACertificate shows that etcd rejects clients and peers without the cluster's certificate.
 func etcdRequiresACertificate(t *testing.T, r real) {
 	components, err := r.components()
 	if err != nil {
@@ -32,7 +32,7 @@ func etcdRequiresACertificate(t *testing.T, r real) {
 			for sentence, test := range map[string]struct {
 				scheme string
 				client rest.TLSClientConfig
-				want   string // of the error; "": it answers
+				want   string // the error; "": there is none
 			}{
 				"without TLS":           {scheme: "http", want: "EOF"},
 				"without a certificate": {scheme: "https", client: rest.TLSClientConfig{CAData: authority}, want: "certificate required"},

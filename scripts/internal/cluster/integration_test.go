@@ -1,6 +1,6 @@
 package cluster
 
-// The promises of a cluster, on a real one, in a folder with a blank in its path. Its parts run in order.
+// Tests with a real cluster, in a folder with a space in its path. The subtests run in order.
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type real struct {
 	root string
 }
 
-// newReal returns a cluster that isn't made yet, and ends it with the test.
+// newReal returns a cluster that doesn't exist yet, and deletes it after the test.
 func newReal(t *testing.T) real {
 	t.Helper()
 	bin := os.Getenv("WORKSHOP_TEST_BIN")
@@ -133,29 +133,29 @@ func TestCluster(t *testing.T) {
 			t.Errorf("version: %q", status.Version)
 		}
 	})
-	t.Run("listens on loopback alone", func(t *testing.T) { onlyLoopback(t, r) })
-	t.Run("has an etcd that wants a certificate", func(t *testing.T) { etcdRequiresACertificate(t, r) })
-	t.Run("keeps its credentials to the user", func(t *testing.T) {
+	t.Run("components listen only on loopback", func(t *testing.T) { onlyLoopback(t, r) })
+	t.Run("etcd requires a certificate", func(t *testing.T) { etcdRequiresACertificate(t, r) })
+	t.Run("only the user can read the kubeconfig", func(t *testing.T) {
 		if info, err := os.Stat(r.Kubeconfig()); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
 	})
-	t.Run("has RBAC", func(t *testing.T) { tokensNeedRights(t, r, client) })
-	t.Run("collects garbage", func(t *testing.T) { ownedObjectsAreDeleted(t, client) })
-	t.Run("has an audit log", func(t *testing.T) {
+	t.Run("RBAC is on", func(t *testing.T) { tokensNeedRights(t, r, client) })
+	t.Run("the garbage collector runs", func(t *testing.T) { ownedObjectsAreDeleted(t, client) })
+	t.Run("the audit log has requests", func(t *testing.T) {
 		if log, err := os.ReadFile(r.AuditLog()); err != nil || !strings.Contains(string(log), `"configmaps"`) {
 			t.Errorf("%d bytes, %v", len(log), err)
 		}
 	})
 
-	t.Run("up again does nothing", func(t *testing.T) {
+	t.Run("a second up does nothing", func(t *testing.T) {
 		pids := r.pids(t)
 		r.up(t, AlreadyUp)
 		if again := r.pids(t); !maps.Equal(pids, again) {
 			t.Errorf("processes: %v, then %v", pids, again)
 		}
 	})
-	t.Run("nodes follow when a number is given, and stay when not", func(t *testing.T) {
+	t.Run("up changes the number of nodes only if there is one", func(t *testing.T) {
 		for _, nodes := range []int{23, 3, 0} {
 			result, err := r.Up(t.Context(), UpOptions{Nodes: nodes})
 			if err != nil {
@@ -166,13 +166,13 @@ func TestCluster(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a killed API server and scheduler are healed", func(t *testing.T) {
+	t.Run("up restarts a killed API server and scheduler", func(t *testing.T) {
 		r.kill(t, "kube-apiserver")
 		r.kill(t, "kube-scheduler")
 		r.up(t, Started)
 		dataIsThere(t)
 	})
-	t.Run("everything killed, as by a reboot, is healed, though the pids are others' now", func(t *testing.T) {
+	t.Run("up restarts everything after a reboot, although the pid files name other processes", func(t *testing.T) {
 		for component := range r.pids(t) {
 			r.kill(t, component)
 			writeFile(t, filepath.Join(r.kwok(), "pids", component+".pid"), strconv.Itoa(os.Getpid()))
@@ -181,7 +181,7 @@ func TestCluster(t *testing.T) {
 		dataIsThere(t)
 		podsRunAndStop(t, client)
 	})
-	t.Run("a pid file with another's number harms nobody", func(t *testing.T) {
+	t.Run("up ignores a pid file that names another process", func(t *testing.T) {
 		pids := r.pids(t)
 		writeFile(t, filepath.Join(r.kwok(), "pids", "etcd.pid"), strconv.Itoa(os.Getpid()))
 		r.up(t, AlreadyUp)
@@ -189,8 +189,8 @@ func TestCluster(t *testing.T) {
 			t.Errorf("processes: %v, then %v", pids, again)
 		}
 	})
-	t.Run("a taken port is named, and nothing lost", func(t *testing.T) { takenPort(t, r, dataIsThere) })
-	t.Run("down ends all, a frozen one too, and up goes on with the data", func(t *testing.T) {
+	t.Run("up names the program that uses a port, and keeps the data", func(t *testing.T) { takenPort(t, r, dataIsThere) })
+	t.Run("down ends everything, even a stopped process, and up keeps the data", func(t *testing.T) {
 		if err := syscall.Kill(r.pids(t)["kube-scheduler"], syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestCluster(t *testing.T) {
 		dataIsThere(t)
 		podsRunAndStop(t, client)
 	})
-	t.Run("the user's kubeconfig wasn't touched", func(t *testing.T) {
+	t.Run("the user's kubeconfig is unchanged", func(t *testing.T) {
 		content, err := os.ReadFile(sentinel)
 		if err != nil || string(content) != "the user's own: hands off" || !modTime(t, sentinel).Equal(before) {
 			t.Errorf("%q, %v", content, err)
@@ -216,7 +216,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("new in HOME: %v", entries)
 		}
 	})
-	t.Run("purged, nothing is left", func(t *testing.T) {
+	t.Run("purge leaves nothing", func(t *testing.T) {
 		if _, err := r.Down(t.Context(), true, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-func TestAnUnfinishedClusterIsMadeAnew(t *testing.T) {
+func TestAnUnfinishedClusterIsCreatedAgain(t *testing.T) {
 	tests := map[string]func(t *testing.T, r real){
 		"interrupted before it was ready": func(t *testing.T, r real) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -374,11 +374,11 @@ func ownedObjectsAreDeleted(t *testing.T, client kubernetes.Interface) {
 	})
 }
 
-// podsLive: a Pod becomes ready, and is gone once it is deleted. That is the scheduler's work, and kwok's.
+// podsRunAndStop: a Pod becomes ready and can be deleted, so the scheduler and kwok work.
 func podsRunAndStop(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	pods := client.CoreV1().Pods("default")
-	eventually(t, func(ctx context.Context) (bool, error) { // its ServiceAccount comes with the controller manager
+	eventually(t, func(ctx context.Context) (bool, error) { // the controller manager creates the ServiceAccount
 		_, err := pods.Create(ctx, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "alive"},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/any"}}},
@@ -406,7 +406,7 @@ func takenPort(t *testing.T, r real, dataIsThere func(*testing.T)) {
 	port := strconv.Itoa(status.Components[0].Port)
 	r.kill(t, status.Components[0].Name)
 	var listener net.Listener
-	eventually(t, func(context.Context) (bool, error) { // the dead let go of it in their own time
+	eventually(t, func(context.Context) (bool, error) { // the system releases it after a moment
 		listener, err = net.Listen("tcp", "127.0.0.1:"+port)
 		return err == nil, nil
 	})
@@ -422,7 +422,7 @@ func takenPort(t *testing.T, r real, dataIsThere func(*testing.T)) {
 	dataIsThere(t)
 }
 
-// eventually polls a condition until it holds; a test that waits for it in vain fails.
+// eventually polls a condition until it is true, and fails the test after 30 seconds.
 func eventually(t *testing.T, condition wait.ConditionWithContextFunc) {
 	t.Helper()
 	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, condition); err != nil {

@@ -45,7 +45,7 @@ func TestATakenPortIsNamedWithItsHolder(t *testing.T) {
 	c := newCluster(t)
 	err = c.checkPorts(t.Context(), []component{taken}, nil)
 	if err == nil {
-		t.Fatal("not noticed")
+		t.Fatal("no error")
 	}
 	for _, want := range []string{fmt.Sprintf("port %d, which etcd of cluster %q needs, is in use by", taken.Ports[0].Port, c.name), fmt.Sprintf("(pid %d)", os.Getpid())} {
 		if !strings.Contains(err.Error(), want) {

@@ -1,7 +1,8 @@
 package cluster
 
-// Which processes are the cluster's. Pid files don't tell: after a reboot their numbers belong to others. What counts is
-// the executable that a process runs, and the name that kwokctl started it by, which has the cluster's folder in it.
+// Which processes belong to the cluster. Pid files aren't reliable, because after a reboot another
+// process may have the number. What counts is a process's executable, and its first argument, which
+// contains the cluster's folder.
 
 import (
 	"context"
@@ -22,7 +23,7 @@ type program struct {
 	component  string
 	home       string // kwokctl's folder of its cluster
 	executable string
-	replaced   bool // the executable isn't the one that is on disk now
+	replaced   bool // the file on disk is another one now
 }
 
 // running finds the cluster's processes, by component.
@@ -37,7 +38,7 @@ func (c *Cluster) running(ctx context.Context) (map[string]program, error) {
 	return found, err
 }
 
-// Strays are processes of clusters whose folder is gone: removed or moved by hand, while they ran. Purge ends them.
+// Strays are processes of clusters whose folder was removed or moved by hand. Purge ends them.
 func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
 	programs, err := findPrograms(ctx, c.bin)
 	for _, p := range programs {
@@ -48,13 +49,13 @@ func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
 	return pids, err
 }
 
-// findPrograms finds the processes of all clusters that are run by the programs in the folder bin.
+// findPrograms finds the processes of all clusters that use the programs in bin.
 func findPrograms(ctx context.Context, bin string) ([]program, error) {
 	executables := executables(bin)
 	return process.Find(ctx, func(p *gopsutil.Process) (program, bool) { return identify(ctx, p, executables) })
 }
 
-// identify looks whether a process runs one of the executables, as kwokctl starts them: by the name HOME/bin/COMPONENT.
+// identify reports whether kwokctl has started the process, by the path HOME/bin/COMPONENT.
 func identify(ctx context.Context, p *gopsutil.Process, executables map[string]bool) (program, bool) {
 	path, err := p.ExeWithContext(ctx)                            // unknown of other users' processes, and of the dead
 	executable, replaced := strings.CutSuffix(path, " (deleted)") // Linux says so
@@ -74,7 +75,7 @@ func identify(ctx context.Context, p *gopsutil.Process, executables map[string]b
 	}, true
 }
 
-// executables lists the components' programs in the folder bin, where links lead.
+// executables are the components' programs in bin, with links resolved.
 func executables(bin string) map[string]bool {
 	found := map[string]bool{}
 	for _, binary := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"} {
@@ -83,7 +84,7 @@ func executables(bin string) map[string]bool {
 	return found
 }
 
-// writePIDFiles makes kwokctl's pid files agree with what runs: it takes any live process that one names for its own.
+// writePIDFiles corrects kwokctl's pid files, because kwokctl believes any that names a process.
 func (c *Cluster) writePIDFiles(running map[string]program) error {
 	dir := filepath.Join(c.kwok(), "pids")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {

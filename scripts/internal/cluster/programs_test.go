@@ -9,7 +9,7 @@ import (
 	gopsutil "github.com/shirou/gopsutil/v4/process"
 )
 
-// newCluster returns a cluster that was never made, with the folders that kwokctl would make.
+// newCluster returns a cluster that doesn't exist, with the folders that kwokctl would create.
 func newCluster(t *testing.T) *Cluster {
 	t.Helper()
 	root := t.TempDir()
@@ -22,7 +22,7 @@ func newCluster(t *testing.T) *Cluster {
 	return c
 }
 
-func TestPIDFilesAreMadeToAgreeWithWhatRuns(t *testing.T) {
+func TestWritePIDFiles(t *testing.T) {
 	us := strconv.Itoa(os.Getpid())
 	etcd := map[string]program{"etcd": {component: "etcd", Process: &gopsutil.Process{Pid: 42}}}
 	tests := map[string]struct {
@@ -30,13 +30,13 @@ func TestPIDFilesAreMadeToAgreeWithWhatRuns(t *testing.T) {
 		running map[string]program
 		want    string
 	}{
-		"one that names another live process, this test, is dropped": {us, nil, ""},
-		"one that names another live process is put right":           {us, etcd, "42"},
-		"one of a process that is gone is dropped":                   {"42", nil, ""},
-		"one that is garbage is dropped":                             {"?", nil, ""},
-		"one that is right stays":                                    {"42", etcd, "42"},
-		"one that is missing is written":                             {"", etcd, "42"},
-		"none is written for what doesn't run":                       {"", nil, ""},
+		"one that names another process is deleted":   {us, nil, ""},
+		"one that names another process is corrected": {us, etcd, "42"},
+		"one of a process that has ended is deleted":  {"42", nil, ""},
+		"one without a number is deleted":             {"?", nil, ""},
+		"one that is correct stays":                   {"42", etcd, "42"},
+		"a missing one is written":                    {"", etcd, "42"},
+		"none is written without a process":           {"", nil, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestPIDFilesAreMadeToAgreeWithWhatRuns(t *testing.T) {
 	}
 }
 
-func TestThisTestIsNoProgramOfACluster(t *testing.T) {
+func TestTheTestsOwnProcessBelongsToNoCluster(t *testing.T) {
 	c := newCluster(t)
 	running, err := c.running(t.Context())
 	if err != nil || len(running) != 0 {
@@ -70,6 +70,6 @@ func TestThisTestIsNoProgramOfACluster(t *testing.T) {
 	}
 	// Even a process that runs the right executable must have been started as a component.
 	if p, ok := identify(t.Context(), us, map[string]bool{self: true}); ok && p.home == c.kwok() {
-		t.Errorf("taken for %+v", p)
+		t.Errorf("this process was identified as %+v", p)
 	}
 }

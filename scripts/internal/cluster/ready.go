@@ -27,7 +27,7 @@ const (
 	readyIn   = 2 * time.Minute // on the slowest of machines; 3 s is usual
 )
 
-// Client is for the workshop's own questions; each is answered within seconds, or asked again.
+// Client has a short timeout, because all its callers retry.
 func Client(b Backend) (kubernetes.Interface, error) {
 	config, err := RESTConfig(b)
 	if err != nil {
@@ -38,8 +38,8 @@ func Client(b Backend) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// waitReady waits until a first `kubectl create` would work: the API server is ready, and the controllers have made the
-// default ServiceAccount, without which no Pod is admitted.
+// waitReady waits until the API server is ready, and the default ServiceAccount exists, without which
+// no Pod is admitted.
 func (c *Cluster) waitReady(ctx context.Context) error {
 	if err := c.ensureKubeconfig(); err != nil {
 		return err
@@ -70,7 +70,7 @@ func IsReady(ctx context.Context, client kubernetes.Interface) error {
 	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
-// bringUpNodes makes the wanted number of nodes, and waits until all are Ready.
+// bringUpNodes creates or deletes nodes, and waits until all are Ready.
 func (c *Cluster) bringUpNodes(ctx context.Context, options UpOptions) (int, error) {
 	client, err := Client(c)
 	if err != nil {
@@ -118,7 +118,7 @@ func CountNodes(ctx context.Context, client kubernetes.Interface) (all, ready in
 	return len(list.Items), ready, nil
 }
 
-// endedError says that a component ended which should run.
+// endedError means that a component has ended during startup.
 type endedError struct {
 	*problem.Problem
 	component string
@@ -126,7 +126,7 @@ type endedError struct {
 
 func (e *endedError) Unwrap() error { return e.Problem }
 
-// whileAlive does work, and breaks it off when a component that was started has ended: nothing would come of waiting.
+// whileAlive cancels work if a component that was started has ended.
 func (c *Cluster) whileAlive(ctx context.Context, work func(context.Context) error) error {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -145,7 +145,7 @@ func (c *Cluster) whileAlive(ctx context.Context, work func(context.Context) err
 	return err
 }
 
-// findEnded looks for a component that has started (it has a pid file) and exited since.
+// findEnded looks for a component with a pid file and without a process.
 func (c *Cluster) findEnded(ctx context.Context) error {
 	files, _ := filepath.Glob(filepath.Join(c.kwok(), "pids", "*.pid"))
 	running, err := c.running(ctx)
@@ -161,17 +161,17 @@ func (c *Cluster) findEnded(ctx context.Context) error {
 		p := problem.New("%s of cluster %q ended while the cluster started", component, c.name).
 			ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts over`).
 			SeeLog(c.ComponentLog(component)).
-			Because(fmt.Errorf("it said: %s", cause))
+			Because(fmt.Errorf("its log says: %s", cause))
 		p.Explain(problem.OnMachine(), cause)
 		return &endedError{p, component}
 	}
 	return nil
 }
 
-// complaint is how the components mark what kills them: klog's letters, or etcd's JSON.
+// errorLine matches fatal errors in the components' logs: klog's letters, or etcd's JSON.
 var errorLine = regexp.MustCompile(`^[EF]\d{4} |^Error: |^panic: |"level":"(error|fatal|panic)"`)
 
-// lastComplaint is the last line of a log that looks like an error, or just the last line.
+// lastLogError returns the last line of a log that looks like an error, or just the last line.
 func lastLogError(log string) string {
 	data, _ := os.ReadFile(log)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")

@@ -1,8 +1,7 @@
 package cluster
 
-// Starting the components: creating, restarting, or joining those that another process started.
-// kwokctl runs in its own environment: HOME is the cluster's folder, so ~/.kwok and ~/.kube stay
-// untouched, and PATH has our kubectl, because kwokctl would download one otherwise.
+// Creating, starting and joining a cluster. kwokctl's HOME is the cluster's folder, so that it leaves
+// ~/.kwok and ~/.kube alone, and its PATH has our kubectl, because it would download one otherwise.
 
 import (
 	"cmp"
@@ -20,7 +19,7 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// create makes the cluster, in place of whatever is there. If it fails, nothing runs on; logs stay.
+// create replaces any unfinished cluster. If it fails, it ends all processes and keeps the logs.
 func (c *Cluster) create(ctx context.Context, running map[string]program) (err error) {
 	if err := end(ctx, maps.Values(running)); err != nil {
 		return err
@@ -47,8 +46,7 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 			"--kube-scheduler-binary", filepath.Join(c.bin, "kube-scheduler"),
 			"--kwok-controller-binary", filepath.Join(c.bin, "kwok"),
 			"--kube-audit-policy", policy,
-			// There is one kwok. With leases, one that was ended would hold its nodes for minutes,
-			// and no Pod would start on them.
+			// With leases, an ended kwok would hold its nodes for minutes.
 			"--node-lease-duration-seconds", "0",
 			"--kubeconfig", ""); err != nil { // none to add to: see ensureKubeconfig
 			return err
@@ -84,7 +82,7 @@ func (c *Cluster) startOnce(ctx context.Context, running map[string]program) err
 	})
 }
 
-// join waits for a cluster all of whose components run already.
+// join waits for a cluster whose components all run already.
 func (c *Cluster) join(ctx context.Context, running map[string]program) error {
 	if err := c.writePIDFiles(running); err != nil {
 		return err
@@ -92,7 +90,7 @@ func (c *Cluster) join(ctx context.Context, running map[string]program) error {
 	return c.whileAlive(ctx, c.waitReady)
 }
 
-// startAgain starts a controller once more that gave up on an API server which was slow to start.
+// startAgain restarts a controller that has exited because the API server was slow to start.
 func (c *Cluster) startAgain(ctx context.Context, err error) error {
 	for range 2 {
 		var ended *endedError
@@ -120,8 +118,8 @@ func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
 	}
 	cmd := process.NewCommand(ctx, time.Second, filepath.Join(c.bin, "kwokctl"), append([]string{"--name", c.name}, args...)...)
 	cmd.Dir = c.dir
-	// The cluster's programs inherit this. Less garbage collection saves a tenth to a fifth of what
-	// an API server under load takes, and the limit keeps a busy one from growing past that.
+	// The cluster's programs inherit this. Less garbage collection saves 10 to 20 % of a busy API
+	// server's CPU time, and the limit bounds its memory.
 	cmd.Env = []string{"HOME=" + c.dir, "PATH=" + c.bin, "GOGC=300", "GOMEMLIMIT=1GiB"}
 	cmd.Stdout, cmd.Stderr = log, log
 	err = cmd.Run()
@@ -145,7 +143,7 @@ func (c *Cluster) kwokctlProblem(args []string, output string, err error) error 
 	return p
 }
 
-// lastError finds the last complaint among kwokctl's log lines, which are JSON.
+// lastError returns the last error in kwokctl's log, which is JSON.
 func lastError(log string) string {
 	for _, text := range slices.Backward(strings.Split(log, "\n")) {
 		var line struct{ Level, Msg, Err string }

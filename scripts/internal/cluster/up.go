@@ -1,7 +1,6 @@
 package cluster
 
-// Up, the entry to everything: what state the cluster is in, and which way leads to a ready one. The ways are in
-// start.go.
+// Up finds out the cluster's state, and how to get it ready. start.go does the work.
 
 import (
 	"context"
@@ -18,14 +17,14 @@ import (
 
 type UpOptions struct {
 	Nodes    int          // simulated nodes; 0: as many as there are, or DefaultNodes in a new cluster
-	Progress func(string) // called with what Up is doing; may be nil
+	Progress func(string) // called with the present step; may be nil
 }
 
 type Outcome string
 
 const (
 	Created   Outcome = "created"
-	Started   Outcome = "started" // it was there; something of it was down
+	Started   Outcome = "started" // it existed, and a part of it was down
 	AlreadyUp Outcome = "already up"
 )
 
@@ -35,9 +34,9 @@ type UpResult struct {
 	Elapsed time.Duration
 }
 
-// Up makes the cluster if there is none, starts what of it is down, and returns when it can be used: API server,
-// controllers and nodes are ready. Data is kept, but for a cluster that was never finished. It may be called at any time,
-// in any state, by several callers at once. Interrupted, it leaves a state that the next call copes with.
+// Up creates the cluster or starts the parts that are down, and returns when API server, controllers
+// and nodes are ready. It keeps the data, except of an unfinished cluster. Several callers may call
+// it at once, and after an interrupt, the next call continues.
 func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
 	start := time.Now()
 	if options.Progress == nil {
@@ -68,7 +67,6 @@ func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
 	return UpResult{Outcome: outcome, Nodes: nodes, Elapsed: time.Since(start)}, nil
 }
 
-// bringUp gets all components to run and the API server to answer.
 func (c *Cluster) bringUp(ctx context.Context, options UpOptions) (Outcome, error) {
 	running, err := c.running(ctx)
 	if err != nil {
@@ -90,7 +88,7 @@ func (c *Cluster) bringUp(ctx context.Context, options UpOptions) (Outcome, erro
 	}
 }
 
-// isWhole reports whether every component runs, and as the program that is built now.
+// isWhole reports whether every component runs, with the present executable.
 func isWhole(running map[string]program, components []component) bool {
 	return !slices.ContainsFunc(components, func(c component) bool {
 		p, runs := running[c.Name]

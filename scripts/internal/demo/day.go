@@ -1,7 +1,7 @@
 package demo
 
-// What of a TDSet's tour kubectl couldn't wait for. Above all a day that passes fast, and its chart: how many replicas there were in each
-// half hour.
+// The parts of a TDSet's tour that kubectl can't wait for: above all a fast day, and its chart of the
+// replicas in each half hour.
 
 import (
 	"context"
@@ -20,38 +20,37 @@ import (
 
 const slots = 48 // half hours
 
-// The day begins on the evening before. By midnight, the Deployment is settled.
+// The day begins on the evening before, so that the Deployment has settled by midnight.
 const (
 	evening = 3 // hours
 	speed   = time.Hour / time.Second
 )
 
-// day is what a Deployment goes through while a day passes in fastZone.
 type day struct {
 	begun      time.Time // three hours before midnight
 	deployment string
-	want       []int32 // the replicas that are to be asked for, one after the other, the evening before included
+	want       []int32 // the desired replicas in order, beginning on the evening before
 }
 
-// sample is what a Deployment was like from an instant on.
+// sample is a Deployment's state from an instant on.
 type sample struct {
-	at                 time.Duration // of the day that passes; negative: on the evening before
+	at                 time.Duration // of the fast day; negative: on the evening before
 	desired, available int32
 }
 
-// begin makes fastZone, for programs with $ZONEINFO.
+// begin writes fastZone for programs with $ZONEINFO.
 func (y *day) begin(d *Demo) error {
 	y.begun = time.Now().Truncate(time.Second)
 	return zones.Write(zoneFolder(d.Root), map[string][]zones.Change{fastZone: zones.Fast(y.begun, 24-evening, evening+24)})
 }
 
-// watch follows the Deployment until the day is over, draws the chart, and returns an error if other replicas were asked for than wanted.
+// watch follows the Deployment until the day ends, draws the chart, and compares the replicas.
 func (y *day) watch(ctx context.Context, d *Demo) error {
-	ctx, cancel := context.WithDeadline(ctx, y.begun.Add(((evening+24)*time.Hour-10*time.Minute)/speed)) // before midnight comes again
+	ctx, cancel := context.WithDeadline(ctx, y.begun.Add(((evening+24)*time.Hour-10*time.Minute)/speed)) // before the next midnight
 	defer cancel()
 	select {
 	case <-ctx.Done():
-	case <-time.After(time.Until(y.begun.Add((evening - 1) * time.Hour / speed))): // since then it has the replicas of the evening
+	case <-time.After(time.Until(y.begun.Add((evening - 1) * time.Hour / speed))): // the Deployment has settled
 	}
 	fmt.Fprintln(d.Out)
 	var samples []sample
@@ -73,7 +72,7 @@ func (y *day) watch(ctx context.Context, d *Demo) error {
 	return nil
 }
 
-// untilReplicasAreNot waits until a Deployment asks for other than so many replicas.
+// untilReplicasAreNot waits until the Deployment's spec has another number of replicas.
 func untilReplicasAreNot(deployment string, replicas int32) func(context.Context, *Demo) error {
 	return func(ctx context.Context, d *Demo) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -84,7 +83,7 @@ func untilReplicasAreNot(deployment string, replicas int32) func(context.Context
 			return others
 		})
 		if err == nil && !others {
-			err = fmt.Errorf("still %d replicas are asked for by Deployment %s", replicas, deployment)
+			err = fmt.Errorf("Deployment %[2]s still has spec.replicas %[1]d", replicas, deployment)
 		}
 		return err
 	}
@@ -115,12 +114,12 @@ func desired(samples []sample) []int32 {
 	return slices.Compact(all)
 }
 
-// draw draws a column for each half hour: the replicas that ran in the middle of it, and those that were asked for and didn't run yet.
+// draw draws a column for the middle of each half hour: available and desired replicas.
 func draw(out io.Writer, samples []sample) {
 	columns := make([]sample, slots)
 	most := int32(1)
 	for _, s := range samples {
-		first := max(0, int((s.at+15*time.Minute-1)/(30*time.Minute))) // the first half hour whose middle is not before it
+		first := max(0, int((s.at+15*time.Minute-1)/(30*time.Minute))) // whose middle isn't before s.at
 		for i := first; i < slots; i++ {
 			columns[i] = s
 		}

@@ -15,13 +15,13 @@ func TestDraw(t *testing.T) {
 		samples []sample
 		want    string
 	}{
-		"nothing was there all day": {nil, `
+		"no samples": {nil, `
    1 │
      └────────────────────────────────────────────────
       0     3     6     9     12    15    18    21    24 o'clock
       █ available   ░ desired, not available yet
 `},
-		"what is asked for comes later, and what isn't goes": {
+		"replicas are desired before they are available": {
 			[]sample{{-2 * time.Hour, 1, 0}, {20 * time.Minute, 1, 1}, {9 * time.Hour, 3, 1}, {10*time.Hour + 15*time.Minute, 3, 3}, {18 * time.Hour, 2, 2}}, `
    3 │                  ░░████████████████
    2 │                  ░░████████████████████████████
@@ -41,10 +41,10 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-func TestAsked(t *testing.T) {
+func TestDesired(t *testing.T) {
 	got := desired([]sample{{desired: 3}, {desired: 3, available: 1}, {desired: 2}, {desired: 3}})
 	if want := []int32{3, 2, 3}; !slices.Equal(got, want) {
-		t.Errorf("asked for %d, want %d", got, want)
+		t.Errorf("got %d, want %d", got, want)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package demo is the narrated tour of a chapter's program: it starts the program on a cluster, does to it what users and
-// accidents do, and after each step shows the objects and the requests that the program made. Every step has to hold.
+// Package demo is the guided tour of a chapter's program. It changes and breaks things like users and
+// accidents do, and shows the objects and the program's requests after each step.
 package demo
 
 import (
@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	quiet      = 500 * time.Millisecond // the program is taken to be done when it has sent nothing for so long
-	mostRounds = 20                     // so often it may not be
+	quiet      = 500 * time.Millisecond // without a request: then the program is idle
+	mostRounds = 20                     // of that time, until it has to be idle
 )
 
 // Demo is a tour of one chapter on a cluster that is up.
@@ -40,7 +40,7 @@ type Demo struct {
 	Out     io.Writer // gets the narration
 
 	tour
-	createsCRD bool // the CRD didn't exist before the tour
+	createsCRD bool // the CRD didn't exist before
 	program    program.Program
 	kubectl    kubectl.Kubectl
 	config     *rest.Config
@@ -48,7 +48,7 @@ type Demo struct {
 	log        audit.Log
 }
 
-// Run gives the tour. It returns an error if any step didn't hold.
+// Run gives the tour. It returns an error if a step doesn't have the expected result.
 func (d *Demo) Run(ctx context.Context) (err error) {
 	d.kubectl = kubectl.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
@@ -86,7 +86,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// giveAct starts the program and gives the act's steps, the first of which has that number.
+// runAct starts the program and runs the act's steps. The first step has that number.
 func (d *Demo) runAct(ctx context.Context, first int, act act) error {
 	stop, programLog, err := d.startProgram(ctx, act.env)
 	if err != nil {
@@ -104,12 +104,12 @@ func (d *Demo) runAct(ctx context.Context, first int, act act) error {
 	return nil
 }
 
-// relative returns text with paths as you would type them in the repository's root.
+// relative makes paths in a text relative to the repository's root.
 func (d *Demo) relative(text string) string {
 	return strings.ReplaceAll(text, d.Root+string(filepath.Separator), "")
 }
 
-// give does one step, waits until it holds, and shows the result.
+// runStep does one step, waits for its result, and shows it.
 func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 	d.heading("%d. %s", number, s.title)
 	fmt.Fprintln(d.Out, s.question)
@@ -159,7 +159,7 @@ func (d *Demo) show(ctx context.Context, args ...string) error {
 	return err
 }
 
-// requests returns what the program has sent since the last step, once it has gone quiet.
+// requests waits until the program is idle, and returns its requests since the last step.
 func (d *Demo) requests(ctx context.Context) ([]audit.Request, error) {
 	var all []audit.Request
 	for range mostRounds {

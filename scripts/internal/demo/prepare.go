@@ -1,7 +1,6 @@
 package demo
 
-// Setup and cleanup of a tour: the CRD, the program's permissions, the tour's own namespace, and
-// starting and stopping the program.
+// Setup and cleanup of a tour.
 
 import (
 	"context"
@@ -23,13 +22,12 @@ import (
 	"example.com/operators/scripts/internal/webhooks"
 )
 
-// cleanup bounds what is left to do after the tour.
-const cleanup = 30 * time.Second
+const (
+	cleanupTimeout = 30 * time.Second
+	madeByTour     = "operators.example.com/made-by-tour" // labels a namespace that tours may delete
+)
 
-// madeByTour is the label of a namespace that a tour has made, and may delete.
-const madeByTour = "operators.example.com/made-by-tour"
-
-// prepare makes the namespace, empty, applies the chapter's CRD, and gives the program its permissions.
+// prepare applies the CRD, creates an empty namespace, and gives the program its permissions.
 func (d *Demo) prepare(ctx context.Context) error {
 	parts := d.Chapter.Parts()
 	there, err := d.kubectl.Run(ctx, "get", "--ignore-not-found", "--output", "name", "-f", parts.CRD)
@@ -43,14 +41,14 @@ func (d *Demo) prepare(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n", d.relative(parts.CRD), d.relative(parts.Permissions))
-	// What a `run` that was killed has left would refuse what the tour applies.
+	// Webhooks that a killed `run` has left would reject the tour's objects.
 	if err := webhooks.Delete(ctx, d.kubectl); err != nil {
 		return err
 	}
 	if err := d.kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
 		return err
 	}
-	// A tour that was killed may have left something.
+	// A killed tour may have left objects.
 	if err := d.deleteNamespace(ctx, "--timeout", "60s"); err != nil {
 		return err
 	}
@@ -61,7 +59,8 @@ func (d *Demo) prepare(ctx context.Context) error {
 	return d.program.Grant(ctx, d.client, d.namespace)
 }
 
-// checkNamespace refuses to delete a namespace with objects that no tour has made: `run` puts the sample there, too.
+// checkNamespace returns an error if the namespace has objects that no tour has created: `run` uses it,
+// too.
 func (d *Demo) checkNamespace(ctx context.Context) error {
 	namespace, err := d.client.CoreV1().Namespaces().Get(ctx, d.namespace, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && namespace.Labels[madeByTour] != "" {
@@ -83,10 +82,10 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 }
 
 func (d *Demo) cleanUp(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, cleanup)
+	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
 	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.dedicated)))
-	if d.createsCRD { // who reads on finds the cluster as it was
+	if d.createsCRD {
 		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
 		err = errors.Join(err, crdErr)
 	}
@@ -108,16 +107,16 @@ func (d *Demo) deleteNamespace(ctx context.Context, flags ...string) error {
 	return err
 }
 
-// objects are the names of what the tour is about, in its namespace.
+// objects returns the names of the tour's Foos or TDSets.
 func (d *Demo) objects(ctx context.Context) ([]string, error) {
 	output, err := d.kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
 	return slices.DeleteFunc(strings.Fields(output), func(word string) bool { return !strings.Contains(word, "/") }), err
 }
 
-// grace is how long the program has to end by itself, once it has been told to: a Pod's.
+// grace is the time between SIGINT and SIGKILL, as long as a Pod's.
 const grace = 30 * time.Second
 
-// startProgram builds and starts the chapter's program, on this namespace alone. stop ends it.
+// startProgram builds and starts the chapter's program for the tour's namespace.
 func (d *Demo) startProgram(ctx context.Context, env func(root string) []string) (stop func(), logFile string, err error) {
 	state := filepath.Join(d.Root, ".workshop")
 	binary, err := d.program.Build(ctx, filepath.Join(state, "bin"))
@@ -154,8 +153,8 @@ func (d *Demo) startProgram(ctx context.Context, env func(root string) []string)
 	}, logFile, nil
 }
 
-// launch starts a program that prints to output, and stops it when ctx ends or end is called; after
-// grace it is killed. Unlike process.Supervise, it doesn't restart a crash, which a tour must notice.
+// launch starts a program and stops it when ctx ends or end is called. Unlike process.Supervise, it
+// doesn't restart the program after a crash, which a tour must notice.
 func launch(ctx context.Context, output *os.File, grace time.Duration, env []string, binary string, args ...string) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	command := process.NewCommand(ctx, grace, binary, args...)
@@ -167,6 +166,6 @@ func launch(ctx context.Context, output *os.File, grace time.Duration, env []str
 	}
 	return func() {
 		cancel()
-		_ = command.Wait() // how it ended is of no interest any more
+		_ = command.Wait() // its exit code doesn't matter
 	}, nil
 }

@@ -22,7 +22,8 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// newDemo is a tour on a cluster with these objects. Its kubectl is a script that keeps a record of what it was asked, and knows of one Foo.
+// newDemo returns a tour on a cluster with these objects. Its kubectl is a script that records its
+// arguments and knows one Foo.
 func newDemo(t *testing.T, objects ...runtime.Object) (d *Demo, calls func() []string) {
 	t.Helper()
 	dir := testfiles.Write(t, t.TempDir(), map[string]string{
@@ -62,24 +63,24 @@ func namespace(labels map[string]string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: labels}}
 }
 
-// The webhooks of a `run` that was killed are gone before anything is written that they are asked about.
-func TestPrepareTakesWebhooksAwayFirst(t *testing.T) {
+// Webhooks that a killed `run` has left would reject the tour's objects.
+func TestPrepareDeletesWebhooksFirst(t *testing.T) {
 	d, calls := newDemo(t)
 	if err := d.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	first := slices.IndexFunc(calls(), func(line string) bool { return !strings.HasPrefix(line, "get ") })
 	if got := calls()[first]; !strings.HasPrefix(got, "delete mutatingwebhookconfigurations,validatingwebhookconfigurations") {
-		t.Errorf("what was changed first: kubectl %s", got)
+		t.Errorf("the first change is kubectl %s, want the deletion of webhooks", got)
 	}
 }
 
-func TestATourDeletesWhatToursHaveMade(t *testing.T) {
+func TestATourDeletesAnEarlierToursNamespace(t *testing.T) {
 	d, _ := newDemo(t)
 	if err := d.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// It was killed, and here is the next one.
+	// The first tour was killed, and this is the next one.
 	made, err := d.client.CoreV1().Namespaces().Get(t.Context(), "demo", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -90,11 +91,11 @@ func TestATourDeletesWhatToursHaveMade(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if want := "delete namespace demo --ignore-not-found --timeout 60s"; !slices.Contains(calls(), want) {
-		t.Errorf("what was asked: %q", calls())
+		t.Errorf("kubectl was called with %q, want the deletion of the namespace", calls())
 	}
 }
 
-func TestATourDeletesNothingElse(t *testing.T) {
+func TestATourKeepsOtherObjects(t *testing.T) {
 	d, calls := newDemo(t, namespace(nil))
 	var p *problem.Problem
 	if err := d.prepare(t.Context()); !errors.As(err, &p) || !strings.Contains(p.What, "foo/example-foo") || p.Fix == "" {
@@ -102,7 +103,7 @@ func TestATourDeletesNothingElse(t *testing.T) {
 	}
 	for _, line := range calls() {
 		if !strings.HasPrefix(line, "get ") {
-			t.Errorf("refused, and yet it did: kubectl %s", line)
+			t.Errorf("after the error, it ran kubectl %s", line)
 		}
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"example.com/operators/scripts/internal/await"
 )
 
-func TestTheProgramIsEndedInTime(t *testing.T) {
+func TestLaunchEndsTheProgram(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		script, want string // what it does, and what it has said in the end
+		script, want string // want is the output
 		grace        time.Duration
 	}{
-		"one that ends by itself has the time to": {`trap "echo bye; exit" INT; echo up; while :; do sleep 0.05; done`, "up\nbye\n", time.Minute},
-		"one that doesn't is killed":              {`trap "" INT; echo up; while :; do sleep 0.05; done`, "up\n", 100 * time.Millisecond},
-		"one that has ended is no trouble":        {"echo up", "up\n", time.Minute},
+		"one that handles the signal has time to finish": {`trap "echo bye; exit" INT; echo up; while :; do sleep 0.05; done`, "up\nbye\n", time.Minute},
+		"one that ignores the signal is killed":          {`trap "" INT; echo up; while :; do sleep 0.05; done`, "up\n", 100 * time.Millisecond},
+		"one has ended before":                           {"echo up", "up\n", time.Minute},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -37,9 +37,9 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			await.That(t, 10*time.Second, "it is up", func() error {
+			await.That(t, 10*time.Second, "the program is up", func() error {
 				if !strings.HasPrefix(logged(), "up\n") {
-					return fmt.Errorf("it has said %q", logged())
+					return fmt.Errorf("the output is %q", logged())
 				}
 				return nil
 			})
@@ -51,17 +51,17 @@ func TestTheProgramIsEndedInTime(t *testing.T) {
 			select {
 			case <-ended:
 			case <-time.After(10 * time.Second):
-				t.Fatal("it still runs")
+				t.Fatal("the program still runs after 10 seconds")
 			}
 			if got := logged(); got != test.want {
-				t.Errorf("it has said %q, want %q", got, test.want)
+				t.Errorf("the output is %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-func TestAProgramThatIsNotThere(t *testing.T) {
+func TestLaunchReturnsAnErrorForAMissingProgram(t *testing.T) {
 	if _, err := launch(t.Context(), os.Stderr, grace, nil, "/nowhere"); err == nil {
-		t.Error("it was started")
+		t.Error("no error")
 	}
 }

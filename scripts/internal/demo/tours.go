@@ -1,6 +1,6 @@
 package demo
 
-// The tours: what is done to a Foo, and what to a TDSet.
+// The tours of Foos and of TDSets.
 
 import (
 	"context"
@@ -9,36 +9,31 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// tour is what is done to one of the two operators.
 type tour struct {
 	namespace string
-	dedicated bool   // nothing but tours uses the namespace, so nobody waits for its end
-	resource  string // what it is about, as kubectl calls it
+	dedicated bool   // only tours use the namespace, so nobody waits for its deletion
+	resource  string // as kubectl calls it
 	shows     string // the arguments of kubectl get after each step
 	acts      []act
 }
 
-// act is a part of a tour, with the program running from its beginning to its end.
+// act is a part of a tour. The program starts with it and stops after it.
 type act struct {
 	env   func(root string) []string // for the program; may be nil
 	steps []step
 }
 
-// step is one thing that happens to the program.
 type step struct {
-	title string
-	// the narration before and after.
-	question, answer string
-	// before comes first, if it isn't nil. does are kubectl's arguments. The step then waits for holds, a condition of kubectl wait, or
-	// until watches returns, and shows the objects in shows ("": the tour's).
-	before  func(*Demo) error
-	kubectl []string
-	waitFor [][]string
-	watch   func(context.Context, *Demo) error
-	shows   string
+	title            string
+	question, answer string                             // the narration before and after
+	before           func(*Demo) error                  // comes first; may be nil
+	kubectl          []string                           // arguments of the command
+	waitFor          [][]string                         // arguments of kubectl wait
+	watch            func(context.Context, *Demo) error // returns when the step is done; may be nil
+	shows            string                             // "": the tour's
 }
 
-// tours has a function for each kind, which takes the path of the kind's sample.
+// tours makes the tour of each kind from the path of the kind's sample.
 var tours = map[string]func(sample string) tour{chapters.Foo: fooTour, chapters.TDSet: tdsetTour}
 
 func fooTour(sample string) tour {
@@ -91,14 +86,13 @@ func fooTour(sample string) tour {
 	}}}}
 }
 
-// fastZone is the time zone of the TDSet while a day passes in half a minute. It is a real one, so the
-// API server knows it. The program finds another one of that name in $ZONEINFO, with an hour a
-// second: it has only the real clock, as in production.
+// fastZone is the TDSet's time zone while a day passes in half a minute. The API server knows the real
+// one. In $ZONEINFO, the program finds one in which an hour passes each second.
 const fastZone = "Antarctica/Troll"
 
 func zoneFolder(root string) string { return filepath.Join(root, ".workshop", "demo.zoneinfo") }
 
-// tdsetTour is what is done to a TDSet: first a day passes, and then the time is the real one.
+// tdsetTour begins with a fast day. Then the program uses the real time.
 func tdsetTour(sample string) tour {
 	const name = "tdset-hello-world"
 	fast := &day{deployment: name, want: []int32{2, 3, 2, 3, 5, 3, 2}}

@@ -1,6 +1,6 @@
 package deploy
 
-// What is refused before anything is done.
+// What is checked before anything is changed.
 
 import (
 	"context"
@@ -13,12 +13,10 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// possible reports whether the chapter has what it takes.
 func (d Deployment) possible() bool {
 	return d.Chapter.IsProject() || d.Chapter.Parts().Deployment != ""
 }
 
-// checkChapter refuses a chapter that lacks what it takes.
 func (d Deployment) checkChapter() error {
 	if !d.possible() {
 		return problem.New("chapter %s has no manifests to run its program in a cluster", d.Chapter.Name).
@@ -30,13 +28,13 @@ func (d Deployment) checkChapter() error {
 	return nil
 }
 
-// hasChart reports whether there are two ways to install the chapter's program.
+// hasChart reports whether there is also a Helm chart.
 func (d Deployment) hasChart() bool {
 	_, err := os.Stat(filepath.Join(d.Chapter.Dir, "dist", "chart"))
 	return err == nil
 }
 
-// checkWay refuses to go on by another way than the one by which the program was installed.
+// checkWay returns an error if the program was installed in the other way.
 func (d Deployment) checkWay(ctx context.Context) error {
 	if !d.hasChart() {
 		return nil
@@ -56,8 +54,8 @@ func (d Deployment) checkWay(ctx context.Context) error {
 	return nil
 }
 
-// CheckAlone refuses to have two controllers act on the same objects. It looks for Pods of any chapter, of the repository at root, whose program
-// acts on objects of that kind; those in the namespace but are left out.
+// CheckAlone returns an error if a chapter's program for that kind runs in Pods of the cluster, in any
+// namespace except that one.
 func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, except string) error {
 	all, err := chapters.All(root)
 	if err != nil {
@@ -83,7 +81,7 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, excep
 	return nil
 }
 
-// installed is what runs somewhere: of which image, "" if nothing does, and who has installed it, as its label says.
+// installed has the image of a Deployment's Pods, "" if there is none, and its managed-by label.
 type installed struct{ image, manager string }
 
 func (t target) running(ctx context.Context, k kubectl.Kubectl) (installed, error) {

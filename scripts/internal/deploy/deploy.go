@@ -1,5 +1,5 @@
-// Package deploy installs a chapter's program in a cluster of kind, as its manifests say: an image is built and brought to the node, and the
-// kubelet runs it. It says each command as one would type it, so that who reads along could have done without.
+// Package deploy builds an image of a chapter's program, loads it onto the node of a kind cluster, and
+// applies the chapter's manifests. It prints each command as you would type it.
 package deploy
 
 import (
@@ -29,7 +29,6 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// Deployment is a chapter's program, installed or to be.
 type Deployment struct {
 	Root    string // of the repository
 	Chapter chapters.Chapter
@@ -40,7 +39,7 @@ type Deployment struct {
 	UI      *ui.UI    // shows how much is compiled; may be nil
 }
 
-// target is where a program runs in the cluster, and as which image: as its manifests say.
+// target has the names in the manifests.
 type target struct{ namespace, deployment, image string }
 
 func (d Deployment) target() target {
@@ -54,7 +53,7 @@ func (d Deployment) target() target {
 	}
 }
 
-// Install builds the image, brings it to the node, applies the manifests, and returns when the new Pods are ready.
+// Install builds and loads the image, applies the manifests, and waits for the new Pods.
 func (d Deployment) Install(ctx context.Context) error {
 	if err := errors.Join(d.checkChapter(), d.checkWay(ctx), CheckAlone(ctx, d.Root, d.Kubectl, d.Chapter.Kind(), d.target().namespace)); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (d Deployment) Install(ctx context.Context) error {
 	if err := d.apply(ctx); err != nil {
 		return err
 	}
-	if before.image == d.target().image { // of the same name, and perhaps another content
+	if before.image == d.target().image { // of the same name, perhaps with other content
 		if err := d.kubectl(ctx, "rollout", "restart", "--namespace", d.target().namespace, "deployment/"+d.target().deployment); err != nil {
 			return err
 		}
@@ -83,7 +82,7 @@ func (d Deployment) Install(ctx context.Context) error {
 	return d.webhooksAnswer(ctx)
 }
 
-// webhooksAnswer tries a sample until it is answered, some moments after the Pods are ready.
+// webhooksAnswer tries a sample until the webhooks answer, some moments after the Pods are ready.
 func (d Deployment) webhooksAnswer(ctx context.Context) error {
 	content, err := os.ReadFile(d.Chapter.Parts().Sample)
 	if err != nil {
@@ -108,7 +107,7 @@ func (d Deployment) webhooksAnswer(ctx context.Context) error {
 	return nil
 }
 
-// Build builds the image under that name, the program as a static binary and nothing else, and brings it to the cluster's node.
+// Build builds an image with just the static binary, and loads it onto the cluster's node.
 func (d Deployment) Build(ctx context.Context, image string) error {
 	if err := d.build(ctx, image); err != nil {
 		return err
@@ -121,7 +120,7 @@ func (d Deployment) build(ctx context.Context, image string) error {
 	if d.Chapter.IsProject() {
 		return d.make(ctx, "docker-prebuilt", image)
 	}
-	// The Dockerfile expects bin/foo-controller beside it. A folder of its own keeps the chapter's clean.
+	// The Dockerfile copies bin/foo-controller. A temporary folder keeps the chapter's clean.
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return err
@@ -153,8 +152,8 @@ func (d Deployment) apply(ctx context.Context) error {
 	return d.kubectl(ctx, "apply", "-f", parts.Permissions, "-f", parts.Deployment)
 }
 
-// Remove deletes what Install created, the CRD and all its objects first, while the controller is there to remove their
-// finalizers.
+// Remove deletes everything that Install has created. The CRD and its objects come first, while the
+// controller can still remove finalizers.
 func (d Deployment) Remove(ctx context.Context) error {
 	if err := errors.Join(d.checkChapter(), d.checkWay(ctx)); err != nil {
 		return err
@@ -172,8 +171,8 @@ func (d Deployment) Remove(ctx context.Context) error {
 	return d.kubectl(ctx, "delete", "--ignore-not-found", "-f", parts.CRD, "-f", parts.Deployment, "-f", parts.Permissions)
 }
 
-// make runs a target of the chapter's Makefile on the cluster. Its go commands share their cache with the workshop's own
-// builds, and name the packages that they compile (-v).
+// make runs a target of the chapter's Makefile. Its go commands share the build cache with the
+// workshop's, and print the packages that they compile (-v).
 func (d Deployment) make(ctx context.Context, target, image string) error {
 	args := []string{"-C", d.Chapter.Dir, target, "IMG=" + image, "KUBECTL=kubectl"}
 	if strings.HasPrefix(target, "helm") {
@@ -198,8 +197,8 @@ func (d Deployment) make(ctx context.Context, target, image string) error {
 	return nil
 }
 
-// buildHelm builds Helm's command line and returns its path. It is built in the workshop's own module, whose client-go is
-// compiled already: the Makefile's `go run` would compile one of another version, for minutes.
+// buildHelm builds helm in the workshop's module, whose client-go is compiled already. The Makefile's
+// `go run` would compile another version for minutes.
 func (d Deployment) buildHelm(ctx context.Context) (string, error) {
 	binary := filepath.Join(d.Root, ".workshop", "bin", "helm")
 	return binary, d.compiling(func(progress func(gobuild.Progress)) error {
@@ -225,7 +224,7 @@ func (d Deployment) kubectl(ctx context.Context, args ...string) error {
 	return err
 }
 
-// whyNot adds to an error what the Pods say.
+// whyNot adds the Pods, their Events and their logs to an error.
 func (d Deployment) whyNot(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -238,7 +237,7 @@ func (d Deployment) whyNot(ctx context.Context, err error) error {
 		Because(fmt.Errorf("%w\n%s%s%s", err, pods, events, logs))
 }
 
-// say prints a command as you would type it in the repository's root.
+// printCommand prints a command as you would type it in the repository's root.
 func (d Deployment) printCommand(format string, args ...any) {
 	command := fmt.Sprintf(format, args...)
 	fmt.Fprintf(d.Out, "$ %s\n", strings.ReplaceAll(command, d.Root+string(filepath.Separator), ""))

@@ -14,7 +14,7 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// aKubectl answers as one would on a cluster where nothing runs, but for the Deployment in this namespace, which that manager has installed.
+// fakeKubectl knows only one Deployment, in that namespace and installed by that manager.
 func fakeKubectl(t *testing.T, namespace, manager string) kubectl.Kubectl {
 	t.Helper()
 	dir := testfiles.Write(t, t.TempDir(), map[string]string{"kubectl": "#!/bin/sh\n" +
@@ -26,7 +26,7 @@ func fakeKubectl(t *testing.T, namespace, manager string) kubectl.Kubectl {
 	return kubectl.Kubectl{Binary: binary}
 }
 
-func TestWhatCantBeDeployed(t *testing.T) {
+func TestChecksBeforeADeployment(t *testing.T) {
 	root := testfiles.Write(t, t.TempDir(), map[string]string{
 		"01-raw-watch/manifests/crd.yaml":                 "",
 		"05-controller-runtime/manifests/deployment.yaml": "",
@@ -38,29 +38,29 @@ func TestWhatCantBeDeployed(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		chapter          string
 		helm             bool
-		running, manager string // the namespace of what runs
-		want             string // "": it can
-		wantRemoved      string // the same for what is to be deleted
+		running, manager string // the namespace and manager of the running Deployment
+		want             string // "": no error
+		wantRemoved      string // the same for Remove
 	}{
-		"a chapter without manifests for it": {
+		"a chapter without manifests": {
 			chapter: "01-raw-watch", want: "has no manifests to run its program in a cluster", wantRemoved: "has no manifests to run its program in a cluster",
 		},
-		"one whose objects another controller acts on": {chapter: "06-kubebuilder", running: "foo-system", want: inTheWay},
-		"the other way round":                          {chapter: "05-controller-runtime", running: "foo-operator-system", want: inTheWay},
-		"one that replaces another in the same place":  {chapter: "05-controller-runtime", running: "foo-system"},
-		"one about other objects":                      {chapter: "07-tdset-operator", running: "foo-system"},
-		"one without a chart, by Helm": {
+		"another chapter's controller of Foos runs":          {chapter: "06-kubebuilder", running: "foo-system", want: inTheWay},
+		"a kubebuilder project's controller of Foos runs":    {chapter: "05-controller-runtime", running: "foo-operator-system", want: inTheWay},
+		"another chapter's controller in the same namespace": {chapter: "05-controller-runtime", running: "foo-system"},
+		"a controller of Foos, and a chapter about TDSets":   {chapter: "07-tdset-operator", running: "foo-system"},
+		"a chapter without a chart, with --helm": {
 			chapter: "06-kubebuilder", helm: true, want: "has no Helm chart", wantRemoved: "has no Helm chart",
 		},
-		"one that is there by Helm": {
+		"installed with --helm, without it now": {
 			chapter: "07-tdset-operator", running: "tdset-operator-system", manager: "Helm",
 			want: "was installed with --helm", wantRemoved: "was installed with --helm",
 		},
-		"one that is there without Helm": {
+		"installed without --helm, with it now": {
 			chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "kustomize",
 			want: "was installed without --helm", wantRemoved: "was installed without --helm",
 		},
-		"once more by Helm": {chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "Helm"},
+		"installed with --helm, with it now": {chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "Helm"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			d := Deployment{
@@ -89,8 +89,8 @@ func (d Deployment) refuses(t *testing.T, want string, err error) {
 	}
 }
 
-// The first answers come before the Service leads anywhere.
-func TestTheWebhooksAreWaitedFor(t *testing.T) {
+// The first requests fail, because the Service has no endpoints yet.
+func TestWebhooksAnswerRetries(t *testing.T) {
 	root := testfiles.Write(t, t.TempDir(), map[string]string{
 		"07-a/PROJECT":                    "",
 		"07-a/config/samples/a_v1_b.yaml": "kind: TDSet\nmetadata: {name: a, namespace: temp}\n",
@@ -109,9 +109,9 @@ func TestTheWebhooksAreWaitedFor(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(binary + ".later"); err != nil {
-		t.Error("it was asked once")
+		t.Error("kubectl was called once, want a retry")
 	}
 	if asked, err := os.ReadFile(binary + ".asked"); err != nil || !strings.Contains(string(asked), `"namespace":"default"`) {
-		t.Errorf("asked was %s, error %v", asked, err)
+		t.Errorf("kubectl got %s, error %v, want namespace default", asked, err)
 	}
 }

@@ -2,7 +2,7 @@
 
 package deploy
 
-// Every chapter that can be deployed, on a real cluster of kind.
+// Every chapter that can be deployed, on a real kind cluster.
 
 import (
 	"context"
@@ -76,7 +76,7 @@ func deployOne(t *testing.T, d Deployment) {
 
 	namespace := d.target().namespace
 	if got := run("get", "deployment", "--namespace", namespace, d.target().deployment, "--output", "jsonpath={.status.readyReplicas}"); got != "2" {
-		t.Errorf("%s copies are ready, want 2", got)
+		t.Errorf("%s replicas are ready, want 2", got)
 	}
 	accounts := run("get", "pods", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.serviceAccountName}")
 	for _, account := range strings.Fields(accounts) {
@@ -86,11 +86,11 @@ func deployOne(t *testing.T, d Deployment) {
 	}
 	_, err = d.Kubectl.Run(t.Context(), "run", "--namespace", namespace, "root", "--image=nginx", "--dry-run=server")
 	if err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
-		t.Errorf("a Pod that isn't restricted: %v", err)
+		t.Errorf("a Pod that violates PodSecurity: got error %v", err)
 	}
 	lease := run("get", "leases", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.holderIdentity}")
 	if strings.TrimSpace(lease) == "" {
-		t.Error("no copy leads")
+		t.Error("no replica is the leader")
 	}
 
 	if err := d.Remove(t.Context()); err != nil {

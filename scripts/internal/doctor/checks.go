@@ -1,6 +1,6 @@
 package doctor
 
-// The checks. Each looks at one thing on the machine, and describes it in one sentence.
+// Each check looks at one thing, and describes it in one sentence.
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ func checkGo(m machine) Finding {
 	}
 }
 
-// checkTool looks for a program that only a part of the course needs.
+// checkTool checks for a program that only a part of the course needs.
 func checkTool(name, without string) func(machine) Finding {
 	return func(m machine) Finding {
 		if m.has(name) {
@@ -53,7 +53,7 @@ const oldestKubectl = "1.31"
 
 func checkKubectl(m machine) Finding {
 	var says struct{ ClientVersion struct{ GitVersion string } }
-	_ = json.Unmarshal([]byte(m.kubectl), &says) // else there is no version in it
+	_ = json.Unmarshal([]byte(m.kubectl), &says) // checked below
 	got, err := k8sversion.ParseSemantic(says.ClientVersion.GitVersion)
 	fix := fmt.Sprintf(`once the cluster is up, put the workshop's kubectl before it: export PATH="%s:$PATH"`, filepath.Join(m.root, ".workshop", "bin"))
 	switch {
@@ -167,7 +167,7 @@ func checkClock(m machine) Finding {
 	}
 }
 
-// fromError makes a finding of a check that another package does.
+// fromError returns a finding for another package's check.
 func fromError(err error, good string) Finding {
 	if err == nil {
 		return ok(good)

@@ -10,7 +10,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// healthy is a machine on which nothing gets in the way.
+// healthy is a machine without any problem.
 func healthy() machine {
 	return machine{
 		root:     "/home/me/operators",
@@ -24,7 +24,7 @@ func healthy() machine {
 	}
 }
 
-func TestNothingIsWrongWithAHealthyMachine(t *testing.T) {
+func TestAHealthyMachineHasNoFindings(t *testing.T) {
 	for _, check := range checks() {
 		if f := check(healthy()); f.State != OK || f.Fix != "" {
 			t.Errorf("%+v", f)
@@ -57,11 +57,11 @@ func TestChecks(t *testing.T) {
 			func(m *machine) { m.goEnv, m.goError = nil, "broken" },
 			checkGo, Bad, "broken",
 		},
-		"an old Go that fetches a new one": {
+		"an old Go that downloads a new one": {
 			func(m *machine) { m.goEnv["GOVERSION"] = "go1.24.1" },
 			checkGo, Warn, "go1.24.1",
 		},
-		"an old Go that may not fetch a new one": {
+		"an old Go that may not download a new one": {
 			func(m *machine) { m.goEnv["GOVERSION"] = "go1.24.1"; m.env = env("GOTOOLCHAIN", "local") },
 			checkGo, Bad, "1.26.0",
 		},
@@ -105,7 +105,7 @@ func TestChecks(t *testing.T) {
 			func(m *machine) { m.memory = 3 * gib / 2 },
 			checkMemory, Warn, "1.5 GiB",
 		},
-		"little memory, since the cluster has it already": {
+		"little memory because the cluster runs": {
 			func(m *machine) { m.memory = 3 * gib / 2; m.clusterUp = true },
 			checkMemory, OK, "1.5 GiB",
 		},
@@ -161,11 +161,11 @@ func TestChecks(t *testing.T) {
 			func(m *machine) { m.strays = []int{42} },
 			checkStrays, Warn, "[42]",
 		},
-		"a clock from the factory": {
+		"a clock that was never set": {
 			func(m *machine) { m.now = time.Unix(0, 0) },
 			checkClock, Bad, "1970-01-01",
 		},
-		"a clock that went back": {
+		"a clock that was set back": {
 			func(m *machine) { m.clusterMade = m.now.Add(time.Hour) },
 			checkClock, Bad, "set back",
 		},

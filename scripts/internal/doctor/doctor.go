@@ -1,5 +1,4 @@
-// Package doctor checks the machine for what will get in the workshop's way, and says how to fix it. It changes
-// nothing.
+// Package doctor finds problems of this machine, and says how to fix them. It changes nothing.
 package doctor
 
 import (
@@ -19,7 +18,6 @@ import (
 	"example.com/operators/scripts/internal/pack"
 )
 
-// State is how a finding is to be taken.
 type State int
 
 const (
@@ -40,7 +38,6 @@ func ok(what string) Finding        { return Finding{OK, what, ""} }
 func warn(what, fix string) Finding { return Finding{Warn, what, fix} }
 func bad(what, fix string) Finding  { return Finding{Bad, what, fix} }
 
-// Examine runs all checks, on the repository at root and its cluster.
 func Examine(ctx context.Context, root string, c *cluster.Cluster) (findings []Finding) {
 	m := observe(ctx, root, c)
 	for _, check := range checks() {
@@ -49,7 +46,7 @@ func Examine(ctx context.Context, root string, c *cluster.Cluster) (findings []F
 	return findings
 }
 
-// checks lists all checks, the most common trouble first.
+// checks lists all checks, for the most common problems first.
 func checks() []func(machine) Finding {
 	return []func(machine) Finding{
 		checkGo,
@@ -64,17 +61,17 @@ func checks() []func(machine) Finding {
 
 type machine struct {
 	root        string
-	goEnv       map[string]string // what `go env` says in scripts/; nil: go can't be run
+	goEnv       map[string]string // `go env` in the root; nil: go can't be run
 	goError     string            // why not
 	goNeeded    string            // scripts/go.mod's go line
-	kubectl     string            // what the kubectl in PATH says of its version, in JSON
+	kubectl     string            // the version of the kubectl in PATH, in JSON
 	env         func(string) string
 	has         func(program string) bool
 	writable    error  // of .workshop
 	built       bool   // the control plane is
 	unpacked    bool   // the repository is, from an archive
 	clusterUp   bool   // all of it runs
-	disks       error  // that there is too little room on
+	disks       error  // too little free space
 	memory      uint64 // available, bytes
 	ports       error
 	strays      []int // pids
@@ -113,7 +110,7 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	return m
 }
 
-// askGo asks the go command that is in PATH, without letting it fetch another one.
+// readGoEnv runs the go command in PATH, and doesn't let it download another one.
 func (m *machine) readGoEnv(ctx context.Context) {
 	data, _ := os.ReadFile(filepath.Join(m.root, "scripts", "go.mod"))
 	for line := range strings.Lines(string(data)) {
@@ -137,11 +134,10 @@ func (m *machine) readGoEnv(ctx context.Context) {
 	}
 }
 
-// askKubectl asks the kubectl that is in PATH, and no server.
 func (m *machine) readKubectlVersion(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	out, _ := exec.CommandContext(ctx, "kubectl", "version", "--client", "--output=json").Output() // what it doesn't say is seen
+	out, _ := exec.CommandContext(ctx, "kubectl", "version", "--client", "--output=json").Output() // checkKubectl reports missing output
 	m.kubectl = string(out)
 }
 
