@@ -42,7 +42,8 @@ func Check(ctx context.Context, root string, c cluster.Backend, k kubectl.Kubect
 	return nil
 }
 
-// controllers names the programs that may write what they watch: neither kubectl nor Kubernetes' own.
+// controllers names the programs that may write what they watch: neither kubectl nor Kubernetes'
+// own.
 func controllers(watches []audit.Request, namespace string) (names []string) {
 	for _, watch := range watches {
 		client := watch.Client()

@@ -10,7 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Start starts a server with HTTP/2 that closes with the test, and returns a config for its clients.
+// Start starts a server with HTTP/2 that closes with the test, and returns a config for its
+// clients.
 func Start(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *rest.Config) {
 	server := httptest.NewUnstartedServer(handler)
 	server.EnableHTTP2 = true

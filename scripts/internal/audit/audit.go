@@ -111,8 +111,8 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 	return requests, err
 }
 
-// Watching returns the open watches of a resource, such as foos, that began after that time. Nothing
-// else may have been read from the Log.
+// Watching returns the open watches of a resource, such as foos, that began after that time.
+// Nothing else may have been read from the Log.
 func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 	open := map[types.UID]Request{}
 	err := l.events(`"`+resource+`"`, func(event auditv1.Event, request Request, counts bool) {

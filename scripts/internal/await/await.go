@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The pause between checks grows from shortest to longest, so that many waiting tests don't keep the
-// machine busy.
+// The pause between checks grows from shortest to longest, so that many waiting tests don't keep
+// the machine busy.
 const (
 	shortest = 20 * time.Millisecond
 	longest  = 200 * time.Millisecond

@@ -38,8 +38,8 @@ func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 }
 
 // Lines counts lines of handwritten Go, with comments and without blank ones: Removed and Added in
-// files that both chapters have, and all lines of New and of Gone files. Tests, exercises, generated
-// code and programs of their own don't count.
+// files that both chapters have, and all lines of New and of Gone files. Tests, exercises,
+// generated code and programs of their own don't count.
 type Lines struct{ Removed, Added, New, Gone int }
 
 // ToRead is the number of lines that a reader of the diff reads.

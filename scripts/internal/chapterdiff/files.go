@@ -47,7 +47,8 @@ var (
 	packageMain = regexp.MustCompile(`(?m)^package main\b`)
 	// generatedManifest matches the manifests that controller-gen writes without any mark.
 	generatedManifest = regexp.MustCompile(`^config/(rbac/role|webhook/manifests)\.yaml$`)
-	// generatedMark matches Go's mark (https://go.dev/s/generatedcode) and controller-gen's annotation.
+	// generatedMark matches Go's mark (https://go.dev/s/generatedcode) and controller-gen's
+	// annotation.
 	generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$|^\s+controller-gen\.kubebuilder\.io/version:`)
 )
 

@@ -20,8 +20,8 @@ var (
 	testSetting = regexp.MustCompile(`\bTEST_[A-Z_]+\b`)
 )
 
-// The map in CONTRIBUTING.md names each package, and each variable that tests read. A package imports
-// only from its own layer and those below.
+// The map in CONTRIBUTING.md names each package, and each variable that tests read. A package
+// imports only from its own layer and those below.
 func TestTheMap(t *testing.T) {
 	root := os.DirFS("../../..")
 	page, err := fs.ReadFile(root, ".github/CONTRIBUTING.md")

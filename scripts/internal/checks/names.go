@@ -1,7 +1,7 @@
 package checks
 
-// Tables that people edit by hand: names that correspond in two chapters, a chapter's exercises, and
-// the timetables in scripts/AGENDA.md.
+// Tables that people edit by hand: names that correspond in two chapters, a chapter's exercises,
+// and the timetables in scripts/AGENDA.md.
 
 import (
 	"context"
@@ -105,8 +105,8 @@ var (
 	timeSlot  = regexp.MustCompile(`^\| (\d+:\d\d) \| (\d+) \| (.+) \| .*\|$`) // | 0:35 | 15 | Break | |
 )
 
-// agenda: each timetable's rows are contiguous and add up to the time in its heading. Exercises have
-// their titles and minutes, and chapters their ideas. Package docs checks the links.
+// agenda: each timetable's rows are contiguous and add up to the time in its heading. Exercises
+// have their titles and minutes, and chapters their ideas. Package docs checks the links.
 func agenda(_ context.Context, r *repository) error {
 	text, err := r.read("scripts", "AGENDA.md")
 	if err != nil || text == "" { // the link in INSTRUCTOR.md fails then

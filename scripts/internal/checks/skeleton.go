@@ -18,8 +18,8 @@ const (
 	tdset   = "exercises/5-tdset/" // the same operator in each chapter
 )
 
-// parts are the files of the skeleton, and the chapters that have them. 01-03 means that the file is
-// the same in these chapters, except for the chapter's own name.
+// parts are the files of the skeleton, and the chapters that have them. 01-03 means that the file
+// is the same in these chapters, except for the chapter's own name.
 var parts = []part{
 	{"main.go", "01 02 03-04 05"},
 	{"events.go", "01-04"},

@@ -47,16 +47,18 @@ func (c *Cluster) Name() string { return c.name }
 // Kubeconfig is the path of the administrator's kubeconfig, which has its certificates inside.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
 
-// AuditLog is the path of the API server's audit log: one JSON object (audit.k8s.io/v1 Event) a line,
-// at level Metadata, when a response is sent and when a watch begins. At 100 MB it is renamed.
+// AuditLog is the path of the API server's audit log: one JSON object (audit.k8s.io/v1 Event) a
+// line, at level Metadata, when a response is sent and when a watch begins. At 100 MB it is
+// renamed.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.kwok(), "logs", "audit.log") }
 
 func (c *Cluster) ComponentLog(component string) string {
 	return filepath.Join(c.kwok(), "logs", component+".log")
 }
 
-// Exists reports whether the cluster was created here. A copy in a copied or moved repository doesn't
-// count, because kwokctl's record has the old path in every argument, and would start the original.
+// Exists reports whether the cluster was created here. A copy in a copied or moved repository
+// doesn't count, because kwokctl's record has the old path in every argument, and would start the
+// original.
 func (c *Cluster) Exists() bool {
 	made, err := os.ReadFile(c.madeFile())
 	return err == nil && string(made) == c.dir
@@ -80,9 +82,9 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPath returns an error if kwokctl can't work below a path. It parses paths of binaries as URLs
-// (no "#", "%" or control characters) and paths of configurations as lists (no "," or quotes), and
-// finds kubectl in PATH (no ":").
+// CheckPath returns an error if kwokctl can't work below a path. It parses paths of binaries as
+// URLs (no "#", "%" or control characters) and paths of configurations as lists (no "," or quotes),
+// and finds kubectl in PATH (no ":").
 func CheckPath(path string) error {
 	const awkward = "#%,:\"\t\n"
 	if i := strings.IndexAny(path, awkward); i >= 0 {

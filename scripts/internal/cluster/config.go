@@ -1,7 +1,7 @@
 package cluster
 
-// The files that kwokctl and the cluster's users read, and the ports. A cluster keeps the ports that
-// it was created with, so another program may have taken one.
+// The files that kwokctl and the cluster's users read, and the ports. A cluster keeps the ports
+// that it was created with, so another program may have taken one.
 
 import (
 	"context"
@@ -69,7 +69,8 @@ func (c *Cluster) components() ([]component, error) {
 	return record.Components, nil
 }
 
-// ensureKubeconfig copies kwokctl's kubeconfig, with the cluster's name and the certificates inside.
+// ensureKubeconfig copies kwokctl's kubeconfig, with the cluster's name and the certificates
+// inside.
 func (c *Cluster) ensureKubeconfig() error {
 	if _, err := os.Stat(c.Kubeconfig()); err == nil {
 		return nil // other programs may be reading it

@@ -47,10 +47,10 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 	return len(running), os.RemoveAll(c.dir)
 }
 
-// Purge ends every process that runs a program in the repository's .workshop or belongs to a cluster
-// there. Then it removes .workshop, except for files whose names match a pattern in keep. It returns
-// the number of processes and the kept names. It follows no link, because the target may belong to
-// another repository.
+// Purge ends every process that runs a program in the repository's .workshop or belongs to a
+// cluster there. Then it removes .workshop, except for files whose names match a pattern in keep.
+// It returns the number of processes and the kept names. It follows no link, because the target may
+// belong to another repository.
 func Purge(ctx context.Context, root string, keep []string, waiting func(holder string)) (ended int, kept []string, err error) {
 	state := filepath.Join(resolve(root), ".workshop")
 	if target, err := os.Readlink(state); err == nil {
@@ -77,7 +77,8 @@ func Purge(ctx context.Context, root string, keep []string, waiting func(holder 
 	return len(programs), kept, err
 }
 
-// removeAllBut empties a folder except for names that match a pattern, and removes it if it is empty.
+// removeAllBut empties a folder except for names that match a pattern, and removes it if it is
+// empty.
 func removeAllBut(dir string, patterns []string) (kept []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

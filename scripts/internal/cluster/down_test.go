@@ -54,7 +54,8 @@ func TestPurgeKeepsMatchingFiles(t *testing.T) {
 	}
 }
 
-// startComponent starts a program like kwokctl, by a path in its cluster's folder, and waits for it.
+// startComponent starts a program like kwokctl, by a path in its cluster's folder, and waits for
+// it.
 func startComponent(t *testing.T, executable, home string) *gopsutil.Process {
 	t.Helper()
 	command := exec.Command(executable, "-c", "echo up; read line")

@@ -11,7 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// etcdRequiresACertificate shows that etcd rejects clients and peers without the cluster's certificate.
+// etcdRequiresACertificate shows that etcd rejects clients and peers without the cluster's
+// certificate.
 func etcdRequiresACertificate(t *testing.T, r real) {
 	components, err := r.components()
 	if err != nil {

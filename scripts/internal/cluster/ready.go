@@ -38,8 +38,8 @@ func Client(b Backend) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// waitReady waits until the API server is ready, and the default ServiceAccount exists, without which
-// no Pod is admitted.
+// waitReady waits until the API server is ready, and the default ServiceAccount exists, without
+// which no Pod is admitted.
 func (c *Cluster) waitReady(ctx context.Context) error {
 	if err := c.ensureKubeconfig(); err != nil {
 		return err

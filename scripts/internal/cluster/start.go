@@ -1,7 +1,8 @@
 package cluster
 
-// Creating, starting and joining a cluster. kwokctl's HOME is the cluster's folder, so that it leaves
-// ~/.kwok and ~/.kube alone, and its PATH has our kubectl, because it would download one otherwise.
+// Creating, starting and joining a cluster. kwokctl's HOME is the cluster's folder, so that it
+// leaves ~/.kwok and ~/.kube alone, and its PATH has our kubectl, because it would download one
+// otherwise.
 
 import (
 	"cmp"

@@ -34,9 +34,9 @@ type UpResult struct {
 	Elapsed time.Duration
 }
 
-// Up creates the cluster or starts the parts that are down, and returns when API server, controllers
-// and nodes are ready. It keeps the data, except of an unfinished cluster. Several callers may call
-// it at once, and after an interrupt, the next call continues.
+// Up creates the cluster or starts the parts that are down, and returns when API server,
+// controllers and nodes are ready. It keeps the data, except of an unfinished cluster. Several
+// callers may call it at once, and after an interrupt, the next call continues.
 func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
 	start := time.Now()
 	if options.Progress == nil {

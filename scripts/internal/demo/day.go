@@ -1,7 +1,7 @@
 package demo
 
-// The parts of a TDSet's tour that kubectl can't wait for: above all a fast day, and its chart of the
-// replicas in each half hour.
+// The parts of a TDSet's tour that kubectl can't wait for: above all a fast day, and its chart of
+// the replicas in each half hour.
 
 import (
 	"context"

@@ -1,5 +1,5 @@
-// Package demo is the guided tour of a chapter's program. It changes and breaks things like users and
-// accidents do, and shows the objects and the program's requests after each step.
+// Package demo is the guided tour of a chapter's program. It changes and breaks things like users
+// and accidents do, and shows the objects and the program's requests after each step.
 package demo
 
 import (

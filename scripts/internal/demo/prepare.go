@@ -59,8 +59,8 @@ func (d *Demo) prepare(ctx context.Context) error {
 	return d.program.Grant(ctx, d.client, d.namespace)
 }
 
-// checkNamespace returns an error if the namespace has objects that no tour has created: `run` uses it,
-// too.
+// checkNamespace returns an error if the namespace has objects that no tour has created: `run` uses
+// it, too.
 func (d *Demo) checkNamespace(ctx context.Context) error {
 	namespace, err := d.client.CoreV1().Namespaces().Get(ctx, d.namespace, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && namespace.Labels[madeByTour] != "" {

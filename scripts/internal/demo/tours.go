@@ -86,8 +86,8 @@ func fooTour(sample string) tour {
 	}}}}
 }
 
-// fastZone is the TDSet's time zone while a day passes in half a minute. The API server knows the real
-// one. In $ZONEINFO, the program finds one in which an hour passes each second.
+// fastZone is the TDSet's time zone while a day passes in half a minute. The API server knows the
+// real one. In $ZONEINFO, the program finds one in which an hour passes each second.
 const fastZone = "Antarctica/Troll"
 
 func zoneFolder(root string) string { return filepath.Join(root, ".workshop", "demo.zoneinfo") }

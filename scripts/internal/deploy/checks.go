@@ -54,8 +54,8 @@ func (d Deployment) checkWay(ctx context.Context) error {
 	return nil
 }
 
-// CheckAlone returns an error if a chapter's program for that kind runs in Pods of the cluster, in any
-// namespace except that one.
+// CheckAlone returns an error if a chapter's program for that kind runs in Pods of the cluster, in
+// any namespace except that one.
 func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, except string) error {
 	all, err := chapters.All(root)
 	if err != nil {

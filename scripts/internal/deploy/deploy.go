@@ -1,5 +1,5 @@
-// Package deploy builds an image of a chapter's program, loads it onto the node of a kind cluster, and
-// applies the chapter's manifests. It prints each command as you would type it.
+// Package deploy builds an image of a chapter's program, loads it onto the node of a kind cluster,
+// and applies the chapter's manifests. It prints each command as you would type it.
 package deploy
 
 import (
@@ -197,8 +197,8 @@ func (d Deployment) make(ctx context.Context, target, image string) error {
 	return nil
 }
 
-// buildHelm builds helm in the workshop's module, whose client-go is compiled already. The Makefile's
-// `go run` would compile another version for minutes.
+// buildHelm builds helm in the workshop's module, whose client-go is compiled already. The
+// Makefile's `go run` would compile another version for minutes.
 func (d Deployment) buildHelm(ctx context.Context) (string, error) {
 	binary := filepath.Join(d.Root, ".workshop", "bin", "helm")
 	return binary, d.compiling(func(progress func(gobuild.Progress)) error {

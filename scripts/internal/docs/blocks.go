@@ -1,7 +1,7 @@
 package docs
 
-// This file keeps what is marked in Markdown equal to where it comes from: code (source.go), and tables that are
-// counted. A marker directly before a table names it:
+// This file keeps marked blocks in Markdown up to date: code (source.go), and generated tables. A
+// marker directly before a table names it:
 //
 //	<!-- table: chapters -->
 
@@ -19,7 +19,7 @@ import (
 	extension "github.com/yuin/goldmark/extension/ast"
 )
 
-// markedBlock is what follows a marker: lines[from:to] of the Markdown. Of code, that is from the opening fence to the last line of code.
+// markedBlock is lines[from:to] of the Markdown after a marker: a table, or a fence and its code.
 type markedBlock struct {
 	line     int // the marker's
 	marker   string
@@ -27,8 +27,8 @@ type markedBlock struct {
 	want     []string // what these lines should be
 }
 
-// Write puts the source's present text, and the present counts, into the marked blocks of these files, and returns the files that it
-// changed. What it can't fix, such as a marker that names no declaration, it leaves as it is and names in the error.
+// Write updates the marked blocks of these files, and returns the files that it changed. The error
+// has the markers that it couldn't use.
 func (r Repository) Write(files ...string) (changed []string, err error) {
 	var unfixed []error
 	for _, file := range files {
@@ -70,7 +70,7 @@ func (r Repository) checkBlocks(doc *document) []Problem {
 	return problems
 }
 
-// blocks finds the marked blocks and what should be in them; if it can't, that is a problem.
+// blocks finds the marked blocks and their desired lines.
 func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock, problems []Problem) {
 	fsys := os.DirFS(r.Root)
 	doc.each(func(n markdownast.Node) {
@@ -96,7 +96,7 @@ func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock,
 	return blocks, problems
 }
 
-// Tables count what tables say, by their names: each returns the table of the repository at root, as Markdown.
+// Tables are functions by the names of tables. Each returns the repository's table as Markdown.
 type Tables map[string]func(root string) (string, error)
 
 const tableMarkerStart = "<!-- table:"

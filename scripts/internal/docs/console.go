@@ -1,20 +1,20 @@
 package docs
 
-// This file reads console blocks: fenced blocks with the info string `console`, which hold what a reader types and
-// sees. It says what they mean, and runner.go does it.
+// This file reads console blocks: fenced blocks with the info string `console`, with the commands
+// and output of a terminal. runner.go runs them.
 //
-//	$ command           the next line belongs to it too where this one ends in a backslash, or where the next one
-//	> continued         directly follows and begins with `> `, the prompt that a here-document gets
-//	output              as a reader sees it (never beginning with `$ `); what compares equal is match.go's
-//	^C                  as a block's first line: interrupts what runs in this terminal
+//	$ command           goes on in the next line if it ends in a backslash, or if the next line
+//	> continued         begins with `> `, the prompt of a here-document
+//	output              never begins with `$ `; match.go compares it
+//	^C                  as a block's first line, interrupts the command in this terminal
 //
-// A block that begins with output shows what the command in that terminal goes on to say. Words after `console`:
+// A block that begins with output shows more output of the running command. Words after `console`:
 //
-//	terminal=NAME       the terminal, of which each file has as many as it names; the default's name is empty
-//	exit=N              the exit status of the block's last command; that of all others is 0
-//	running             the last command doesn't end by itself: the block is done when what is shown has appeared. It
-//	                    is a job of its own, in which a cd, for one, doesn't last
-//	norun               shown and never run, for the reason that `<!-- not run: why -->` gives directly before
+//	terminal=NAME       the terminal; the default one has no name
+//	exit=N              the exit status of the block's last command; all others exit with 0
+//	running             the last command doesn't end: the block is done when its output has
+//	                    appeared. It is a job of its own, so its cd doesn't last
+//	norun               isn't run, for the reason in `<!-- not run: why -->` before the block
 
 import (
 	"fmt"
@@ -27,7 +27,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// consoleLanguage is the info string of what a reader types and sees.
 const consoleLanguage = "console"
 
 var notRun = regexp.MustCompile(`^<!-- not run: \S.* -->$`)
@@ -48,7 +47,7 @@ type step struct {
 	output  []string
 }
 
-// Commands returns how many commands a file has for a Runner to run.
+// Commands returns how many commands of a file a Runner runs.
 func Commands(root, file string) (int, error) {
 	doc, err := readDocument(os.DirFS(root), file)
 	if err != nil {

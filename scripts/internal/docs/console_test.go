@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestConsoleBlocksAreRead(t *testing.T) {
+func TestConsoleBlocks(t *testing.T) {
 	tests := map[string]struct {
 		text []string
 		want []block
@@ -34,7 +34,7 @@ func TestConsoleBlocksAreRead(t *testing.T) {
 				{line: 4, running: true, steps: []step{{line: 5, command: "b"}}},
 			},
 		},
-		"^C, more output, then a command": {
+		"^C, more output, and a command": {
 			text: []string{"'''console", "^C", "bye", "$ a", "'''"},
 			want: []block{{line: 1, interrupt: true, steps: []step{{line: 3, output: []string{"bye"}}, {line: 4, command: "a"}}}},
 		},
@@ -42,7 +42,7 @@ func TestConsoleBlocksAreRead(t *testing.T) {
 			text: []string{"'''console", "^C", "'''"},
 			want: []block{{line: 1, interrupt: true}},
 		},
-		"shown only, with a reason": {
+		"not run, with a reason": {
 			text: []string{"<!-- not run: needs a cloud -->", "'''console norun", "$ a", "'''"},
 			want: []block{{line: 2, norun: true, steps: []step{{line: 3, command: "a"}}}},
 		},
@@ -70,7 +70,7 @@ func TestConsoleBlocksAreRead(t *testing.T) {
 	}
 }
 
-func TestCommandsAreCounted(t *testing.T) {
+func TestCommands(t *testing.T) {
 	root := repository(t, map[string]string{"README.md": markdownText(
 		"'''console", "$ a", "$ b", "'''", "'''console", "more", "'''", "<!-- not run: why -->", "'''console norun", "$ c", "'''",
 	)})
@@ -80,7 +80,7 @@ func TestCommandsAreCounted(t *testing.T) {
 	}
 }
 
-func TestConsoleBlocksThatMakeNoSense(t *testing.T) {
+func TestInvalidConsoleBlocks(t *testing.T) {
 	tests := map[string]struct {
 		text []string
 		want string

@@ -1,5 +1,5 @@
-// Package docs keeps the repository's Markdown true: the code in it is taken from the source, its links and headings
-// hold, and the commands in it are run and give the output that is shown.
+// Package docs checks the repository's Markdown: code comes from the source, links and headings
+// exist, and commands have the output in the text.
 package docs
 
 import (
@@ -18,9 +18,7 @@ import (
 )
 
 var (
-	// responsible are the files that this package looks after; everything else is somebody else's text.
-	responsible = regexp.MustCompile(`^(README|(\d\d-[^/]+|scripts|\.github)/.+)\.md$`)
-	// chapterREADME are the texts that a reader goes through, which have a fixed shape.
+	responsible   = regexp.MustCompile(`^(README|(\d\d-[^/]+|scripts|\.github)/.+)\.md$`)
 	chapterREADME = regexp.MustCompile(`^\d\d-[^/]+/README\.md$`)
 )
 
@@ -40,15 +38,13 @@ func Files(root string) ([]string, error) {
 	return chapters.Files(root, responsible.MatchString)
 }
 
-// Repository is the repository whose texts are meant.
 type Repository struct {
 	Root   string
 	Tables Tables // those that texts may ask for
 }
 
-// CheckText checks all that can be seen without running a command: code and tables against their source, links and anchors, a
-// chapter's headings, how console blocks are written, what the top README gathers, and the museum's exhibits. Files are relative to root, as Files returns them. An error
-// means that a file could not be read.
+// CheckText runs all checks of these files that need no command. The error is that of reading a
+// file.
 func (r Repository) CheckText(files ...string) ([]Problem, error) {
 	texts := library{fsys: os.DirFS(r.Root), read: map[string]*document{}}
 	var all []Problem
@@ -72,14 +68,14 @@ func (r Repository) CheckText(files ...string) ([]Problem, error) {
 	return all, nil
 }
 
-// The bug museum: each exhibit is a third-level heading and a list of four items. That links lead to
-// what they name is links.go's to check.
+// The bug museum: each exhibit is a third-level heading and a list of four items. links.go checks
+// the links.
 const museum = "scripts/MUSEUM.md"
 
-// exhibitItems are how the four items begin.
+// exhibitItems are the beginnings of the four items.
 var exhibitItems = []string{"Shown in", "The bug:", "The fix:", "Upstream:"}
 
-// pinned is an address that means the same forever, as far as a tag does.
+// pinned matches the address of a file at a commit or a tag.
 var pinned = regexp.MustCompile(`^https://github\.com/[^/]+/[^/]+/blob/(v[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{40})/.+[^/]$`)
 
 func checkMuseum(texts library, doc *document) (problems []Problem) {
@@ -122,7 +118,7 @@ func checkExhibit(texts library, doc *document, heading *ast.Heading) (problems 
 	return problems
 }
 
-// failsAsGiven reports whether an exercise's tests declare that this one fails in the exercise as given, which the suite then proves.
+// failsAsGiven reports whether a comment says that the test fails as given. The suite proves that.
 func failsAsGiven(fsys fs.FS, file, test string) bool {
 	source, err := fs.ReadFile(fsys, file)
 	return err != nil || strings.Contains(string(source), "// fails: "+test+"\n") // checkLinks reports a missing file

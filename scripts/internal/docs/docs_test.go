@@ -9,13 +9,12 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// repository makes a small repository of these files.
 func repository(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
 	return testfiles.Write(t, t.TempDir(), files)
 }
 
-// markdownText joins lines; in them, ”' stands for a fence, which Go's raw strings can't hold.
+// markdownText joins lines, and replaces ”' by a fence, which Go's raw strings can't contain.
 func markdownText(lines ...string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "'''", "```")
 }
@@ -60,7 +59,7 @@ func TestFilesAreThoseOfChaptersScriptsAndGitHub(t *testing.T) {
 	}
 }
 
-func TestProblemsComeInTheOrderOfTheText(t *testing.T) {
+func TestProblemsAreInTheOrderOfTheText(t *testing.T) {
 	root := repository(t, map[string]string{"README.md": markdownText(
 		"'''console what", "$ true", "'''",
 		"[gone](gone.md)",
@@ -73,7 +72,7 @@ func TestProblemsComeInTheOrderOfTheText(t *testing.T) {
 	wantProblems(t, problems, `README.md:1: console block: "what"`, `README.md:4: link "gone.md"`, "README.md:6: <!-- code: gone.go -->")
 }
 
-func TestAFileThatIsNotThereIsAnError(t *testing.T) {
+func TestAMissingFileIsAnError(t *testing.T) {
 	root := t.TempDir()
 	if _, err := (Repository{Root: root}).CheckText("README.md"); err == nil {
 		t.Error("CheckText: no error")

@@ -1,8 +1,7 @@
 package docs
 
-// This file checks two pages that gather something from all chapters: the glossary leads to where
-// each term is explained, and the messages on the page for troubleshooting are ones that somebody
-// gets to see.
+// This file checks two pages about all chapters: the glossary links to the explanation of each
+// term, and each message on the page for troubleshooting is in a test or in a text.
 
 import (
 	"errors"
@@ -22,8 +21,7 @@ import (
 const (
 	glossaryPage        = "scripts/docs/glossary.md"
 	troubleshootingPage = "scripts/docs/troubleshooting.md"
-	// mostTerms is how many a reader can be asked to learn.
-	mostTerms = 25
+	mostTerms           = 25
 )
 
 // checkGlossary checks that each term is linked to a section that uses it.
@@ -53,8 +51,8 @@ func checkGlossary(texts library, doc *document) (problems []Problem) {
 	return problems
 }
 
-// section is the text from the heading with this anchor to the next one that isn't below it, or all of the document for no anchor. It
-// comes as one line, without what makes it bold or code.
+// section returns the section with this anchor and its subsections, or the whole document for no
+// anchor, as one line without marks for bold and code.
 func (d *document) section(anchored string) (text string, found bool) {
 	if anchored == "" {
 		return oneLine(string(d.source)), true
@@ -76,7 +74,7 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "").Replace(text)), " ")
 }
 
-// checkMessages checks that each message is in a string of a test, or in what a command of a text prints.
+// checkMessages checks that each message is in a test's string or in a text's console block.
 func (r Repository) checkMessages(texts library, doc *document) (problems []Problem) {
 	if doc.file != troubleshootingPage {
 		return nil
@@ -100,7 +98,7 @@ func (r Repository) checkMessages(texts library, doc *document) (problems []Prob
 	return problems
 }
 
-// hasPieces reports whether text has all pieces, one behind the other.
+// hasPieces reports whether text has all pieces in order.
 func hasPieces(text string, pieces []string) bool {
 	for _, piece := range pieces {
 		_, rest, found := strings.Cut(text, strings.TrimSpace(piece))
@@ -112,7 +110,7 @@ func hasPieces(text string, pieces []string) bool {
 	return true
 }
 
-// seenByTests returns the strings in all tests, and the output lines that the texts show.
+// shownMessages returns the strings in all tests, and the lines of all console blocks.
 func (r Repository) shownMessages(texts library) (seen []string, err error) {
 	files, err := Files(r.Root)
 	if err != nil {

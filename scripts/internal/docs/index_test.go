@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheGlossaryLeadsToWhereATermIsExplained(t *testing.T) {
+func TestTheGlossaryLinksToExplanations(t *testing.T) {
 	const head = "# Glossary\n\n| term | meaning |\n| --- | --- |\n"
 	for sentence, test := range map[string]struct {
 		row  string
@@ -37,7 +37,7 @@ func TestTheGlossaryLeadsToWhereATermIsExplained(t *testing.T) {
 	}
 }
 
-func TestEachMessageIsSeenSomewhere(t *testing.T) {
+func TestEachMessageIsInATestOrInAText(t *testing.T) {
 	root := repository(t, map[string]string{
 		"scripts/docs/troubleshooting.md": "# Troubleshooting\n\n| message | fix |\n| --- | --- |\n" +
 			"| `is the CRD applied` | a test's |\n" +

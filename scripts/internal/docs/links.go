@@ -1,8 +1,9 @@
 package docs
 
-// This file checks that links lead somewhere and that chapters have the same headings. A link's title, which a browser shows as a
-// tooltip, quotes the section that the link leads to, and a link to a test file may be labelled with the name of a test. What is
-// outside the repository is not fetched: a check that needs the network fails for reasons of its own.
+// This file checks that links lead somewhere and that chapters have the same headings. A link's
+// title must quote the target section, and a label such as TestX must be a test in the target file.
+// Links out of the repository aren't fetched, because a check that needs the network isn't
+// reliable.
 
 import (
 	"errors"
@@ -18,16 +19,15 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// chapterHeadings are the second-level headings of every chapter's README, so that if you have read
-// one chapter, you find your way in all of them.
+// chapterHeadings are the second-level headings of every chapter's README.
 var chapterHeadings = []string{
 	"The problem", "The idea", "Run it", "How it works", "The diff", "What breaks", "Exercises", "You now know",
 }
 
-// unslugged is what GitHub leaves out of a heading's anchor.
+// unslugged matches the characters that GitHub leaves out of a heading's anchor.
 var unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc}\- ]`)
 
-// mostWords is how long a chapter's README may be. What is deeper goes to pages in more/.
+// mostWords limits a chapter's README. Details belong into more/.
 const mostWords = 3000
 
 func checkChapter(doc *document) []Problem {
@@ -79,7 +79,7 @@ func checkLinks(texts library, doc *document) (problems []Problem) {
 	return problems
 }
 
-// resolve returns a link's file and, in Markdown, its section on one line; "" if it leads elsewhere.
+// resolve returns a link's file and, in Markdown, its section on one line, or "" for other sites.
 func resolve(texts library, doc *document, target string) (file, text string, err error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "" || u.Host != "" {
@@ -111,7 +111,8 @@ func resolve(texts library, doc *document, target string) (file, text string, er
 	return file, text, nil
 }
 
-// hasTest checks that a file has a test called, for example, TestSync/no label yet: a function, and strings for its subtests.
+// hasTest checks that a file has a test such as TestSync/no label yet: a function, and a string for
+// each subtest.
 func hasTest(fsys fs.FS, file, name string) error {
 	source, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -130,7 +131,7 @@ func hasTest(fsys fs.FS, file, name string) error {
 	return nil
 }
 
-// inRepository resolves a path as written in a file to one that exists.
+// inRepository resolves a path in a text, and checks that it exists.
 func inRepository(fsys fs.FS, from, target string) (string, error) {
 	name := path.Join(path.Dir(from), target)
 	if !fs.ValidPath(name) {
@@ -142,7 +143,7 @@ func inRepository(fsys fs.FS, from, target string) (string, error) {
 	return name, nil
 }
 
-// anchor is what a link to a heading ends in on GitHub: html-pipeline's TableOfContentsFilter.
+// anchor returns GitHub's anchor of a heading, as html-pipeline's TableOfContentsFilter does.
 func anchor(heading string) string {
 	kept := unslugged.ReplaceAllString(strings.ToLower(html.UnescapeString(heading)), "")
 	return strings.ReplaceAll(kept, " ", "-")

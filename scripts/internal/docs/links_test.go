@@ -11,7 +11,7 @@ func chapter() string {
 	return "## " + strings.Join(chapterHeadings, "\n\n## ")
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinks(t *testing.T) {
 	tests := map[string]struct {
 		text string
 		want []string
@@ -26,24 +26,24 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		"to a heading with letters that aren't ASCII": {text: "# Über 410 …\n[x](#über-410-)"},
 		"to a heading of another file":                {text: "[x](../README.md#glossary)"},
 		"to a heading of a directory's README":        {text: "[x](..#glossary)"},
-		"what looks like a link in code is none":      {text: "`[x](gone)`\n\n'''\n[x](gone)\n'''"},
+		"a link in code isn't checked":                {text: "`[x](gone)`\n\n'''\n[x](gone)\n'''"},
 
-		"to a file that is not there":                {text: "\n[x](gone.md)", want: []string{`01-x/TEXT.md:2: link "gone.md": there is no 01-x/gone.md`}},
-		"to an image that is not there":              {text: "![x](gone.png)", want: []string{"there is no 01-x/gone.png"}},
-		"in a table to a file that is not there":     {text: "| a |\n| --- |\n| [x](gone.md) |", want: []string{"01-x/TEXT.md:3: "}},
-		"out of the repository":                      {text: "[x](../../etc)", want: []string{"../../etc is outside the repository"}},
-		"to a heading that is not there":             {text: "[x](#gone)", want: []string{"01-x/TEXT.md has no heading with the anchor #gone"}},
-		"to another file's heading that isn't there": {text: "[x](../README.md#gone)", want: []string{"README.md has no heading with the anchor #gone"}},
-		"to a section that its title quotes":         {text: "[x](../README.md#glossary 'A term')", want: nil},
-		"to a text that its title quotes":            {text: "[x](../README.md 'A term')", want: nil},
-		"to a section that doesn't say its title":    {text: "[x](../README.md#more 'A term')", want: []string{`the text it leads to doesn't say "A term", the link's title`}},
-		"outside, with a title":                      {text: "[x](https://example.com 'A term')", want: nil},
-		"to a test":                                  {text: "[`TestIt/it is fed/twice`](../scripts/it_test.go)", want: nil},
-		"to a test that is not there":                {text: "[TestI](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no test TestI`}},
-		"to a subtest that is not there":             {text: "[`TestIt/it is full`](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no subtest "it is full"`}},
-		"to a method, which is no test":              {text: "[`TestOf`](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no test TestOf`}},
-		"nowhere":                                    {text: "[x]()", want: []string{"it leads nowhere"}},
-		"that is none":                               {text: "[x](%zz)", want: []string{"invalid URL escape"}},
+		"to a missing file":                    {text: "\n[x](gone.md)", want: []string{`01-x/TEXT.md:2: link "gone.md": there is no 01-x/gone.md`}},
+		"to a missing image":                   {text: "![x](gone.png)", want: []string{"there is no 01-x/gone.png"}},
+		"in a table to a missing file":         {text: "| a |\n| --- |\n| [x](gone.md) |", want: []string{"01-x/TEXT.md:3: "}},
+		"out of the repository":                {text: "[x](../../etc)", want: []string{"../../etc is outside the repository"}},
+		"to a missing heading":                 {text: "[x](#gone)", want: []string{"01-x/TEXT.md has no heading with the anchor #gone"}},
+		"to a missing heading of another file": {text: "[x](../README.md#gone)", want: []string{"README.md has no heading with the anchor #gone"}},
+		"to a section that its title quotes":   {text: "[x](../README.md#glossary 'A term')", want: nil},
+		"to a text that its title quotes":      {text: "[x](../README.md 'A term')", want: nil},
+		"to a section without its title":       {text: "[x](../README.md#more 'A term')", want: []string{`the text it leads to doesn't say "A term", the link's title`}},
+		"outside, with a title":                {text: "[x](https://example.com 'A term')", want: nil},
+		"to a test":                            {text: "[`TestIt/it is fed/twice`](../scripts/it_test.go)", want: nil},
+		"to a missing test":                    {text: "[TestI](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no test TestI`}},
+		"to a missing subtest":                 {text: "[`TestIt/it is full`](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no subtest "it is full"`}},
+		"to a method, which isn't a test":      {text: "[`TestOf`](../scripts/it_test.go)", want: []string{`scripts/it_test.go has no test TestOf`}},
+		"nowhere":                              {text: "[x]()", want: []string{"it leads nowhere"}},
+		"an invalid URL":                       {text: "[x](%zz)", want: []string{"invalid URL escape"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-func TestAChapterHasTheHeadingsOfAllChapters(t *testing.T) {
+func TestAChaptersHeadings(t *testing.T) {
 	tests := map[string]struct {
 		headings []string
 		words    int

@@ -1,7 +1,6 @@
 package docs
 
-// This file reads Markdown: goldmark's tree, plus what every check asks of it (line numbers, headings, raw HTML). It
-// judges nothing.
+// This file parses Markdown, and finds line numbers, headings and raw HTML in it.
 
 import (
 	"bytes"
@@ -15,7 +14,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// markdown is what GitHub reads: CommonMark with tables and the like.
+// markdown parses GitHub Flavored Markdown.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
 
 type document struct {
@@ -24,7 +23,7 @@ type document struct {
 	root   ast.Node
 }
 
-// library parses each file once: anchors are asked for by every link to them.
+// library parses each file once, although many links may lead to it.
 type library struct {
 	fsys fs.FS
 	read map[string]*document
@@ -49,7 +48,7 @@ func readDocument(fsys fs.FS, file string) (*document, error) {
 	return &document{file: file, source: source, root: markdown.Parse(text.NewReader(source))}, nil
 }
 
-// line is the line, from 1, on which a node begins.
+// line returns the line on which a node begins. The first line is 1.
 func (d *document) line(n ast.Node) int {
 	return 1 + bytes.Count(d.source[:max(0, n.Pos())], []byte("\n"))
 }
@@ -60,7 +59,6 @@ func (d *document) problem(line int, format string, args ...any) Problem {
 
 // each calls f for every node, in the order of the text.
 func (d *document) each(f func(ast.Node)) {
-	// The walker's error could only be f's, and f has none.
 	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			f(n)
@@ -69,7 +67,7 @@ func (d *document) each(f func(ast.Node)) {
 	})
 }
 
-// all are the nodes of one type in n and below it, in the order of the text.
+// all returns the nodes of one type in n and below it, in the order of the text.
 func all[T ast.Node](n ast.Node) (found []T) {
 	(&document{root: n}).each(func(n ast.Node) {
 		if one, ok := n.(T); ok {
@@ -79,7 +77,7 @@ func all[T ast.Node](n ast.Node) (found []T) {
 	return found
 }
 
-// html is the text of a node that is raw HTML (a comment, say), and "" of any other, nil included.
+// html returns the text of a node with raw HTML, such as a comment, and "" for others and nil.
 func (d *document) html(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.HTMLBlock:
@@ -106,7 +104,7 @@ func (d *document) headings() (headings []heading) {
 	return headings
 }
 
-// plain is what a reader sees of a node: its text without emphasis, links or code marks.
+// plain returns a node's text without emphasis, links or code marks.
 func (d *document) plain(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.Text:

@@ -1,10 +1,9 @@
 package docs
 
-// This file compares output with what a text shows of it. Blanks at a line's end don't count, a run
-// of blanks is one blank (kubectl's columns vary), and so are blank lines at the end. `…` within a
-// line stands for any text but none, a line that is only `…` for any number of lines, none
-// included. All else is literal. Lines in which go reports a download count nowhere, because only
-// the first run of a command has them.
+// This file compares output with the text. Spaces at a line's end and blank lines at the end don't
+// count, and several spaces are like one, because kubectl's columns vary. `…` in a line matches any
+// text that isn't empty, and a line with only `…` matches any number of lines, even none. Lines in
+// which go reports a download are ignored, because only a first run has them.
 
 import (
 	"fmt"
@@ -17,7 +16,7 @@ const ellipsis = "…"
 
 var blanks = regexp.MustCompile(`[ \t]+`)
 
-// pattern has one entry for each line shown; nil stands for any number of lines.
+// pattern has one entry for each expected line; nil matches any number of lines.
 type pattern []*regexp.Regexp
 
 func compile(shown []string) pattern {
@@ -35,17 +34,17 @@ func compile(shown []string) pattern {
 	return p
 }
 
-// match is how far lines of output agree with a pattern.
+// match says how far lines of output match a pattern.
 type match struct {
-	whole bool // all lines are what the pattern says
-	used  int  // the first so many lines are already all that the pattern says; -1: no beginning is
-	stuck bool // no further line can fix it
-	line  int  // the line, from 0, at which it got stuck, or else the number of lines
-	shown int  // the pattern's line, from 0, that nothing was found for
+	whole bool // all lines match the whole pattern
+	used  int  // so many lines match the whole pattern; -1: none do
+	stuck bool // more lines can't help
+	line  int  // the index of the first line that doesn't match, or the number of lines
+	shown int  // the index in the pattern of the first line that has no match
 }
 
-// match follows the lines with the set of all places in the pattern that they can have led to,
-// since an any-lines entry can end anywhere.
+// match keeps all places in the pattern that the lines can lead to, because an any-lines entry can
+// end anywhere.
 func (p pattern) match(lines []string) match {
 	m := match{used: -1}
 	places := p.skip(nil, 0)
@@ -80,7 +79,7 @@ func (p pattern) match(lines []string) match {
 	}
 }
 
-// skip adds place i, and those that any-lines entries lead to without a line.
+// skip adds place i, and the next ones if any-lines entries match no line.
 func (p pattern) skip(places []int, i int) []int {
 	for ; !slices.Contains(places, i); i++ {
 		places = append(places, i)

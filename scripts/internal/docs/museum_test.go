@@ -15,7 +15,7 @@ func TestEachExhibitHasItsParts(t *testing.T) {
 		old, new string
 		want     []string
 	}{
-		"all is as it should be":         {"", "", nil},
+		"all is well":                    {"", "", nil},
 		"no list":                        {good[strings.Index(good, "- Shown"):], "", []string{`scripts/MUSEUM.md:5: exhibit "It eats": item 1 of its list should begin with "Shown in", and have a link`}},
 		"an item is missing":             {"- The fix", "- Fix", []string{`item 3 of its list should begin with "The fix:"`}},
 		"an item without a link":         {"[c.go](https://github.com/a/b/blob/v1.2.3/c.go)", "c.go", []string{`item 4 of its list should begin with "Upstream:", and have a link`}},

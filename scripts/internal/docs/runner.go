@@ -1,7 +1,7 @@
 package docs
 
-// This file runs a document's console blocks and judges what comes. Reading them is console.go's, bash is terminal.go's,
-// and what counts as equal match.go's.
+// This file runs a document's console blocks. console.go reads them, terminal.go runs bash, and
+// match.go compares the output.
 
 import (
 	"cmp"
@@ -14,25 +14,24 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a command has when the Runner doesn't say.
 const DefaultTimeout = 5 * time.Minute // some compile a lot: code generators, or a program for fuzzing
 
-// excerpt is how many lines of output a problem shows before and after the one that differs.
+// excerpt is the number of lines that a problem shows before and after the one that differs.
 const excerpt = 15
 
 // Runner runs the console blocks of Markdown files as a reader would. It needs bash.
 type Runner struct {
 	Root    string        // the repository, in which the terminals start
 	Env     []string      // of the terminals, besides this process's
-	Timeout time.Duration // for a command to end, or for shown output to appear; 0: DefaultTimeout
-	Log     io.Writer     // gets a line for each command that starts; nil: nobody
+	Timeout time.Duration // for a command to end, or for its output to appear; 0: DefaultTimeout
+	Log     io.Writer     // gets a line for each command that starts; may be nil
 }
 
-// Run runs all console blocks of one file in order, and returns its problems and the number of commands that it
-// started. The first problem ends the run, since later commands build on earlier ones. A command that still runs at the end is one, too: the
-// reader's goes on, and is in the way of what they read next. A command that no output is
-// shown for may print anything: only its exit status counts. When Run returns, whatever the reason, every process of
-// its terminals has ended. The error is the context's, or says why the file can't be read.
+// Run runs all console blocks of one file in order, and returns its problems and the number of
+// commands that it started. The first problem ends the run, because later commands build on earlier
+// ones. A command that still runs at the end is a problem, too, because the reader's would get in
+// the way. A command without output in the text may print anything. When Run returns, all processes
+// of its terminals have ended. The error is the context's or that of reading the file.
 func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
 	doc, err := readDocument(os.DirFS(r.Root), file)
 	if err != nil {
@@ -59,7 +58,7 @@ func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
 	return run.leftRunning(ctx), run.commands, nil
 }
 
-// run is one run of one file. Its methods return nil for a step that held.
+// run is one run of one file. Its methods return nil if there is no problem.
 type run struct {
 	Runner
 	doc       *document
@@ -67,7 +66,7 @@ type run struct {
 	commands  int
 }
 
-// leftRunning are the commands that nobody has ended. One that has just printed its last line has a moment to end.
+// leftRunning reports the commands that still run, after a moment to end by themselves.
 func (r *run) leftRunning(ctx context.Context) (problems []Problem) {
 	for _, t := range r.terminals {
 		if s, _ := t.await(ctx, grace, state.hasEnded); !s.ended {
@@ -107,7 +106,6 @@ func (r *run) block(ctx context.Context, b block) *Problem {
 	return nil
 }
 
-// terminal is the terminal of this name, opened when it is first used.
 func (r *run) terminal(name string) (*terminal, error) {
 	if t := r.terminals[name]; t != nil {
 		return t, nil
@@ -135,9 +133,8 @@ func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Pro
 	return nil
 }
 
-// judge waits until a command has exited, then compares all of its output and its exit status. If
-// the command keeps running, judge waits until the lines in the text appear after the output so
-// far. More output may follow them, but none may come before or between them.
+// judge waits until a command has exited, and compares all of its output and its exit status. With
+// follow, it waits until the lines in the text are the next output of a running command.
 func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit int) *Problem {
 	p := compile(s.output)
 	now, err := t.await(ctx, r.Timeout, func(now state) bool {
@@ -197,7 +194,7 @@ func (r *run) differ(s step, lines []string, m match, why string) *Problem {
 	return r.fail(s.line, "%s\n%s\nexpected: %s\ncame: %s", command, why, expected, came)
 }
 
-// indent lays out lines below a problem's sentence, each cut to what a terminal shows in a few lines.
+// indent formats lines of output for a problem, and shortens long ones.
 func indent(lines []string) string {
 	const most = 300
 	var indented strings.Builder

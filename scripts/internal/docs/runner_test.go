@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These tests use the real bash: what it does with signals, quotes and inherited files is what is in question.
+// These tests use the real bash, because they test signals, quotes and inherited files.
 
-func TestCommandsThatHold(t *testing.T) {
+func TestCommandsThatMatchTheText(t *testing.T) {
 	tests := map[string]struct {
 		text     []string
 		commands int
@@ -27,7 +27,7 @@ func TestCommandsThatHold(t *testing.T) {
 			text:     []string{"'''console exit=3", "$ echo out; echo err >&2", "out", "err", "$ (exit 3)", "'''"},
 			commands: 2,
 		},
-		"nothing shown: anything may come": {
+		"no output in the text: any output": {
 			text:     []string{"'''console", "$ echo out", "'''"},
 			commands: 1,
 		},
@@ -35,7 +35,7 @@ func TestCommandsThatHold(t *testing.T) {
 			text:     []string{"'''console", "$ printf 'a\\nb'", "a", "b", "'''"},
 			commands: 1,
 		},
-		"no output, and blank lines around": {
+		"no output, and blank lines": {
 			text:     []string{"'''console", "$ true", "", "$ echo", "", "'''"},
 			commands: 2,
 		},
@@ -69,10 +69,10 @@ func TestCommandsThatHold(t *testing.T) {
 			text:     []string{"'''console", "$ sleep 1000 &", "$ kill $! && wait $!; test $? = 143", "'''"},
 			commands: 2,
 		},
-		"what isn't run": {
+		"a block that isn't run": {
 			text: []string{"<!-- not run: it would fail -->", "'''console norun", "$ false", "'''"},
 		},
-		"a running command, more of it, ^C, its last words, and the terminal is free": {
+		"a running command, more output, ^C, its last output, and the next command": {
 			text: []string{
 				"'''console running", "$ echo before", "before", "$ " + echoesUntilInterrupted, "ready", "'''",
 				"'''console terminal=two", "$ echo more > fifo", "'''",
@@ -81,15 +81,15 @@ func TestCommandsThatHold(t *testing.T) {
 			},
 			commands: 4,
 		},
-		"a running command that says more than is shown": {
+		"a running command with more output than in the text": {
 			text:     []string{"'''console running", "$ echo a; echo b; echo c; sleep 1000", "a", "'''", "'''console", "…", "c", "'''", "'''console", "^C", "'''"},
 			commands: 1,
 		},
-		"^C when nothing was waited for": {
+		"^C without output": {
 			text:     []string{"'''console running", "$ sleep 1000", "'''", "'''console", "^C", "$ echo $?", "130", "'''"},
 			commands: 2,
 		},
-		"^C ends a loop, and what would come after": {
+		"^C ends a loop, and the rest of its line": {
 			text: []string{
 				"'''console running", "$ while :; do echo tick; sleep 0.1; done; echo over", "tick", "tick", "'''",
 				"'''console", "^C", "$ echo $?", "130", "'''",
@@ -127,10 +127,10 @@ func TestCommandsThatHold(t *testing.T) {
 	}
 }
 
-// patient says ready, passes on what comes through the pipe, and says bye when it is interrupted.
+// echoesUntilInterrupted prints ready, each line from the fifo, and bye when it is interrupted.
 const echoesUntilInterrupted = `bash -c 'trap "echo bye; exit" INT; echo ready; while read -r line; do echo got $line; done <>fifo'`
 
-func TestCommandsThatDoNotHold(t *testing.T) {
+func TestCommandsThatDiffer(t *testing.T) {
 	const short = 500 * time.Millisecond
 	tests := map[string]struct {
 		text     []string
@@ -151,7 +151,7 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 			want:     []string{`the output has no line "a" where it is expected`, "came: nothing"},
 			commands: 1,
 		},
-		"a failure shows what it said, and ends the run": {
+		"a failure shows its output, and ends the run": {
 			text:     []string{"'''console", "$ echo sorry; false", "'''", "'''console", "$ true", "'''"},
 			want:     []string{"README.md:2: $ echo sorry; false\nexit status 1, expected 0\nexpected: anything\ncame: \n    sorry\n"},
 			commands: 1,
@@ -166,7 +166,7 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 			want:     []string{"exit status 0, expected 1"},
 			commands: 1,
 		},
-		"much output is shown where it differs": {
+		"an excerpt of much output": {
 			text:     []string{"'''console", "$ seq 100; echo x; seq 100", "…", "100", "y", "…", "'''"},
 			want:     []string{`has no line "y"`, "came: (lines 187 to 201 of 201)\n    86\n"},
 			commands: 1,
@@ -187,13 +187,13 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 			want:     []string{"README.md:5: $ true\nthe terminal's bash has ended"},
 			commands: 1,
 		},
-		"a running command that never says what is shown": {
+		"a running command that never prints the line": {
 			text:     []string{"'''console running", "$ echo a; sleep 1000", "a", "b", "'''"},
 			timeout:  short,
 			want:     []string{`after 500ms, the output has no line "b" where it is expected`},
 			commands: 1,
 		},
-		"a running command that says something else before is not waited for": {
+		"a running command with another line before fails at once": {
 			text:     []string{"'''console running", "$ echo x; echo a; sleep 1000", "a", "'''"},
 			want:     []string{`line 1 of the output is "x", expected "a"`},
 			commands: 1,
@@ -203,7 +203,7 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 			want:     []string{`the command has ended with exit status 2, and the output has no line "b"`},
 			commands: 1,
 		},
-		"more output that doesn't come": {
+		"more output that never appears": {
 			text:     []string{"'''console running", "$ echo a; sleep 1000", "a", "'''", "'''console", "b", "'''"},
 			timeout:  short,
 			want:     []string{"README.md:6: (the output goes on)\nafter 500ms, the output has no line \"b\""},
@@ -222,7 +222,7 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 			want:     []string{"the command has ended with exit status 2"},
 			commands: 1,
 		},
-		"^C that isn't heard": {
+		"^C that the command ignores": {
 			text:     []string{"'''console running", "$ bash -c 'trap \"\" INT; echo a; sleep 1000'", "a", "'''", "'''console", "^C", "'''"},
 			timeout:  short,
 			want:     []string{"README.md:5: ^C: the command still runs 500ms after SIGINT"},
@@ -234,7 +234,7 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 			want:     []string{"README.md:5: $ true\nthe terminal is not free: the command before still runs after 500ms"},
 			commands: 1,
 		},
-		"a block that makes no sense: nothing is run": {
+		"an invalid block: nothing is run": {
 			text: []string{"'''console", "$ false", "'''", "'''console norun", "$ true", "'''"},
 			want: []string{"README.md:4: console block: norun needs its reason"},
 		},
@@ -258,7 +258,7 @@ func TestCommandsThatDoNotHold(t *testing.T) {
 	}
 }
 
-func TestTheRunnersFieldsAreHeard(t *testing.T) {
+func TestTheRunnersEnvRootAndLog(t *testing.T) {
 	root := consoleRepository(t, "'''console", "$ echo $WHO; test -f sub/inside", "me", "'''")
 	var log bytes.Buffer
 	runner := Runner{Root: root, Env: []string{"WHO=me"}, Log: &log}
@@ -272,18 +272,18 @@ func TestTheRunnersFieldsAreHeard(t *testing.T) {
 	}
 }
 
-func TestNothingIsLeftBehind(t *testing.T) {
+func TestRunEndsAllProcesses(t *testing.T) {
 	tests := map[string]struct {
-		command  string // puts the id of the process in question into the file pid
-		cancel   bool   // the run is cancelled once it did
-		reported bool   // that it still runs is a problem
+		command  string // writes the id of the process into the file pid
+		cancel   bool   // the run is cancelled after that
+		reported bool   // a problem is that it still runs
 	}{
-		"a running command":                       {command: "echo $BASHPID > pid; echo ready; exec sleep 1000", reported: true},
-		"a running command, when cancelled":       {command: "echo $BASHPID > pid; echo > fifo; sleep 1000", cancel: true},
-		"a job in the background":                 {command: "sleep 1000 & echo $! > pid; echo ready"},
-		"a process whose parent has ended":        {command: "(sleep 1000 & echo $! > pid); echo ready"},
-		"a process in another group":              {command: "set -m; sleep 1000 & echo $! > pid; set +m; echo ready"},
-		"a process that SIGTERM does not impress": {command: "bash -c 'trap \"\" TERM; echo $$ > pid; echo ready; while :; do sleep 1; done'", reported: true},
+		"a running command":                 {command: "echo $BASHPID > pid; echo ready; exec sleep 1000", reported: true},
+		"a running command, when cancelled": {command: "echo $BASHPID > pid; echo > fifo; sleep 1000", cancel: true},
+		"a job in the background":           {command: "sleep 1000 & echo $! > pid; echo ready"},
+		"a process whose parent has ended":  {command: "(sleep 1000 & echo $! > pid); echo ready"},
+		"a process in another group":        {command: "set -m; sleep 1000 & echo $! > pid; set +m; echo ready"},
+		"a process that ignores SIGTERM":    {command: "bash -c 'trap \"\" TERM; echo $$ > pid; echo ready; while :; do sleep 1; done'", reported: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -317,13 +317,13 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				t.Fatal(err)
 			}
 			if alive(pid) {
-				t.Errorf("process %d still lives", pid)
+				t.Errorf("process %d still runs", pid)
 			}
 		})
 	}
 }
 
-// consoleRepository has this README, a file sub/inside, and a fifo for commands that wait for each other.
+// consoleRepository has this README, a file sub/inside, and a fifo to synchronise commands.
 func consoleRepository(t *testing.T, text ...string) (root string) {
 	t.Helper()
 	root = repository(t, map[string]string{"README.md": markdownText(text...), "sub/inside": ""})

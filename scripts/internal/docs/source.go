@@ -1,11 +1,11 @@
 package docs
 
-// This file keeps code in Markdown equal to the source. A marker directly before a fenced block says whose text it is:
+// This file updates code in Markdown. A marker directly before a fenced block names its source:
 //
 //	<!-- code: main.go -->                       the whole file
-//	<!-- code: write.go#create,Client.update --> these top-level declarations, with their doc comments
+//	<!-- code: write.go#create,Client.update --> top-level declarations with doc comments
 //
-// The path is relative to the Markdown file. A name that is declared in a group brings the whole group.
+// The path is relative to the Markdown file. A name in a group includes the whole group.
 
 import (
 	"errors"
@@ -28,11 +28,11 @@ const codeMarkerStart = "<!-- code:"
 var (
 	codeMarker = regexp.MustCompile(`^<!-- code: ([^\s#]+)(?:#(\S+))? -->$`)
 	fence      = regexp.MustCompile("^( *)(```+|~~~+) *(.*)$")
-	// languages are the info strings that GitHub highlights by; a file of another kind keeps what its author wrote.
+	// languages are GitHub's info strings. A file of another kind keeps the author's.
 	languages = map[string]string{".go": "go", ".json": "json", ".sh": "sh", ".yaml": "yaml", ".yml": "yaml"}
 )
 
-// errUnmarked is wrong with code in a chapter's README that has no marker.
+// errUnmarked is the problem of code in a chapter's README without a marker.
 var errUnmarked = errors.New("code in a README is extracted from the source: " +
 	"put `<!-- code: PATH#Name -->` before this block and run `workshop docs --write`")
 
@@ -84,7 +84,8 @@ func markedCode(fsys fs.FS, doc *document, lines []string, n markdownast.Node, h
 	return markedBlock{line: doc.line(n), marker: html, from: from, to: to, want: want}, nil
 }
 
-// extract is a file's text, or its declarations with these names, which commas separate.
+// extract returns a file's text, or its declarations with these names, which are separated by
+// commas.
 func extract(fsys fs.FS, file, names string) (string, error) {
 	source, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -117,7 +118,7 @@ func extract(fsys fs.FS, file, names string) (string, error) {
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// begin is where a declaration's doc comment begins, or the declaration itself.
+// begin returns the position of a declaration, or of its doc comment.
 func begin(decl ast.Decl) token.Pos {
 	var doc *ast.CommentGroup
 	switch d := decl.(type) {
@@ -132,7 +133,7 @@ func begin(decl ast.Decl) token.Pos {
 	return doc.Pos()
 }
 
-// declares are the names that a marker can call a declaration by.
+// declares returns the names by which a marker can select a declaration.
 func declares(decl ast.Decl) (names []string) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:

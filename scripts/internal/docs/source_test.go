@@ -36,11 +36,11 @@ const (
 func Get() { fmt.Println("not the method") }
 `
 
-func TestCodeComesFromTheSource(t *testing.T) {
+func TestWriteUpdatesCode(t *testing.T) {
 	tests := map[string]struct {
 		text []string
 		want []string // after Write; nil if there is nothing to fix
-		left []string // problems that Write names and leaves
+		left []string // problems that Write can't fix
 	}{
 		"a function is not the method of that name": {
 			text: []string{"<!-- code: watch.go#Get -->", "'''go", "old", "'''", "after"},
@@ -77,7 +77,7 @@ func TestCodeComesFromTheSource(t *testing.T) {
 			text: []string{"<!-- code: fenced.txt -->", "'''", "'''"},
 			left: []string{"01-x/TEXT.md:1: <!-- code: fenced.txt -->: the source has a line that would close the block"},
 		},
-		"a file that is not there": {
+		"a missing file": {
 			text: []string{"text", "", "<!-- code: gone.go -->", "'''go", "'''"},
 			left: []string{"01-x/TEXT.md:3: <!-- code: gone.go -->: there is no 01-x/gone.go"},
 		},
@@ -85,11 +85,11 @@ func TestCodeComesFromTheSource(t *testing.T) {
 			text: []string{"<!-- code: ../../gone.go -->", "'''go", "'''"},
 			left: []string{"../../gone.go is outside the repository"},
 		},
-		"a declaration that is not there": {
+		"a missing declaration": {
 			text: []string{"<!-- code: watch.go#Client,Put -->", "'''go", "'''"},
 			left: []string{`01-x/watch.go declares no "Put" at top level`},
 		},
-		"a declaration in a file without any": {
+		"a declaration in a YAML file": {
 			text: []string{"<!-- code: deploy/foo.yaml#Foo -->", "'''yaml", "'''"},
 			left: []string{"declarations can be named in Go files only"},
 		},
@@ -105,7 +105,7 @@ func TestCodeComesFromTheSource(t *testing.T) {
 			text: []string{"text <!-- code: watch.go -->", "'''go", "'''"},
 			left: []string{"no fenced code block follows this marker"},
 		},
-		"a marker that is none": {
+		"an invalid marker": {
 			text: []string{"<!-- code: watch.go # Get -->", "'''go", "'''"},
 			left: []string{"a marker is `<!-- code: PATH#Name,Type.Method -->`"},
 		},
@@ -165,7 +165,7 @@ func TestCodeComesFromTheSource(t *testing.T) {
 	}
 }
 
-func TestADifferenceNamesTheMarkerAndTheMend(t *testing.T) {
+func TestADifferenceNamesTheMarkerAndTheFix(t *testing.T) {
 	root := repository(t, map[string]string{
 		"README.md": markdownText("text", "", "<!-- code: foo.yaml -->", "'''yaml", "kind: Bar", "'''"),
 		"foo.yaml":  "kind: Foo\n",

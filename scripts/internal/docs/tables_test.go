@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTablesAreCounted(t *testing.T) {
+func TestTables(t *testing.T) {
 	tables := Tables{
 		"sizes":  func(string) (string, error) { return "| a |\n| --- |\n| 1 |\n", nil },
 		"broken": func(string) (string, error) { return "", errors.New("it can't be counted") },
@@ -17,12 +17,12 @@ func TestTablesAreCounted(t *testing.T) {
 		text, written string // written is "" where nothing is
 		want          []string
 	}{
-		"it is as counted":            {"<!-- table: sizes -->\n| a |\n| --- |\n| 1 |\n\nAfter.\n", "", nil},
+		"the table is up to date":     {"<!-- table: sizes -->\n| a |\n| --- |\n| 1 |\n\nAfter.\n", "", nil},
 		"another number":              {"Before.\n\n<!-- table: sizes -->\n| a |\n| --- |\n| 2 |\n| 3 |\n\nAfter.\n", "Before.\n\n<!-- table: sizes -->\n| a |\n| --- |\n| 1 |\n\nAfter.\n", []string{"README.md:3: the text differs from its source, <!-- table: sizes -->"}},
 		"with a blank line before it": {"<!-- table: sizes -->\n\n| a |\n| --- |\n| 2 |\n", "<!-- table: sizes -->\n\n| a |\n| --- |\n| 1 |\n", []string{"differs"}},
-		"nobody counts it":            {"<!-- table: lines -->\n| a |\n| --- |\n", "", []string{"<!-- table: lines -->: nobody counts that table"}},
+		"an unknown table":            {"<!-- table: lines -->\n| a |\n| --- |\n", "", []string{"<!-- table: lines -->: nobody counts that table"}},
 		"no table follows":            {"<!-- table: sizes -->\n\nText.\n", "", []string{"no table follows this marker"}},
-		"it can't be counted":         {"<!-- table: broken -->\n| a |\n| --- |\n", "", []string{"it can't be counted"}},
+		"the function fails":          {"<!-- table: broken -->\n| a |\n| --- |\n", "", []string{"it can't be counted"}},
 		"a marker without a name":     {"<!-- table: -->\n| a |\n| --- |\n", "", []string{"a marker is"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestTablesAreCounted(t *testing.T) {
 			}
 			got, err := os.ReadFile(filepath.Join(root, "README.md"))
 			if want := cmp.Or(test.written, test.text); err != nil || string(got) != want {
-				t.Errorf("it is now\n%s\nwant\n%s\nerror %v", got, want, err)
+				t.Errorf("got\n%s\nwant\n%s\nerror %v", got, want, err)
 			}
 		})
 	}

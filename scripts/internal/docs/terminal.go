@@ -1,10 +1,10 @@
 package docs
 
-// This file is one terminal: a bash that lives as long as the file's run, so that cd, export, functions and background
-// jobs last from command to command. It knows nothing of Markdown or of what output is right.
+// This file is one terminal: a bash for the whole file, so that cd, export, functions and
+// background jobs last from command to command.
 //
-// The bash leads a session of its own, as it would in a terminal window; what it starts is found by that session. A
-// daemon that leaves the session (the workshop's cluster does) has asked to outlive its terminal, and does.
+// The bash leads its own session, as in a terminal window, and the session identifies its
+// processes. A daemon that leaves the session, such as the workshop's cluster, keeps running.
 
 import (
 	"context"
@@ -30,19 +30,15 @@ import (
 )
 
 const (
-	// pollInterval is how often a terminal is looked at: the processes in it aren't our children, so there is nothing
-	// else to wait on.
-	pollInterval = 20 * time.Millisecond
-	// grace is what processes get between SIGTERM and SIGKILL.
-	grace = 5 * time.Second
-	// again is how long a command has to heed a ^C before it gets another.
+	pollInterval        = 20 * time.Millisecond // the processes aren't our children, so we can't wait for them
+	grace               = 5 * time.Second       // between SIGTERM and SIGKILL
 	interruptAgainAfter = 5 * time.Second
 )
 
 type terminal struct {
 	bash   *exec.Cmd
 	stdin  io.WriteCloser
-	output output.Buffer // of the present command, and what other jobs say meanwhile
+	output output.Buffer // of the present command and of background jobs
 	gone   chan struct{} // closed when bash has ended
 
 	token string // the end of the present command's output; "" before the first command
@@ -50,7 +46,7 @@ type terminal struct {
 	line  int    // of the text, with the current command
 }
 
-// state is what a look at a terminal shows of the present command.
+// state is the present command's.
 type state struct {
 	lines  []string // complete lines only, until it has ended
 	ended  bool
@@ -60,7 +56,7 @@ type state struct {
 func openTerminal(dir string, env []string) (*terminal, error) {
 	t := &terminal{bash: exec.Command("bash", "--noprofile", "--norc"), gone: make(chan struct{})}
 	t.bash.Dir = dir
-	t.bash.Env = slices.Concat(os.Environ(), env, []string{"BASH_ENV="}) // which a bash fed by a pipe would read
+	t.bash.Env = slices.Concat(os.Environ(), env, []string{"BASH_ENV="}) // bash would read that file
 	t.bash.Stdout, t.bash.Stderr = &t.output, &t.output
 	t.bash.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	t.bash.WaitDelay = time.Second // a job may hold the output open after bash has exited
@@ -68,13 +64,13 @@ func openTerminal(dir string, env []string) (*terminal, error) {
 	if t.stdin, err = t.bash.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("opening a terminal: %w", err)
 	}
-	if signal.Ignored(unix.SIGINT) { // as in a script's background; what bash inherits so, ^C could never interrupt
+	if signal.Ignored(unix.SIGINT) { // bash would inherit that, and ^C couldn't interrupt it
 		signal.Notify(make(chan os.Signal, 1), unix.SIGINT)
 	}
 	if err := t.bash.Start(); err != nil {
 		return nil, fmt.Errorf("opening a terminal: %w", err)
 	}
-	// Where bash has a trap, a job that dies by SIGINT doesn't take bash along.
+	// Without a trap, bash would exit with a job that SIGINT has ended.
 	_, _ = io.WriteString(t.stdin, "trap : INT\n")
 	go func() {
 		defer close(t.gone)
@@ -83,15 +79,15 @@ func openTerminal(dir string, env []string) (*terminal, error) {
 	return t, nil
 }
 
-// start types a command. The one before must have ended. What runs on until it is interrupted is a job of its own, as
-// everything is in an interactive bash: in a subshell, so that an interrupt ends loops and lists too, and in a process
-// group of its own, so that it reaches neither bash nor jobs in the background.
+// start types a command. The one before must have ended. A command that keeps running gets a
+// subshell, so that an interrupt also ends loops and lists, and its own process group, so that the
+// interrupt reaches neither bash nor background jobs.
 func (t *terminal) start(command string, running bool) error {
 	status := t.look().status
 	t.seen, t.token = 0, rand.Text()
 	t.output.Reset()
-	// eval, so that an unclosed quote can't swallow the next line; no stdin, so that a program can't either; and $? is
-	// the last command's, as the reader would see it.
+	// With eval, an unclosed quote can't include the next line, and without stdin, a program can't
+	// read it. $? is the last command's.
 	quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
 	typed := fmt.Sprintf("(exit %d); eval %s </dev/null", status, quoted)
 	if running {
@@ -109,7 +105,7 @@ func (t *terminal) look() state {
 	}
 	gone := false
 	select {
-	case <-t.gone: // before the output is read, which is complete then
+	case <-t.gone: // checked before the output is read, which is then complete
 		gone = true
 	default:
 	}
@@ -128,7 +124,7 @@ func (t *terminal) look() state {
 	return s
 }
 
-// await looks until done says so, and returns what it saw last.
+// await polls until done returns true, and returns the last state.
 func (t *terminal) await(ctx context.Context, timeout time.Duration, done func(state) bool) (state, error) {
 	var s state
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(context.Context) (bool, error) {
@@ -138,8 +134,8 @@ func (t *terminal) await(ctx context.Context, timeout time.Duration, done func(s
 	return s, err
 }
 
-// interrupt does what ^C does to a running command: SIGINT to its process group. As a reader would, it tries again if that has
-// no effect for a while: a shell that has just been forked may lose a signal.
+// interrupt sends SIGINT to the running command's process group, as ^C does. It repeats that after
+// a while, because a shell that was just forked may lose a signal.
 func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 	if s := t.look(); s.ended {
 		return fmt.Errorf("there is nothing to interrupt: the command had already ended, with exit status %d", s.status)
@@ -163,14 +159,14 @@ func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 	return nil
 }
 
-// close ends everything in the terminal, and returns when nothing is left.
+// close ends all processes in the terminal.
 func (t *terminal) close() {
 	_ = t.stdin.Close()
-	_ = process.End(context.Background(), grace, t.processes) // also, and above all, when the run was cancelled
+	_ = process.End(context.Background(), grace, t.processes) // even if the run was cancelled
 	<-t.gone
 }
 
-// processes are those of the terminal's session that live, bash included.
+// processes returns the session's processes, including bash.
 func (t *terminal) processes(ctx context.Context) ([]*gopsutil.Process, error) {
 	return process.Find(ctx, func(p *gopsutil.Process) (*gopsutil.Process, bool) {
 		sid, err := unix.Getsid(int(p.Pid))

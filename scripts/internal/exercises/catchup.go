@@ -1,10 +1,12 @@
 package exercises
 
-// Catching up: the course's solutions replace what a learner hasn't got to, and the learner's own comes back later.
+// Catching up: the course's solutions replace exercises that a learner hasn't passed, and the
+// learner's files can be restored later.
 //
-// The learner's file is kept in .workshop/kept, one file per exercise, until it is restored. It is written before
-// the solution comes, and removed after it is back, and each file is replaced at once: an interrupted run loses nothing, and
-// the next one continues. Nothing records that an exercise was caught up: its exercise.go equals the solution.
+// The learner's file is kept in .workshop/kept. It is written there before the solution replaces
+// it, and removed after it is restored, and each file is replaced atomically. So an interrupted run
+// loses nothing, and the next one continues. An exercise is caught up if exercise.go equals the
+// solution.
 
 import (
 	"bytes"
@@ -20,12 +22,11 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Move says what was done with an exercise to catch up, or to restore it.
+// Move is a change of an exercise by CatchUp or Restore.
 type Move struct {
 	Exercise Exercise
 	Done     MoveKind // "": nothing
-	// Kept is where a changed solution is kept, relative to root; "" if there is none.
-	Kept string
+	Kept     string   // the path of a changed solution, relative to root; "": there is none
 }
 
 type MoveKind string
@@ -35,10 +36,9 @@ const (
 	MoveAlready  MoveKind = "the solution is in place already"
 	MoveSolved   MoveKind = "the solution is in place"
 	MoveRestored MoveKind = "restored"
-	MoveChanged  MoveKind = "you have changed the solution: it stays" // and so does the kept work
+	MoveChanged  MoveKind = "you have changed the solution: it stays" // and so does the kept file
 )
 
-// String is the move in words for the learner.
 func (m Move) String() string {
 	if m.Kept == "" {
 		return string(m.Done)
@@ -46,8 +46,8 @@ func (m Move) String() string {
 	return fmt.Sprintf("%s; your changed solution is kept: %s", m.Done, m.Kept)
 }
 
-// CatchUp puts the solutions of exercises in place, and keeps what was there. It leaves alone those that the learner has
-// passed. It returns what it has done, before an error too.
+// CatchUp replaces exercises that the learner hasn't passed by their solutions, and keeps the
+// learner's files. With an error, it returns the moves before it.
 func CatchUp(ctx context.Context, root string, exercises []Exercise, now time.Time) ([]Move, error) {
 	return moveAll(ctx, root, exercises, func(e Exercise, record *Record) (move Move, err error) {
 		solution, err := solutionInPlace(e)
@@ -72,8 +72,8 @@ func CatchUp(ctx context.Context, root string, exercises []Exercise, now time.Ti
 	})
 }
 
-// PutBack restores what CatchUp has kept of exercises, and reports only on those of which something was kept. A solution that
-// the learner has changed is the learner's own work too: it stays, unless evenChanged, and then it is kept in its turn.
+// Restore restores the files that CatchUp has kept. A solution that the learner has changed stays,
+// or is kept if evenChanged is set.
 func Restore(ctx context.Context, root string, exercises []Exercise, evenChanged bool, now time.Time) ([]Move, error) {
 	return moveAll(ctx, root, exercises, func(e Exercise, record *Record) (move Move, err error) {
 		aside, err := readIfExists(asidePath(root, e))
@@ -100,7 +100,6 @@ func Restore(ctx context.Context, root string, exercises []Exercise, evenChanged
 	})
 }
 
-// moveAll calls do for each exercise and its record.
 func moveAll(ctx context.Context, root string, exercises []Exercise, do func(Exercise, *Record) (Move, error)) (moves []Move, err error) {
 	err = update(ctx, root, func(progress Progress) error {
 		for _, e := range exercises {
@@ -133,7 +132,7 @@ func (e Exercise) HasSolution() bool {
 	return err == nil && bytes.Equal(here, solution)
 }
 
-// solutionInPlace is the solution as exercise.go has it: with the other build tag.
+// solutionInPlace returns the solution with exercise.go's build tag.
 func solutionInPlace(e Exercise) ([]byte, error) {
 	content, err := readIfExists(e.File(SolutionFile))
 	switch {
@@ -160,13 +159,12 @@ func readIfExists(path string) ([]byte, error) {
 	return content, err
 }
 
-// asidePath is where the learner's file is kept while the solution is in place.
 func asidePath(root string, e Exercise) string {
 	return filepath.Join(root, ".workshop", keptFolder, "catch-up-"+e.Chapter.Name+"-"+e.Folder+".go")
 }
 
-// setAside keeps the learner's file. If one is kept already, the file at hand is a changed solution, and goes where reset
-// keeps things, which is returned; or an interrupted run has kept the same file before.
+// setAside keeps the learner's file at asidePath. If another file is kept there already, this one
+// is a changed solution, so it is kept like one of Reset's, and its path is returned.
 func setAside(root string, e Exercise, own []byte, now time.Time) (elsewhere string, err error) {
 	path := asidePath(root, e)
 	before, err := readIfExists(path)

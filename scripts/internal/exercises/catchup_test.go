@@ -13,7 +13,6 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// room is a course in which somebody catches up.
 type course struct {
 	*testing.T
 	root string
@@ -35,7 +34,6 @@ func newCourse(t *testing.T) course {
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// writes is what the learner has made of an exercise.
 func (r course) writes(n int, own string) { r.Helper(); write(r.T, r.all[n].File(ExerciseFile), own) }
 
 func (r course) passes(n int) {
@@ -63,7 +61,7 @@ func (r course) restores(evenChanged bool, exercises ...Exercise) []Move {
 	return moves
 }
 
-// has fails unless the exercises' files are these.
+// has compares the exercises' files.
 func (r course) has(want ...string) {
 	r.Helper()
 	for n, content := range want {
@@ -73,7 +71,7 @@ func (r course) has(want ...string) {
 	}
 }
 
-// kept are the files that are kept, and what is in them.
+// kept returns the kept files by name.
 func (r course) kept() map[string]string {
 	r.Helper()
 	found := map[string]string{}
@@ -94,7 +92,7 @@ func kinds(moves []Move) (kinds []MoveKind) {
 	return kinds
 }
 
-func TestCatchingUpAndBack(t *testing.T) {
+func TestCatchUpAndRestore(t *testing.T) {
 	r := newCourse(t)
 	const passed, begun = "what passes", "what was begun"
 	r.writes(0, passed)
@@ -111,26 +109,26 @@ func TestCatchingUpAndBack(t *testing.T) {
 	}
 
 	if moves := r.catchesUp(2); !slices.Equal(kinds(moves), []MoveKind{MovePassed, MoveAlready, MoveAlready}) {
-		t.Errorf("once more: %v", kinds(moves))
+		t.Errorf("caught up again: %v", kinds(moves))
 	}
 	if len(r.kept()) != 2 {
-		t.Errorf("once more, kept: %v", r.kept())
+		t.Errorf("caught up again, kept: %v, want two files", r.kept())
 	}
 
 	if moves := r.restores(false, r.all...); !slices.Equal(kinds(moves), []MoveKind{MoveRestored, MoveRestored}) {
-		t.Errorf("put back: %v", kinds(moves))
+		t.Errorf("restored: %v, want two", kinds(moves))
 	}
 	r.has(passed, begun, exercisetest.Given, exercisetest.Given)
 	if len(r.kept()) != 0 {
-		t.Errorf("still kept: %v", r.kept())
+		t.Errorf("still kept: %v, want nothing", r.kept())
 	}
 	if moves := r.restores(false, r.all...); len(moves) != 0 {
-		t.Errorf("put back once more: %v", kinds(moves))
+		t.Errorf("restored again: %v, want nothing", kinds(moves))
 	}
 	r.has(passed, begun, exercisetest.Given, exercisetest.Given)
 }
 
-func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
+func TestAChangedSolutionIsTheLearnersWork(t *testing.T) {
 	r := newCourse(t)
 	const begun, changed = "what was begun", "what was made of the solution"
 	r.writes(0, begun)
@@ -139,7 +137,7 @@ func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
 
 	moves := r.restores(false, r.all...)
 	if !slices.Equal(kinds(moves), []MoveKind{MoveChanged, MoveRestored}) {
-		t.Errorf("put back: %v", kinds(moves))
+		t.Errorf("restored: %v, want the second exercise only", kinds(moves))
 	}
 	r.has(changed, exercisetest.Given)
 
@@ -153,25 +151,25 @@ func TestASolutionThatWasChangedIsOnesOwn(t *testing.T) {
 	moves = r.restores(true, r.all[0])
 	r.has(begun)
 	if want := filepath.Join(".workshop", "kept", "01-1-20260102T030405-2.go"); len(moves) != 1 || moves[0].Kept != want || read(t, filepath.Join(r.root, want)) != changed+" again" {
-		t.Errorf("put back by name: %+v", moves)
+		t.Errorf("restored by name: %+v", moves)
 	}
 }
 
-// Each case is what a run leaves that was broken off; the next one comes to the same end.
-func TestARunThatWasBrokenOff(t *testing.T) {
+// Each case is the state after an interrupted run. The next run has the same result.
+func TestAnInterruptedRunContinues(t *testing.T) {
 	const begun = "what was begun"
 	aside := func(r course, content string) { write(r.T, asidePath(r.root, r.all[0]), content) }
 	for sentence, test := range map[string]struct {
 		left func(course)
-		back bool // it is to be put back
+		back bool // Restore was interrupted, not CatchUp
 	}{
-		"catching up, before all":                  {left: func(r course) {}},
-		"catching up, the learner's own kept":      {left: func(r course) { aside(r, begun) }},
-		"catching up, the solution in place":       {left: func(r course) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }},
-		"catching up, a file half written beside":  {left: func(r course) { write(r.T, r.all[0].File("exercise.go.123"), "//go:b") }},
-		"putting back, before all":                 {left: func(r course) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }, back: true},
-		"putting back, in place and still kept":    {left: func(r course) { aside(r, begun) }, back: true},
-		"putting back, the solution's check stays": {left: func(r course) { aside(r, begun); r.passes(0) }, back: true},
+		"CatchUp, before it changed anything":        {left: func(r course) {}},
+		"CatchUp, after it kept the learner's file":  {left: func(r course) { aside(r, begun) }},
+		"CatchUp, after it wrote the solution":       {left: func(r course) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }},
+		"CatchUp, with a partly written file":        {left: func(r course) { write(r.T, r.all[0].File("exercise.go.123"), "//go:b") }},
+		"Restore, before it changed anything":        {left: func(r course) { aside(r, begun); r.writes(0, exercisetest.SolvedInPlace) }, back: true},
+		"Restore, after it wrote the learner's file": {left: func(r course) { aside(r, begun) }, back: true},
+		"Restore, with a check of the solution":      {left: func(r course) { aside(r, begun); r.passes(0) }, back: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := newCourse(t)
@@ -184,7 +182,7 @@ func TestARunThatWasBrokenOff(t *testing.T) {
 			r.restores(false, r.all...)
 			r.has(begun)
 			if len(r.kept()) != 0 {
-				t.Errorf("kept: %v", r.kept())
+				t.Errorf("kept: %v, want nothing", r.kept())
 			}
 			progress, err := ReadProgress(r.root)
 			if err != nil || progress.Of(r.all[0]).Passing {

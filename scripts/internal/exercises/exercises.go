@@ -1,13 +1,13 @@
-// Package exercises is the model of the course's exercises: which ones there are, what their files say, and what a learner
-// has done with them. verdict runs the tests of exercises and explains the result; watch does so at each save; proof shows
-// for `workshop test` that each exercise fails as given and passes as solved.
+// Package exercises finds the course's exercises, reads their files, and records a learner's
+// progress. verdict runs the tests of exercises and explains the result; watch does so at each
+// save; proof shows for `workshop test` that each exercise fails as given and passes as solved.
 //
 // An exercise is a folder, NN-chapter/exercises/K-slug, with these files:
 //
 //	README.md         "# K: Title", a line "Minutes: N", what to read first and what to do
 //	exercise.go       //go:build !solution         the learner's: it compiles, and is incomplete
 //	solution.go       //go:build solution          replaces it
-//	exercise_test.go  //go:build check || solution judges both; it says what fails as given (proof/judge.go)
+//	exercise_test.go  //go:build check || solution tests both; it says what fails as given
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
 //
 // progress.go records what was passed, and shows it. reset.go and catchup.go replace
@@ -49,25 +49,20 @@ const WorkMark = "YOUR WORK"
 
 type Exercise struct {
 	Chapter chapters.Chapter
-	// Number is the exercise's place in the chapter, from 1.
-	Number int
-	// Folder is the folder's name, such as 1-resume.
-	Folder string
-	// Title and Minutes (the time that it is expected to take) come from the README. If they can't be read there, the
-	// title is the folder's name, and the minutes are 0.
-	Title   string
-	Minutes int
+	Number  int    // from 1
+	Folder  string // its name, such as 1-resume
+	Title   string // from the README; if there is none, the folder's name
+	Minutes int    // that the exercise should take, from the README; 0: unknown
 }
 
-// Name is how the commands call it, such as 01/1.
+// Name is the commands' name for the exercise, such as 01/1.
 func (e Exercise) Name() string { return fmt.Sprintf("%s/%d", e.Chapter.Number(), e.Number) }
 
 func (e Exercise) Dir() string { return filepath.Join(e.Chapter.Dir, Folder, e.Folder) }
 
-// File is the absolute path of one of its files.
 func (e Exercise) File(name string) string { return filepath.Join(e.Dir(), name) }
 
-// Path is File relative to the repository's root, with slashes: as a reader in the root types it.
+// Path is File relative to the repository's root, with slashes.
 func (e Exercise) Path(name string) string {
 	return path.Join(e.Chapter.Name, Folder, e.Folder, name)
 }
@@ -90,13 +85,12 @@ func All(root string) ([]Exercise, error) {
 	return found, nil
 }
 
-// In returns the exercises of one chapter, in order. Not every chapter has some.
 func In(chapter chapters.Chapter) ([]Exercise, error) {
 	found, _, err := Folders(chapter)
 	return found, err
 }
 
-// Folders returns the exercises of a chapter, in order, and the names of other folders among them.
+// Folders returns a chapter's exercises in order, and the names of folders that aren't exercises.
 func Folders(chapter chapters.Chapter) (found []Exercise, others []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(chapter.Dir, Folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

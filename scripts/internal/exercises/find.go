@@ -1,7 +1,5 @@
 package exercises
 
-// Which exercise a user means.
-
 import (
 	"path/filepath"
 	"slices"
@@ -12,9 +10,10 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Find returns the exercises that a name means: those of a chapter (1, 01, 01-raw-watch), or one. One is named by chapter and
-// number (1/2, 01/2), or by its folder or a file in it (01-raw-watch/exercises/2-slug/exercise.go). An empty name, such as a
-// variable that isn't set, is an error, because some commands replace a learner's work.
+// Find returns the exercises of a chapter (1, 01, 01-raw-watch), or one, by chapter and number
+// (1/2, 01/2) or by its folder or a file in it (01-raw-watch/exercises/2-slug/exercise.go). An
+// empty name, such as an unset variable, is an error, because some commands replace a learner's
+// work.
 func Find(root, name string) ([]Exercise, error) {
 	if name == "" {
 		return nil, notFound("the exercise's name is empty")
@@ -41,7 +40,7 @@ func Find(root, name string) ([]Exercise, error) {
 	return all[i : i+1], nil
 }
 
-// FindOne is Find for commands that are about one exercise.
+// FindOne is Find for commands that take one exercise.
 func FindOne(root, name string) (Exercise, error) {
 	found, err := Find(root, name)
 	if err != nil {
@@ -78,7 +77,7 @@ func namesOf(exercises []Exercise) string {
 	return strings.Join(names, ", ")
 }
 
-// FirstOpen is the first exercise that is neither passed nor caught up, if there is one.
+// FirstOpen returns the first exercise that is neither passed nor caught up.
 func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bool) {
 	i := slices.IndexFunc(exercises, func(e Exercise) bool { return !progress.Of(e).Passing && !e.HasSolution() })
 	if i < 0 {
@@ -87,7 +86,7 @@ func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bo
 	return exercises[i], true
 }
 
-// NextOpen is the first open exercise after another or, if there is none, before it.
+// NextOpen returns the first open exercise after another or, if there is none, before it.
 func NextOpen(exercises []Exercise, after Exercise, progress Progress) (open Exercise, found bool) {
 	at := 1 + slices.Index(exercises, after)
 	return FirstOpen(slices.Concat(exercises[at:], exercises[:max(0, at-1)]), progress)

@@ -1,7 +1,5 @@
 package exercises
 
-// Hints, one more each time that a learner asks, and the solution.
-
 import (
 	"context"
 	"fmt"
@@ -40,7 +38,7 @@ func Hints(e Exercise) ([]Hint, error) {
 	return hints, nil
 }
 
-// sections splits a text at its second-level headings, outside of code. What comes before the first is left out.
+// sections returns the text below each second-level heading that isn't in code.
 func sections(text string) (hints []Hint) {
 	code := false
 	for line := range strings.Lines(text) {
@@ -57,7 +55,8 @@ func sections(text string) (hints []Hint) {
 	return hints
 }
 
-// NextHint returns one hint more than were shown before, or all, and remembers it. After the last one it is the last again.
+// NextHint returns the next hint, or all, and records that. After the last hint, it repeats the
+// last.
 func NextHint(ctx context.Context, root string, e Exercise, all bool, colours ui.Palette) (string, error) {
 	hints, err := Hints(e)
 	if err != nil {
@@ -86,7 +85,7 @@ func NextHint(ctx context.Context, root string, e Exercise, all bool, colours ui
 	return page.String(), nil
 }
 
-// Solution is the solution, without the line that keeps it from being built.
+// Solution returns the solution without its build tag.
 func Solution(e Exercise) (string, error) {
 	content, err := os.ReadFile(e.File(SolutionFile))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-func TestHintsComeOneByOne(t *testing.T) {
+func TestNextHint(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, "01-a", "1-sum", nil)
 	const last = "Hint 3 of 3: Nearly the answer\n\n```sh\n## not a heading\na + b\n```\n\nThat was the last one. The solution: ./scripts/workshop solution 01/1 --spoil\n"
@@ -21,19 +21,19 @@ func TestHintsComeOneByOne(t *testing.T) {
 	}
 	for i, want := range []string{"Hint 1 of 3: A nudge\n\nRead it.\n\n", "Hint 2 of 3: An approach\n\nUse it.\n\n", last, last} {
 		if got := show(false); got != want {
-			t.Errorf("the %d. time it shows\n%s\nwant\n%s", i+1, got, want)
+			t.Errorf("call %d: got\n%s\nwant\n%s", i+1, got, want)
 		}
 	}
 	if got := show(true); !strings.HasPrefix(got, "Hint 1 of 3") || !strings.HasSuffix(got, last) {
-		t.Errorf("all: it shows\n%s", got)
+		t.Errorf("all: got\n%s", got)
 	}
 	progress, err := ReadProgress(root)
 	if err != nil || progress.Of(e).Hints != 3 {
-		t.Errorf("%d hints are remembered, error %v", progress.Of(e).Hints, err)
+		t.Errorf("%d hints are recorded, error %v, want 3", progress.Of(e).Hints, err)
 	}
 }
 
-func TestHintsNeedTheirThreeSteps(t *testing.T) {
+func TestInvalidHints(t *testing.T) {
 	for sentence, content := range map[string]string{
 		"one is missing":     "## A nudge\n\na\n\n## An approach\n\nb\n",
 		"one is empty":       "## A nudge\n\na\n\n## An approach\n\n## Nearly the answer\n\nc\n",
@@ -43,7 +43,7 @@ func TestHintsNeedTheirThreeSteps(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if hints, err := Hints(writeSum(t, t.TempDir(), "01-a", "1-sum", map[string]string{"hints.md": content})); err == nil {
-				t.Errorf("got %q", hints)
+				t.Errorf("got %q, want an error", hints)
 			}
 		})
 	}

@@ -1,6 +1,6 @@
 package exercises
 
-// What was passed and which hints were shown: .workshop/progress.json, and the table that shows it.
+// A learner's progress: .workshop/progress.json, and a table of it.
 
 import (
 	"context"
@@ -22,21 +22,18 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// progressVersion is the version of the file's format. A new field needs a new one: an older workshop would lose it.
+// progressVersion increases with each new field, because an older workshop would lose the field.
 const progressVersion = 1
 
 type Record struct {
-	// Passing is what the last check said.
-	Passing bool `json:"passing"`
-	// Passed is when it was passed for the first time, by something else than the course's solution.
-	Passed *time.Time `json:"passed,omitempty"`
-	// Hints is how many hints were shown.
-	Hints int `json:"hints,omitempty"`
+	Passing bool       `json:"passing"`          // the result of the last check
+	Passed  *time.Time `json:"passed,omitempty"` // for the first time, without the course's solution
+	Hints   int        `json:"hints,omitempty"`  // that were shown
 }
 
 type Progress struct {
 	Version int `json:"version"`
-	// Exercises has those that were ever touched, by chapter and folder, such as 01-raw-watch/1-resume.
+	// Exercises has records by chapter and folder, such as 01-raw-watch/1-resume.
 	Exercises map[string]Record `json:"exercises"`
 }
 
@@ -46,7 +43,6 @@ func key(e Exercise) string { return e.Chapter.Name + "/" + e.Folder }
 
 func progressPath(root string) string { return filepath.Join(root, ".workshop", "progress.json") }
 
-// ReadProgress reads the progress in the repository at root. A file that it can't understand is an error, and stays as it is.
 func ReadProgress(root string) (Progress, error) {
 	progress := Progress{Version: progressVersion, Exercises: map[string]Record{}}
 	path := progressPath(root)
@@ -73,7 +69,7 @@ func ReadProgress(root string) (Progress, error) {
 	return progress, nil
 }
 
-// UpdateProgress changes an exercise's record. Commands may do so at once, such as watch and hint.
+// UpdateProgress changes an exercise's record. Several commands may do so at once.
 func UpdateProgress(ctx context.Context, root string, e Exercise, change func(*Record)) error {
 	return update(ctx, root, func(progress Progress) error {
 		progress.change(e, change)
@@ -89,8 +85,8 @@ func (p Progress) change(e Exercise, change func(*Record)) {
 	}
 }
 
-// update calls work, and saves the progress even if work fails. A lock keeps other commands from
-// changing the progress or a learner's files meanwhile.
+// update calls work, and saves the progress even if work fails. It holds a lock on the progress and
+// on the learner's files.
 func update(ctx context.Context, root string, work func(Progress) error) error {
 	if err := os.MkdirAll(filepath.Join(root, ".workshop"), 0o700); err != nil {
 		return fmt.Errorf("write your progress: %w", err)
@@ -116,7 +112,7 @@ func update(ctx context.Context, root string, work func(Progress) error) error {
 	return err
 }
 
-// RecordCheck remembers a check's result. The course's own solution doesn't count as passed.
+// RecordCheck records a check's result. The course's solution doesn't count as passed.
 func RecordCheck(ctx context.Context, root string, e Exercise, passing bool) error {
 	return UpdateProgress(ctx, root, e, func(r *Record) {
 		r.Passing = passing
@@ -127,8 +123,8 @@ func RecordCheck(ctx context.Context, root string, e Exercise, passing bool) err
 	})
 }
 
-// tally counts exercises. One that is caught up may be passed too: a check passes with the course's
-// solution, although nobody has solved anything.
+// tally counts exercises. One may be both passed and caught up, because the course's solution
+// passes the check.
 type tally struct{ passed, caughtUp, total int }
 
 func (t tally) String() string {
@@ -140,7 +136,7 @@ func (t tally) String() string {
 	return counted
 }
 
-// Table shows which exercises are passed. They come chapter by chapter.
+// Table shows which exercises are passed. They have to be sorted by chapter.
 func Table(exercises []Exercise, progress Progress, colours ui.Palette) string {
 	if len(exercises) == 0 {
 		return "There are no exercises yet.\n"
@@ -174,7 +170,6 @@ func Table(exercises []Exercise, progress Progress, colours ui.Palette) string {
 
 var emptyColumns = regexp.MustCompile(`(?m) +$`)
 
-// row is an exercise's row, its columns separated by tabs.
 func row(e Exercise, record Record, caughtUp bool, colours ui.Palette) string {
 	mark := colours.Grey.Sprint("·") // the marks' colour codes are equally long, so the columns stay aligned
 	minutes, hints, note := "", "", ""

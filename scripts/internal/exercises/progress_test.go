@@ -13,13 +13,13 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-func TestProgressThatCantBeReadIsLeftAlone(t *testing.T) {
+func TestInvalidProgressIsAnErrorAndStays(t *testing.T) {
 	for sentence, test := range map[string]struct{ content, want string }{
-		"no JSON":        {`{"version": 1, "exercises`, "is damaged"},
-		"empty":          {``, "is damaged"},
-		"something else": {`{"a": 1}`, "is damaged"},
-		"another form":   {`{"version": 1, "exercises": []}`, "is damaged"},
-		"a newer one":    {`{"version": 2, "exercises": []}`, "was written by a newer workshop (version 2; this one knows 1)"},
+		"no JSON":         {`{"version": 1, "exercises`, "is damaged"},
+		"empty":           {``, "is damaged"},
+		"something else":  {`{"a": 1}`, "is damaged"},
+		"another type":    {`{"version": 1, "exercises": []}`, "is damaged"},
+		"a newer version": {`{"version": 2, "exercises": []}`, "was written by a newer workshop (version 2; this one knows 1)"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
@@ -31,7 +31,7 @@ func TestProgressThatCantBeReadIsLeftAlone(t *testing.T) {
 				t.Errorf("error %v, want %q and what to do", err, test.want)
 			}
 			if err := UpdateProgress(t.Context(), root, e, func(r *Record) { r.Passing = true }); err == nil {
-				t.Error("it was changed")
+				t.Error("UpdateProgress: no error")
 			}
 			if now := read(t, path); now != test.content {
 				t.Errorf("the file is now %q", now)
@@ -40,8 +40,8 @@ func TestProgressThatCantBeReadIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A watch in one terminal, and hints in others.
-func TestProgressWrittenByManyAtOnce(t *testing.T) {
+// Watch may run in one terminal, and hint in others.
+func TestConcurrentUpdatesOfProgress(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, "01-a", "1-sum", nil)
 	const writers = 20
@@ -56,11 +56,11 @@ func TestProgressWrittenByManyAtOnce(t *testing.T) {
 	all.Wait()
 	progress, err := ReadProgress(root)
 	if err != nil || progress.Of(e).Hints != writers {
-		t.Errorf("%d of %d were kept, error %v", progress.Of(e).Hints, writers, err)
+		t.Errorf("%d of %d updates are recorded, error %v", progress.Of(e).Hints, writers, err)
 	}
 	entries, err := os.ReadDir(filepath.Join(root, ".workshop"))
 	if err != nil || len(entries) != 2 {
-		t.Errorf("left behind: %v, error %v", entries, err)
+		t.Errorf("files are %v, error %v, want the progress and its lock", entries, err)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestPassing(t *testing.T) {
 		t.Errorf("solved: %+v", first)
 	}
 	if r := check(false, exercisetest.Given); r.Passing || r.Passed == nil || !r.Passed.Equal(*first.Passed) {
-		t.Errorf("broken again: %+v, want that it isn't passing, and that it was once", r)
+		t.Errorf("broken again: %+v, want Passing false and the first Passed", r)
 	}
 }
 
@@ -126,6 +126,6 @@ func TestTable(t *testing.T) {
 In all: 1 of 4 passed (25 %)
 `
 	if got := Table(all, progress, ui.NewPalette(false)); got != want {
-		t.Errorf("it shows\n%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

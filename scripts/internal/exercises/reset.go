@@ -1,7 +1,5 @@
 package exercises
 
-// Resetting an exercise to git's version. The learner's own version is kept in a separate file.
-
 import (
 	"bytes"
 	"context"
@@ -18,13 +16,13 @@ import (
 )
 
 var (
-	// ErrNoGit says that there is no git command, or no git repository that it accepts.
-	ErrNoGit = errors.New("git doesn't know this folder")
-	// ErrNotCommitted says that the last commit doesn't have this file or folder.
+	// ErrNoGit means that there is no git command, or no git repository that it accepts.
+	ErrNoGit        = errors.New("git doesn't know this folder")
 	ErrNotCommitted = errors.New("git doesn't have it")
 )
 
-// Committed returns git's name for the last commit's version of a file or folder. Its path is relative to root.
+// Committed returns git's object name of a file or folder in the last commit. path is relative to
+// root.
 func Committed(ctx context.Context, root, path string) (object string, err error) {
 	output, err := git.Run(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD:./"+path)
 	var exit *exec.ExitError
@@ -37,8 +35,8 @@ func Committed(ctx context.Context, root, path string) (object string, err error
 	return strings.TrimSpace(string(output)), err
 }
 
-// Reset restores exercise.go as it was committed, and keeps the learner's own if it differs. It reports whether the file has
-// changed, and the path of the learner's own relative to root: "" if the file was missing.
+// Reset restores the committed exercise.go. If the learner's file differs, it is kept at the
+// returned path, relative to root.
 func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed bool, kept string, err error) {
 	path := e.Path(ExerciseFile)
 	object, err := Committed(ctx, root, path)
@@ -77,14 +75,13 @@ func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed
 	return changed, kept, err
 }
 
-// keptFolder is where a learner's work is kept, in .workshop.
-const keptFolder = "kept"
+const keptFolder = "kept" // in .workshop
 
 // Own returns patterns for the learner's files in .workshop: progress, even renamed, and kept work.
 func Own() []string { return []string{"progress*.json", keptFolder} }
 
 // keep writes a learner's work to a new file, and returns its path relative to root. The caller
-// holds update's lock, so no other command does so meanwhile.
+// holds update's lock.
 func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
 	err := os.MkdirAll(filepath.Join(root, ".workshop", keptFolder), 0o700)
 	stem := filepath.Join(".workshop", keptFolder, fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405")))
@@ -100,7 +97,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// replaceFile writes a file so that at every moment either the old or the new one is there, and whole.
+// replaceFile replaces a file atomically.
 func replaceFile(path string, content []byte, mode os.FileMode) error {
 	next := fmt.Sprintf("%s.%d", path, os.Getpid())
 	defer os.Remove(next) // exists only after an error

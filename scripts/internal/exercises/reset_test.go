@@ -33,7 +33,7 @@ func TestReset(t *testing.T) {
 	}
 
 	if changed, kept := reset(); changed || kept != "" {
-		t.Errorf("nothing to do: changed %v, kept %q", changed, kept)
+		t.Errorf("an unchanged file: changed %v, kept %q", changed, kept)
 	}
 	for i, want := range []string{"01-1-20260102T030405.go", "01-1-20260102T030405-2.go"} { // in the same second
 		own := "mine " + want
@@ -47,7 +47,7 @@ func TestReset(t *testing.T) {
 		}
 		progress, err := ReadProgress(root)
 		if r := progress.Of(e); err != nil || r.Passing || r.Passed == nil || r.Hints != i {
-			t.Errorf("remembered: %+v, error %v", r, err)
+			t.Errorf("recorded: %+v, error %v", r, err)
 		}
 	}
 	if err := os.Remove(e.File("exercise.go")); err != nil {
@@ -61,7 +61,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-func TestResetThatCant(t *testing.T) {
+func TestResetErrors(t *testing.T) {
 	check := func(e Exercise, root, want string) {
 		t.Helper()
 		_, _, err := Reset(t.Context(), root, e, time.Now())

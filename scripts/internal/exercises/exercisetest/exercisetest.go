@@ -1,4 +1,4 @@
-// Package exercisetest writes a made-up exercise for tests, small enough for go test to finish in a moment.
+// Package exercisetest writes a small exercise for tests.
 package exercisetest
 
 import (
@@ -32,7 +32,7 @@ func files() map[string]string {
 	return all
 }
 
-// Write writes an exercise with that folder's name into a chapter. changes replaces files; "" leaves a file out.
+// Write writes an exercise into a folder of a chapter. changes replaces files; "" omits a file.
 func Write(t testing.TB, root, chapter, name string, changes map[string]string) {
 	t.Helper()
 	number, _, _ := strings.Cut(name, "-")

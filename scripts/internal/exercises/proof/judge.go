@@ -1,13 +1,13 @@
 package proof
 
-// What the proof demands of one exercise.
+// The proof of one exercise.
 //
-// Why an exercise should fail as given is in its exercise_test.go, in two lines of a comment for each test:
+// A comment in exercise_test.go says why the exercise fails as given, in two lines for each test:
 //
 //	// fails: TestFollow/a bookmark moves the point forward, but isn't reported
 //	// says: it reported [ADDED a BOOKMARK ]
 //
-// Just these tests have to fail, and each must say that, among other things.
+// Exactly these tests have to fail, and each message must contain those words.
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 	"example.com/operators/scripts/internal/gotest"
 )
 
-// files judges what can be seen without running anything.
+// files checks everything that needs no test run.
 func (p *Proof) files(e exercises.Exercise) {
 	constraints := map[string]string{
 		exercises.ExerciseFile: "!solution",
@@ -42,7 +42,7 @@ func (p *Proof) files(e exercises.Exercise) {
 			p.fail("%s: no place is marked %q", e.Path(name), exercises.WorkMark)
 		}
 	}
-	sources, _ := filepath.Glob(e.File("*.go")) // its pattern is a good one
+	sources, _ := filepath.Glob(e.File("*.go")) // the pattern is valid
 	for _, file := range sources {
 		content, err := os.ReadFile(file)
 		if formatted, formatErr := format.Source(content); err == nil && formatErr == nil && !bytes.Equal(formatted, content) {
@@ -57,7 +57,7 @@ func (p *Proof) files(e exercises.Exercise) {
 	}
 }
 
-// expected is a test that should fail as given, and what it should say.
+// expected is a test that should fail as given, and a part of its message.
 type expected struct{ name, message string }
 
 var (
@@ -80,7 +80,7 @@ func readExpected(e exercises.Exercise) ([]expected, error) {
 	return all, nil
 }
 
-// runs judges that the tests could be run at all.
+// runs reports whether the tests could run.
 func (p *Proof) runs(name string, v verdict.Verdict) bool {
 	switch v.Outcome {
 	case verdict.NotCompiled:
@@ -93,7 +93,6 @@ func (p *Proof) runs(name string, v verdict.Verdict) bool {
 	return true
 }
 
-// asGiven judges the run of an exercise as a learner gets it.
 func (p *Proof) asGiven(v verdict.Verdict) {
 	before := p.Failed
 	name := v.Exercise.Path("") + ": as given, "

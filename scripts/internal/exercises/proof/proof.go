@@ -1,6 +1,6 @@
-// Package proof proves for `workshop test` that every exercise of a chapter is one: it compiles and fails as given, for the
-// right reason, and its solution passes. It judges what is committed, so that a learner's work fails nothing. judge.go says
-// what it demands of one exercise.
+// Package proof proves for `workshop test` that every exercise of a chapter compiles, fails as
+// given for the right reason, and passes as solved. It uses the last commit, so that a learner's
+// work can't fail the proof. judge.go has the rules.
 package proof
 
 import (
@@ -25,34 +25,27 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// solutionLimit is how long an exercise's solution may take: the race detector makes it slow.
+// solutionLimit allows for the race detector, which is slow.
 const solutionLimit = 5 * verdict.DefaultLimit
 
 type Options struct {
-	Root    string // of the repository
-	Chapter chapters.Chapter
-	// Args go to go test when the solutions are tested, such as -race. Without -count=1, Go's cache has the result of a
-	// solution that passed before, unless the test reads an environment variable or a file that differs now.
-	Args []string
-	// Env is what the tests find in their environment beyond this process's own.
-	Env []string
-	// Staticcheck is that program's path; "": it isn't run.
-	Staticcheck string
-	// Progress is called with each test's name as it starts; may be nil.
-	Progress func(test string)
+	Root        string // of the repository
+	Chapter     chapters.Chapter
+	Args        []string          // more arguments for go test of the solutions, such as -race
+	Env         []string          // more environment variables for the tests
+	Staticcheck string            // the program's path; "": it isn't run
+	Progress    func(test string) // called with each test's name as it starts; may be nil
 }
 
 type Proof struct {
 	gotest.Counts
-	// Problems say what is wrong, a sentence each.
-	Problems []string
-	// Exercises is their number.
-	Exercises int
-	// Notes say what differs here from what was judged.
-	Notes []string
+	Problems  []string // a sentence each
+	Exercises int      // their number
+	Notes     []string // on differences from the last commit
 }
 
-// Prove judges all exercises of a chapter as committed. It judges new ones as they are, and all if there is no git.
+// Prove checks a chapter's exercises in the last commit, and new ones, or all files if there is no
+// git.
 func Prove(ctx context.Context, o Options) (Proof, error) {
 	var p Proof
 	here, others, err := exercises.Folders(o.Chapter)
@@ -75,8 +68,8 @@ func Prove(ctx context.Context, o Options) (Proof, error) {
 	return p, errors.Join(p.judge(ctx, o, committed), p.judge(ctx, o, here))
 }
 
-// committed returns the chapter's exercises as committed: in place, if the whole chapter is as committed, or else exported to
-// a folder, which is always the same one because Go's build cache knows packages by their folder.
+// committed returns the exercises in the last commit: in place if the chapter is unchanged, or else
+// in an export. That is always the same folder, because Go's build cache depends on it.
 func (p *Proof) committed(ctx context.Context, o Options, folder string) ([]exercises.Exercise, error) {
 	tree, err := exercises.Committed(ctx, o.Root, o.Chapter.Name)
 	switch {
@@ -103,7 +96,7 @@ func (p *Proof) committed(ctx context.Context, o Options, folder string) ([]exer
 	return exercises.In(chapter)
 }
 
-// changedFiles are the chapter's files that differ from the last commit, by their paths from the root.
+// changedFiles returns the chapter's files that differ from the last commit, relative to the root.
 func changedFiles(ctx context.Context, o Options) ([]string, error) {
 	var all []string
 	for _, args := range [][]string{
@@ -120,7 +113,7 @@ func changedFiles(ctx context.Context, o Options) ([]string, error) {
 	return all, nil
 }
 
-// export writes a git tree to a folder, and replaces what an interrupted run has left there.
+// export writes a git tree to a folder, and replaces the export of an interrupted run.
 func export(ctx context.Context, root, tree, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -136,7 +129,7 @@ func export(ctx context.Context, root, tree, dir string) error {
 	return os.CopyFS(dir, files)
 }
 
-// note tells maintainers that what they have changed, beside the learner's files, isn't judged.
+// note tells maintainers that their changes aren't checked. Learners only change exercise.go.
 func (p *Proof) note(changed []string) {
 	files := slices.DeleteFunc(changed, func(file string) bool {
 		return path.Base(file) == exercises.ExerciseFile || strings.HasSuffix(file, "~")
@@ -151,7 +144,7 @@ func (p *Proof) fail(format string, args ...any) {
 	p.Problems = append(p.Problems, fmt.Sprintf(format, args...))
 }
 
-// numbers judges that the exercises are numbered from 1, without a gap.
+// numbers checks that the exercises are numbered from 1 without a gap.
 func (p *Proof) numbers(all []exercises.Exercise) {
 	p.Exercises = len(all)
 	slices.SortStableFunc(all, func(a, b exercises.Exercise) int { return a.Number - b.Number })
@@ -163,12 +156,12 @@ func (p *Proof) numbers(all []exercises.Exercise) {
 	}
 }
 
-// judge proves exercises of one chapter: their files, then as given, then solved.
+// judge checks exercises of one chapter: their files, as given, and solved.
 func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) error {
 	if len(all) == 0 {
 		return nil
 	}
-	vet := []string{"-vet=all"} // a check leaves most of it out, to be quick
+	vet := []string{"-vet=all"} // `workshop check` runs a part of vet, to be quick
 	run := verdict.Run{Tag: exercises.TagCheck, Args: vet, Env: o.Env, Limit: verdict.DefaultLimit, Progress: o.Progress}
 	given, err := run.Test(ctx, all...)
 	if err != nil {
@@ -187,7 +180,7 @@ func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) 
 	return p.staticcheck(ctx, o, all)
 }
 
-// staticcheck judges the source beyond what the compiler and vet say, under both tags in one run.
+// staticcheck runs that program on the source with both build tags.
 func (p *Proof) staticcheck(ctx context.Context, o Options, all []exercises.Exercise) error {
 	if o.Staticcheck == "" {
 		return nil

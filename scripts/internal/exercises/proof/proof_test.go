@@ -12,26 +12,26 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// Every kind of defect, each in an exercise of its own, and what the proof says of it. One run judges all.
+// Each defect is in an exercise of its own. One run checks them all.
 func TestProveFinds(t *testing.T) {
 	root := t.TempDir()
 	defects := map[string]struct {
 		folder string
 		files  map[string]string
-		want   string // after the exercise's path; "": nothing
+		want   string // the problem after the exercise's path; "": none
 	}{
-		"nothing in a good one": {
+		"a good exercise": {
 			"1-good", nil, "",
 		},
-		"one that passes as given": {
+		"an exercise that passes as given": {
 			"2-passes", map[string]string{"exercise.go": exercisetest.SolvedInPlace + "\n// YOUR WORK: none\n"},
 			": it passes as given: there is nothing to do",
 		},
-		"one that doesn't compile as given": {
+		"an exercise that doesn't compile as given": {
 			"3-broken", map[string]string{"exercise.go": exercisetest.Given + "func Sub() { nothing }\n"},
 			": as given, it doesn't compile:\n01-a/exercises/3-broken/exercise.go:10:14: undefined: nothing",
 		},
-		"one that fails for another reason": {
+		"an exercise that fails for another reason": {
 			"4-reason", map[string]string{"exercise.go": strings.Replace(exercisetest.Given, "return a", "return a * 9", 1), "exercise_test.go": strings.Replace(exercisetest.Test, "{1, 0, 1}", "{0, 0, 0}", 1)},
 			": as given, TestAdd/one_and_one_is_two fails for another reason than \"the sum is 1, want 2\":\nthe sum is 9, want 2",
 		},
@@ -39,11 +39,11 @@ func TestProveFinds(t *testing.T) {
 			"5-more", map[string]string{"exercise.go": strings.Replace(exercisetest.Given, "return a", "return 1", 1), "exercise_test.go": strings.Replace(exercisetest.Test, "{1, 0, 1}", "{7, 0, 7}", 1)},
 			": as given, TestAdd/nothing_added_is_no_change fails, which exercise_test.go doesn't announce:\nthe sum is 1, want 7",
 		},
-		"an announced failure that doesn't come": {
+		"an announced failure of a test that passes": {
 			"6-fewer", map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "// fails: ", "// fails: TestAdd/nothing added is no change\n// says: the sum is\n//\n// fails: ", 1)},
 			": as given, TestAdd/nothing_added_is_no_change should fail, and doesn't",
 		},
-		"one that doesn't say what fails": {
+		"an exercise that announces no failure": {
 			"7-silent", map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "// says:", "// it says:", 1)},
 			"/exercise_test.go: it doesn't say what fails as given",
 		},
@@ -79,7 +79,7 @@ func TestProveFinds(t *testing.T) {
 			"17-format", map[string]string{"types.go": "package sum\n\ntype  number int\n"},
 			"/types.go: gofmt would change it",
 		},
-		"a solution that vet dislikes": {
+		"a solution with a mistake that vet finds": {
 			"18-vet", map[string]string{"solution.go": exercisetest.Solved + "\nfunc same(a int) { a = a }\n"},
 			"/solution.go: go vet finds a mistake:\n",
 		},
@@ -87,7 +87,7 @@ func TestProveFinds(t *testing.T) {
 			"15-mark", map[string]string{"exercise.go": strings.Replace(exercisetest.Given, "YOUR WORK: ", "", 1)},
 			`/exercise.go: no place is marked "YOUR WORK"`,
 		},
-		"nothing in one that panics as given, and says so": {
+		"an exercise that announces its panic": {
 			"16-panic", map[string]string{
 				"exercise.go":      strings.Replace(exercisetest.Given, "return a", "panic(`YOUR WORK`)", 1),
 				"exercise_test.go": "//go:build check || solution\n\n// fails: TestAdd\n// says: it panicked: YOUR WORK\n\npackage sum\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n",
@@ -131,8 +131,8 @@ func TestProveFinds(t *testing.T) {
 	}
 }
 
-// Learners change whatever they like, which must not fail. Maintainers write new exercises, which must be judged.
-func TestProveJudgesWhatIsCommitted(t *testing.T) {
+// A learner's changes must not fail the proof. A maintainer's new exercise must be checked.
+func TestProveChecksTheLastCommit(t *testing.T) {
 	root := t.TempDir()
 	chapter := chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}
 	exercisetest.Write(t, root, "01-a", "1-one", nil)
@@ -145,7 +145,7 @@ func TestProveJudgesWhatIsCommitted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(filepath.Join(root, ".workshop", "prove", "01-a")); err == nil {
-			t.Error("it leaves its export behind")
+			t.Error("the export was left behind")
 		}
 		return proof
 	}
@@ -190,7 +190,7 @@ func TestProveAChapterWithoutExercises(t *testing.T) {
 	}
 }
 
-func TestProveRunsStaticcheckOnBoth(t *testing.T) {
+func TestProveRunsStaticcheckWithBothTags(t *testing.T) {
 	root := t.TempDir()
 	exercisetest.Write(t, root, "01-a", "1-one", nil)
 	program := filepath.Join(testfiles.Write(t, root, map[string]string{

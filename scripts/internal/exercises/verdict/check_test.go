@@ -1,6 +1,6 @@
 package verdict
 
-// What a learner is shown. Each case is a real go test of what they may have written.
+// The output of check. Each case runs a real go test of a learner's code.
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func writeSum(t *testing.T, root string, changes map[string]string) exercises.Ex
 	return e
 }
 
-func TestCheckSays(t *testing.T) {
+func TestCheckShows(t *testing.T) {
 	const (
 		head = "//go:build !solution\n\npackage sum\n\n"
 		file = "01-a/exercises/1-sum/exercise.go"
@@ -34,7 +34,7 @@ func TestCheckSays(t *testing.T) {
 		limit time.Duration
 		want  string
 	}{
-		"what holds, what doesn't, and where to look": {
+		"which tests pass, which fail, and where to look": {
 			want: "✗ 01/1 Sums: 1 of 2 tests passed (0.0s)\n\n" +
 				"  ✓ nothing added is no change\n" +
 				"  ✗ one and one is two\n" +
@@ -42,22 +42,22 @@ func TestCheckSays(t *testing.T) {
 				"      look at: " + file + ":7 (YOUR WORK in Add)\n" +
 				row + "13\n",
 		},
-		"that all holds": {
+		"that all tests pass": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n"},
 			want: "✓ 01/1 Sums: passed (0.0s)\n\n" +
 				"  ✓ nothing added is no change\n" +
 				"  ✓ one and one is two\n",
 		},
-		"what the compiler says, with paths from the root": {
+		"the compiler's errors, with paths from the root": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return c }\n"},
 			want:  "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  " + file + ":5:33: undefined: c\n",
 		},
-		"that the test needs the names that were given": {
+		"that the test needs the original names": {
 			files: map[string]string{"exercise.go": head + "func Plus(a, b int) int { return a + b }\n"},
 			want: "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  01-a/exercises/1-sum/exercise_test.go:16:14: undefined: Add\n\n" +
 				"  The test uses the names and types that the original exercise.go declares, so keep them.\n",
 		},
-		"what vet says": {
+		"vet's mistakes": {
 			files: map[string]string{"exercise.go": head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%s\", a)\n\treturn a + b\n}\n"},
 			want:  "✗ 01/1 Sums: go vet finds a mistake (0.0s)\n\n  " + file + ":8:14: fmt.Printf format %s has arg a of wrong type int\n",
 		},
@@ -86,14 +86,14 @@ func TestCheckSays(t *testing.T) {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n\nfunc init() { panic(`early`) }\n"},
 			want:  "✗ 01/1 Sums: 0 of 1 test passed (0.0s)\n\n  ✗ outside the tests\n      it panicked: early\n      look at: " + file + ":7 (in init)\n",
 		},
-		"what the learner printed, and lines of one message together": {
+		"the learner's own output, and messages of several lines": {
 			files: map[string]string{
 				"exercise.go":      head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Println(`here`, a)\n\treturn a\n}\n",
 				"exercise_test.go": strings.Replace(exercisetest.Test, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
 			},
 			want: "  ✗ one and one is two\n      printed: here 1\n      the sum is 1\n      want 2\n",
 		},
-		"why a test was left out, and that this is no failure": {
+		"why a test was skipped, which isn't a failure": {
 			files: map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},
 			want:  "✓ 01/1 Sums: passed (0.0s)\n\n  ✓ nothing added is no change\n  - one and one is two: not checked\n      there is no cluster\n",
 		},
@@ -101,16 +101,16 @@ func TestCheckSays(t *testing.T) {
 			files: map[string]string{"exercise_test.go": ""},
 			want:  "✗ 01/1 Sums: no test was run (0.0s)\n\n  Nothing was checked. Is 01-a/exercises/1-sum/exercise_test.go still the original?\n",
 		},
-		"where the work is that the test reaches through other functions, not the first mark": {
+		"the mark in a function that the test calls indirectly, not the first mark": {
 			files: map[string]string{"exercise.go": head + "func Sub(a, b int) int {\n\t// YOUR WORK: later.\n\treturn a\n}\n\n" +
 				"func Add(a, b int) int { return sum(a, b) }\n\nfunc sum(a, b int) int {\n\treturn a // YOUR WORK\n}\n"},
 			want: "      look at: " + file + ":13 (YOUR WORK in sum)\n",
 		},
-		"where the work is if it is in no function": {
+		"a mark outside of functions": {
 			files: map[string]string{"exercise.go": head + "// YOUR WORK: a number.\nconst one = 0\n\nfunc Add(a, b int) int { return a + b*one }\n"},
 			want:  "      look at: " + file + ":5 (YOUR WORK)\n",
 		},
-		"a test without a sentence of its own, in words": {
+		"a test without a sentence, by its name": {
 			files: map[string]string{"exercise_test.go": "//go:build check || solution\n\npackage sum\n\nimport \"testing\"\n\nfunc TestOneAndOneIsTwo(t *testing.T) { equal(t, 2, sum(1, 1)) }\n\nfunc sum(a, b int) int { return Add(a, b) }\n\nfunc equal(t *testing.T, want, got int) {\n\tt.Helper()\n\tif got != want {\n\t\tt.Errorf(`got %d, want %d`, got, want)\n\t}\n}\n"},
 			want:  "  ✗ one and one is two\n      got 1, want 2\n      look at: " + file + ":7 (YOUR WORK in Add)\n      the test: 01-a/exercises/1-sum/exercise_test.go:7\n",
 		},
@@ -125,21 +125,21 @@ func TestCheckSays(t *testing.T) {
 			verdict.Took = 0
 			page := verdict.Text(ui.NewPalette(false), false)
 			if !strings.Contains(page, test.want) {
-				t.Errorf("it says\n%s\nwant\n%s", page, test.want)
+				t.Errorf("got\n%s\nwant\n%s", page, test.want)
 			}
 			progress, err := exercises.ReadProgress(root)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want := strings.HasPrefix(page, "✓"); progress.Of(e).Passing != want {
-				t.Errorf("remembered as passing: %v, want %v", !want, want)
+				t.Errorf("recorded as passing: %v, want %v", !want, want)
 			}
 		})
 	}
 }
 
 // Four tests fail, each with two lines.
-func TestCheckShowsTheReasonsOfAllTests(t *testing.T) {
+func TestCheckShowsThreeFailuresInFull(t *testing.T) {
 	test := strings.Replace(exercisetest.Test, `"one and one is two":         {1, 1, 2},`, `"a": {1, 1, 2}, "b": {1, 2, 3}, "c": {1, 3, 4}, "d": {1, 4, 5},`, 1)
 	test = strings.Replace(test, "the sum is %d, want %d", `the sum is %d,\nwant %d`, 1)
 	root := t.TempDir()
@@ -150,10 +150,10 @@ func TestCheckShowsTheReasonsOfAllTests(t *testing.T) {
 	const more = "\n  Shown in short: 1 failing test. In full: ./scripts/workshop check 01/1 --all\n"
 	short, all := verdict.Text(ui.NewPalette(false), false), verdict.Text(ui.NewPalette(false), true)
 	if !strings.Contains(short, "      want 4\n") || !strings.HasSuffix(short, "  ✗ d\n      the sum is 1,\n"+more) {
-		t.Errorf("in short, it says\n%s", short)
+		t.Errorf("in short, got\n%s", short)
 	}
 	if !strings.Contains(all, "  ✗ d\n      the sum is 1,\n      want 5\n      the test: ") || strings.Contains(all, "--all") {
-		t.Errorf("in full, it says\n%s", all)
+		t.Errorf("in full, got\n%s", all)
 	}
 }
 

@@ -1,6 +1,6 @@
 package verdict
 
-// How a test run broke off: a panic, a test that never ends, a failure of Go's runtime, an exit.
+// Crashes of a test run: a panic, a timeout, a failure of Go's runtime, or an exit.
 
 import (
 	"regexp"
@@ -23,11 +23,11 @@ var (
 	crashed  = regexp.MustCompile(`(?s)(?:panic: |fatal error: )(.*?)\n\n((?:runtime stack:\n.*?\n\n)?goroutine \d+ .*)$`)
 	timedOut = regexp.MustCompile(`^test timed out after (\S+)`)
 	notes    = regexp.MustCompile(` \[recovered(, repanicked)?\]|\n\[signal [^\n]*\]`)
-	// stackFrame is a function and the line in it, as in a goroutine's stack.
+	// stackFrame matches a function and its line in a goroutine's stack.
 	stackFrame = regexp.MustCompile(`(?m)^(\S.*)\(.*\)\n\t(\S+\.go):(\d+)`)
-	// compiled is what the compiler adds to the names of functions in functions, and of init.
+	// compiled matches what the compiler adds to the names of function literals and of init.
 	compiled = regexp.MustCompile(`(\.(func|gowrap|deferwrap)?\d+|-range\d+).*$`)
-	// waiting is the head of a goroutine's stack.
+	// waiting matches the head of a goroutine's stack.
 	waiting = regexp.MustCompile(`(?m)^goroutine \d+ .*?\[([a-z][^,\]]*).*\]:$`)
 )
 
@@ -45,11 +45,11 @@ func findCrash(output string) (before string, c *crash) {
 	return before, c
 }
 
-// settleCrashes finds the test that ended the whole run, if one did. go test reports a subtest's panic as its parent's
-// output, although it belongs to the subtest that ran last.
+// assignCrashes finds the test that ended the whole run. go test reports a subtest's panic as its
+// parent's output, although it belongs to the subtest that ran last.
 func assignCrashes(run *gotest.Package) map[*gotest.Test]*crash {
 	crashes := map[*gotest.Test]*crash{}
-	var last *gotest.Test // that wasn't finished
+	var last *gotest.Test // unfinished one
 	for i, t := range run.Tests {
 		if t.State == gotest.Unfinished {
 			last = t
@@ -85,7 +85,7 @@ func (c *crash) message() string {
 	return "it panicked: " + c.headline
 }
 
-// place is the crash's innermost line in the learner's file, or 0, and what is there.
+// place returns the crash's innermost line in the learner's file, or 0, and the function.
 func (c *crash) place(e exercises.Exercise) (line int, why string) {
 	for _, match := range stackFrame.FindAllStringSubmatch(c.stacks, -1) {
 		if strings.HasSuffix(match[2], "/"+exercises.Folder+"/"+e.Folder+"/"+exercises.ExerciseFile) {
@@ -96,7 +96,7 @@ func (c *crash) place(e exercises.Exercise) (line int, why string) {
 	return 0, ""
 }
 
-// doing is what the learner's code was doing when the time was up.
+// doing says what the learner's code was doing at the timeout.
 func (c *crash) doing() string {
 	if c.timedOut == "" {
 		return ""
@@ -109,7 +109,7 @@ func (c *crash) doing() string {
 	return ", busy"
 }
 
-// functionName is the name in a stack's frame, such as Follow in example.com/a/b.Follow.func1, or T.Get in b.(*T).Get.
+// functionName returns Follow for example.com/a/b.Follow.func1, and T.Get for b.(*T).Get.
 func functionName(qualified string) string {
 	name := qualified[strings.LastIndex(qualified, "/")+1:]
 	_, name, _ = strings.Cut(name, ".")

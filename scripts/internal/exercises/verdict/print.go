@@ -1,7 +1,5 @@
 package verdict
 
-// A verdict as the learner sees it: what passes, what fails and why, and where to look.
-
 import (
 	"fmt"
 	"strings"
@@ -12,11 +10,8 @@ import (
 )
 
 const (
-	// inFull is how many failed tests are shown in full: the others may well fail for the same reason. Of those, the first
-	// line is shown.
-	inFull = 3
-	// maxLines is how many lines of one message are shown.
-	maxLines = 20
+	inFull   = 3  // failed tests are shown in full; the others may well fail for the same reason
+	maxLines = 20 // of one message
 )
 
 type page struct {
@@ -30,7 +25,7 @@ type page struct {
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// Text is the verdict for the learner: everything, or what fits on a screen.
+// Text formats the verdict for the learner: everything, or a screenful.
 func (v Verdict) Text(colours ui.Palette, all bool) string {
 	p := &page{Palette: colours, all: all}
 	mark := p.Red.Sprint("✗")
@@ -83,14 +78,14 @@ func (p *page) reason(t Test) {
 	p.lines("      ", t.Message)
 	if t.Place != "" && t.Place != p.place {
 		p.printf("      %s", p.Grey.Sprintf("look at: %s (%s)", t.Place, t.Why))
-		p.place = t.Place // the next tests needn't repeat it
+		p.place = t.Place // isn't repeated
 	}
 	if t.Row != "" {
 		p.printf("      %s", p.Grey.Sprintf("the test: %s", t.Row))
 	}
 }
 
-// lines prints a text of several lines, or its beginning.
+// lines prints the first lines of a text, or all.
 func (p *page) lines(indent, text string) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if text == "" {
@@ -105,7 +100,7 @@ func (p *page) lines(indent, text string) {
 	}
 }
 
-// Advice is what the learner may do next: after passing, compare, and go on to the next of all exercises that is open.
+// Advice tells the learner what to do next.
 func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
 	e := v.Exercise
 	if v.Outcome != Passed {

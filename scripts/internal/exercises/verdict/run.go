@@ -16,7 +16,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// DefaultLimit is how long an exercise's tests may take together: they are written to need a second.
+// DefaultLimit is the time for all tests of an exercise, which are written to take a second.
 const DefaultLimit = 20 * time.Second
 
 type Run struct {
@@ -27,8 +27,8 @@ type Run struct {
 	Progress func(test string) // called with each test's name as it starts; may be nil
 }
 
-// Test tests exercises of one chapter, in one run of go test, as in a chapter that was copied out of the repository. It returns
-// a verdict on each. The error says that the tests couldn't be run.
+// Test runs one go test on exercises of one chapter, without go.work, as in a copy of the chapter.
+// An error means that the tests couldn't run.
 func (r Run) Test(ctx context.Context, list ...exercises.Exercise) ([]Verdict, error) {
 	args := append([]string{"-tags=" + r.Tag, "-timeout=" + r.Limit.String()}, r.Args...)
 	for _, e := range list {
@@ -58,12 +58,9 @@ func (r Run) Test(ctx context.Context, list ...exercises.Exercise) ([]Verdict, e
 
 // Checker checks exercises of the repository at Root.
 type Checker struct {
-	Root string
-	// Env returns further environment variables for the tests, such as the cluster's kubeconfig. It
-	// is called before each check; nil: there are none.
-	Env func(context.Context) []string
-	// Limit is how long an exercise's tests may take; 0: DefaultLimit.
-	Limit time.Duration
+	Root  string
+	Env   func(context.Context) []string // called before each check for more variables; may be nil
+	Limit time.Duration                  // for an exercise's tests; 0: DefaultLimit
 }
 
 // Check runs an exercise's tests and records whether they passed. An error means they couldn't run.

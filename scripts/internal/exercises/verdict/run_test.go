@@ -15,15 +15,15 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// A test that is broken off in the middle must not go on in the background: it would be one more for each save.
-func TestNothingGoesOnAfterwards(t *testing.T) {
+// A cancelled test must not keep running in the background, or each save would add one.
+func TestACancelledCheckEndsItsTest(t *testing.T) {
 	root := t.TempDir()
 	pipe := filepath.Join(root, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e := writeSum(t, root, map[string]string{
-		// It ignores being told to end, and holds the pipe open for as long as it lives.
+		// It ignores the interrupt, and keeps the pipe open until it is killed.
 		"exercise.go": "//go:build !solution\n\npackage sum\n\nimport (\n\t\"os\"\n\t\"os/signal\"\n)\n\n" +
 			"func Add(a, b int) int {\n\tsignal.Ignore(os.Interrupt)\n\t_, _ = os.OpenFile(os.Getenv(\"PIPE\"), os.O_WRONLY, 0)\n\tselect {}\n}\n",
 	})
@@ -41,15 +41,15 @@ func TestNothingGoesOnAfterwards(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that it was cancelled", err)
 	}
-	if _, err := io.ReadAll(reader); err != nil { // until the test is gone
+	if _, err := io.ReadAll(reader); err != nil { // until the test has ended
 		t.Error(err)
 	}
 	if progress, err := exercises.ReadProgress(root); err != nil || len(progress.Exercises) > 0 {
-		t.Errorf("remembered %v, error %v", progress, err)
+		t.Errorf("recorded %v, error %v, want nothing", progress, err)
 	}
 }
 
-func TestWhatGoTestRefuses(t *testing.T) {
+func TestCheckThatCannotRun(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, nil)
 	testfiles.Write(t, root, map[string]string{"01-a/go.mod": "module example.com/01-a\n\ngo 1.26\n\nnonsense\n"})

@@ -1,7 +1,7 @@
 package verdict
 
-// What the exercise's source says: the sentences of its tests, their order, and where the work is that a test is about. A file
-// that doesn't parse says nothing, which is no error: the compiler will have reported it.
+// The exercise's source has the sentences of its tests, their order, and the place that a test is
+// about. A file that doesn't parse is ignored, because the compiler reports it.
 
 import (
 	"cmp"
@@ -22,9 +22,9 @@ import (
 type source struct {
 	exercise  exercises.Exercise
 	files     *token.FileSet
-	sentences map[string]sentence  // by the name that go test makes of them
-	functions map[string]*function // of all files; of two with one name, the learner's
-	marks     []token.Pos          // the places to work at
+	sentences map[string]sentence  // by go test's names
+	functions map[string]*function // of all files; of two with the same name, the learner's
+	marks     []token.Pos          // of YOUR WORK
 }
 
 type sentence struct {
@@ -40,7 +40,7 @@ type function struct {
 
 func readSource(e exercises.Exercise) *source {
 	s := &source{exercise: e, files: token.NewFileSet(), sentences: map[string]sentence{}, functions: map[string]*function{}}
-	paths, _ := filepath.Glob(e.File("*.go")) // its pattern is a good one
+	paths, _ := filepath.Glob(e.File("*.go")) // the pattern is valid
 	for _, path := range paths {
 		name := filepath.Base(path)
 		file, err := parser.ParseFile(s.files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -82,7 +82,7 @@ func (s *source) addFunction(decl *ast.FuncDecl, file string) {
 	})
 }
 
-// TestName is a sentence as it becomes part of a test's name: go test has no blanks there.
+// TestName returns a sentence without spaces, as in go test's names.
 func TestName(sentence string) string { return blank.ReplaceAllString(sentence, "_") }
 
 var blank = regexp.MustCompile(`[\s\pZ]`)
@@ -98,7 +98,7 @@ func (s *source) sentence(name string) string {
 	return strings.ReplaceAll(subtest, "_", " ")
 }
 
-// lookUp finds the sentence that a subtest's name was made of. In "a/b", that may be b: a subtest of a subtest.
+// lookUp finds the sentence of a subtest. The sentence of "a/b" may be b, a subtest of a subtest.
 func (s *source) lookUp(subtest string) (found sentence) {
 	for more := true; more && found.text == ""; {
 		found = s.sentences[subtest]
@@ -109,7 +109,7 @@ func (s *source) lookUp(subtest string) (found sentence) {
 
 var wordBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])|_`)
 
-// inWords is "a watch ends" of "AWatchEnds". Abbreviations stay.
+// inWords returns "a watch ends" for "AWatchEnds". Abbreviations stay.
 func inWords(name string) string {
 	words := strings.Fields(wordBoundary.ReplaceAllString(name, "$1$3 $2$4"))
 	for i, word := range words {
@@ -120,13 +120,13 @@ func inWords(name string) string {
 	return strings.Join(words, " ")
 }
 
-// asked is the place that says what a test expects: its row in the table. "": there is none.
+// row returns the place of a test's row in a table, or "".
 func (s *source) row(name string) string {
 	_, subtest, _ := strings.Cut(name, "/")
 	return s.place(s.lookUp(subtest).at)
 }
 
-// place is a position as a path from the repository's root and a line.
+// place formats a position as a path from the repository's root and a line.
 func (s *source) place(at token.Pos) string {
 	if at == token.NoPos {
 		return ""
@@ -135,8 +135,8 @@ func (s *source) place(at token.Pos) string {
 	return fmt.Sprintf("%s:%d", s.exercise.Path(filepath.Base(position.Filename)), position.Line)
 }
 
-// work is the place to work at that a test is about. Of the learner's functions that the test calls, directly or not, it is the
-// nearest with a mark. Without one it is the first mark outside functions, or else the nearest function.
+// work returns the mark in the nearest of the learner's functions that the test calls, directly or
+// not. Without one, it is the first mark outside functions, or else the nearest function.
 func (s *source) work(name string) (at token.Pos, why string) {
 	test, _, _ := strings.Cut(name, "/")
 	reached := s.reachedFrom(test)
@@ -159,7 +159,8 @@ func (s *source) work(name string) (at token.Pos, why string) {
 
 func (f *function) has(mark token.Pos) bool { return f.at < mark && mark < f.end }
 
-// reachedFrom are the learner's functions that a function calls, directly or not, the nearest first.
+// reachedFrom returns the learner's functions that caller calls, directly or not, the nearest
+// first.
 func (s *source) reachedFrom(caller string) []string {
 	names := []string{caller}
 	for i := 0; i < len(names); i++ {
@@ -176,7 +177,7 @@ func (s *source) reachedFrom(caller string) []string {
 	})
 }
 
-// sort brings tests into the order of the source: ranging over a table that is a map has none.
+// sort sorts tests in the order of the source, because a table that is a map has none.
 func (s *source) sort(tests []Test) {
 	at := func(t Test) (top, row token.Pos) {
 		function, subtest, _ := strings.Cut(t.Name, "/")

@@ -1,7 +1,7 @@
 package verdict
 
-// What a run of go test means to the learner: each test as a sentence, its message without go test's own words, and the
-// place in the learner's file.
+// A verdict has a sentence for each test, its message without go test's additions, and the place in
+// the learner's file.
 
 import (
 	"fmt"
@@ -28,27 +28,22 @@ const (
 type Verdict struct {
 	Exercise exercises.Exercise
 	Outcome  Outcome
-	Tests    []Test // in the order of the test files; first, a failure outside of them, such as a panic in init
-	// Compiler holds what the compiler says, with paths as seen from the repository's root, or what vet says, if Vetted: the
-	// code compiles, but with a mistake. Only if NotCompiled.
-	Compiler string
-	Vetted   bool
+	Tests    []Test // in the order of the source, after a failure outside of them, as in init
+	Compiler string // the compiler's or vet's output, with paths from the repository's root
+	Vetted   bool   // the code compiles, but vet finds a mistake; then Outcome is NotCompiled, too
 	Took     time.Duration
 }
 
-// Test is one test of its own. One with subtests is there only if it has a message of its own.
+// Test is one test. One with subtests only counts if it has a message of its own.
 type Test struct {
-	Name     string // as go test has it
-	Sentence string
-	State    gotest.State
-	Message  string // its own sentences, or how it panicked
-	// Place is where to look in the learner's file, as path:line, and Why says why there. "": unknown.
-	Place, Why string
-	// Asked is the place in the test file that says what is expected.
-	Row string
+	Name       string // go test's
+	Sentence   string
+	State      gotest.State
+	Message    string // the test's output, or how it panicked
+	Place, Why string // where to look in the learner's file, as path:line, and why; "": unknown
+	Row        string // the place in the test file with the expected result
 }
 
-// explain makes a verdict of the run of an exercise's package.
 func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 	v := Verdict{Exercise: e}
 	if run.Build != "" {
@@ -133,8 +128,9 @@ func (s *source) test(name string, state gotest.State, output string, c *crash) 
 
 var mention = regexp.MustCompile(`\b` + regexp.QuoteMeta(exercises.ExerciseFile) + `:(\d+)\b`)
 
-// ownWords is what a test said; where in a test file it last said something, as file:line; and the line of exercise.go that
-// it mentioned, or 0. Lines that were printed past the test are marked.
+// splitOutput returns a test's message; the last place in a test file that printed one, as
+// file:line; and the line of exercise.go that it mentions, or 0. Lines from outside the test are
+// marked.
 func splitOutput(output string) (message, row string, mentioned int) {
 	output, _ = findCrash(output)
 	var lines []string
@@ -156,7 +152,7 @@ func splitOutput(output string) (message, row string, mentioned int) {
 	return message, row, mentioned
 }
 
-// compilerSays is the compiler's output without its headings, with paths from the repository's root.
+// compilerOutput removes the headings, and makes paths relative to the repository's root.
 func compilerOutput(e exercises.Exercise, output string) string {
 	output = strings.ReplaceAll(heading.ReplaceAllString(output, ""), e.Chapter.Dir+"/", "")
 	return strings.TrimSuffix(fromChapter.ReplaceAllString(output, e.Chapter.Name+"/$0"), "\n")

@@ -1,6 +1,6 @@
 package watch
 
-// What watch mode waits for: single keys, which it reads from the terminal, and saves.
+// The keys and saves that watch mode waits for.
 
 import (
 	"bytes"
@@ -34,8 +34,8 @@ const (
 	ctrlD = 4
 )
 
-// OpenTerminal delivers keys one by one, without Enter, if in and out are terminals. Until Close they are in raw mode: what the
-// user types isn't shown, and Ctrl-C is a key.
+// OpenTerminal puts the terminal into raw mode until Close, if in and out are a terminal: keys need
+// no Enter and aren't shown, and Ctrl-C is a key.
 func OpenTerminal(in, out *os.File, colours ui.Palette) (Terminal, error) {
 	t := Terminal{Out: out, Colours: colours, Close: func() {}}
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
@@ -51,7 +51,7 @@ func OpenTerminal(in, out *os.File, colours ui.Palette) (Terminal, error) {
 	return t, nil
 }
 
-// rawWriter ends each line with a carriage return too, which the terminal doesn't add in raw mode.
+// rawWriter adds carriage returns, which the terminal doesn't do in raw mode.
 type rawWriter struct{ io.Writer }
 
 func (w rawWriter) Write(p []byte) (int, error) {
@@ -61,7 +61,6 @@ func (w rawWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// readKeys reads in a goroutine of its own, which ends with the reader or with ctx.
 func readKeys(ctx context.Context, in io.Reader) <-chan byte {
 	if in == nil {
 		return nil
@@ -84,14 +83,15 @@ func readKeys(ctx context.Context, in io.Reader) <-chan byte {
 	return keys
 }
 
-// debounce is how long the files must rest before they count as saved: editors write, rename and delete for a while.
+// debounce is the time without a change after which a file is saved. Some editors write, rename and
+// delete several files.
 const debounce = 100 * time.Millisecond
 
 // saves watches one exercise at a time.
 type saves struct {
 	watcher *fsnotify.Watcher
 	dir     string
-	quiet   *time.Timer // fires when the files have changed and then rested
+	quiet   *time.Timer // fires after the last change of a save
 }
 
 func newSaves() (*saves, error) {
@@ -106,8 +106,9 @@ func newSaves() (*saves, error) {
 	return &saves{watcher: watcher, quiet: quiet}, nil
 }
 
-// follow watches an exercise from now on, and no other. It watches the folder, because many editors save by replacing the
-// file. Following the same exercise again repairs the watch after its folder was replaced.
+// follow watches one exercise, instead of the one before. It watches the folder, because many
+// editors save by replacing the file. A second call for the same exercise works after its folder
+// was replaced.
 func (s *saves) follow(e exercises.Exercise) error {
 	if s.dir != "" && s.dir != e.Dir() {
 		_ = s.watcher.Remove(s.dir) // it may be gone
@@ -119,14 +120,14 @@ func (s *saves) follow(e exercises.Exercise) error {
 	return nil
 }
 
-// take looks at one event, and waits for quiet if it may be part of a save.
+// take restarts the timer if the event may be part of a save.
 func (s *saves) take(e fsnotify.Event) {
 	if isSource(e.Name) && e.Op != fsnotify.Chmod {
 		s.quiet.Reset(debounce)
 	}
 }
 
-// isSource reports whether go test would read a file. Editors leave others beside it, such as #a.go#.
+// isSource reports whether go test would read a file. Editors write others, such as #a.go#.
 func isSource(path string) bool {
 	name := filepath.Base(path)
 	return strings.HasSuffix(name, ".go") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")

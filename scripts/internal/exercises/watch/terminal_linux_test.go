@@ -1,6 +1,6 @@
 package watch
 
-// The real thing, on a pseudo-terminal. How to get one differs from system to system.
+// A test with a pseudo-terminal, which differs from system to system.
 
 import (
 	"fmt"
@@ -63,16 +63,16 @@ func TestTheTerminalIsRawUntilItIsClosed(t *testing.T) {
 	}
 	line := make([]byte, 64)
 	if n, err := keyboard.Read(line); err != nil || string(line[:n]) != "one\r\ntwo\r\n" {
-		t.Errorf("two lines come out as %q, error %v", line[:n], err)
+		t.Errorf("two lines are written as %q, error %v", line[:n], err)
 	}
 	terminal.Close()
 	terminal.Close() // in a deferred call as well
 	if after := mode(); after != before {
-		t.Errorf("the terminal was %+v, and is %+v", before, after)
+		t.Errorf("mode is %+v, want %+v as before", after, before)
 	}
 }
 
-func TestNoTerminalHasNoKeys(t *testing.T) {
+func TestAPipeHasNoKeys(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package watch is watch mode: it checks an exercise each time that the learner saves it. One loop does everything (watch.go);
-// the check under way, the keys and the files (terminal.go) send it what has happened.
+// Package watch is watch mode: it checks an exercise at each save. One loop (watch.go) gets the
+// results of checks, the keys and the saves (terminal.go).
 package watch
 
 import (
@@ -19,11 +19,10 @@ import (
 const reportPeriod = 5 * time.Second
 
 type Watch struct {
-	Checker  verdict.Checker
-	Terminal Terminal
-	// Exercises are those to go through, and Start is the one to begin with.
+	Checker   verdict.Checker
+	Terminal  Terminal
 	Exercises []exercises.Exercise
-	Start     exercises.Exercise
+	Start     exercises.Exercise // the first one to check
 }
 
 type session struct {
@@ -36,14 +35,13 @@ type session struct {
 	results chan result        // of the check under way
 }
 
-// result is what a check in its own goroutine found.
 type result struct {
 	verdict verdict.Verdict
 	err     error
 	panic   string
 }
 
-// Run goes on until the user quits or ctx ends, and restores the terminal in any case.
+// Run ends when the user quits or ctx ends, and always restores the terminal.
 func (w Watch) Run(ctx context.Context) error {
 	defer w.Terminal.Close()
 	files, err := newSaves()
@@ -94,7 +92,7 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 	}
 }
 
-// press does what a key asks for. Other keys mean nothing; some, like the arrows, send several bytes.
+// press handles a key. It ignores others, such as the arrows, which send several bytes.
 func (s *session) press(ctx context.Context, key byte) error {
 	progress, err := exercises.ReadProgress(s.Checker.Root)
 	next, found := exercises.NextOpen(s.Exercises, s.current, progress)
@@ -134,7 +132,7 @@ func (s *session) open(ctx context.Context, e exercises.Exercise) error {
 	return nil
 }
 
-// check begins a check, in place of the one under way if there is one.
+// check starts a check, and cancels the running one.
 func (s *session) check(ctx context.Context) {
 	s.cancelCheck()
 	if s.Terminal.Clear {

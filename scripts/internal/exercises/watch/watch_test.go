@@ -1,7 +1,7 @@
 package watch
 
-// Watch mode, with a pipe for a keyboard and a buffer for a screen. The tests wait for what comes up on the screen, never for
-// a time.
+// Watch mode, with a pipe as keyboard and a buffer as screen. The tests wait for text on the
+// screen, never for a time.
 
 import (
 	"context"
@@ -21,17 +21,17 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// screen is what is written, and lets a test wait for it.
+// screen collects the output, and lets a test wait for it.
 type screen struct {
 	t       *testing.T
 	mu      sync.Mutex
 	written sync.Cond
 	text    string
-	seen    int // up to here the test has waited for it
+	seen    int // the end of the text that the test has waited for
 	late    bool
 }
 
-// tooLong is when a test that waits has failed.
+// tooLong is the timeout of a test.
 const tooLong = time.Minute
 
 func newScreen(t *testing.T) *screen {
@@ -55,7 +55,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// waitFor waits until words come up, after those that were waited for before.
+// waitFor waits for a text after the one that it has waited for before.
 func (s *screen) waitFor(text string) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -66,7 +66,7 @@ func (s *screen) waitFor(text string) {
 			return
 		}
 		if s.late {
-			s.t.Fatalf("%q never came up after\n%s\nonly\n%s", text, s.text[:s.seen], s.text[s.seen:])
+			s.t.Fatalf("timeout waiting for %q after\n%s\ngot\n%s", text, s.text[:s.seen], s.text[s.seen:])
 		}
 		s.written.Wait()
 	}
@@ -84,7 +84,7 @@ type watching struct {
 	keys   *io.PipeWriter
 	end    context.CancelFunc
 	ended  chan error
-	closed chan struct{} // when the terminal was put back
+	closed chan struct{} // when the terminal was restored
 }
 
 // writeSum writes exercisetest's exercise, and returns it.
@@ -135,7 +135,7 @@ func (w *watching) press(key string) {
 	}
 }
 
-// save puts another file in the place of exercise.go, as many editors do: so there is no moment at which half of it is there.
+// save replaces exercise.go atomically, as many editors do.
 func save(t *testing.T, e exercises.Exercise, content string) {
 	t.Helper()
 	testfiles.Write(t, e.Dir(), map[string]string{"4913": content})
@@ -146,7 +146,7 @@ func save(t *testing.T, e exercises.Exercise, content string) {
 
 const keysLine = "h hint   l list   n next   c check again   q quit\n"
 
-func TestWatchFromFailureToTheNext(t *testing.T) {
+func TestWatchFromAFailureToTheNextExercise(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-one", nil)
 	two := writeSum(t, root, "01-a", "2-two", nil)
@@ -156,12 +156,12 @@ func TestWatchFromFailureToTheNext(t *testing.T) {
 
 	w.press("h")
 	w.waitFor("Hint 1 of 3: A nudge\n\nRead it.")
-	w.press("x\x1b[A") // nothing: a letter, an arrow
+	w.press("x\x1b[A") // a letter and an arrow do nothing
 	w.press("l")
 	w.waitFor("· 01/1  Sums  5 min  1 hint\n  · 01/2  Sums  5 min\n")
 
-	// Saved as vim does it: the old file is renamed, a new one put in its place, the old one deleted. Beside it lies what a
-	// killed editor has left.
+	// Save like vim: rename the old file, write the new one, and delete the old one. There are also
+	// files that a killed editor has left.
 	testfiles.Write(t, one.Dir(), map[string]string{".exercise.go.swp": "binary", ".#exercise.go": "nothing to compile", "exercise.go~": "nothing"})
 	if err := os.Rename(one.File("exercise.go"), one.File("exercise.go~")); err != nil {
 		t.Fatal(err)
@@ -210,12 +210,12 @@ func TestWatchEnds(t *testing.T) {
 			root := t.TempDir()
 			writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
 			w := watch(t, root, verdict.Checker{}, true)
-			w.waitFor("Checking ") // which would take its time
+			w.waitFor("Checking ") // which would take long
 			end(w)
 			if err := <-w.ended; err != nil {
 				t.Error(err)
 			}
-			<-w.closed // the terminal is as it was
+			<-w.closed // the terminal was restored
 		})
 	}
 }
@@ -234,7 +234,7 @@ func TestWatchWithoutATerminal(t *testing.T) {
 	}
 }
 
-func TestASaveBreaksOffTheCheckUnderWay(t *testing.T) {
+func TestASaveCancelsTheRunningCheck(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
 	w := watch(t, root, verdict.Checker{Limit: 10 * tooLong}, true)
@@ -242,11 +242,11 @@ func TestASaveBreaksOffTheCheckUnderWay(t *testing.T) {
 	save(t, one, exercisetest.SolvedInPlace)
 	w.waitFor("✓ 01/1 Sums: passed")
 	if strings.Contains(w.String(), "✗") {
-		t.Errorf("the check that was broken off has been shown:\n%s", w)
+		t.Errorf("the cancelled check is on the screen:\n%s", w)
 	}
 }
 
-func TestAPanicPutsTheTerminalBack(t *testing.T) {
+func TestAPanicRestoresTheTerminal(t *testing.T) {
 	root := t.TempDir()
 	writeSum(t, root, "01-a", "1-one", nil)
 	w := watch(t, root, verdict.Checker{Env: func(context.Context) []string { panic("a bug") }}, true)
@@ -256,7 +256,7 @@ func TestAPanicPutsTheTerminalBack(t *testing.T) {
 	}
 }
 
-func TestProgressThatCantBeReadDoesntEndTheWatch(t *testing.T) {
+func TestInvalidProgressDoesNotEndTheWatch(t *testing.T) {
 	root := t.TempDir()
 	writeSum(t, root, "01-a", "1-one", nil)
 	testfiles.Write(t, root, map[string]string{".workshop/progress.json": "damaged"})
@@ -269,22 +269,22 @@ func TestProgressThatCantBeReadDoesntEndTheWatch(t *testing.T) {
 	}
 }
 
-func TestWhatIsASave(t *testing.T) {
+func TestSaves(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		event fsnotify.Event
 		want  bool
 	}{
-		"a write":                     {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Write}, true},
-		"a file put in its place":     {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Create}, true},
-		"a file beside it":            {fsnotify.Event{Name: "/a/helpers.go", Op: fsnotify.Create}, true},
-		"other permissions":           {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Chmod}, false},
-		"vim's swap file":             {fsnotify.Event{Name: "/a/.exercise.go.swp", Op: fsnotify.Write}, false},
-		"vim's trial file":            {fsnotify.Event{Name: "/a/4913", Op: fsnotify.Create}, false},
-		"a backup":                    {fsnotify.Event{Name: "/a/exercise.go~", Op: fsnotify.Create}, false},
-		"emacs' lock":                 {fsnotify.Event{Name: "/a/.#exercise.go", Op: fsnotify.Create}, false},
-		"emacs' recovery":             {fsnotify.Event{Name: "/a/#exercise.go#", Op: fsnotify.Write}, false},
-		"an IDE's temporary file":     {fsnotify.Event{Name: "/a/exercise.go___jb_tmp___", Op: fsnotify.Write}, false},
-		"a text that is read, not go": {fsnotify.Event{Name: "/a/README.md", Op: fsnotify.Write}, false},
+		"a write":                 {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Write}, true},
+		"a new exercise.go":       {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Create}, true},
+		"another Go file":         {fsnotify.Event{Name: "/a/helpers.go", Op: fsnotify.Create}, true},
+		"other permissions":       {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Chmod}, false},
+		"vim's swap file":         {fsnotify.Event{Name: "/a/.exercise.go.swp", Op: fsnotify.Write}, false},
+		"vim's trial file":        {fsnotify.Event{Name: "/a/4913", Op: fsnotify.Create}, false},
+		"a backup":                {fsnotify.Event{Name: "/a/exercise.go~", Op: fsnotify.Create}, false},
+		"emacs' lock":             {fsnotify.Event{Name: "/a/.#exercise.go", Op: fsnotify.Create}, false},
+		"emacs' recovery":         {fsnotify.Event{Name: "/a/#exercise.go#", Op: fsnotify.Write}, false},
+		"an IDE's temporary file": {fsnotify.Event{Name: "/a/exercise.go___jb_tmp___", Op: fsnotify.Write}, false},
+		"a README":                {fsnotify.Event{Name: "/a/README.md", Op: fsnotify.Write}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s, err := newSaves()
