@@ -1,5 +1,7 @@
 package main
 
+// workshop agenda prints timetables from scripts/AGENDA.md with times of day.
+
 import (
 	"fmt"
 	"os"

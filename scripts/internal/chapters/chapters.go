@@ -104,9 +104,7 @@ var InProject = map[string]string{
 }
 
 // IsProject reports whether the chapter is a kubebuilder project, with its own Makefile.
-func (c Chapter) IsProject() bool {
-	return exists(filepath.Join(c.Dir, "PROJECT"))
-}
+func (c Chapter) IsProject() bool { return exists(filepath.Join(c.Dir, "PROJECT")) }
 
 func exists(path string) bool {
 	_, err := os.Stat(path)

@@ -24,7 +24,7 @@ type Backend interface {
 	// Serves reports whether the API server runs.
 	Serves(context.Context) (bool, error)
 	Status(context.Context) (Status, error)
-	// Up creates the cluster or starts the parts that are down. Kill ends one component like a crash.
+	// Up creates the cluster or starts the parts that are down.
 	Up(context.Context, UpOptions) (UpResult, error)
 	Down(ctx context.Context, purge bool, waiting func(holder string)) (ended int, err error)
 	Kill(ctx context.Context, component string) error

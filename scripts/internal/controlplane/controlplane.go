@@ -112,10 +112,7 @@ func (b *Builder) stampFile(c Component) string { return filepath.Join(b.Bin, ".
 
 func (b *Builder) isBuilt(c Component, want string) bool {
 	got, err := os.ReadFile(b.stampFile(c))
-	if err != nil || string(got) != want {
-		return false
-	}
-	return isFile(b.binary(c))
+	return err == nil && string(got) == want && isFile(b.binary(c))
 }
 
 func isFile(path string) bool {
@@ -171,15 +168,12 @@ func CheckFree(dir string, needed uint64, purpose, alternative string) error {
 
 // freeDisk returns the free bytes on the disk of dir, which need not exist yet.
 func freeDisk(dir string) (uint64, error) {
-	for {
-		usage, err := disk.Usage(dir)
-		parent := filepath.Dir(dir)
-		switch {
-		case err == nil:
-			return usage.Free, nil
-		case parent == dir:
-			return 0, fmt.Errorf("looking for free space in %s: %w", dir, err)
-		}
-		dir = parent
+	usage, err := disk.Usage(dir)
+	if parent := filepath.Dir(dir); err != nil && parent != dir {
+		return freeDisk(parent)
 	}
+	if err != nil {
+		return 0, fmt.Errorf("looking for free space in %s: %w", dir, err)
+	}
+	return usage.Free, nil
 }

@@ -106,8 +106,7 @@ func (d *Demo) follow(ctx context.Context, deployment string, see func(*appsv1.D
 
 func clock(at time.Duration) string { return time.Time{}.Add(24*time.Hour + at).Format("15:04") }
 
-func desired(samples []sample) []int32 {
-	var all []int32
+func desired(samples []sample) (all []int32) {
 	for _, s := range samples {
 		all = append(all, s.desired)
 	}

@@ -172,9 +172,7 @@ func fromError(err error, good string) Finding {
 	if err == nil {
 		return ok(good)
 	}
-	var p *problem.Problem
-	if errors.As(err, &p) {
-		return bad(err.Error(), p.Fix)
-	}
-	return bad(err.Error(), "")
+	p := &problem.Problem{}
+	_ = errors.As(err, &p) // another error has no fix
+	return bad(err.Error(), p.Fix)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shirou/gopsutil/v4/mem"
+	"golang.org/x/mod/modfile"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
@@ -113,10 +114,8 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 // readGoEnv runs the go command in PATH, and doesn't let it download another one.
 func (m *machine) readGoEnv(ctx context.Context) {
 	data, _ := os.ReadFile(filepath.Join(m.root, "scripts", "go.mod"))
-	for line := range strings.Lines(string(data)) {
-		if needed, found := strings.CutPrefix(strings.TrimSpace(line), "go "); found {
-			m.goNeeded = needed
-		}
+	if file, err := modfile.ParseLax("go.mod", data, nil); err == nil && file.Go != nil {
+		m.goNeeded = file.Go.Version
 	}
 	cmd := exec.CommandContext(ctx, "go", "env", "-json")
 	cmd.Dir = m.root

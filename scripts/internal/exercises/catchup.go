@@ -125,11 +125,8 @@ func moveAll(ctx context.Context, root string, exercises []Exercise, do func(Exe
 // HasSolution reports whether exercise.go is the course's solution.
 func (e Exercise) HasSolution() bool {
 	solution, err := solutionInPlace(e)
-	if err != nil {
-		return false
-	}
-	here, err := os.ReadFile(e.File(ExerciseFile))
-	return err == nil && bytes.Equal(here, solution)
+	here, readErr := os.ReadFile(e.File(ExerciseFile))
+	return err == nil && readErr == nil && bytes.Equal(here, solution)
 }
 
 // solutionInPlace returns the solution with exercise.go's build tag.

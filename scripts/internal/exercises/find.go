@@ -1,5 +1,7 @@
 package exercises
 
+// Finding exercises by the names that users type.
+
 import (
 	"path/filepath"
 	"slices"

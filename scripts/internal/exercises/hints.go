@@ -1,5 +1,7 @@
 package exercises
 
+// Showing hints one by one, and the solution.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package exercises
 
+// Resetting an exercise to the committed version, and keeping the learner's.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package verdict
 
+// Formatting a verdict for the learner.
+
 import (
 	"fmt"
 	"strings"

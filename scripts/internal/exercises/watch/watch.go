@@ -100,7 +100,12 @@ func (s *session) press(ctx context.Context, key byte) error {
 	case key == 'c':
 		return s.open(ctx, s.current)
 	case key == 'h':
-		s.hint(ctx)
+		hint, err := exercises.NextHint(ctx, s.Checker.Root, s.current, false, s.Terminal.Colours)
+		if err != nil {
+			s.printError(err)
+			return nil
+		}
+		s.printf("\n%s", hint)
 	case key != 'l' && key != 'n':
 	case err != nil:
 		s.printError(err)
@@ -112,15 +117,6 @@ func (s *session) press(ctx context.Context, key byte) error {
 		return s.open(ctx, next)
 	}
 	return nil
-}
-
-func (s *session) hint(ctx context.Context) {
-	hint, err := exercises.NextHint(ctx, s.Checker.Root, s.current, false, s.Terminal.Colours)
-	if err != nil {
-		s.printError(err)
-		return
-	}
-	s.printf("\n%s", hint)
 }
 
 func (s *session) open(ctx context.Context, e exercises.Exercise) error {
