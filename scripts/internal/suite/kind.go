@@ -93,8 +93,8 @@ func (k *onKind) all(ctx context.Context) {
 		return k.contract(ctx, step, k.environment(), contract.AtOnce)
 	})
 	k.step(ctx, "the behaviour contract, in the cluster", k.contractInside)
-	k.step(ctx, "deleting the CRDs", func(ctx context.Context, _ *ui.Step) (string, error) {
-		return "the end-to-end tests apply their own", k.deleteCRDs(ctx)
+	k.step(ctx, "removing the operators", func(ctx context.Context, _ *ui.Step) (string, error) {
+		return "the end-to-end tests install their own", k.removeOperators(ctx)
 	})
 	for _, chapter := range k.Chapters {
 		if chapter.IsProject() {
@@ -123,8 +123,7 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 			return "", err
 		}
 		step.Update("building the image of %s", chapter.Name)
-		d := deploy.Deployment{Root: k.Root, Chapter: chapter, Cluster: k.cluster, Kubectl: k.kubectl, Out: io.Discard}
-		if err := d.Build(ctx, contract.Image(p)); err != nil {
+		if err := k.deployment(chapter).Build(ctx, contract.Image(p)); err != nil {
 			return "", err
 		}
 	}
@@ -132,13 +131,18 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 	return k.contract(ctx, step, env, contract.AtOnce)
 }
 
-func (k *onKind) deleteCRDs(ctx context.Context) error {
-	programs, err := k.onePerKind()
-	for _, p := range programs {
-		_, deleteErr := k.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", p.CRD)
-		err = errors.Join(err, deleteErr)
+// removeOperators deletes what the contract has left of the projects: CRDs, namespaces, permissions.
+func (k *onKind) removeOperators(ctx context.Context) (err error) {
+	for _, chapter := range k.Chapters {
+		if chapter.IsProject() {
+			err = errors.Join(err, k.deployment(chapter).Remove(ctx))
+		}
 	}
 	return err
+}
+
+func (k *onKind) deployment(chapter chapters.Chapter) deploy.Deployment {
+	return deploy.Deployment{Root: k.Root, Chapter: chapter, Cluster: k.cluster, Kubectl: k.kubectl, Out: io.Discard}
 }
 
 // endToEnd runs a project's own end-to-end tests on this cluster, with images that are built
