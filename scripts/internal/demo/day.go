@@ -83,7 +83,7 @@ func untilReplicasAreNot(deployment string, replicas int32) func(context.Context
 			return others
 		})
 		if err == nil && !others {
-			err = fmt.Errorf("Deployment %[2]s still has spec.replicas %[1]d", replicas, deployment)
+			err = fmt.Errorf("spec.replicas of Deployment %s is still %d", deployment, replicas)
 		}
 		return err
 	}
