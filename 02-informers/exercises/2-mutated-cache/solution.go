@@ -17,7 +17,7 @@ import (
 // teamLabel is the label for the name of the team that owns a Deployment.
 const teamLabel = "team"
 
-// Labeller puts the label of a team on Deployments and on their templates, and so on their Pods.
+// Labeller puts a team's label on Deployments and on their Pod templates, and thereby on Pods.
 type Labeller struct {
 	Team string
 	// Deployments reads the informer's cache.

@@ -32,9 +32,9 @@ type Controller struct {
 // OnUpdate is the update handler of the informer of Foos. It gets the old and the new state of a
 // Foo that has changed. At a resync, it is called for every Foo, changed or not.
 //
-// It writes the status only if it has changed. It records an Event only after it has written a
-// status in which the condition Ready has a new reason. foo belongs to the cache, so OnUpdate never
-// changes it.
+// It writes the status only if it has changed. LastTransitionTime is when the condition Ready last
+// became true or false. It records an Event only after it has written a status in which Ready has a
+// new reason. foo belongs to the cache, so OnUpdate never changes it.
 func (c *Controller) OnUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) error {
 	// 1. Scale the Deployment. This write causes an event, so the status is left to the next call.
 	want := ptr.Deref(foo.Spec.Replicas, 1)

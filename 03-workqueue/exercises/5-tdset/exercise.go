@@ -53,8 +53,8 @@ func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	if shutdown {
 		return false
 	}
-	// YOUR WORK: tell the queue how the work on the key ended. Requeue the key after a failure, and
-	// for the time that syncHandler returns.
+	// YOUR WORK: tell the queue how the work on the key ended. After a failure, requeue the key.
+	// Otherwise, add it for the time that syncHandler returns.
 	if _, err := c.syncHandler(ctx, key); err != nil {
 		logFailure(ctx, key, err)
 	}

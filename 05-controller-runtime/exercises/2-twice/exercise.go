@@ -31,10 +31,10 @@ type Reconciler struct {
 // ConfigMaps is, even if the program restarts, and even if another replica reconciles the same Foo
 // at that moment.
 //
-// A ConfigMap with that name may be somebody else's. The UID of its controller decides whose it is,
-// and if the cache doesn't have the ConfigMap, the server does. Somebody else's stays as it is, and
-// Ready says so. That isn't an error, because once the ConfigMap is gone, its event enqueues the
-// Foo. The same is true if the Foo's own ConfigMap is being deleted.
+// A ConfigMap with that name may be somebody else's. The UID of its controller decides whose it is.
+// If the cache doesn't have the ConfigMap, only the server can tell. Somebody else's stays as it
+// is, and Ready says so. That isn't an error, because once the ConfigMap is gone, its event
+// enqueues the Foo. The same is true if the Foo's own ConfigMap is being deleted.
 //
 // If the server can't say whose it is, Reconcile returns an error, creates nothing, and leaves
 // Ready as it is. If the cache has the Foo's ConfigMap, and Ready says so, Reconcile sends nothing.

@@ -1,7 +1,7 @@
 //go:build !solution
 
-// Command 5-tdset is a controller for TDSets, built on controller-runtime. A TDSet is a Deployment
-// that is scaled by the time of day.
+// Command 5-tdset is a controller for TDSets, built on controller-runtime. A TDSet asks for a
+// Deployment that is scaled by the time of day.
 package main
 
 import (

@@ -41,8 +41,8 @@ func managerOptions(namespace string) (ctrl.Options, error) {
 }
 
 // controllerOptions returns the settings of the controller. Failing keys are retried after 5 ms,
-// then 10, 20 and so on, up to a minute. By default, it is up to 17 minutes, which could make a
-// boundary that late.
+// then 10, 20 and so on, up to a minute. By default, it is up to 17 minutes, so a Deployment could
+// be scaled that late.
 func controllerOptions() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: 2,

@@ -1,7 +1,8 @@
 //go:build check || solution
 
 // These tests check what At promises: first one instant at a time, then against a brute-force
-// search through all hours of several weeks, in zones whose clocks change in these weeks.
+// search through each quarter of an hour of several weeks, in zones whose clocks change in these
+// weeks.
 //
 // As given, At treats all days alike. `workshop test` checks these failures:
 //

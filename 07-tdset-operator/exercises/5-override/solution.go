@@ -70,18 +70,18 @@ type Reconciler struct {
 // means never.)
 //
 // If the annotation is invalid, the schedule applies. Nothing is retried, because only the author
-// of the annotation can fix it. The condition Overridden (desiredStatus) and an event report it.
+// of the annotation can fix it. The condition Overridden (desiredStatus) and an Event report it.
 //
 // Events:
 //   - OverrideBegan, Normal: an override has come into force.
 //   - OverrideEnded, Normal: no override is in force any more, because it has expired, was removed,
 //     or is now invalid.
 //   - OverrideInvalid, Warning: the annotation is invalid. The note has the error of Parse. If the
-//     annotation changes and is still invalid, that is another event.
+//     annotation changes and is still invalid, that is another Event.
 //
 // Record each of these once, no matter how often Reconcile is called, and even if this program was
-// down when it happened. An override that both began and ended while it was down has no event. A
-// change of its end or of its replicas is neither an end nor a beginning. Record an event only
+// down when it happened. An override that both began and ended while it was down has no Event. A
+// change of its end or of its replicas is neither an end nor a beginning. Record an Event only
 // after the status is written. If the write fails, the next call records it.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
 	tdset := &schedulev1.TDSet{}
