@@ -42,29 +42,29 @@ func Of(kind string) Contract {
 }
 
 // events is true for every recorder: 03's recorder_test.go shows it.
-const events = "except for Events, because client-go doesn't retry an Event that the API server has rejected"
+const events = "but an Event may be lost, because client-go doesn't retry one that the API server rejects"
 
 // tooMany is true for every client of client-go. The matrix notes it for chapter 02, where nothing
 // else retries.
-const tooMany = "because client-go itself retries a request that is answered 429"
+const tooMany = "client-go itself retries a request that is answered 429"
 
 func foos() Contract {
 	const lost = "a failed write isn't retried until something else happens to the Foo"
-	const idle = "if no write is in flight at that moment. Such a write fails with its connection, and isn't retried"
+	const idle = "only if no write is in flight at that moment, because such a write fails with its connection and isn't retried"
 	const two = "there is no leader election, so two replicas do the same work at once"
 	return Contract{
 		Kind: chapters.Foo,
 		Promises: []Named{
 			{"B1", "create", "a Foo gets a Deployment with the name, replicas and labels that it asks for, and owns it"},
 			{"B2", "scale", "a change of `replicas` reaches the Deployment, including one made by `kubectl scale foo`"},
-			{"B3", "status", "availableReplicas, observedGeneration and Ready follow the Deployment, and are written only when they change"},
+			{"B3", "status", "the status (availableReplicas, observedGeneration and Ready) follows the Deployment, and is written only when it changes"},
 			{"B4", "drift", "manual changes are reverted, a deleted Deployment is created again, and other people's fields are left alone"},
 			{"B5", "rename", "if deploymentName changes, the new Deployment is created, and then the old one is deleted"},
-			{"B6", "refusal", "a Deployment that isn't this Foo's is never touched. The Foo's status says so, and the Foo takes the name once it is free"},
-			{"B7", "delete", "the Deployment is deleted with its Foo, and a Foo that is being deleted gets nothing. When a whole namespace is deleted, at most one write per Foo is refused"},
+			{"B6", "refusal", "a Deployment that isn't this Foo's is never touched. The Foo's status says so, and the Foo gets its own Deployment once the name is free"},
+			{"B7", "delete", "the Deployment is deleted with its Foo, and a Foo that is being deleted gets no new one. When a whole namespace is deleted, the API server refuses new objects there, and the program tries at most once per Foo"},
 			{"B8", "catch-up", "on startup, the program acts on what changed while it was down"},
 			{"B9", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
-			{"B10", "bad input", "the API server refuses it and names the field. If a CRD or a permission is missing, the program waits for it"},
+			{"B10", "bad input", "the API server refuses an invalid Foo and names the field. If a CRD or a permission is missing, the program waits for it"},
 			{"B11", "conflict", "if somebody else writes at the same time, their change isn't lost"},
 		},
 		provided: map[string]map[string]string{
@@ -85,11 +85,11 @@ func foos() Contract {
 // tdsets is the contract of chapter 07's program and of the exercises TDSet, as far as they
 // implement it.
 func tdsets() Contract {
-	const late = "failed work is retried only after a minute"
+	const late = "failed work is retried only after a minute, which is too late for T2"
 	const noZone = "its API has no timeZone, so hours are in UTC"
 	const noService = "it doesn't create a Service"
-	const left = "the exercise leaves this out. The first table tests the chapter's own program"
-	const slow = "not tested, because the cluster takes half a minute to recover. The first table tests the chapters' own programs"
+	const left = "the exercise leaves this out. The table about Foos tests the chapter's own program"
+	const slow = "not tested, because the cluster takes half a minute to recover. The table about Foos tests the chapters' own programs"
 	exercise := map[string]string{"T4": noZone, "T6": noService, "F3": slow, "F6b": left, "F6c": left, "F7": left}
 	return Contract{
 		Kind: chapters.TDSet,
@@ -101,11 +101,11 @@ func tdsets() Contract {
 			{"T5", "image", "a changed image or port is rolled out"},
 			{"T6", "service", "a Service is created, changed and deleted with `spec.service`"},
 			{"T7", "drift", "manual changes are reverted, deleted objects are created again, and other people's fields are left alone"},
-			{"T8", "refusal", "an object that isn't this TDSet's is never touched. The TDSet's status says so, and the TDSet takes the name once it is free"},
-			{"T9", "delete", "the Deployment is deleted with its TDSet. In chapter 07, its Pods stop before the TDSet is gone, within `--drain-timeout`, and when a whole namespace is deleted, at most one write per TDSet is refused"},
+			{"T8", "refusal", "an object that isn't this TDSet's is never touched. The TDSet's status says so, and the TDSet gets its own object once the name is free"},
+			{"T9", "delete", "the Deployment is deleted with its TDSet. In chapter 07, its Pods stop before the TDSet is gone, within `--drain-timeout`, and when a whole namespace is deleted, B7's limit holds, too"},
 			{"T10", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
 			{"T11", "restart", "on startup, the program does what became due while it was down"},
-			{"T12", "bad input", "the API server refuses it and names the field. If a CRD is missing, the program waits for it"},
+			{"T12", "bad input", "the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program waits for it"},
 		},
 		notHeld: map[string]map[string]string{
 			"01": {"F4a": late, "F4b": late, "F4c": late, "F8": late},

@@ -17,16 +17,21 @@ import (
 // too.
 func Matrix(all []chapters.Chapter) string {
 	var text strings.Builder
-	text.WriteString("# Which chapter survives which fault\n\n")
+	text.WriteString(`# Which chapter survives which fault
+
+Every chapter's operator makes the same promises, and the same tests check them. This page lists the promises, and shows which chapters keep
+them when something goes wrong. Texts and tests use short names: B4 is a promise about Foos, T2 one about TDSets, and F5 a fault.
+
+`)
 	foos, tdsets := foos(), tdsets()
 	if slices.ContainsFunc(all, foos.AppliesTo) {
-		text.WriteString("This is what the operators for Foos promise. While nothing goes wrong, every chapter keeps every promise:\n\n")
+		text.WriteString("## Foos\n\nThe operators of chapters 01 to 06 promise this. While nothing goes wrong, they keep every promise:\n\n")
 		foos.writePromises(&text)
 		text.WriteString(`
-In the next table, each cell is a test of one chapter's program under one fault. It begins with Foos that have settled. Then the fault strikes,
-and Foos are created, scaled, renamed, deleted and tampered with. *Yes* means that in the end every promise is kept, perhaps late: while the
-API server is down (F3), for example, nothing can be written. (B10, on bad input, is only tested without faults.) Each *no* has a test
-that shows what goes wrong.
+In the next table, each cell is a test of one chapter's program under one fault. The test creates Foos and waits until nothing changes. Then
+the fault strikes while the test creates, scales, renames and deletes Foos, and changes and deletes Deployments by hand. *Yes* means that in
+the end every promise is kept, perhaps late. For example, nothing can be written while the API server is down (F3). Each *no* has a test
+that shows what goes wrong. B10, on bad input, is only tested without faults.
 
 `)
 		foos.write(&text, Faults(), all)
@@ -34,13 +39,16 @@ that shows what goes wrong.
 	}
 	text.WriteString(`## TDSets
 
-This is what the operators for TDSets promise. They are chapter 07's program and, in the other chapters, the solutions of the last
-exercise. Here, a fault strikes while TDSets are changed, deleted and tampered with, and while an hour begins at which they have to be scaled.
-T7, T8 and T9 ask more of chapter 07, because it also creates Services, and waits for the Pods of a deleted TDSet.
+The operators for TDSets promise this. They are chapter 07's program and, in the other chapters, the solutions of the last exercise. T7, T8 and
+T9 ask more of chapter 07, because it also creates Services, and waits for the Pods of a deleted TDSet.
 
 `)
 	tdsets.writePromises(&text)
-	text.WriteString("\n– means that this isn't tested.\n\n")
+	text.WriteString(`
+In the first rows of the next table, nothing goes wrong. In the others, a fault strikes while TDSets are created, changed and deleted,
+Deployments are changed by hand, and an hour begins at which TDSets have to be scaled. A dash means that this isn't tested.
+
+`)
 	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
 	writeOnKind(&text)
 	text.WriteString("\n## Run a cell yourself\n\n`./scripts/workshop test 01 --only F5` runs the tests of F5 for chapter 01, in both tables. " +
