@@ -55,7 +55,7 @@ Again: [exercise 1](../01-a/exercises/1-sums/README.md).
 }
 
 func TestTheTimetables(t *testing.T) {
-	problems, err := run(t.Context(), "../../..", agenda)
+	problems, err := run(t.Context(), testfiles.Repository(), agenda)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("problems %q, error %v", problems, err)
 	}

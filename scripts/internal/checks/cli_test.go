@@ -10,7 +10,7 @@ import (
 
 func TestKubebuilderCLI(t *testing.T) {
 	const project = "06-kubebuilder"
-	ours := &repository{root: "../../.."}
+	ours := &repository{root: testfiles.Repository()}
 	good := map[string]string{}
 	for file := range cliParts {
 		path := strings.ReplaceAll(file, "VERSION", "v1alpha1")

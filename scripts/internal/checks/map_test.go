@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 const internal = "scripts/internal/"
@@ -23,7 +25,7 @@ var (
 // The map in CONTRIBUTING.md names each package, and each variable that tests read. A package
 // imports only from its own layer and those below.
 func TestTheMap(t *testing.T) {
-	root := os.DirFS("../../..")
+	root := os.DirFS(testfiles.Repository())
 	page, err := fs.ReadFile(root, ".github/CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)

@@ -11,12 +11,13 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // TestMatrix holds MATRIX.md to the declaration. UPDATE=1 writes it.
 func TestMatrix(t *testing.T) {
 	const file = "../../acceptance/MATRIX.md"
-	all, err := chapters.All("../../..")
+	all, err := chapters.All(testfiles.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,11 @@ import (
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestDeploy(t *testing.T) {
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs(testfiles.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestCodeForNoJob(t *testing.T) {
 
 // All texts are right, apart from the commands in them, which this test doesn't run.
 func TestTheTexts(t *testing.T) {
-	const root = "../../.."
+	root := testfiles.Repository()
 	files, err := docs.Files(root)
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func TestNotEveryChapterHasATDSet(t *testing.T) {
 
 // Every program has the manifests that `workshop run` needs.
 func TestTheManifestsOfEveryProgram(t *testing.T) {
-	all, err := chapters.All("../../..")
+	all, err := chapters.All(testfiles.Repository())
 	if err != nil || len(all) == 0 {
 		t.Fatalf("chapters %v, error %v", all, err)
 	}

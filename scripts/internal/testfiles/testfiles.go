@@ -1,4 +1,4 @@
-// Package testfiles writes files for tests.
+// Package testfiles writes files for tests, and finds the repository's.
 package testfiles
 
 import (
@@ -24,6 +24,15 @@ func Write(t testing.TB, dir string, files map[string]string) string {
 		}
 	}
 	return dir
+}
+
+// Repository returns the path from a package in internal/ to the repository. Go's test cache doesn't
+// notice changes outside of the module, such as those in the chapters. But a result is only used
+// again if the environment variables that the test has read are the same, and the suite's
+// TEST_KUBECONFIG is different in each run.
+func Repository() string {
+	_ = os.Getenv("TEST_KUBECONFIG")
+	return "../../.."
 }
 
 // RefuseGit makes dir look like another user's git repository, in which git refuses to work.
