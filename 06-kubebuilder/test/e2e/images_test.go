@@ -1,7 +1,7 @@
 //go:build e2e
 
-// The images that the tests load into the nodes: the operator's, and stand-in for the tests' own
-// Pods.
+// The images that the tests load into the nodes: the operator's, the image policy's, and stand-in for
+// the tests' own Pods.
 
 package e2e
 
@@ -18,6 +18,9 @@ import (
 // it.
 const standIn = "stand-in:e2e"
 
+// imagePolicy is the image in imagepolicy/manifests/program.yaml.
+const imagePolicy = "image-policy:dev"
+
 // image is the operator's.
 func image() string { return cmp.Or(os.Getenv("IMG"), "foo-operator:dev") }
 
@@ -26,26 +29,28 @@ func loadImages(cluster *kindCluster) error {
 	if err := do("make", cmp.Or(os.Getenv("DOCKER_BUILD"), "docker-build"), "IMG="+image()); err != nil {
 		return err
 	}
-	if err := buildStandIn(); err != nil {
-		return err
+	for tag, source := range map[string]string{standIn: "./test/e2e/stand-in", imagePolicy: "./imagepolicy"} {
+		if err := build(tag, source); err != nil {
+			return err
+		}
 	}
-	if err := kind("load", "docker-image", "--name", cluster.name, image(), standIn); err != nil {
+	if err := kind("load", "docker-image", "--name", cluster.name, image(), standIn, imagePolicy); err != nil {
 		return err
 	}
 	return standInForNginx(cluster)
 }
 
-func buildStandIn() error {
-	dir, err := os.MkdirTemp("", "stand-in")
+// build builds the program in a folder, and then the image with the Dockerfile there.
+func build(tag, source string) error {
+	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	const source = "./test/e2e/stand-in"
-	if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-o", filepath.Join(dir, "stand-in"), source); err != nil {
+	if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-o", filepath.Join(dir, filepath.Base(source)), source); err != nil {
 		return err
 	}
-	return do("docker", "build", "-t", standIn, "-f", source+"/Dockerfile", dir)
+	return do("docker", "build", "-t", tag, "-f", source+"/Dockerfile", dir)
 }
 
 // standInForNginx tags the stand-in with the image name of every Foo's Deployment, in the nodes
