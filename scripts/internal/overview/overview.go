@@ -16,7 +16,7 @@ import (
 )
 
 func Tables() docs.Tables {
-	return docs.Tables{"chapters": Chapters, "by-hand": ByHand}
+	return docs.Tables{"chapters": Chapters, "steps": Steps, "by-hand": ByHand}
 }
 
 // Chapters has a row for each chapter below root: the problem, what the chapter adds to solve it,
@@ -101,6 +101,7 @@ func ByHand(root string) (string, error) {
 		table = append(table, []string{job.what})
 	}
 	table = append(table,
+		[]string{fmt.Sprintf("[steps that you do, of %d](scripts/docs/steps.md)", len(steps))},
 		[]string{"**all Go written by hand**"},
 		[]string{"generated Go"},
 		[]string{"manifests and scripts, by hand"},
@@ -136,8 +137,9 @@ func columnOf(row chapterdiff.Row) ([]string, error) {
 	for _, n := range counts {
 		column = append(column, cell(n))
 	}
-	return append(column, fmt.Sprintf("**%d**", row.Code), cell(row.Generated), cell(row.Manifests),
-		cell(row.ToRead()), fmt.Sprint(survived(row.Chapter))), nil
+	_, yours, err := stepsIn(row)
+	return append(column, fmt.Sprint(yours), fmt.Sprintf("**%d**", row.Code), cell(row.Generated), cell(row.Manifests),
+		cell(row.ToRead()), fmt.Sprint(survived(row.Chapter))), err
 }
 
 func jobOf(part chapterdiff.Part) int {

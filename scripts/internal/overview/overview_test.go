@@ -58,6 +58,7 @@ func TestByHand(t *testing.T) {
 		"| which events concern which Foos | 3 | 2 |\n",
 		"| Reconcile: compare, and act | – | 2 |\n",
 		"| writes | 3 | – |\n",
+		"| [steps that you do, of 26](scripts/docs/steps.md) | 2 | 0 |\n",
 		"| **all Go written by hand** | **6** | **4** |\n",
 		"| generated Go | – | 1 |\n",
 		"| manifests and scripts, by hand | 2 | – |\n",
