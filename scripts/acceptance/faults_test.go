@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -195,6 +196,37 @@ func strikes() map[string]func(f *faulty) {
 			f.hits(forbidding, 3)
 			forbidding.Stop()
 		},
+		"F9": func(f *faulty) {
+			behind := f.proxy.Delay(cacheLag)
+			f.upheaval()
+			// While the cache is behind, these Foos change again, and so does what they own.
+			f.patchFoo("scaled", `{"spec":{"replicas":3}}`)
+			f.hits(behind, 3)
+			f.patchFoo("scaled", `{"spec":{"replicas":2}}`)
+			f.patchDeployment("drifted", `{"spec":{"replicas":4}}`)
+			f.patchFoo("created", `{"metadata":{"labels":{"team":"blue"}}}`)
+			f.becomesReady("created")
+			f.createdOnce("created")
+			behind.Stop()
+		},
+	}
+}
+
+// cacheLag is how far the cache is behind in F9. That is longer than the work on a Foo takes, so
+// each write is followed by work on an old state.
+const cacheLag = time.Second
+
+// createdOnce checks that the operator has created the Deployment of that name, and not twice.
+func (f *faulty) createdOnce(name string) {
+	f.Helper()
+	created := 0
+	for _, write := range f.proxy.Writes() {
+		if write.Resource == "deployments" && write.Name == name && write.Code == http.StatusCreated {
+			created++
+		}
+	}
+	if created != 1 {
+		f.Errorf("Deployment %s was created %d times, want once", name, created)
 	}
 }
 

@@ -215,6 +215,17 @@ func strikesTDSets() map[string]func(f *faulty) {
 			crossing.Stop()
 			others.Stop()
 		},
+		"F9": func(f *faulty) {
+			f.comeToNine()
+			behind := f.proxy.Delay(cacheLag)
+			f.upheavalOfTDSets()
+			f.hits(behind, 3)
+			f.patchDeployment("drifted", `{"spec":{"replicas":4}}`)
+			f.patchTDSet("created", `{"metadata":{"labels":{"team":"blue"}}}`)
+			f.becomesScheduled("created", 1)
+			f.createdOnce("created")
+			behind.Stop()
+		},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -14,16 +15,17 @@ import (
 // Fault is a fault in effect. It counts its hits, so that a test can wait for them.
 type Fault struct {
 	name string
-	stop func() // may be nil
+	stop func()        // may be nil
+	over chan struct{} // closed by Stop
+	once sync.Once     // for Stop
 
-	mutex   sync.Mutex
-	hits    int
-	next    chan struct{} // closed at the next hit
-	stopped bool
+	mutex sync.Mutex
+	hits  int
+	next  chan struct{} // closed at the next hit
 }
 
 func newFault(name string) *Fault {
-	return &Fault{name: name, next: make(chan struct{})}
+	return &Fault{name: name, over: make(chan struct{}), next: make(chan struct{})}
 }
 
 // Hits returns how many connections, watches or requests the fault has hit, as its method says.
@@ -50,22 +52,24 @@ func (f *Fault) Wait(ctx context.Context, hits int) error {
 	}
 }
 
-// Stop ends the fault: it hits nothing more. Only Freeze and Silence also undo what they did. It
-// may be called twice.
+// Stop ends the fault: it hits nothing more. Freeze, Silence, Hang and Delay also release what they
+// hold. It may be called twice.
 func (f *Fault) Stop() {
-	f.mutex.Lock()
-	again := f.stopped
-	f.stopped = true
-	f.mutex.Unlock()
-	if f.stop != nil && !again {
-		f.stop()
-	}
+	f.once.Do(func() {
+		if f.stop != nil {
+			f.stop()
+		}
+		close(f.over)
+	})
 }
 
 func (f *Fault) isOver() bool {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	return f.stopped
+	select {
+	case <-f.over:
+		return true
+	default:
+		return false
+	}
 }
 
 func (f *Fault) String() string { return fmt.Sprintf("%s (hits: %d)", f.name, f.Hits()) }
@@ -102,6 +106,7 @@ const (
 	asked moment = iota // the request has arrived; act returns the answer, and the server gets no request
 	done                // the server has done it; if act fails, the client gets no answer
 	begun               // the server has accepted a watch
+	sent                // the server has sent an event of a watch, after the initial ones
 )
 
 // rule is what a fault does to some requests.
@@ -112,7 +117,8 @@ type rule struct {
 	skip    int // how many requests pass first
 	left    int // how many it hits after those; negative: no limit
 	act     func(*exchange) error
-	holds   bool // act blocks until the fault ends, so the hit counts before act
+	holds   bool          // act blocks until the fault ends, so the hit counts before act
+	delay   time.Duration // of an event, instead of act
 }
 
 const forever = -1

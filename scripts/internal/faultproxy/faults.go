@@ -7,6 +7,7 @@ package faultproxy
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -134,31 +135,30 @@ func startsWithObjects(r audit.Request) bool {
 // end. The connection and new watches work. Stop ends the silent watches, as a server does. Hits:
 // watches.
 func (p *Proxy) Silence(matches ...Match) *Fault {
-	ended := make(chan struct{})
 	fault := newFault("Silence")
-	fault.stop = func() { close(ended) }
-	p.interruptOpen(fault, &silence{ended}, matches)
+	p.interruptOpen(fault, &silence{fault}, matches)
 	return fault
 }
 
 // Hang is F6c: requests that match get no response until Stop, or until the client gives up. The
 // connection and its other requests work. Hits: requests.
 func (p *Proxy) Hang(matches ...Match) *Fault {
-	ended := make(chan struct{})
 	fault := newFault("Hang")
-	p.enforce(fault, &rule{at: asked, matches: matches, left: forever, holds: true, act: func(x *exchange) error {
+	return p.enforce(fault, &rule{at: asked, matches: matches, left: forever, holds: true, act: func(x *exchange) error {
 		select {
-		case <-ended:
+		case <-fault.over:
 		case <-x.ctx.Done():
 		}
 		return failure(x, http.StatusGatewayTimeout)
 	}})
-	withdraw := fault.stop
-	fault.stop = func() {
-		withdraw()
-		close(ended)
-	}
-	return fault
+}
+
+// Delay is F9: each event of the watches that match, present and future, reaches the client late by
+// that time. The events stay in order, and a delay doesn't add to the one before. Initial events and
+// all other requests are on time. Stop lets the waiting events through. Hits: events, as
+// they come from the server.
+func (p *Proxy) Delay(by time.Duration, matches ...Match) *Fault {
+	return p.enforce(newFault("Delay"), &rule{at: sent, matches: matches, left: forever, delay: by})
 }
 
 func (p *Proxy) interruptOpen(fault *Fault, reason error, matches []Match) {

@@ -1,7 +1,9 @@
 package faultproxy
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -147,5 +149,80 @@ func TestAClientMayLeaveASilentWatch(t *testing.T) {
 	receive(t, "a watch", api.watches)
 	proxy.Silence()
 	watch.Close()
+	await.That(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
+}
+
+func TestDelay(t *testing.T) {
+	const bookmark = `{"type":"BOOKMARK","annotation":"k8s.io/initial-events-end"}`
+	for sentence, test := range map[string]struct {
+		query   string
+		onTime  []string // events that pass although the delay is an hour
+		delayed []string
+	}{
+		"an event":                       {delayed: []string{"one"}},
+		"events stay in order":           {delayed: []string{"one", "two", "three"}},
+		"initial events are on time":     {"sendInitialEvents=true", []string{"one", bookmark}, []string{"two"}},
+		"an event after initial ones is": {"sendInitialEvents=true", []string{bookmark}, []string{"one", bookmark}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			api, proxy, config := setup(t)
+			client := httpClient(t, config)
+			watch := openWatch(t, client, proxy, test.query)
+			server := receive(t, "a watch", api.watches)
+			fault := proxy.Delay(time.Hour)
+			for _, event := range append(test.onTime, test.delayed...) {
+				server.events <- event + "\n"
+			}
+			for _, want := range test.onTime {
+				if got := receive(t, "an event", watch.lines); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			}
+			waitFor(t, fault, len(test.delayed))
+			send(t, client, proxy, "GET "+foosPath)
+			if len(watch.lines) > 0 || fault.Hits() > len(test.delayed) {
+				t.Errorf("%d events arrived on time, %v", len(watch.lines), fault)
+			}
+
+			fault.Stop()
+
+			for _, want := range test.delayed {
+				if got := receive(t, "an event", watch.lines); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			}
+		})
+	}
+}
+
+// If each event waited for the one before, these would take twice as long as the test may.
+func TestDelaysDoNotAddUp(t *testing.T) {
+	api, proxy, config := setup(t)
+	const events, delay = 200, 300 * time.Millisecond
+	proxy.Delay(delay)
+	watch := openWatch(t, httpClient(t, config), proxy)
+	server := receive(t, "a watch", api.watches)
+	begin := time.Now()
+	for i := range events {
+		server.events <- fmt.Sprintln(i)
+	}
+	for i := range events {
+		if got := receive(t, "an event", watch.lines); got != fmt.Sprint(i) {
+			t.Fatalf("got event %s, want %d", got, i)
+		}
+	}
+	if took := time.Since(begin); took < delay || took > events*delay/2 {
+		t.Errorf("the events took %v", took)
+	}
+}
+
+func TestAClientMayLeaveADelayedWatch(t *testing.T) {
+	api, proxy, config := setup(t)
+	proxy.Delay(time.Hour)
+	watch := openWatch(t, httpClient(t, config), proxy)
+	server := receive(t, "a watch", api.watches)
+	server.events <- "event\n"
+	watch.Close()
+	receive(t, "the server hears of it", server.ended)
 	await.That(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
 }

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -28,8 +29,8 @@ var (
 	errEnd  = errors.New("the fault proxy ends the watch as the server would")
 )
 
-// silence is such a cause too, but the client sees no end until ended is closed.
-type silence struct{ ended chan struct{} }
+// silence is such a cause too, but the client sees no end until the fault is over.
+type silence struct{ *Fault }
 
 func (*silence) Error() string { return "the fault proxy silences the watch" }
 
@@ -38,18 +39,29 @@ type watch struct {
 	*exchange
 	proxy     *Proxy
 	body      io.ReadCloser
-	stream    *bufio.Reader
 	mediaType string
+	arrivals  chan arrival
 	event     []byte // the rest of the current one
 	last      bool   // no event follows
-	initial   bool   // the events still list the existing objects
-	passed    int    // how many events came after those
+	passed    int    // how many events came after the initial ones
 }
 
+// arrival is what the server has sent: an event, or the end of the watch.
+type arrival struct {
+	event   []byte
+	err     error
+	initial bool   // the event still lists the existing objects
+	late    *Fault // nil, unless a fault delays it until due
+	due     <-chan time.Time
+}
+
+// backlog is how many events of a watch may wait here, so that a delay doesn't add up.
+const backlog = 1000
+
 func (p *Proxy) follow(x *exchange, response *http.Response) *watch {
-	w := &watch{exchange: x, proxy: p, body: response.Body, stream: bufio.NewReader(response.Body)}
+	w := &watch{exchange: x, proxy: p, body: response.Body, arrivals: make(chan arrival, backlog)}
 	w.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
-	w.initial = query(x.Request).Get("sendInitialEvents") == "true"
+	go w.receive()
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.watches[w] = struct{}{}
@@ -81,6 +93,33 @@ func (w *watch) interrupt(reason error) bool {
 	return true
 }
 
+// receive reads events until one can't be read. It doesn't wait for the client, so that it knows
+// when each event has come.
+func (w *watch) receive() {
+	stream := bufio.NewReader(w.body)
+	initial := query(w.Request).Get("sendInitialEvents") == "true"
+	for {
+		event, err := readEvent(stream, w.mediaType)
+		next := arrival{event: event, err: err, initial: initial}
+		if !initial && err == nil {
+			if rule := w.proxy.take(sent, w.exchange); rule != nil {
+				next.late, next.due = rule.Fault, time.After(rule.delay)
+				rule.hit()
+			}
+		}
+		// The bookmark that ends the initial events has this annotation.
+		initial = initial && !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey))
+		select {
+		case w.arrivals <- next:
+		case <-w.ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
 func (w *watch) Close() error {
 	w.proxy.mutex.Lock()
 	delete(w.proxy.watches, w)
@@ -108,22 +147,31 @@ func (w *watch) next() ([]byte, error) {
 	if w.meetsDoom(0) {
 		return nil, errCut
 	}
-	event, err := readEvent(w.stream, w.mediaType)
+	var next arrival
+	select {
+	case next = <-w.arrivals:
+	case <-w.ctx.Done():
+	}
+	if next.late != nil {
+		select {
+		case <-next.due:
+		case <-next.late.over:
+		case <-w.ctx.Done():
+		}
+	}
 	if cause := context.Cause(w.ctx); cause != nil {
 		return w.interrupted(cause)
 	}
 	switch {
-	case err != nil:
-		return nil, err
-	case w.initial:
-		// The bookmark that ends the initial events has this annotation.
-		w.initial = !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey))
+	case next.err != nil:
+		return nil, next.err
+	case next.initial:
 	case w.meetsDoom(w.passed):
 		return nil, errCut
 	default:
 		w.passed++
 	}
-	return event, nil
+	return next.event, nil
 }
 
 // meetsDoom reports whether the watch's doom has ended it now. Another fault may have been quicker.
@@ -145,7 +193,7 @@ func (w *watch) interrupted(cause error) ([]byte, error) {
 	}
 	if silent, ok := cause.(*silence); ok {
 		select {
-		case <-silent.ended:
+		case <-silent.over:
 			return nil, io.EOF
 		case <-w.client.Done():
 		}

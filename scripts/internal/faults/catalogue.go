@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/cluster"
@@ -116,6 +117,12 @@ func All() []Fault {
 			Name: "F8", Title: "Deployments are forbidden for a while",
 			Does:    "Deployments are forbidden",
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid(faultproxy.Resource("deployments")) },
+		},
+		{
+			Name: "F9", Title: "the cache is seconds behind",
+			Does:    "each event of a watch arrives 5 seconds late, but requests get their answers at once",
+			Hint:    "change a Foo twice within these 5 seconds.",
+			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(5 * time.Second) },
 		},
 	}
 }

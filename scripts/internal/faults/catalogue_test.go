@@ -39,7 +39,7 @@ func TestEveryFaultCanBeInjected(t *testing.T) {
 	}
 }
 
-// Each fault of the proxy hits a program that watches, lists and writes.
+// Each fault of the proxy hits a program that watches, lists and writes, and gets an event.
 func TestEveryProxyFaultHits(t *testing.T) {
 	const watch = "/apis/samplecontroller.k8s.io/v1alpha1/foos?watch=true&resourceVersion=10"
 	for _, fault := range Injectable() {
@@ -47,7 +47,8 @@ func TestEveryProxyFaultHits(t *testing.T) {
 			continue
 		}
 		t.Run(fault.Name+" "+fault.Does, func(t *testing.T) {
-			proxy, err := faultproxy.Start(newAPIServer(t).config)
+			api := newAPIServer(t)
+			proxy, err := faultproxy.Start(api.config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,6 +84,7 @@ func TestEveryProxyFaultHits(t *testing.T) {
 			program.Go(func() { send(http.MethodPatch, "/apis/apps/v1/namespaces/a/deployments/x") })
 			program.Go(func() { send(http.MethodGet, watch) })
 			await.That(t, timeout, "the fault hits", func() error {
+				api.event()
 				if made.Hits() == 0 {
 					return errors.New(made.String())
 				}
@@ -98,7 +100,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("found %q, error %v", fault.Name, err)
 	}
 	for name, want := range map[string]struct{ what, fix string }{
-		"F9": {`there is no fault "F9"`, "F3, F4a, F4b, F4c, F5"},
+		"F0": {`there is no fault "F0"`, "F3, F4a, F4b, F4c, F5"},
 		"F":  {`there is no fault "F"`, "F1, F2a"},
 		"":   {`there is no fault ""`, "F1, F2a"},
 		"F2": {"F2 has several parts", "choose one of F2a, F2b"},
