@@ -56,8 +56,11 @@ func TestMain(m *testing.M) {
 	ctrl.SetLogger(klog.Logger{}) // logs nothing
 	utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme))
 	code := m.Run()
-	// A stopped manager must have stopped everything that it started, so no goroutine is left.
-	if err := errors.Join(server.Stop(), goleak.Find()); err != nil {
+	// A stopped manager must have stopped everything that it started, so no goroutine is left. The
+	// exception is a leak of controller-runtime's: when a watch of metadata is cut while it has an
+	// event, nobody takes that event from the filter which sets its kind.
+	leaked := goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop")
+	if err := errors.Join(server.Stop(), goleak.Find(leaked)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
