@@ -225,6 +225,14 @@ func TestPrintOfOneFile(t *testing.T) {
 			b:    map[string]string{"imageswap/main.go": goMain},
 			want: []string{"imageswap/main.go: new, a program of its own (1 line)"}, not: []string{"@@"},
 		},
+		"manifests of a warm-up: that they are the program's": {
+			b:    map[string]string{"imageswap/main.go": goMain, "imageswap/chart/values.yaml": "a: 1\n"},
+			want: []string{"imageswap/chart/values.yaml: new, of a program of its own (1 line)"},
+		},
+		"scripts next to a generator: they are the chapter's": {
+			b:    map[string]string{"hack/generate.go": goMain, "hack/run.sh": "run\n"},
+			want: []string{"hack/run.sh: new (1 line)"},
+		},
 		"a file that moved to kubebuilder's layout: its changes": {
 			a: map[string]string{"main.go": goMain}, b: map[string]string{"cmd/main.go": goMain + "\nvar x int\n"},
 			want: []string{"main.go → cmd/main.go: 1 line changed (0 removed, 1 added)"},

@@ -24,7 +24,7 @@ type kind int
 
 const (
 	kindCode      kind = iota // handwritten Go of the chapter's program
-	kindProgram               // handwritten Go of another program in the chapter: a warm-up
+	kindProgram               // another program in the chapter, such as a warm-up: its handwritten Go and its manifests
 	kindTest                  // tests and their data
 	kindManifest              // manifests, and whatever else is no Go and no text
 	kindExercise              // all of an exercise, its text and tests too
@@ -66,7 +66,26 @@ func readFiles(chapter chapters.Chapter) ([]file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the files of %s: %w", chapter.Name, err)
 	}
+	markPrograms(files)
 	return files, nil
+}
+
+// markPrograms marks what is below the folder of another program as that program's, such as its
+// manifests. hack/ is different: its scripts generate code for the chapter's own program.
+func markPrograms(files []file) {
+	folders := map[string]bool{}
+	for _, f := range files {
+		if folder := path.Dir(f.path); f.kind == kindProgram && folder != "hack" {
+			folders[folder] = true
+		}
+	}
+	for i, f := range files {
+		for folder := path.Dir(f.path); f.kind == kindManifest && folder != "."; folder = path.Dir(folder) {
+			if folders[folder] {
+				files[i].kind = kindProgram
+			}
+		}
+	}
 }
 
 func newFile(name, content string) file {

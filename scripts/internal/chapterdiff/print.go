@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/fatih/color"
@@ -130,6 +131,9 @@ func (p pair) heading() string {
 	own, lesson := "", ""
 	if p.kind() == kindProgram {
 		own = ", a program of its own"
+		if path.Ext(p.title()) != ".go" {
+			own = ", of a program of its own"
+		}
 	}
 	if p.lesson {
 		lesson = ", the lesson"
