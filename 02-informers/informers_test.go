@@ -10,13 +10,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/watch"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
@@ -27,16 +23,7 @@ import (
 // asserts a *Deployment panics.
 func TestAMissedDeletionComesAsATombstone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
-			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
-		})
-		c := newCluster(t, settled, deploymentOf(settled, available(3)))
-		stalled := watch.NewRaceFreeFake()
-		watches := 0
-		c.fakeKube.PrependWatchReactor("deployments", func(clienttesting.Action) (handled bool, stream watch.Interface, err error) {
-			watches++
-			return watches == 1, stalled, nil
-		})
+		c, miss := newClusterWithAStalledWatch(t)
 		var panicked string
 		c.deploymentInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			DeleteFunc: func(obj any) {
@@ -47,9 +34,7 @@ func TestAMissedDeletionComesAsATombstone(t *testing.T) {
 		stop := c.start()
 		defer stop()
 
-		c.remove(deploymentOf(settled))
-		stalled.Error(&apierrors.NewResourceExpired("too old resource version").ErrStatus)
-		time.Sleep(time.Minute) // the Reflector pauses before it lists again
+		miss()
 
 		c.eventually("the Deployment is created again", func() bool {
 			return cmp.Equal(c.deployments(), []string{"web: 3 × nginx:latest"})
