@@ -1,7 +1,7 @@
-// The controller: what is done about a TDSet. Reconcile never asks whether an event (events.go) or
-// the time has brought it here. It compares what there is with what there should be now. desired.go
-// and the package schedule say what there should be. objects.go, drain.go and status.go compare,
-// and write.go has the requests.
+// The controller: the work on one TDSet. Reconcile never asks whether an event (events.go) or a
+// timer has enqueued the key. It compares the actual state with the desired state. desired.go and
+// the package schedule compute the desired state. objects.go, drain.go and status.go compare and
+// act, and write.go has the requests.
 
 package controller
 
@@ -105,8 +105,8 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	}
 	measure(tdset, state.Replicas, deployment)
 
-	// 5. Update the status. After a write above it is too early: the event of that write leads here
-	// again.
+	// 5. Update the status. After a write above, it is too early: the event of that write enqueues
+	// the TDSet again.
 	if !wroteDeployment && !wroteService {
 		seen := observation{state: &state, deployment: deployment, service: service, refused: refused}
 		if err := r.syncStatus(ctx, tdset, seen, now); err != nil {
@@ -114,7 +114,7 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 		}
 	}
 
-	// 6. Come back at the next transition. Return this every time, because the queue only keeps the
+	// 6. Requeue at the next transition. Return this every time, because the queue only keeps the
 	// earliest time for each key.
 	result := r.requeueAt(tdset, state.Next)
 	if refused == nil {
@@ -164,6 +164,6 @@ func (r *TDSetReconciler) requeueAt(tdset *schedulev1.TDSet, next time.Time) ctr
 	if next.IsZero() {
 		return ctrl.Result{}
 	}
-	// If next has passed meanwhile, come back at once. RequeueAfter: 0 would mean never.
+	// If next has passed meanwhile, requeue at once. RequeueAfter: 0 would mean never.
 	return ctrl.Result{RequeueAfter: max(-r.Clock.Since(next), time.Millisecond)}
 }

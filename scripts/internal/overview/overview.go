@@ -106,7 +106,7 @@ func ByHand(root string) (string, error) {
 		[]string{"generated Go"},
 		[]string{"manifests and scripts, by hand"},
 		[]string{"lines to read after the previous chapter"},
-		[]string{fmt.Sprintf("faults survived, of %d", len(contract.Faults()))},
+		[]string{fmt.Sprintf("[faults](scripts/acceptance/MATRIX.md) survived, of %d", len(contract.Faults()))},
 	)
 	rows, err := chapterdiff.Rows(all)
 	if err != nil {
