@@ -20,7 +20,7 @@ func TestAComponentThatEndsCancelsTheWait(t *testing.T) {
 			"I1121 03:21:22.1 fine\nE1121 03:21:22.2 broken\nI1121 03:21:22.3 bye\n",
 			"kube-apiserver of cluster \"test\" ended while the cluster started: its log says: E1121 03:21:22.2 broken",
 		},
-		"etcd's JSON is recognised": {
+		"etcd's JSON is recognized": {
 			`{"level":"fatal","msg":"write failed","error":"write /x: no space left on device"}` + "\n",
 			"since the disk is full",
 		},

@@ -33,7 +33,7 @@ func New(root, bin, name string) *Cluster {
 	return &Cluster{name: name, state: state, bin: resolve(bin), dir: filepath.Join(state, "clusters", name)}
 }
 
-// resolve returns the absolute path without links, to recognise it in a process's arguments.
+// resolve returns the absolute path without links, to recognize it in a process's arguments.
 func resolve(path string) string {
 	absolute, _ := filepath.Abs(path) // fails only in a working directory that was deleted
 	if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
