@@ -91,13 +91,15 @@ func interrupt(t *testing.T, root, binary string, args []string, after time.Dura
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	timer := time.After(after)
+	var printed []string
 	for {
 		select {
 		case at = <-lines:
+			printed = append(printed, at)
 			continue
 		case err := <-ended:
 			if err != nil {
-				t.Fatalf("the run failed before the interrupt: %v; its last line is %q", err, at)
+				t.Fatalf("the run failed before the interrupt: %v\n%s", err, strings.Join(printed, "\n"))
 			}
 			return at, time.Since(start), true
 		case <-timer:
