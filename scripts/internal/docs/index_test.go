@@ -19,8 +19,8 @@ func TestTheGlossaryLinksToExplanations(t *testing.T) {
 		"no link":                               {"| tombstone | what is left |", []string{"it needs a link to the section that explains it"}},
 		"a link that leads nowhere":             {"| [tombstone](../../01-x/README.md#no) | what is left |", []string{"no heading with the anchor #no"}},
 		"too many terms": {
-			strings.Repeat("| [tombstone](../../01-x/README.md#the-end) | what is left |\n", 26),
-			[]string{"scripts/docs/glossary.md:30: the glossary has 26 terms, and 25 are enough"},
+			strings.Repeat("| [tombstone](../../01-x/README.md#the-end) | what is left |\n", 27),
+			[]string{"scripts/docs/glossary.md:31: the glossary has 27 terms, and 26 are enough"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
