@@ -36,12 +36,12 @@ func TestIntegrationOwnersAndScopes(t *testing.T) {
 		mine := ownedBy("v1", "ConfigMap", owner)
 		dependent := c.createPriorityClass(mine)
 		c.createConfigMap("owned", mine)
+		event := c.ownerEvent(dependent.UID)
 
 		must(t, c.kube.CoreV1().ConfigMaps(c.namespace).Delete(t.Context(), "owner", metav1.DeleteOptions{}))
 
 		// The garbage collector looks at all dependents of the deleted owner.
 		c.eventually("the owned ConfigMap is deleted", func(context.Context) bool { return !c.hasConfigMap("owned") })
-		event := c.ownerEvent(dependent.UID)
 		_, err := c.kube.SchedulingV1().PriorityClasses().Get(t.Context(), dependent.Name, metav1.GetOptions{})
 		must(t, err)
 		t.Logf("the owner is deleted, and the PriorityClass isn't. Event: %s", event)
