@@ -75,7 +75,7 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 func interrupt(t *testing.T, root, binary string, args []string, after time.Duration) (at string, took time.Duration, done bool) {
 	t.Helper()
 	command := exec.Command(binary, args...)
-	command.Env = append(os.Environ(), "WORKSHOP_ROOT="+root)
+	command.Env = append(os.Environ(), "WORKSHOP_ROOT="+root, "GOWORK=") // the texts use the workspace
 	reader, writer := io.Pipe()
 	command.Stdout, command.Stderr = writer, writer
 	start := time.Now()
