@@ -86,8 +86,8 @@ func (j judged) holds(name string) bool {
 // isFull reports whether it is the chapter's own program. An exercise's solution does less.
 func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }
 
-// runsInCluster reports whether the program can run as Pods, which needs a Deployment in its
-// chapter. Exercises have none.
+// runsInCluster reports whether the program is tested as Pods: a chapter's own, if the chapter has a
+// Deployment for it.
 func (j judged) runsInCluster() bool {
 	_, found, err := deploymentOf(j.chapter)
 	return j.isFull() && (found || err != nil) // an error is for the tests to show

@@ -44,6 +44,7 @@ func tdsetPromises(j judged) []promise {
 		{"T9 delete: the Deployment goes with its TDSet", removeTDSet},
 		{"T9 delete: a TDSet that is being deleted gets nothing", removeTDSetForeground},
 		{"T9 delete: an orphaned Deployment stays as it is", orphanTDSet},
+		{"T9 delete: when the namespace is deleted, at most one write per TDSet is refused", removeNamespace},
 		{"T10 quiet: within the write budget", tdsetBudget},
 		{"T10 quiet: events that change nothing cause no write", tdsetQuiet},
 		{"T11 restart: a boundary that passed while the program was down", restart},
@@ -58,7 +59,6 @@ func tdsetPromises(j judged) []promise {
 			promise{"T9 delete: after --drain-timeout, the TDSet is gone", drainTimeout},
 			promise{"T9 delete: a TDSet that was deleted while the program was down is drained", drainLater},
 			promise{"T9 delete: somebody else's Deployment isn't drained", drainNothing},
-			promise{"T9 delete: when the namespace is deleted, at most one write per TDSet is refused", removeNamespace},
 		)
 	}
 	all = append(all, onlyTDSetsWithContainers(j)...)

@@ -305,7 +305,7 @@ func (s *scenario) itIs(instant time.Time) {
 // TestFrozenLeaseAtTheBoundary is F6c: see TestFrozenLease.
 func TestFrozenLeaseAtTheBoundary(t *testing.T) {
 	name, holds := heldFault(t, chapters.TDSet, "F6c")
-	alone(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
+	sideBySide(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
 		f := s.throughProxy()
 		f.flags = f.elects()
 		f.settleTDSets()
@@ -318,7 +318,7 @@ func TestFrozenLeaseAtTheBoundary(t *testing.T) {
 // TestTwoReplicasAtTheBoundary is F7: the leader is killed, and not started again.
 func TestTwoReplicasAtTheBoundary(t *testing.T) {
 	name, holds := heldFault(t, chapters.TDSet, "F7")
-	alone(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
+	sideBySide(t, chapters.TDSet, name, holds, func(t *testing.T, s *scenario) {
 		if inCluster() {
 			s.electTwo()
 			s.settleTDSets()

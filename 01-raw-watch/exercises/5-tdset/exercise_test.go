@@ -116,67 +116,67 @@ func TestScheduleAt(t *testing.T) {
 			wantReplicas: 1, wantWindow: noWindow, wantNext: never,
 		},
 		"before a window: the default, until it begins": {
-			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T08:59:59.999Z",
+			windows: []Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}}, at: "2026-03-02T08:59:59.999Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T09:00:00Z",
 		},
 		"a window begins with its first hour": {
-			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T09:00:00Z",
+			windows: []Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}}, at: "2026-03-02T09:00:00Z",
 			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T17:00:00Z",
 		},
 		"a window ends when the hour of its end begins": {
-			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T17:00:00Z",
+			windows: []Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}}, at: "2026-03-02T17:00:00Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-03T09:00:00Z",
 		},
 		"hours are in UTC, even if the instant is in another zone": {
-			windows: []Scheduling{{9, 17, 5}}, at: "2026-03-02T14:15:00+05:30",
+			windows: []Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}}, at: "2026-03-02T14:15:00+05:30",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T09:00:00Z",
 		},
 		"the last hour of the day, with an end of 24": {
-			windows: []Scheduling{{19, 24, 2}}, at: "2026-03-02T23:59:59Z",
+			windows: []Scheduling{{StartTime: 19, EndTime: 24, Replica: 2}}, at: "2026-03-02T23:59:59Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T00:00:00Z",
 		},
 		"the last hour of the day, with an end of 0": {
-			windows: []Scheduling{{19, 0, 2}}, at: "2026-03-02T23:59:59Z",
+			windows: []Scheduling{{StartTime: 19, EndTime: 0, Replica: 2}}, at: "2026-03-02T23:59:59Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T00:00:00Z",
 		},
 		"a window past midnight, in the evening": {
-			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T22:30:00Z",
+			windows: []Scheduling{{StartTime: 22, EndTime: 6, Replica: 2}}, at: "2026-03-02T22:30:00Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-03T06:00:00Z",
 		},
 		"a window past midnight, in the morning": {
-			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T05:30:00Z",
+			windows: []Scheduling{{StartTime: 22, EndTime: 6, Replica: 2}}, at: "2026-03-02T05:30:00Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: "2026-03-02T06:00:00Z",
 		},
 		"a window past midnight isn't active at noon": {
-			windows: []Scheduling{{22, 6, 2}}, at: "2026-03-02T12:00:00Z",
+			windows: []Scheduling{{StartTime: 22, EndTime: 6, Replica: 2}}, at: "2026-03-02T12:00:00Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2026-03-02T22:00:00Z",
 		},
 		"the whole day: nothing ever changes": {
-			windows: []Scheduling{{0, 24, 2}}, at: "2026-03-02T12:00:00Z",
+			windows: []Scheduling{{StartTime: 0, EndTime: 24, Replica: 2}}, at: "2026-03-02T12:00:00Z",
 			wantReplicas: 2, wantWindow: 0, wantNext: never,
 		},
 		"a window may have 0 replicas": {
-			windows: []Scheduling{{0, 6, 0}}, at: "2026-03-02T03:00:00Z",
+			windows: []Scheduling{{StartTime: 0, EndTime: 6, Replica: 0}}, at: "2026-03-02T03:00:00Z",
 			wantReplicas: 0, wantWindow: 0, wantNext: "2026-03-02T06:00:00Z",
 		},
 		"where windows overlap, the first in the list is active until it ends": {
-			windows: []Scheduling{{12, 14, 8}, {9, 17, 5}}, at: "2026-03-02T12:30:00Z",
+			windows: []Scheduling{{StartTime: 12, EndTime: 14, Replica: 8}, {StartTime: 9, EndTime: 17, Replica: 5}}, at: "2026-03-02T12:30:00Z",
 			wantReplicas: 8, wantWindow: 0, wantNext: "2026-03-02T14:00:00Z",
 		},
 		"where windows overlap, the second is active until the first begins": {
-			windows: []Scheduling{{12, 14, 8}, {9, 17, 5}}, at: "2026-03-02T10:00:00Z",
+			windows: []Scheduling{{StartTime: 12, EndTime: 14, Replica: 8}, {StartTime: 9, EndTime: 17, Replica: 5}}, at: "2026-03-02T10:00:00Z",
 			wantReplicas: 5, wantWindow: 1, wantNext: "2026-03-02T12:00:00Z",
 		},
 		"the end of an overlapped window is no change": {
-			windows: []Scheduling{{9, 17, 5}, {8, 12, 3}}, at: "2026-03-02T10:00:00Z",
+			windows: []Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 8, EndTime: 12, Replica: 3}}, at: "2026-03-02T10:00:00Z",
 			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T17:00:00Z",
 		},
 		"another window with the same number of replicas is a change, too": {
-			windows: []Scheduling{{9, 12, 5}, {12, 17, 5}}, at: "2026-03-02T10:00:00Z",
+			windows: []Scheduling{{StartTime: 9, EndTime: 12, Replica: 5}, {StartTime: 12, EndTime: 17, Replica: 5}}, at: "2026-03-02T10:00:00Z",
 			wantReplicas: 5, wantWindow: 0, wantNext: "2026-03-02T12:00:00Z",
 		},
 		"on the last day of a year, the next change is in the next year": {
-			windows: []Scheduling{{9, 17, 5}}, at: "2026-12-31T18:00:00Z",
+			windows: []Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}}, at: "2026-12-31T18:00:00Z",
 			wantReplicas: 1, wantWindow: noWindow, wantNext: "2027-01-01T09:00:00Z",
 		},
 	} {
@@ -225,7 +225,7 @@ func TestScheduleAtEveryHourOfManySchedules(t *testing.T) {
 	for range 500 {
 		spec := TDSetSpec{DefaultReplica: 1}
 		for range random.IntN(5) {
-			window := Scheduling{random.IntN(24), random.IntN(25), 10 + int32(len(spec.SchedulingConfig))}
+			window := Scheduling{StartTime: random.IntN(24), EndTime: random.IntN(25), Replica: 10 + int32(len(spec.SchedulingConfig))}
 			if window.StartTime != window.EndTime { // the CRD refuses those
 				spec.SchedulingConfig = append(spec.SchedulingConfig, window)
 			}
@@ -360,7 +360,9 @@ func TestRun(t *testing.T) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
 				c.wantReplicas(7)
 				c.until("20:00")
 				c.wantReplicas(3)
@@ -370,7 +372,9 @@ func TestRun(t *testing.T) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 12, 7}} })
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 12, Replica: 7}}
+				})
 				c.until("12:00")
 				c.wantReplicas(3)
 				c.until("08:00")
@@ -380,7 +384,7 @@ func TestRun(t *testing.T) {
 		"two TDSets are each scaled at their own boundaries, and both at a shared one": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
-			c.putAnother(Scheduling{9, 11, 7}, Scheduling{12, 17, 8})
+			c.putAnother(Scheduling{StartTime: 9, EndTime: 11, Replica: 7}, Scheduling{StartTime: 12, EndTime: 17, Replica: 8})
 			c.running(func() {
 				c.wantReplicasOfBoth(3, 3)
 				c.until("09:00")
@@ -408,7 +412,9 @@ func TestRun(t *testing.T) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
 				c.clock.calls()
 				c.until("17:30")
 				c.wantNoCalls("at 17:00, a boundary of the old schedule")

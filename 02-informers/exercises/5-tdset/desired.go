@@ -6,7 +6,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -91,33 +90,6 @@ func replicasOf(deployment *appsv1.Deployment) int32 {
 		return 1
 	}
 	return *deployment.Spec.Replicas
-}
-
-// merge returns a copy of observed with the values that desired sets. It keeps all other values.
-func merge(observed, desired *appsv1.Deployment) *appsv1.Deployment {
-	merged := observed.DeepCopy()
-	merged.Labels = withLabels(merged.Labels, desired.Labels)
-	merged.Spec.Replicas = desired.Spec.Replicas
-	template := &merged.Spec.Template
-	template.Labels = withLabels(template.Labels, desired.Spec.Template.Labels)
-	want := desired.Spec.Template.Spec.Containers[0]
-	for i := range template.Spec.Containers {
-		if container := &template.Spec.Containers[i]; container.Name == want.Name {
-			container.Image, container.Ports = want.Image, want.Ports
-			return merged
-		}
-	}
-	template.Spec.Containers = append(template.Spec.Containers, want)
-	return merged
-}
-
-// withLabels adds the labels in want to labels.
-func withLabels(labels, want map[string]string) map[string]string {
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, want)
-	return labels
 }
 
 // controls reports whether tdset may change deployment: its owner reference names tdset as the

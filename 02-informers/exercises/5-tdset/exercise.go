@@ -15,10 +15,10 @@ import (
 
 // run keeps the Deployments up to date until ctx ends.
 func (c *controller) run(ctx context.Context) {
-	var informers sync.WaitGroup
-	defer informers.Wait()
-	informers.Go(func() { c.tdsetInformer.RunWithContext(ctx) })
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { c.tdsetInformer.RunWithContext(ctx) })
+	running.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
 	if !cache.WaitForCacheSync(ctx.Done(), c.tdsetInformer.HasSynced, c.deploymentInformer.HasSynced) {
 		return
 	}

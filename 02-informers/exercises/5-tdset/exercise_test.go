@@ -148,7 +148,9 @@ func TestRun(t *testing.T) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
 				c.wantReplicas(7)
 				c.until("20:00")
 				c.wantReplicas(3)
@@ -158,7 +160,9 @@ func TestRun(t *testing.T) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 12, 7}} })
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 12, Replica: 7}}
+				})
 				c.until("12:00")
 				c.wantReplicas(3)
 				c.until("08:00")
@@ -168,7 +172,7 @@ func TestRun(t *testing.T) {
 		"two TDSets are each scaled at their own boundaries, and both at a shared one": func(c *cluster) {
 			c.until("08:00")
 			c.putTDSet()
-			c.putAnother(Scheduling{9, 11, 7}, Scheduling{12, 17, 8})
+			c.putAnother(Scheduling{StartTime: 9, EndTime: 11, Replica: 7}, Scheduling{StartTime: 12, EndTime: 17, Replica: 8})
 			c.running(func() {
 				c.wantReplicasOfBoth(3, 3)
 				c.until("09:00")
@@ -196,7 +200,9 @@ func TestRun(t *testing.T) {
 			c.until("10:00")
 			c.putTDSet()
 			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.SchedulingConfig = []Scheduling{{8, 20, 7}} })
+				c.putTDSet(func(tdset *TDSet) {
+					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
+				})
 				c.clock.calls()
 				c.until("17:30")
 				c.wantNoCalls("at 17:00, a boundary of the old schedule")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,33 +73,4 @@ func logFailure(ctx context.Context, key types.NamespacedName, err error) {
 	default:
 		klog.ErrorS(err, "Retrying", "tdset", key)
 	}
-}
-
-// syncDeployment returns the Deployment of tdset's name, or nil if it has just created or updated
-// it.
-func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
-	desired := desiredDeployment(tdset, replicas)
-	observed, err := c.getDeployment(ctx, desired.Namespace, desired.Name)
-	switch {
-	case apierrors.IsNotFound(err):
-		klog.InfoS("Creating", "deployment", klog.KObj(desired), "replicas", replicas)
-		if err := c.createDeployment(ctx, desired); err != nil {
-			return nil, fmt.Errorf("create Deployment: %w", err)
-		}
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("get Deployment: %w", err)
-	case !controls(tdset, observed):
-		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
-		// retry, because the next change to it causes an event.
-		klog.V(2).InfoS("Leaving alone", "deployment", klog.KObj(observed))
-		return observed, nil
-	case upToDate(observed, desired):
-		return observed, nil
-	}
-	klog.InfoS("Updating", "deployment", klog.KObj(desired), "replicas", replicas, "before", replicasOf(observed))
-	if err := c.updateDeployment(ctx, merge(observed, desired)); err != nil {
-		return nil, fmt.Errorf("update Deployment: %w", err)
-	}
-	return nil, nil
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 )
@@ -66,6 +67,7 @@ func inACluster(t *testing.T, run func(*controller, context.Context), test func(
 		if c.program, err = newController(config, "", c.clock); err != nil {
 			t.Fatal(err)
 		}
+		c.program.recorder = &record.FakeRecorder{} // it records nothing
 		test(c)
 	})
 }

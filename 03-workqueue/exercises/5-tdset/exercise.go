@@ -28,7 +28,7 @@ func (c *controller) run(ctx context.Context) {
 
 	// YOUR WORK: the handlers. This is the only one so far.
 	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: c.enqueue,
+		AddFunc: func(obj any) { c.handleObject(ctx, obj) },
 	})
 
 	for range workers {
@@ -40,12 +40,15 @@ func (c *controller) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// enqueue adds the key of the TDSet that an event concerns. A Deployment has the same name as its
+// handleObject handles the TDSet that an event concerns. A Deployment has the same name as its
 // TDSet, so both have the same key.
-func (c *controller) enqueue(obj any) {
+func (c *controller) handleObject(ctx context.Context, obj any) {
 	object := obj.(metav1.Object)
-	c.queue.Add(types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
+	c.handle(ctx, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
 }
+
+// handle enqueues a TDSet for the workers.
+func (c *controller) handle(_ context.Context, key types.NamespacedName) { c.queue.Add(key) }
 
 // processNextWorkItem waits for a key, processes it, and reports whether there may be another one.
 func (c *controller) processNextWorkItem(ctx context.Context) bool {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
@@ -25,17 +26,16 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// Any event of a TDSet or a Deployment enqueues the TDSet, except for the deletion of the TDSet
-	// itself, after which there is nothing left to do.
-	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    c.enqueue,
-		UpdateFunc: func(_, obj any) { c.enqueue(obj) },
-	})
-	c.deploymentInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    c.enqueue,
-		UpdateFunc: func(_, obj any) { c.enqueue(obj) },
-		DeleteFunc: c.enqueue,
-	})
+	// Any change to a TDSet or a Deployment is a reason to call handle. So is a deletion, because a
+	// deleted Deployment has to be created again. A deleted TDSet needs no work, but its key does no
+	// harm.
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { c.handleObject(ctx, obj) },
+		UpdateFunc: func(_, obj any) { c.handleObject(ctx, obj) },
+		DeleteFunc: func(obj any) { c.handleObject(ctx, obj) },
+	}
+	c.tdsetInformer.AddEventHandler(handler)
+	c.deploymentInformer.AddEventHandler(handler)
 
 	for range workers {
 		running.Go(func() {
@@ -46,16 +46,19 @@ func (c *controller) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// enqueue adds the key of the TDSet that an event concerns. A Deployment has the same name as its
+// handleObject handles the TDSet that an event concerns. A Deployment has the same name as its
 // TDSet, so both have the same key.
-func (c *controller) enqueue(obj any) {
+func (c *controller) handleObject(ctx context.Context, obj any) {
 	name, err := cache.DeletionHandlingObjectToName(obj) // obj may be a tombstone
 	if err != nil {
 		klog.ErrorS(err, "Not an object")
 		return
 	}
-	c.queue.Add(name.AsNamespacedName())
+	c.handle(ctx, name.AsNamespacedName())
 }
+
+// handle enqueues a TDSet for the workers.
+func (c *controller) handle(_ context.Context, key types.NamespacedName) { c.queue.Add(key) }
 
 // processNextWorkItem waits for a key, processes it, and reports whether there may be another one.
 func (c *controller) processNextWorkItem(ctx context.Context) bool {

@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 )
@@ -83,7 +84,7 @@ func newProgram(t *testing.T, api http.RoundTripper, namespace string, clock *te
 		empty bool
 	}{
 		{"tdsets", program.tdsets == nil},
-		{"client", program.client == nil},
+		{"kube", program.kube == nil},
 		{"clock", program.clock == nil},
 		{"tdsetInformer", program.tdsetInformer == nil},
 		{"tdsetsLister", program.tdsetsLister == nil},
@@ -95,6 +96,7 @@ func newProgram(t *testing.T, api http.RoundTripper, namespace string, clock *te
 			t.Fatalf("newController: the controller has no %s", part.name)
 		}
 	}
+	program.recorder = &record.FakeRecorder{} // it records nothing
 	return program
 }
 

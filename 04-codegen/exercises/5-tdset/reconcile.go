@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,6 +60,7 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	if err := c.updateTDSetStatus(ctx, tdset, status); err != nil {
 		return time.Time{}, fmt.Errorf("update the status: %w", err)
 	}
+	c.recordEvent(tdset, status)
 	return next, nil
 }
 
@@ -74,36 +74,4 @@ func logFailure(ctx context.Context, key types.NamespacedName, err error) {
 	default:
 		klog.ErrorS(err, "Retrying", "tdset", key)
 	}
-}
-
-// syncDeployment returns the Deployment of tdset's name, or nil if it has just created or updated
-// it.
-func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
-	desired := desiredDeployment(tdset, replicas)
-	observed, err := c.getDeployment(ctx, tdset.Namespace, tdset.Name)
-	if apierrors.IsNotFound(err) {
-		observed, err = c.getDeploymentUncached(ctx, tdset.Namespace, tdset.Name)
-	}
-	switch {
-	case apierrors.IsNotFound(err):
-		klog.InfoS("Creating", "deployment", klog.KRef(tdset.Namespace, tdset.Name), "replicas", replicas)
-		if err := c.createDeployment(ctx, desired); err != nil {
-			return nil, fmt.Errorf("create Deployment: %w", err)
-		}
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("get Deployment: %w", err)
-	case !controls(tdset, observed):
-		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
-		// retry, because the next change to it causes an event.
-		klog.V(2).InfoS("Leaving alone", "deployment", klog.KObj(observed))
-		return observed, nil
-	case upToDate(observed, desired):
-		return observed, nil
-	}
-	klog.InfoS("Updating", "deployment", klog.KObj(observed), "replicas", replicas, "before", replicasOf(observed))
-	if err := c.updateDeployment(ctx, observed, desired); err != nil {
-		return nil, fmt.Errorf("update Deployment: %w", err)
-	}
-	return nil, nil
 }

@@ -35,19 +35,19 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	if err != nil {
 		return nil, fmt.Errorf("client for TDSets: %w", err)
 	}
-	client, err := kubernetes.NewForConfig(config)
+	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for Deployments: %w", err)
 	}
 	// The informers never resync. The desired number of replicas changes with the time of day, but
 	// syncHandler returns the time of the next change.
 	tdsetFactory := scheduleinformers.NewSharedInformerFactoryWithOptions(tdsets, 0, scheduleinformers.WithNamespace(namespace))
-	kubeFactory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
+	kubeFactory := informers.NewSharedInformerFactoryWithOptions(kube, 0, informers.WithNamespace(namespace))
 	tdsetsInformer := tdsetFactory.Schedule().V1().TDSets()
 	deployments := kubeFactory.Apps().V1().Deployments()
 	return &controller{
 		tdsets:             tdsets,
-		client:             client,
+		kube:               kube,
 		clock:              wallClock,
 		tdsetInformer:      tdsetsInformer.Informer(),
 		tdsetsLister:       tdsetsInformer.Lister(),
@@ -62,7 +62,7 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 // server answers 409.
 func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner}
-	_, err := c.client.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
+	_, err := c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
 	return err
 }
 
@@ -71,7 +71,7 @@ func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.Dep
 // with that name, and from creating one.
 func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
-	_, err := c.client.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
+	_, err := c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
 	return err
 }
 

@@ -1,5 +1,5 @@
-// TDSet's types live in pkg/apis/schedule/v1, where generators look for them. Here they have the
-// same names as in earlier chapters, so that files such as schedule.go can stay the same.
+// Short names for TDSet's types, which are in pkg/apis/schedule/v1. Chapter 06 has the types in this
+// package, so with these names, files such as schedule.go are the same in all chapters.
 
 package main
 

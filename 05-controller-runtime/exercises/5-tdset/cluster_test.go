@@ -28,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,7 +50,7 @@ var midnight = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
 // cluster is what a test acts on.
 type cluster struct {
 	*testing.T
-	program *reconciler // for tests that call its functions directly; it reads from the server
+	program *controller // for tests that call its functions directly; it reads from the server
 	api     *fakeAPI
 	clock   *testClock
 
@@ -70,7 +71,7 @@ func inACluster(t *testing.T, test func(c *cluster)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.program = &reconciler{Client: direct, apiReader: direct, clock: c.clock}
+		c.program = &controller{Client: direct, APIReader: direct, Recorder: &events.FakeRecorder{}, clock: c.clock}
 		test(c)
 	})
 }
@@ -91,7 +92,7 @@ func (c *cluster) config() *rest.Config {
 // settings returns the settings of the program's manager in a test.
 func (c *cluster) settings() ctrl.Options {
 	c.Helper()
-	settings, err := managerOptions("")
+	settings, err := managerOptions(options{})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,7 +60,7 @@ func settled(t *testing.T, clock string, changes ...func(*TDSetSpec)) *round {
 func (r *round) reconcile() (ctrl.Result, error) {
 	r.Helper()
 	quiet()
-	settings, err := managerOptions("")
+	settings, err := managerOptions(options{})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func (r *round) reconcile() (ctrl.Result, error) {
 			return write()
 		},
 	}).Build()
-	program := &reconciler{Client: api, apiReader: api, clock: clock}
+	program := &controller{Client: api, APIReader: api, Recorder: &events.FakeRecorder{}, clock: clock}
 	return program.Reconcile(r.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
 }
 

@@ -26,7 +26,7 @@ const fieldOwner = client.FieldOwner("tdset-controller")
 
 // setUp adds the controller to mgr, and declares which events enqueue which TDSets.
 func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
-	r := &reconciler{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader(), clock: clock}
+	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"), clock: clock}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&TDSet{}).
 		// A Deployment concerns the TDSet with its name, no matter whose it is, so enqueue the
@@ -34,20 +34,20 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 		// isn't ours, or no longer is.
 		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}).
 		WithOptions(controllerOptions()).
-		Complete(r)
+		Complete(c)
 }
 
 // Reconcile makes the cluster match what the TDSet with that key asks for at this time. Its result
 // has the time at which it has to be called again, even if there is no event until then. The queue
 // keeps only one such time for a key, and forgets it when the key is processed earlier. So every
 // call that succeeds has to return it again.
-func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	now := r.clock.Now()
+func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	now := c.clock.Now()
 
 	// 1. Read the TDSet. If it is gone or being deleted, the garbage collector deletes its
 	// Deployment, so don't create one now.
 	tdset := &TDSet{}
-	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
+	if err := c.Get(ctx, req.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !tdset.DeletionTimestamp.IsZero() {
@@ -59,31 +59,32 @@ func (r *reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 
 	// 3. Create or update the Deployment. A write causes an event, and that event leads to step 4.
 	// But don't leave the next boundary to that event: return it here, too.
-	deployment, err := r.syncDeployment(ctx, tdset, replicas)
+	deployment, err := c.syncDeployment(ctx, tdset, replicas)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if deployment == nil {
-		return r.requeueAt(tdset, next), nil
+		return c.requeueAt(tdset, next), nil
 	}
 
 	// 4. Update the status, but only if it has changed.
 	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
-		return r.requeueAt(tdset, next), nil
+		return c.requeueAt(tdset, next), nil
 	}
 	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status")
-	if err := r.updateTDSetStatus(ctx, tdset, status); err != nil {
+	if err := c.updateTDSetStatus(ctx, tdset, status); err != nil {
 		return ctrl.Result{}, fmt.Errorf("update the status: %w", err)
 	}
-	return r.requeueAt(tdset, next), nil
+	c.recordEvent(tdset, status)
+	return c.requeueAt(tdset, next), nil
 }
 
 // requeueAt returns the result with which Reconcile is called again at next, or never if next is
 // the zero time. If intervalMint is set, Reconcile is called again after that many minutes at the
 // latest.
-func (r *reconciler) requeueAt(tdset *TDSet, next time.Time) ctrl.Result {
-	now := r.clock.Now() // later than at the start of Reconcile, because its requests take time
+func (c *controller) requeueAt(tdset *TDSet, next time.Time) ctrl.Result {
+	now := c.clock.Now() // later than at the start of Reconcile, because its requests take time
 	if interval := time.Duration(tdset.Spec.IntervalMint) * time.Minute; interval > 0 {
 		if next.IsZero() || next.After(now.Add(interval)) {
 			next = now.Add(interval)
@@ -100,24 +101,24 @@ func (r *reconciler) requeueAt(tdset *TDSet, next time.Time) ctrl.Result {
 // createDeployment assumes that there is no Deployment with that name. An apply can't say so, and
 // would change an existing one. But without force, it can't change somebody else's fields: the
 // server answers 409.
-func (r *reconciler) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return r.Apply(ctx, desired, fieldOwner)
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	return c.Apply(ctx, desired, fieldOwner)
 }
 
 // updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
 // must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
 // with that name, and from creating one.
-func (r *reconciler) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return r.Apply(ctx, desired.WithUID(observed.UID), fieldOwner, client.ForceOwnership)
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	return c.Apply(ctx, desired.WithUID(observed.UID), fieldOwner, client.ForceOwnership)
 }
 
 // updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was
 // computed from an outdated spec. It takes over the fields of the status, except for other people's
 // conditions.
-func (r *reconciler) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
+func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).
 		WithUID(tdset.UID).
 		WithResourceVersion(tdset.ResourceVersion).
 		WithStatus(statusToApply(status))
-	return r.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
+	return c.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,7 +21,7 @@ import (
 )
 
 func TestController(t *testing.T) {
-	settings, err := managerOptions("")
+	settings, err := managerOptions(options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestController(t *testing.T) {
 	stored.UID, stored.Generation = "the TDSet's", 1
 	api := fake.NewClientBuilder().WithScheme(settings.Scheme).WithObjects(stored).WithStatusSubresource(stored).Build()
 	ten := time.Date(2026, time.January, 1, 10, 0, 0, 0, time.UTC)
-	r := &reconciler{Client: api, apiReader: api, clock: clocktesting.NewFakePassiveClock(ten)}
+	r := &controller{Client: api, APIReader: api, Recorder: &events.FakeRecorder{}, clock: clocktesting.NewFakePassiveClock(ten)}
 
 	for range 2 { // the first call writes the Deployment, the second one the status
 		result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(stored)})

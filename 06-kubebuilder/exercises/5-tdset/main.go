@@ -18,6 +18,11 @@ func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
 	flag.StringVar(&o.now, "now", "", "start as if it were this time, such as 2026-01-01T08:59:50Z; from then on, time passes as usual (default: now)")
+	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
+	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "tdset-system", "namespace of the Lease (manifests/rbac.yaml makes tdset-system)")
+	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
+	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
+	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -30,8 +35,9 @@ func main() {
 	}
 }
 
-// options are the values of the flags.
+// options are the values of the flags. Those of the leader election are the manager's.
 type options struct {
+	ctrl.Options
 	namespace, now string
 }
 
@@ -49,7 +55,7 @@ func start(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
 	}
-	settings, err := managerOptions(o.namespace)
+	settings, err := managerOptions(o)
 	if err != nil {
 		return err
 	}

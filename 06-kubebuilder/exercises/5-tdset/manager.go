@@ -1,5 +1,5 @@
-// Settings of the manager and the controller. Leader election, metrics and probes are left out,
-// because they would be the same as in the chapter.
+// The controller's parts, and the settings of the manager. Metrics and probes are left out, because
+// they would be the same as in the chapter.
 
 package main
 
@@ -9,43 +9,50 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 )
 
-// managerOptions returns the settings of a manager for the TDSets in namespace; "" means all
+// controller creates a Deployment for each TDSet and keeps it in the state that the TDSet asks for.
+type controller struct {
+	client.Client               // reads from the manager's cache, writes to the API server
+	APIReader     client.Reader // reads from the API server
+	Recorder      events.EventRecorder
+	clock         clock.PassiveClock
+	terminating   terminatingOwners
+}
+
+// managerOptions returns the settings of a manager for the TDSets in o.namespace; "" means all
 // namespaces.
-func managerOptions(namespace string) (ctrl.Options, error) {
-	types := runtime.NewScheme()
-	if err := errors.Join(scheme.AddToScheme(types), addToScheme(types)); err != nil {
+func managerOptions(o options) (ctrl.Options, error) {
+	o.Scheme = runtime.NewScheme()
+	if err := errors.Join(scheme.AddToScheme(o.Scheme), addToScheme(o.Scheme)); err != nil {
 		return ctrl.Options{}, err
 	}
-	options := ctrl.Options{
-		Scheme:  types,
-		Metrics: metricsserver.Options{BindAddress: "0"}, // none; the default is port 8080
-		Cache: cache.Options{
-			ReaderFailOnMissingInformer: true,
-			// No resync, because Reconcile knows when a TDSet's desired state changes. By default
-			// there is a resync every ten hours.
-			SyncPeriod: new(time.Duration(0)),
-		},
+	o.LeaderElectionID = "tdset-controller"
+	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
+	o.Metrics.BindAddress = "0"            // none; the default is port 8080
+	o.Cache.ReaderFailOnMissingInformer = true
+	// No resync, because Reconcile knows when a TDSet's desired state changes. By default there is
+	// a resync every ten hours.
+	o.Cache.SyncPeriod = new(time.Duration(0))
+	if o.namespace != "" {
+		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}
-	if namespace != "" {
-		options.Cache.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-	}
-	return options, nil
+	return o.Options, nil
 }
 
 // controllerOptions returns the settings of the controller. Failing keys are retried after 5 ms,
 // then 10, 20 and so on, up to a minute. By default, it is up to 17 minutes, so a Deployment could
 // be scaled that late.
-func controllerOptions() controller.Options {
-	return controller.Options{
+func controllerOptions() ctrlcontroller.Options {
+	return ctrlcontroller.Options{
 		MaxConcurrentReconciles: 2,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Minute),
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](5*time.Millisecond, time.Minute),
 	}
 }

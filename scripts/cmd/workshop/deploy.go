@@ -13,21 +13,22 @@ import (
 )
 
 func newDeployCommand() *cobra.Command {
-	var remove, helm bool
+	var remove, helm, tdset bool
 	command := &cobra.Command{
 		Use:   "deploy CHAPTER",
 		Short: "Run a chapter's program as Pods of a kind cluster",
 		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), loads it onto the node of the kind cluster,
 applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and prints each command that you would
 type yourself. Chapters 03 and later can be deployed, 06 and 07 with their own Makefiles. With --remove it deletes everything again,
-including the CRD and its objects.`,
+including the CRD and its objects. With --tdset it deploys the solution of the chapter's last exercise, TDSet (03 to 06).`,
 		Example: `  ./scripts/workshop up --kind
   ./scripts/workshop deploy 03
   ./scripts/workshop deploy 03 --remove
+  ./scripts/workshop deploy 03 --tdset
   ./scripts/workshop deploy 07 --helm`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			chapter, err := oneChapter(args)
+			chapter, err := oneProgram(args, tdset)
 			if err != nil {
 				return err
 			}
@@ -50,6 +51,7 @@ including the CRD and its objects.`,
 	}
 	command.Flags().BoolVar(&remove, "remove", false, "delete it again, with the CRD and its objects")
 	command.Flags().BoolVar(&helm, "helm", false, "with the chapter's Helm chart (07)")
+	addTDSetFlag(command, &tdset)
 	return command
 }
 

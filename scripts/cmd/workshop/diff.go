@@ -13,7 +13,7 @@ import (
 )
 
 func newDiffCommand() *cobra.Command {
-	var stat, everything, plain bool
+	var stat, everything, plain, tdset bool
 	command := &cobra.Command{
 		Use:   "diff A B | diff --stat all",
 		Short: "Show what changes from one chapter to another, the lesson first",
@@ -22,10 +22,13 @@ files, the deleted ones, and finally the new ones. A chapter's own name, as in i
 difference. go.mod, texts and generated code are left out. With --all you also see tests, exercises, the lines of deleted
 files, and programs that only one of the two chapters has.
 
+With --tdset it compares the solutions of the chapters' last exercise, TDSet.
+
 On a terminal it uses the same pager as git.`,
 		Example: `  ./scripts/workshop diff 01 02
   ./scripts/workshop diff 02 03 --stat
-  ./scripts/workshop diff --stat all`,
+  ./scripts/workshop diff --stat all
+  ./scripts/workshop diff --tdset 02 03`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 2 || stat && len(args) == 1 && args[0] == "all" {
 				return nil
@@ -39,6 +42,15 @@ On a terminal it uses the same pager as git.`,
 			found, err := chapters.Find(theRoot(), args...)
 			if err != nil {
 				return err
+			}
+			if tdset && args == nil {
+				found = chapters.TDSets(found)
+			} else if tdset {
+				for i := range found {
+					if found[i], err = solvedTDSet(found[i]); err != nil {
+						return err
+					}
+				}
 			}
 			if args == nil {
 				return chapterdiff.Budgets(command.OutOrStdout(), found)
@@ -60,5 +72,6 @@ On a terminal it uses the same pager as git.`,
 	command.Flags().BoolVar(&stat, "stat", false, "count the lines instead of showing them")
 	command.Flags().BoolVar(&everything, "all", false, "include tests, exercises, deleted lines, and programs that only one chapter has")
 	command.Flags().BoolVar(&plain, "no-pager", false, "print everything at once, as PAGER=cat does")
+	addTDSetFlag(command, &tdset)
 	return command
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,40 +43,19 @@ day. Its flag --now sets its clock.`,
 			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
 				return fmt.Errorf("name one chapter; the program's own flags come after --")
 			}
-			chapter, err := oneChapter(args[:1])
+			chapter, err := oneProgram(args[:1], tdset)
 			if err != nil {
 				return err
 			}
 			p, err := program.OfChapter(chapter)
-			if tdset {
-				var found bool
-				if p, found, err = program.OfTDSet(chapter); !found {
-					return errors.Join(err, noTDSet(chapter))
-				}
-			}
 			if err != nil {
 				return err
 			}
 			return runProgram(command.Context(), p, args[1:])
 		},
 	}
-	command.Flags().BoolVar(&tdset, "tdset", false, "run the solution of the chapter's last exercise, TDSet")
+	addTDSetFlag(command, &tdset)
 	return command
-}
-
-func noTDSet(chapter chapters.Chapter) error {
-	all, err := chapters.All(theRoot())
-	if err != nil {
-		return err
-	}
-	var others []string
-	for _, other := range all {
-		if _, found, _ := program.OfTDSet(other); found {
-			others = append(others, other.Number())
-		}
-	}
-	return problem.New("chapter %s has no exercise TDSet", chapter.Name).
-		ToDo("choose one that has it: %s", strings.Join(others, ", "))
 }
 
 func runProgram(ctx context.Context, p program.Program, flags []string) error {
@@ -152,20 +130,25 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 }
 
 func newDemoCommand() *cobra.Command {
-	return &cobra.Command{
+	var tdset bool
+	command := &cobra.Command{
 		Use:   "demo [CHAPTER]",
 		Short: "Watch an operator at work: a guided tour on a real API server",
 		Long: `Demo brings the cluster up, starts a chapter's program on it, and does what users and accidents do: create, scale,
 interfere, delete. After each step it shows the objects and the API requests that the program sent. Its exit code is 0 if
 every step worked. Without a chapter it shows the first one.
 
-It uses the namespace "demo" (07: "temp", from the sample) and deletes it in the end. If that has Foos or TDSets that no tour
-has created, such as those of run, it doesn't start.`,
+With --tdset it shows the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
+day.
+
+It uses the namespace "demo" (for TDSets "temp", from the sample) and deletes it in the end. If that has Foos or TDSets that no
+tour has created, such as those of run, it doesn't start.`,
 		Example: `  ./scripts/workshop demo
-  ./scripts/workshop demo 01`,
+  ./scripts/workshop demo 01
+  ./scripts/workshop demo 03 --tdset`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			chapter, err := oneChapter(args)
+			chapter, err := oneProgram(args, tdset)
 			if err != nil {
 				return err
 			}
@@ -184,6 +167,29 @@ has created, such as those of run, it doesn't start.`,
 			return tour.Run(command.Context())
 		},
 	}
+	addTDSetFlag(command, &tdset)
+	return command
+}
+
+func addTDSetFlag(command *cobra.Command, tdset *bool) {
+	command.Flags().BoolVar(tdset, "tdset", false, "take the solution of the chapter's last exercise, TDSet")
+}
+
+// oneProgram is oneChapter, or with tdset the solution of that chapter's exercise TDSet.
+func oneProgram(args []string, tdset bool) (chapters.Chapter, error) {
+	chapter, err := oneChapter(args)
+	if err != nil || !tdset {
+		return chapter, err
+	}
+	return solvedTDSet(chapter)
+}
+
+func solvedTDSet(chapter chapters.Chapter) (chapters.Chapter, error) {
+	solved, found := chapter.TDSet()
+	if !found {
+		return solved, problem.New("chapter %s has no exercise TDSet", chapter.Name).ToDo("leave out --tdset, or choose one of 01 to 06")
+	}
+	return solved, nil
 }
 
 // oneChapter returns the chapter that args name, or the first one if args is empty.

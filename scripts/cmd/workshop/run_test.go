@@ -32,7 +32,7 @@ func TestRunTDSetInAChapterWithoutIt(t *testing.T) {
 	if want := "chapter 07-c has no exercise TDSet"; p.What != want {
 		t.Errorf("got %q, want %q", p.What, want)
 	}
-	if want := "choose one that has it: 01, 02"; p.Fix != want {
+	if want := "leave out --tdset, or choose one of 01 to 06"; p.Fix != want {
 		t.Errorf("the fix is %q, want %q", p.Fix, want)
 	}
 }

@@ -27,13 +27,17 @@ func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	if err != nil {
 		return Diff{}, err
 	}
-	pairs := pairUp(filesA, filesB)
+	pairs := pairUp(byCommonName(a, filesA), byCommonName(b, filesB))
 	for i := range pairs {
 		p := &pairs[i]
 		p.hunks = compare(p.a, p.b, a.Name, b.Name)
 		p.removed, p.added = count(p.hunks)
 	}
-	inReadingOrder(pairs, lessons[b.Number()])
+	lesson := lessons[b.Number()]
+	if b.Solved {
+		lesson = []string{solves[b.Number()]}
+	}
+	inReadingOrder(pairs, lesson)
 	return Diff{A: a, B: b, all: all, pairs: pairs}, nil
 }
 

@@ -333,3 +333,48 @@ func TestAChapterIsNotComparedWithItself(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Only the solved program counts. Its solution.go is compared with the file that does the same where
+// it is given.
+func TestSolvedExercises(t *testing.T) {
+	solved := func(name string, files map[string]string) chapters.Chapter {
+		in := map[string]string{}
+		for file, content := range files {
+			in["exercises/5-tdset/"+file] = content
+		}
+		chapter, found := newChapter(t, name, in).TDSet()
+		if !found {
+			t.Fatalf("%s has no exercise TDSet", name)
+		}
+		return chapter
+	}
+	three := solved("03-a", map[string]string{
+		"exercise.go": "package main\n\nvar unsolved int\n", "solution.go": "package main\n\nvar a int\n", "merge.go": "package main\n",
+	})
+	four := solved("04-b", map[string]string{
+		"exercise.go": "package main\n", "solution.go": "package main\n\nvar c int\n", "queue.go": "package main\n\nvar a, b int\n",
+		"exercise_test.go": "package main\n",
+	})
+	diff, err := Compare(three, four, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := printed(t, diff, false)
+	var headings []string
+	for line := range strings.Lines(got) {
+		if strings.Contains(line, ".go: ") || strings.Contains(line, ", the lesson: ") {
+			headings = append(headings, strings.TrimSpace(line))
+		}
+	}
+	want := []string{
+		"solution.go, the lesson: new (2 lines)",
+		"solution.go → queue.go: 2 lines changed (1 removed, 1 added)",
+		"merge.go: gone (1 line)",
+	}
+	if !slices.Equal(headings, want) {
+		t.Errorf("got the headings %q, want %q, in:\n%s", headings, want, got)
+	}
+	if strings.Contains(got, "unsolved") || strings.Contains(got, "exercise.go") {
+		t.Errorf("the learner's file is in:\n%s", got)
+	}
+}

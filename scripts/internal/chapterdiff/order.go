@@ -38,6 +38,13 @@ const (
 	stateGone // in A only
 )
 
+// solves names the file that does the same as the solution of a chapter's exercise TDSet in the
+// chapter before or after, where it is given.
+var solves = map[string]string{
+	"01": "queue.go", "02": "queue.go", "03": "queue.go",
+	"04": "write.go", "05": "tdset_controller.go", "06": "pkg/apis/schedule/v1/types.go",
+}
+
 // pair is a file in both chapters, or in one of them.
 type pair struct {
 	name           string // the one that all chapters use
@@ -63,8 +70,7 @@ func (p pair) state() state {
 func (p pair) kind() kind { return cmp.Or(p.b, p.a).kind }
 
 // pairUp pairs files of the same name. If just one of them is generated, it counts as missing.
-func pairUp(filesA, filesB []file) []pair {
-	a, b := byCommonName(filesA), byCommonName(filesB)
+func pairUp(a, b map[string]*file) []pair {
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	var pairs []pair
@@ -84,12 +90,16 @@ func pairUp(filesA, filesB []file) []pair {
 }
 
 // byCommonName keys a chapter's files by the names that all chapters use.
-func byCommonName(files []file) map[string]*file {
+func byCommonName(chapter chapters.Chapter, files []file) map[string]*file {
+	renamed := chapters.InProject
+	if chapter.Solved {
+		renamed = map[string]string{solves[chapter.Number()]: "solution.go"}
+	}
 	named := map[string]*file{}
 	for i := range files {
 		named[files[i].path] = &files[i]
 	}
-	for common, theirs := range chapters.InProject {
+	for common, theirs := range renamed {
 		if f := named[theirs]; f != nil && named[common] == nil {
 			delete(named, theirs)
 			named[common] = f

@@ -11,10 +11,30 @@ import (
 	"strings"
 )
 
-// Chapter is one numbered folder at the repository's root.
+// Chapter is one numbered folder at the repository's root, or the solution of its exercise TDSet.
 type Chapter struct {
-	Name string // of the folder, such as 01-raw-watch
-	Dir  string // the folder's absolute path
+	Name   string // of the folder, such as 01-raw-watch
+	Dir    string // the absolute path of the folder, or of the exercise
+	Solved bool   // it is the solution
+}
+
+// TDSet returns the solution of the chapter's exercise TDSet. Not every chapter has one.
+func (c Chapter) TDSet() (solved Chapter, found bool) {
+	matches, _ := filepath.Glob(filepath.Join(c.Dir, "exercises", "*-tdset")) // the pattern is valid
+	if len(matches) == 0 {
+		return Chapter{}, false
+	}
+	return Chapter{Name: c.Name, Dir: matches[0], Solved: true}, true
+}
+
+// TDSets returns the solutions of these chapters' exercises TDSet.
+func TDSets(all []Chapter) (solved []Chapter) {
+	for _, chapter := range all {
+		if one, found := chapter.TDSet(); found {
+			solved = append(solved, one)
+		}
+	}
+	return solved
 }
 
 // Number is the part of the name before the first hyphen, such as 01.
@@ -67,7 +87,7 @@ const (
 
 // Kind is the kind of the objects that the chapter's program reconciles.
 func (c Chapter) Kind() string {
-	if c.Number() < "07" {
+	if c.Number() < "07" && !c.Solved {
 		return Foo
 	}
 	return TDSet
@@ -80,7 +100,7 @@ type Parts struct {
 	Permissions string // the program's namespace, account and roles, among other things
 	Sample      string // an object to try
 	Webhooks    string // webhook configurations, among other things; "": there are none
-	Deployment  string // of foo-controller:NN; "": there is none, or the Makefile deploys
+	Deployment  string // of the program; "": there is none, or the Makefile deploys
 }
 
 // InProject maps the earlier chapters' files to kubebuilder's layout in 06 and 07.
@@ -120,7 +140,7 @@ func (c Chapter) Parts() Parts {
 			Sample: onlyFile(at("config", "samples", "*_v*.yaml")), Webhooks: install,
 		}
 	}
-	parts := Parts{Main: ".", CRD: at("manifests", "crd.yaml"), Permissions: at("manifests", "rbac.yaml"), Sample: at("manifests", "foo.yaml")}
+	parts := Parts{Main: ".", CRD: at("manifests", "crd.yaml"), Permissions: at("manifests", "rbac.yaml"), Sample: at("manifests", strings.ToLower(c.Kind())+".yaml")}
 	if deployment := at("manifests", "deployment.yaml"); exists(deployment) {
 		parts.Deployment = deployment
 	}

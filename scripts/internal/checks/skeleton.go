@@ -6,7 +6,9 @@ package checks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -16,6 +18,8 @@ const (
 	api     = "pkg/apis/samplecontroller/v1alpha1/"
 	applied = "pkg/generated/applyconfiguration/samplecontroller/v1alpha1/"
 	tdset   = "exercises/5-tdset/" // the same operator in each chapter
+
+	scheduleAPI = "pkg/apis/schedule/v1/"
 )
 
 // parts are the files of the skeleton, and the chapters that have them. 01-03 means that the file
@@ -55,37 +59,74 @@ var parts = []part{
 	{"manifests/foo.yaml", "01-05"},
 	{"manifests/rbac.yaml", "01 02 03 04 05"},
 
-	{tdset + "main.go", "01-04 05-06"}, // from 05 on with a flag set of its own
-	{tdset + "types.go", "01-03 04-05"},
+	{tdset + "main.go", "01-02 03-04 05-06"}, // from 05 on with a flag set of its own
+	{tdset + "types.go", "01-05"},
+	{tdset + scheduleAPI + "types.go", "01-03 04-05"},
+	{tdset + scheduleAPI + "register.go", "02-03"},
+	{tdset + scheduleAPI + "doc.go", "04-05"},
+	{tdset + scheduleAPI + "zz_generated.deepcopy.go", "02-05"},
 	{tdset + "clock.go", "01-06"},
-	{tdset + "desired.go", "01-03 04-05"},
-	{tdset + "reconcile.go", "01-03"},
 	{tdset + "schedule.go", "02-06"}, // in 01 it is what the learner writes
-	{tdset + "deepcopy.go", "02-03"},
-	{tdset + "controller.go", "01 02 03 04"},
-	{tdset + "cluster_test.go", "01-03"},
+	{tdset + "reflectors.go", "01"},
+	{tdset + "paths.go", "01"},
+	{tdset + "informers.go", "02 03 04"},
+	{tdset + "clients.go", "02 03"},
+	{tdset + "manager.go", "05 06"},
+	{tdset + "read.go", "01 02-03 04 05-06"},
+	{tdset + "write.go", "01 02-03"}, // from 04 on it is what the learner writes
+	{tdset + "apply.go", "05 06"},
+	{tdset + "merge.go", "01-03"},
+	{tdset + "queue.go", "04"},
+	{tdset + "reconcile.go", "01-04"},
+	{tdset + "tdset_controller.go", "06"},
+	{tdset + "deployment.go", "01-06"},
+	{tdset + "terminating.go", "01-06"},
+	{tdset + "leader.go", "03-04"},
+	{tdset + "recorder.go", "03-04 05-06"},
+	{tdset + "desired.go", "01-03 04-06"},
+	{tdset + "cluster_test.go", "01-02 03"},
 	{tdset + "fakeapi_test.go", "01-03 04-05"},
 	{tdset + "manifests/crd.yaml", "01-05"},
 	{tdset + "manifests/namespace.yaml", "01-06"},
 	{tdset + "manifests/tdset.yaml", "01-06"},
-	{tdset + "manifests/rbac.yaml", "01 02 03 04 05"},
+	{tdset + "manifests/rbac.yaml", "01 02 03 04 05-06"},
+	{tdset + "manifests/deployment.yaml", "03 04 05 06"},
+	{tdset + "Dockerfile", "03 04 05 06"},
 }
+
+// copied are the files that the exercise TDSet has if its chapter has them: the chapter's own, with
+// other names.
+var copied = []string{"terminating.go", "leader.go", "recorder.go", "manifests/deployment.yaml"}
+
+// forTDSets changes the names in a chapter's file to those in its exercise TDSet.
+var forTDSets = strings.NewReplacer(
+	"foo-controller", "tdset-controller", "foo-system", "tdset-system",
+	"samplecontrollerv1alpha1.FooStatus", "TDSetStatus", "samplecontrollerv1alpha1.Foo", "TDSet",
+	"a Foo", "a TDSet", "old foo", "old tdset", "foo *", "tdset *", "foo.Status", "tdset.Status", "(foo,", "(tdset,",
+	"reasonAvailable", "reasonAsScheduled",
+)
 
 type part struct{ path, chapters string }
 
 // itsOwn matches lines in which a chapter may name itself: package clauses and imports.
 var itsOwn = regexp.MustCompile(`(?m)^(package .*|\t(\w+ )?"example\.com/operators/.*")$`)
 
+// withoutNames removes what may differ between files that should be the same.
+func withoutNames(chapter chapters.Chapter, content string) string {
+	return additions.Replace(itsOwn.ReplaceAllString(strings.ReplaceAll(content, chapter.Name, "CHAPTER"), ""))
+}
+
 // additions are the only differences that are allowed: chapter 02 locks, chapter 03 records Events,
 // and chapter 04 has a generated client and bypasses its cache.
 var additions = strings.NewReplacer(
 	"\t// Each informer has its own goroutine, and both could call this for the same Foo at once.\n\tc.working.Lock()\n\tdefer c.working.Unlock()\n", "",
-	"\tc.recordEvent(foo, status)\n", "",
+	"\tc.recordEvent(foo, status)\n", "", "\tc.recordEvent(tdset, status)\n", "",
 	"on client-go's informers and workqueue", "with a generated client and server-side apply",
 	"client.NewForConfig(config)", "versioned.NewForConfig(config)",
 	"client.Scheme", "scheme.Scheme",
 	"(c *FooReconciler)", "(c *controller)",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, foo.Namespace, name)\n\t}\n", "",
+	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, tdset.Namespace, tdset.Name)\n\t}\n", "",
 )
 
 // skeleton: every part is in its chapters, and the same where it should be.
@@ -106,7 +147,33 @@ func skeleton(_ context.Context, r *repository) error {
 			return err
 		}
 	}
+	for _, solved := range chapters.TDSets(r.chapters) {
+		if err := r.compareCopies(solved); err != nil {
+			return err
+		}
+	}
 	return givenSchedule(r)
+}
+
+// compareCopies compares the exercise TDSet's copies with the chapter's own files.
+func (r *repository) compareCopies(chapter chapters.Chapter) error {
+	for _, file := range copied {
+		place := file
+		if chapter.Number() >= "06" {
+			place = cmp.Or(chapters.InProject[file], file)
+		}
+		own, err := r.read(chapter.Name, place)
+		there, err2 := r.read(chapter.Name, tdset+file)
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		// The import of Foo's package leaves blank lines.
+		want := strings.Fields(forTDSets.Replace(withoutNames(chapter, own)))
+		if own != "" && !slices.Equal(strings.Fields(withoutNames(chapter, there)), want) {
+			r.report("%s/%s: should be the same as the chapter's %s, except for names", chapter.Name, tdset+file, place)
+		}
+	}
+	return nil
 }
 
 // comparePart compares a part in all chapters. With after, it compares only the text after that.
@@ -127,7 +194,7 @@ func (r *repository) comparePart(part part, after string) error {
 				return err
 			}
 			_, same, _ := strings.Cut(content, after)
-			same = additions.Replace(itsOwn.ReplaceAllString(strings.ReplaceAll(same, chapter.Name, "CHAPTER"), ""))
+			same = withoutNames(chapter, same)
 			switch {
 			case content == "" && after == "":
 				r.report("%s: has no %s, as chapters %s should", chapter.Name, place, part.chapters)

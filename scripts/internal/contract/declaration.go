@@ -90,7 +90,10 @@ func tdsets() Contract {
 	const noService = "it doesn't create a Service"
 	const left = "the exercise leaves this out. The table about Foos tests the chapter's own program"
 	const slow = "not tested, because the cluster takes half a minute to recover. The table about Foos tests the chapters' own programs"
-	exercise := map[string]string{"T4": noZone, "T6": noService, "F3": slow, "F6b": left, "F6c": left, "F7": left}
+	const alone = "it has no leader election, like the chapter's own program"
+	early := map[string]string{"T4": noZone, "T6": noService, "F3": slow, "F6b": left, "F6c": alone, "F7": alone}
+	exercise := map[string]string{"T4": noZone, "T6": noService, "F3": slow, "F6b": left}
+	recorded := map[string]string{"F4a": events, "F4c": events}
 	return Contract{
 		Kind: chapters.TDSet,
 		Promises: []Named{
@@ -102,7 +105,7 @@ func tdsets() Contract {
 			{"T6", "service", "a Service is created, changed and deleted with `spec.service`"},
 			{"T7", "drift", "manual changes are reverted, deleted objects are created again, and other people's fields are left alone"},
 			{"T8", "refusal", "an object that isn't this TDSet's is never touched. The TDSet's status says so, and the TDSet gets its own object once the name is free"},
-			{"T9", "delete", "the Deployment is deleted with its TDSet. In chapter 07, its Pods stop before the TDSet is gone, within `--drain-timeout`, and when a whole namespace is deleted, B7's limit holds, too"},
+			{"T9", "delete", "the Deployment is deleted with its TDSet, and when a whole namespace is deleted, B7's limit holds, too. In chapter 07, the Pods of a TDSet stop before it is gone, within `--drain-timeout`"},
 			{"T10", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
 			{"T11", "restart", "on startup, the program does what became due while it was down"},
 			{"T12", "bad input", "the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program waits for it"},
@@ -111,9 +114,11 @@ func tdsets() Contract {
 			"01": {"F4a": late, "F4b": late, "F4c": late, "F8": late},
 			"02": {"F4a": late, "F4c": late, "F8": late},
 		},
-		provided: map[string]map[string]string{"02": {"F4b": tooMany}, "07": {"F4a": events, "F4c": events}},
+		provided: map[string]map[string]string{
+			"02": {"F4b": tooMany}, "03": recorded, "04": recorded, "05": recorded, "06": recorded, "07": recorded,
+		},
 		notTested: map[string]map[string]string{
-			"01": exercise, "02": exercise, "03": exercise, "04": exercise, "05": exercise, "06": exercise,
+			"01": early, "02": early, "03": exercise, "04": exercise, "05": exercise, "06": exercise,
 		},
 	}
 }

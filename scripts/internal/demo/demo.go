@@ -53,6 +53,9 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	d.kubectl = kubectl.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
 	d.tour = tours[d.Chapter.Kind()](d.Chapter.Parts().Sample)
+	if d.Chapter.Solved {
+		d.tour = solvedTour(d.Chapter.Parts().Sample)
+	}
 	if d.config, err = cluster.RESTConfig(d.Cluster); err != nil {
 		return err
 	}
@@ -82,13 +85,13 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		steps += len(act.steps)
 	}
 	d.heading("All %d steps held.", steps)
-	fmt.Fprintf(d.Out, "Now read %s/README.md.\n", d.Chapter.Name)
+	fmt.Fprintf(d.Out, "Now read %s.\n", d.relative(filepath.Join(d.Chapter.Dir, "README.md")))
 	return nil
 }
 
 // runAct starts the program and runs the act's steps. The first step has that number.
 func (d *Demo) runAct(ctx context.Context, first int, act act) error {
-	stop, programLog, err := d.startProgram(ctx, act.env)
+	stop, programLog, err := d.startProgram(ctx, act)
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,9 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 		return err
 	}
 	number := d.Chapter.Number()
+	if d.Chapter.Solved {
+		number += " --tdset"
+	}
 	return problem.New("the tour uses namespace %s, and would delete objects there that no tour has created: %s",
 		d.namespace, strings.Join(objects, ", ")).
 		ToDo("to keep them, run the tour on a cluster of its own: WORKSHOP_CLUSTER=tour ./scripts/workshop demo %s; "+
@@ -117,7 +120,7 @@ func (d *Demo) objects(ctx context.Context) ([]string, error) {
 const grace = 30 * time.Second
 
 // startProgram builds and starts the chapter's program for the tour's namespace.
-func (d *Demo) startProgram(ctx context.Context, env func(root string) []string) (stop func(), logFile string, err error) {
+func (d *Demo) startProgram(ctx context.Context, act act) (stop func(), logFile string, err error) {
 	state := filepath.Join(d.Root, ".workshop")
 	binary, err := d.program.Build(ctx, filepath.Join(state, "bin"))
 	if err != nil {
@@ -127,7 +130,7 @@ func (d *Demo) startProgram(ctx context.Context, env func(root string) []string)
 	if err := program.WriteKubeconfig(ctx, d.client, d.config, d.namespace, program.ServiceAccount, kubeconfig); err != nil {
 		return nil, "", err
 	}
-	logFile = filepath.Join(state, "logs", "demo-"+d.Chapter.Name+".log")
+	logFile = filepath.Join(state, "logs", "demo-"+d.program.Name+".log")
 	if err := os.MkdirAll(filepath.Dir(logFile), 0o700); err != nil {
 		return nil, "", err
 	}
@@ -137,12 +140,13 @@ func (d *Demo) startProgram(ctx context.Context, env func(root string) []string)
 	}
 
 	var variables []string
-	if env != nil {
-		variables = env(d.Root)
+	if act.env != nil {
+		variables = act.env(d.Root)
 	}
-	commandLine := append(slices.Clone(variables), d.Chapter.Name, "--namespace", d.namespace)
+	flags := append([]string{"--namespace", d.namespace}, act.flags...)
+	commandLine := slices.Concat(variables, []string{d.program.Name}, flags)
 	fmt.Fprintf(d.Out, "\nStarting the program: %s\n", d.relative(strings.Join(commandLine, " ")))
-	end, err := launch(ctx, log, grace, variables, binary, "--kubeconfig", kubeconfig, "--namespace", d.namespace)
+	end, err := launch(ctx, log, grace, variables, binary, append(flags, "--kubeconfig", kubeconfig)...)
 	if err != nil {
 		return nil, "", errors.Join(err, log.Close())
 	}

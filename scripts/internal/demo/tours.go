@@ -20,6 +20,7 @@ type tour struct {
 // act is a part of a tour. The program starts with it and stops after it.
 type act struct {
 	env   func(root string) []string // for the program; may be nil
+	flags []string                   // the program's
 	steps []step
 }
 
@@ -158,6 +159,66 @@ func tdsetTour(sample string) tour {
 						{"--for", "delete", "pod", "--all"},
 					},
 					answer: "The program scaled the Deployment to zero, waited for the Pods, and removed its finalizer.\nThen the garbage collector deleted the rest.",
+				},
+			},
+		},
+	}}
+}
+
+// solvedTour is for the solutions of the exercises TDSet. Their hours are in UTC, so the tour sets
+// their clocks instead.
+func solvedTour(sample string) tour {
+	const name = "tdset-hello-world"
+	ready := [][]string{{"--for", "condition=Ready", "tdset/" + name}}
+	at := func(instant string) []string { return []string{"--now", "2026-01-01T" + instant + "Z"} }
+	return tour{namespace: "temp", resource: "tdsets", shows: "tdsets,deployments,pods", acts: []act{
+		{
+			flags: at("08:59:50"),
+			steps: []step{
+				{
+					title: "Create a TDSet, seconds before nine o'clock",
+					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
+						"These hours are in UTC, and the program's clock starts at 08:59:50.",
+					kubectl: []string{"apply", "-f", sample},
+					waitFor: [][]string{{"--for", "create", "deployment/" + name}},
+					answer:  "The program created a Deployment with the replicas for this hour.",
+				},
+				{
+					title:    "Nine o'clock",
+					question: "A window begins, but no object changes. What makes the program look?",
+					watch:    untilReplicasAreNot(name, 3),
+					waitFor:  ready,
+					answer:   "The clock. When the program looked last, it also found out when to look again.",
+				},
+				{
+					title:    "Interfere: scale the Deployment by hand",
+					question: "The schedule still says how many replicas there should be.",
+					kubectl:  []string{"scale", "deployment/" + name, "--replicas", "9"},
+					watch:    untilReplicasAreNot(name, 9),
+					waitFor:  ready,
+					answer:   "The program reverted it.",
+				},
+			},
+		},
+		{
+			flags: at("19:30:00"),
+			steps: []step{
+				{
+					title:    "Restart in the evening",
+					question: "The program was stopped, and has started again at 19:30. Two windows have begun in between.",
+					watch:    untilReplicasAreNot(name, 5),
+					waitFor:  ready,
+					answer:   "It compares the actual state with the desired state of this hour, so it needs no memory of what it missed.",
+				},
+				{
+					title:    "Delete the TDSet",
+					question: "Who deletes the Deployment?",
+					kubectl:  []string{"delete", "tdset/" + name},
+					waitFor: [][]string{
+						{"--for", "delete", "deployment/" + name},
+						{"--for", "delete", "pod", "--all"},
+					},
+					answer: "Not the program. The Deployment names the TDSet as its owner, so the garbage collector deleted it.",
 				},
 			},
 		},

@@ -61,7 +61,7 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, excep
 	if err != nil {
 		return err
 	}
-	for _, chapter := range all {
+	for _, chapter := range append(all, chapters.TDSets(all)...) {
 		other := Deployment{Chapter: chapter}
 		if !other.possible() || chapter.Kind() != kind || other.target().namespace == except {
 			continue
@@ -70,8 +70,11 @@ func CheckAlone(ctx context.Context, root string, k kubectl.Kubectl, kind, excep
 			return err
 		} else if there.image != "" {
 			remove := "./scripts/workshop deploy " + chapter.Number() + " --remove"
-			if there.manager == "Helm" {
+			switch {
+			case there.manager == "Helm":
 				remove += " --helm"
+			case chapter.Solved:
+				remove += " --tdset"
 			}
 			return problem.New("another controller for %ss is already running: deployment %s in namespace %s",
 				kind, other.target().deployment, other.target().namespace).

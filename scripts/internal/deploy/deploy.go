@@ -44,6 +44,8 @@ type target struct{ namespace, deployment, image string }
 
 func (d Deployment) target() target {
 	switch {
+	case d.Chapter.Solved:
+		return target{"tdset-system", "tdset-controller", "tdset-controller:" + d.Chapter.Number()}
 	case !d.Chapter.IsProject():
 		return target{"foo-system", "foo-controller", "foo-controller:" + d.Chapter.Number()}
 	case d.Chapter.Kind() == chapters.Foo:
@@ -120,15 +122,20 @@ func (d Deployment) build(ctx context.Context, image string) error {
 	if d.Chapter.IsProject() {
 		return d.make(ctx, "docker-prebuilt", image)
 	}
-	// The Dockerfile copies bin/foo-controller. A temporary folder keeps the chapter's clean.
+	// The Dockerfile copies bin/foo-controller, or bin/tdset-controller. A temporary folder keeps the
+	// chapter's clean.
+	binary, args := filepath.Join("bin", d.target().deployment), []string{"."}
+	if d.Chapter.Solved {
+		args = []string{"-tags", "solution", "."}
+	}
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	d.printCommand("CGO_ENABLED=0 GOOS=linux go build -o bin/foo-controller .")
+	d.printCommand("CGO_ENABLED=0 GOOS=linux go build -o %s %s", binary, strings.Join(args, " "))
 	err = d.compiling(func(progress func(gobuild.Progress)) error {
-		return kind.BuildStatic(ctx, d.Chapter.Dir, ".", filepath.Join(dir, "bin", "foo-controller"), progress)
+		return kind.BuildStatic(ctx, d.Chapter.Dir, filepath.Join(dir, binary), progress, args...)
 	})
 	if err != nil {
 		return err

@@ -30,14 +30,17 @@ func TestChecksBeforeADeployment(t *testing.T) {
 	root := testfiles.Write(t, t.TempDir(), map[string]string{
 		"01-raw-watch/manifests/crd.yaml":                 "",
 		"05-controller-runtime/manifests/deployment.yaml": "",
-		"06-kubebuilder/PROJECT":                          "",
-		"07-tdset-operator/PROJECT":                       "",
-		"07-tdset-operator/dist/chart/Chart.yaml":         "",
+
+		"05-controller-runtime/exercises/5-tdset/manifests/deployment.yaml": "",
+		"06-kubebuilder/PROJECT":                  "",
+		"07-tdset-operator/PROJECT":               "",
+		"07-tdset-operator/dist/chart/Chart.yaml": "",
 	})
 	const inTheWay = "another controller for Foos is already running"
+	const anotherTDSet = "another controller for TDSets is already running"
 	for sentence, test := range map[string]struct {
 		chapter          string
-		helm             bool
+		helm, tdset      bool
 		running, manager string // the namespace and manager of the running Deployment
 		want             string // "": no error
 		wantRemoved      string // the same for Remove
@@ -60,12 +63,19 @@ func TestChecksBeforeADeployment(t *testing.T) {
 			chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "kustomize",
 			want: "was installed without --helm", wantRemoved: "was installed without --helm",
 		},
-		"installed with --helm, with it now": {chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "Helm"},
+		"chapter 07, and a solved TDSet runs":              {chapter: "07-tdset-operator", running: "tdset-system", want: anotherTDSet},
+		"a solved TDSet, and chapter 07's controller runs": {chapter: "05-controller-runtime", tdset: true, running: "tdset-operator-system", want: anotherTDSet},
+		"a solved TDSet, and a controller of Foos runs":    {chapter: "05-controller-runtime", tdset: true, running: "foo-system"},
+		"installed with --helm, with it now":               {chapter: "07-tdset-operator", helm: true, running: "tdset-operator-system", manager: "Helm"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
+			chapter := chapters.Chapter{Name: test.chapter, Dir: filepath.Join(root, test.chapter)}
+			if test.tdset {
+				chapter, _ = chapter.TDSet()
+			}
 			d := Deployment{
 				Root:    root,
-				Chapter: chapters.Chapter{Name: test.chapter, Dir: filepath.Join(root, test.chapter)},
+				Chapter: chapter,
 				Kubectl: fakeKubectl(t, test.running, test.manager),
 				Helm:    test.helm,
 				Out:     io.Discard,

@@ -81,12 +81,12 @@ func BuildImage(ctx context.Context, dir, image string, args ...string) error {
 	return err
 }
 
-// BuildStatic builds the Go program in the package at dir for the node, which has this machine's
-// architecture. progress may be nil.
-func BuildStatic(ctx context.Context, dir, pkg, binary string, progress func(gobuild.Progress)) error {
+// BuildStatic runs go build with args in dir, for the node, which has this machine's architecture.
+// progress may be nil.
+func BuildStatic(ctx context.Context, dir, binary string, progress func(gobuild.Progress), args ...string) error {
 	return gobuild.Build{
 		What: filepath.Base(binary) + " in " + dir,
-		Dir:  dir, Args: []string{"-o", binary, pkg}, Env: []string{"GOOS=linux"}, Progress: progress,
+		Dir:  dir, Args: append([]string{"-o", binary}, args...), Env: []string{"GOOS=linux"}, Progress: progress,
 	}.Run(ctx)
 }
 
@@ -136,7 +136,7 @@ func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), standIn, 0o600); err != nil {
 		return err
 	}
-	if err := BuildStatic(ctx, dir, "main.go", filepath.Join(dir, "standin"), nil); err != nil {
+	if err := BuildStatic(ctx, dir, filepath.Join(dir, "standin"), nil, "main.go"); err != nil {
 		return err
 	}
 	const from = "FROM scratch\nCOPY standin /standin\n"

@@ -274,7 +274,7 @@ func TestStepsAreShownPlainly(t *testing.T) {
 func TestBuildStaticWhereGitRefuses(t *testing.T) {
 	dir := testfiles.Write(t, t.TempDir(), map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
 	testfiles.RefuseGit(t, dir)
-	if err := BuildStatic(t.Context(), dir, ".", filepath.Join(t.TempDir(), "a"), nil); err != nil {
+	if err := BuildStatic(t.Context(), dir, filepath.Join(t.TempDir(), "a"), nil, "."); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,26 +29,25 @@ type Program struct {
 
 	chapter         chapters.Chapter
 	permissionsFile string   // absolute
-	pkg             string   // in the chapter's module
+	pkg             string   // in the chapter's folder
 	buildArgs       []string // to go build
 }
 
 // Of returns the chapter's program for objects of that kind: its own, or the solution of its
 // exercise TDSet. Not every chapter has one.
 func Of(chapter chapters.Chapter, kind string) (p Program, found bool, err error) {
-	switch kind {
-	case chapter.Kind():
-		p, err = OfChapter(chapter)
-		return p, true, err
-	case chapters.TDSet:
-		return OfTDSet(chapter)
+	if kind != chapter.Kind() {
+		if chapter, found = chapter.TDSet(); !found || kind != chapters.TDSet {
+			return Program{}, false, nil
+		}
 	}
-	return Program{}, false, nil
+	p, err = OfChapter(chapter)
+	return p, true, err
 }
 
 func OfChapter(chapter chapters.Chapter) (Program, error) {
 	parts := chapter.Parts()
-	return identified(Program{
+	p := Program{
 		Name:            chapter.Name,
 		Kind:            chapter.Kind(),
 		CRD:             parts.CRD,
@@ -57,7 +56,14 @@ func OfChapter(chapter chapters.Chapter) (Program, error) {
 		chapter:         chapter,
 		permissionsFile: parts.Permissions,
 		pkg:             parts.Main,
-	})
+	}
+	if chapter.Solved {
+		p.Name += "-tdset"
+		p.buildArgs = []string{"-tags", "solution"}
+	}
+	permissions, err := p.permissions()
+	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
+	return p, err
 }
 
 // examples returns the sample, and before it the namespace.yaml in its folder, if there is one.
@@ -75,32 +81,6 @@ func (p Program) Settled() []string {
 		return []string{"--for=condition=Ready", "--namespace=temp", "tdset/tdset-hello-world"}
 	}
 	return []string{"--for=condition=Ready", "foo/example-foo"}
-}
-
-// OfTDSet returns the solution of the chapter's exercise TDSet. Not every chapter has one.
-func OfTDSet(chapter chapters.Chapter) (p Program, found bool, err error) {
-	matches, err := filepath.Glob(filepath.Join(chapter.Dir, "exercises", "*-tdset"))
-	if err != nil || len(matches) == 0 {
-		return Program{}, false, err
-	}
-	at := func(file string) string { return filepath.Join(matches[0], "manifests", file) }
-	p, err = identified(Program{
-		Name:            chapter.Name + "-tdset",
-		Kind:            chapters.TDSet,
-		CRD:             at("crd.yaml"),
-		Examples:        []string{at("namespace.yaml"), at("tdset.yaml")},
-		chapter:         chapter,
-		permissionsFile: at("rbac.yaml"),
-		pkg:             "./exercises/" + filepath.Base(matches[0]),
-		buildArgs:       []string{"-tags", "solution"},
-	})
-	return p, true, err
-}
-
-func identified(p Program) (Program, error) {
-	permissions, err := p.permissions()
-	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
-	return p, err
 }
 
 // Apply applies the CRD and the permissions, and returns when objects of the kind can be created.

@@ -32,7 +32,7 @@ func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tdset, found, err := OfTDSet(chapter)
+	tdset, found, err := Of(chapter, chapters.TDSet)
 	if !found || err != nil {
 		t.Fatalf("the exercise: found %v, error %v", found, err)
 	}
@@ -76,7 +76,7 @@ func TestProgramsByKind(t *testing.T) {
 }
 
 func TestNotEveryChapterHasATDSet(t *testing.T) {
-	if p, found, _ := OfTDSet(chapters.Chapter{Name: "01-test", Dir: t.TempDir()}); found {
+	if p, found, _ := Of(chapters.Chapter{Name: "01-test", Dir: t.TempDir()}, chapters.TDSet); found {
 		t.Errorf("found %+v", p)
 	}
 }
@@ -94,7 +94,7 @@ func TestTheManifestsOfEveryProgram(t *testing.T) {
 			continue
 		}
 		programs := []Program{own}
-		if tdset, found, err := OfTDSet(chapter); err != nil {
+		if tdset, found, err := Of(chapter, chapters.TDSet); err != nil {
 			t.Error(err)
 		} else if found {
 			programs = append(programs, tdset)

@@ -1,0 +1,44 @@
+// How the controller learns about changes: from one informer for TDSets and another for Deployments.
+// An informer lists and watches objects, keeps them in a cache, and calls handlers.
+
+package main
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/listers"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+)
+
+// controller creates a Deployment for each TDSet and keeps it in the state that the TDSet asks for.
+type controller struct {
+	tdsets rest.Interface
+	kube   kubernetes.Interface
+	clock  clock.WithTickerAndDelayedExecution
+
+	tdsetInformer      cache.SharedIndexInformer
+	tdsetsLister       listers.ResourceIndexer[*TDSet]
+	deploymentInformer cache.SharedIndexInformer
+	deploymentsLister  appslisters.DeploymentLister
+
+	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	recorder record.EventRecorder
+
+	terminating terminatingOwners
+}
+
+// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
+// last Events, because losing one does no harm.
+func (c *controller) startRecorder() (stop func()) {
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
+	c.recorder = broadcaster.NewRecorder(scheme, corev1.EventSource{Component: "tdset-controller"})
+	return broadcaster.Shutdown
+}

@@ -1,0 +1,22 @@
+// Events, which `kubectl describe` shows for a TDSet. Programs should read the status instead.
+
+package main
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+// recordEvent records an Event if status has a new reason. The status write would have failed for
+// an old tdset, so no other replica has recorded this Event.
+func (c *controller) recordEvent(tdset *TDSet, status TDSetStatus) {
+	before := meta.FindStatusCondition(tdset.Status.Conditions, conditionReady)
+	now := meta.FindStatusCondition(status.Conditions, conditionReady)
+	switch {
+	case before != nil && before.Reason == now.Reason: // nothing new
+	case now.Reason == reasonAsScheduled:
+		c.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Synced", "Sync", "%s", now.Message)
+	case now.Reason == errResourceExists:
+		c.Recorder.Eventf(tdset, nil, corev1.EventTypeWarning, errResourceExists, "Sync", "%s", now.Message)
+	}
+}
