@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 )
 
@@ -64,17 +61,4 @@ func start(ctx context.Context, o options) error {
 	defer klog.InfoS("Stopped")
 	controller.run(ctx)
 	return nil
-}
-
-// loadConfig returns the address of the API server and the credentials for it. They come from the
-// kubeconfig file at path, or else from where kubectl looks ($KUBECONFIG, ~/.kube/config), or else
-// from the Pod that the program runs in.
-func loadConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", strings.Join(rules.GetLoadingPrecedence(), ", "), err)
-	}
-	return config, nil
 }

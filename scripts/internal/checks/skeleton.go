@@ -80,6 +80,7 @@ var parts = []part{
 	{tdset + "reconcile.go", "01-04"},
 	{tdset + "tdset_controller.go", "06"},
 	{tdset + "deployment.go", "01-06"},
+	{tdset + "config.go", "01-04"},
 	{tdset + "terminating.go", "01-06"},
 	{tdset + "leader.go", "03-04"},
 	{tdset + "recorder.go", "03-04 05-06"},
@@ -96,7 +97,7 @@ var parts = []part{
 
 // copied are the files that the exercise TDSet has if its chapter has them: the chapter's own, with
 // other names.
-var copied = []string{"terminating.go", "leader.go", "recorder.go", "manifests/deployment.yaml"}
+var copied = []string{"config.go", "terminating.go", "leader.go", "recorder.go", "manifests/deployment.yaml"}
 
 // forTDSets changes the names in a chapter's file to those in its exercise TDSet.
 var forTDSets = strings.NewReplacer(
