@@ -26,7 +26,7 @@ func Chapters(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	table := [][]string{{"chapter", "the problem", "you add", "minutes: text + exercises"}}
+	table := [][]string{{"chapter", "operators", "the problem", "you add", "minutes: text + exercises"}}
 	for _, chapter := range all {
 		summary, err := chapter.Summary()
 		if err != nil {
@@ -41,11 +41,19 @@ func Chapters(root string) (string, error) {
 			minutes += exercise.Minutes
 		}
 		table = append(table, []string{
-			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), summary.Problem, summary.Add,
+			fmt.Sprintf("[%s](%s/README.md)", chapter.Name, chapter.Name), operators(chapter), summary.Problem, summary.Add,
 			fmt.Sprintf("%s + %d", summary.Minutes, minutes),
 		})
 	}
 	return markdown(table), nil
+}
+
+// operators are the kinds of the chapter's operators. The second one is the solution of an exercise.
+func operators(chapter chapters.Chapter) string {
+	if _, found := chapter.TDSet(); found {
+		return fmt.Sprintf("%s, [%s](%s/more/tdset.md)", chapter.Kind(), chapters.TDSet, chapter.Name)
+	}
+	return chapter.Kind()
 }
 
 func markdown(table [][]string) string {
@@ -88,7 +96,7 @@ var jobs = []job{
 }
 
 // ByHand has a row for each job, with each Foo chapter's lines of Go for it. The last rows have
-// each chapter's totals, how much there is to read after the previous chapter, and how many faults
+// each chapter's totals, also those of its solved TDSet, how much there is to read after the previous chapter, and how many faults
 // it survives.
 func ByHand(root string) (string, error) {
 	all, err := chapters.All(root)
@@ -121,7 +129,15 @@ func ByHand(root string) (string, error) {
 			table[i] = append(table[i], cell)
 		}
 	}
-	return markdown(table), nil
+	solved, err := chapterdiff.Rows(chapters.TDSets(all))
+	if err != nil {
+		return "", err
+	}
+	code, toRead := []string{"all Go written by hand for TDSet"}, []string{"lines to read after the previous chapter's TDSet"}
+	for _, row := range solved {
+		code, toRead = append(code, cell(row.Code)), append(toRead, cell(row.ToRead()))
+	}
+	return markdown(append(table, code, toRead)), nil
 }
 
 func columnOf(row chapterdiff.Row) ([]string, error) {
