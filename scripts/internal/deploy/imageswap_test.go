@@ -1,0 +1,243 @@
+// The Helm chart of chapter 02's imageswap, rendered in this process, and used on an API server.
+
+package deploy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/gobuild"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/program"
+)
+
+const (
+	chapter02     = "../../../02-informers"
+	swapperObject = "Deployment default/swap"
+)
+
+func TestTheSwappersChart(t *testing.T) {
+	files, err := renderSwapper(t, "namespace: shop", "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := parseObjects(t, files)
+
+	var role rbacv1.Role
+	decode(t, objects["Role shop/swap"], &role)
+	want := []rbacv1.PolicyRule{
+		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"get", "list", "watch", "update"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list", "watch"}},
+	}
+	if diff := cmp.Diff(want, role.Rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	var binding rbacv1.RoleBinding
+	decode(t, objects["RoleBinding shop/swap"], &binding)
+	if diff := cmp.Diff([]rbacv1.Subject{{Kind: "ServiceAccount", Name: "swap", Namespace: "default"}}, binding.Subjects); diff != "" || binding.RoleRef.Name != "swap" {
+		t.Errorf("it binds %s, subjects (-want +got):\n%s", binding.RoleRef.Name, diff)
+	}
+	wantObjects := []string{"Deployment default/swap", "Role shop/swap", "RoleBinding shop/swap", "ServiceAccount default/swap"}
+	if got := slices.Sorted(maps.Keys(objects)); !slices.Equal(got, wantObjects) {
+		t.Errorf("objects %q, want %q", got, wantObjects)
+	}
+}
+
+func TestTheSwappersValues(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		values string
+		field  []string // of the Deployment or, after "container", of its container
+		want   any
+	}{
+		"one replica":         {"namespace: shop", []string{"spec", "replicas"}, int64(1)},
+		"never two at a time": {"namespace: shop", []string{"spec", "strategy", "type"}, "Recreate"},
+		"the namespace":       {"namespace: shop", []string{"container", "args"}, []any{"--namespace=shop"}},
+		"an image":            {`{namespace: shop, image: {reference: "r.example.com:5000/a@sha256:01"}}`, []string{"container", "image"}, "r.example.com:5000/a@sha256:01"},
+		"a pull policy":       {"{namespace: shop, image: {pullPolicy: Always}}", []string{"container", "imagePullPolicy"}, "Always"},
+		"another limit": {
+			"{namespace: shop, resources: {limits: {memory: 1Gi}}}", []string{"container", "resources", "limits"}, map[string]any{"memory": "1Gi"},
+		},
+		"no resources": {"{namespace: shop, resources: {requests: null, limits: null}}", []string{"container", "resources"}, nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			files, err := renderSwapper(t, test.values, "default")
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := parseObjects(t, files)[swapperObject]
+			if test.field[0] == "container" {
+				containers, _, err := unstructured.NestedSlice(in, "spec", "template", "spec", "containers")
+				if err != nil || len(containers) != 1 {
+					t.Fatalf("%d containers, error %v", len(containers), err)
+				}
+				in, test.field = containers[0].(map[string]any), test.field[1:]
+			}
+			got, _, err := unstructured.NestedFieldNoCopy(in, test.field...)
+			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+				t.Errorf("%v (-want +got), error %v:\n%s", test.field, err, diff)
+			}
+		})
+	}
+}
+
+func TestTheSwappersChartRefuses(t *testing.T) {
+	for sentence, test := range map[string]struct{ values, want string }{
+		"no namespace":             {"{}", "missing property 'namespace'"},
+		"an empty namespace":       {`namespace: ""`, "at '/namespace'"},
+		"an invalid namespace":     {"namespace: My_Shop", "at '/namespace'"},
+		"its own namespace":        {"namespace: default", "imageswap would change its own image"},
+		"a misspelled value":       {"{namespace: shop, images: {}}", "'images'"},
+		"more than one replica":    {"{namespace: shop, replicas: 2}", "'replicas'"},
+		"a blank in the image":     {`{namespace: shop, image: {reference: "a b"}}`, "at '/image/reference'"},
+		"an unknown pull policy":   {"{namespace: shop, image: {pullPolicy: Sometimes}}", "at '/image/pullPolicy'"},
+		"an invalid memory limit":  {"{namespace: shop, resources: {limits: {memory: much}}}", "at '/resources/limits/memory'"},
+		"a misspelled kind of use": {"{namespace: shop, resources: {limit: {}}}", "'limit'"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := renderSwapper(t, test.values, "default")
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got the error %v, want one that contains %q", err, test.want)
+			}
+		})
+	}
+}
+
+// The chart's account may do all that the program needs, and its Pods are as restricted as can be.
+// The nodes of this cluster run no containers, so the program runs here, as that account.
+func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
+	if os.Getenv("TEST_KUBECONFIG") == "" {
+		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG")
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("TEST_KUBECONFIG"))
+	must(err)
+	client, err := kubernetes.NewForConfig(config)
+	must(err)
+	k := kubectl.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")}
+	newNamespace := func(prefix string, labels map[string]string) string {
+		namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix, Labels: labels}}, metav1.CreateOptions{})
+		must(err)
+		t.Cleanup(func() {
+			must(client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}))
+		})
+		return namespace.Name
+	}
+	home, shop := newNamespace("imageswap-", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}), newNamespace("shop-", nil)
+
+	files, err := renderSwapper(t, "namespace: "+shop, home)
+	must(err)
+	must(k.Apply(t.Context(), []byte(files)))
+	await.That(t, time.Minute, "the namespace admits the chart's Pod", func() error {
+		deployment, err := client.AppsV1().Deployments(home).Get(t.Context(), "swap", metav1.GetOptions{})
+		if err == nil && deployment.Status.Replicas != 1 {
+			err = fmt.Errorf("it has the status %+v", deployment.Status)
+		}
+		return err
+	})
+
+	dir := t.TempDir()
+	binary, kubeconfig := filepath.Join(dir, "imageswap"), filepath.Join(dir, "kubeconfig")
+	must(gobuild.Build{What: "imageswap", Dir: chapter02, Args: []string{"-o", binary, "./imageswap"}}.Run(t.Context()))
+	must(program.WriteKubeconfig(t.Context(), client, config, home, "swap", kubeconfig))
+	var log bytes.Buffer
+	swapper := exec.CommandContext(t.Context(), binary, "--kubeconfig", kubeconfig, "--namespace", shop)
+	swapper.Stderr = &log
+	must(swapper.Start())
+	_, err = k.Run(t.Context(), "create", "deployment", "web", "--image=old", "--namespace", shop)
+	must(err)
+	_, err = k.Run(t.Context(), "create", "configmap", "imageswap", "--from-literal=image=new", "--namespace", shop)
+	must(err)
+	await.That(t, time.Minute, "the Deployment has the new image", func() error {
+		deployment, err := client.AppsV1().Deployments(shop).Get(t.Context(), "web", metav1.GetOptions{})
+		if err == nil && deployment.Spec.Template.Spec.Containers[0].Image != "new" {
+			err = errors.New("it still has the old one")
+		}
+		return err
+	})
+	must(swapper.Process.Signal(os.Interrupt))
+	must(swapper.Wait())
+	if strings.Contains(log.String(), "forbidden") {
+		t.Errorf("it lacks permissions:\n%s", &log)
+	}
+	// After a conflict, it reads the Deployment.
+	if _, err := k.Run(t.Context(), "auth", "can-i", "get", "deployments/web", "--namespace", shop, "--as=system:serviceaccount:"+home+":swap"); err != nil {
+		t.Errorf("may it get a Deployment? %v", err)
+	}
+}
+
+// renderSwapper returns the objects of the chart, as a release named swap.
+func renderSwapper(t *testing.T, values, namespace string) (string, error) {
+	t.Helper()
+	chart, err := loader.LoadDir(filepath.Join(chapter02, "imageswap", "chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{Name: "swap", Namespace: namespace, IsInstall: true}, nil)
+	if err != nil {
+		return "", err
+	}
+	files, err := engine.Engine{Strict: true}.Render(chart, all)
+	return strings.Join(slices.Collect(maps.Values(files)), "\n---\n"), err
+}
+
+// parseObjects returns objects by kind, namespace and name.
+func parseObjects(t *testing.T, manifests string) map[string]map[string]any {
+	t.Helper()
+	objects := map[string]map[string]any{}
+	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifests), 4096)
+	for {
+		var object unstructured.Unstructured
+		err := documents.Decode(&object)
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(object.Object) > 0 {
+			objects[fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())] = object.Object
+		}
+	}
+}
+
+func decode(t *testing.T, object map[string]any, into any) {
+	t.Helper()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, into); err != nil {
+		t.Fatal(err)
+	}
+}
