@@ -25,19 +25,9 @@ import (
 
 const crowd = 300
 
-// TestCrowds runs both crowds at once, because each mostly waits for Pods.
-func TestCrowds(t *testing.T) {
-	for kind, test := range map[string]func(*testing.T){chapters.Foo: crowdOfFoos, chapters.TDSet: crowdOfTDSets} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			test(t)
-		})
-	}
-}
-
-// crowdOfFoos checks the write budget: at most 3 writes and 1 Event per Foo until all are
-// available, and none after that, even on a resync.
-func crowdOfFoos(t *testing.T) {
+// TestCrowd checks the write budget: at most 3 writes and 1 Event per Foo until all are available,
+// and none after that, even on a resync.
+func TestCrowd(t *testing.T) {
 	queues := func(j judged) bool { return j.chapter.Number() >= "03" && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.Foo, "three hundred Foos at once, and a resync", queues, func(t *testing.T, s *scenario) {
 		s.moveOut()

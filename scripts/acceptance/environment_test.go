@@ -61,10 +61,10 @@ type environment struct {
 	kubectl  kubectl.Kubectl
 	auditLog string
 	all      []judged
-	programs string        // the folder with the programs, by their names
-	raced    string        // the same with the race detector, if TEST_RACE is set
-	applied  *sync.Map     // by kind, the program whose CRD and permissions were applied last
-	timeout  time.Duration // bounds every wait
+	programs string            // the folder with the programs, by their names
+	raced    string            // the same with the race detector, if TEST_RACE is set
+	applied  map[string]string // by kind, the program whose CRD and permissions were applied last
+	timeout  time.Duration     // bounds every wait
 	// disposable clusters are deleted after the tests. So the tests don't delete their namespaces,
 	// because each deletion takes almost a hundred requests.
 	disposable bool
@@ -121,7 +121,7 @@ func newEnvironment() (*environment, error) {
 		return nil, err
 	}
 	env := &environment{
-		auditLog: os.Getenv("TEST_AUDIT_LOG"), applied: &sync.Map{}, timeout: timeout, disposable: os.Getenv("TEST_DISPOSABLE") != "",
+		auditLog: os.Getenv("TEST_AUDIT_LOG"), applied: map[string]string{}, timeout: timeout, disposable: os.Getenv("TEST_DISPOSABLE") != "",
 	}
 	if env.auditLog == "" {
 		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: set it to the file of the API server's audit log")
@@ -205,13 +205,13 @@ func (e *environment) build(folder string) error {
 // apply applies the program's CRD and permissions, unless they were the last ones applied for its
 // kind.
 func (e *environment) apply(ctx context.Context, p program.Program) error {
-	if name, _ := e.applied.Load(p.Kind); name == p.Name {
+	if e.applied[p.Kind] == p.Name {
 		return nil
 	}
 	if err := p.Apply(ctx, e.kubectl); err != nil {
 		return err
 	}
-	e.applied.Store(p.Kind, p.Name)
+	e.applied[p.Kind] = p.Name
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (s *scenario) deleteCRD() {
 		}
 		return err
 	})
-	s.applied.Delete(s.Kind) // if this test fails, the next one applies the CRD again
+	delete(s.applied, s.Kind) // if this test fails, the next one applies the CRD again
 	_, err := s.kubectl.Run(s.Context(), "delete", "--wait", "-f", s.program.CRD)
 	s.must(err)
 }

@@ -13,10 +13,10 @@ import (
 	"example.com/operators/scripts/internal/contract"
 )
 
-// crowdOfTDSets checks the write budget: at most 4 writes and 1 Event per TDSet until all are
+// TestCrowdOfTDSets checks the write budget: at most 4 writes and 1 Event per TDSet until all are
 // available, and none after that, even after a restart. When a window begins, one write of the
 // Deployment and two of the status.
-func crowdOfTDSets(t *testing.T) {
+func TestCrowdOfTDSets(t *testing.T) {
 	fits := func(j judged) bool { return j.isFull() && whyLeftOut(contract.ManyPods) == "" }
 	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", fits, func(t *testing.T, s *scenario) {
 		s.moveOut()

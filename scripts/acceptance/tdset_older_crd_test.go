@@ -57,7 +57,7 @@ func (s *scenario) loosenCRD() {
 	withoutRules(crd)
 	loose, err := yaml.Marshal(crd)
 	s.must(err)
-	s.applied.Delete(s.Kind) // if this test fails, the next one applies the CRD again
+	delete(s.applied, s.Kind) // if this test fails, the next one applies the CRD again
 	s.must(s.kubectl.Apply(s.Context(), loose))
 }
 
