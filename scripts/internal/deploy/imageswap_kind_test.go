@@ -13,6 +13,7 @@ import (
 
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestTheSwapperInACluster(t *testing.T) {
@@ -23,7 +24,7 @@ func TestTheSwapperInACluster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs(testfiles.Repository())
 	must(err)
 	d := Deployment{
 		Root:    root,
@@ -32,8 +33,8 @@ func TestTheSwapperInACluster(t *testing.T) {
 		Out:     t.Output(),
 	}
 	dir := t.TempDir()
-	must(kind.BuildStatic(t.Context(), chapter02, filepath.Join(dir, "bin", "imageswap"), nil, "./imageswap"))
-	must(kind.BuildImage(t.Context(), dir, image, "--file", filepath.Join(chapter02, "imageswap", "Dockerfile")))
+	must(kind.BuildStatic(t.Context(), chapter02(), filepath.Join(dir, "bin", "imageswap"), nil, "./imageswap"))
+	must(kind.BuildImage(t.Context(), dir, image, "--file", filepath.Join(chapter02(), "imageswap", "Dockerfile")))
 	must(d.Cluster.Load(t.Context(), image))
 	helm, err := d.buildHelm(t.Context())
 	must(err)
@@ -44,7 +45,7 @@ func TestTheSwapperInACluster(t *testing.T) {
 	must(d.kubectl(t.Context(), "create", "namespace", home))
 	must(d.kubectl(t.Context(), "label", "namespace", home, "pod-security.kubernetes.io/enforce=restricted"))
 
-	install := exec.CommandContext(t.Context(), helm, "install", "imageswap", filepath.Join(chapter02, "imageswap", "chart"),
+	install := exec.CommandContext(t.Context(), helm, "install", "imageswap", filepath.Join(chapter02(), "imageswap", "chart"),
 		"--namespace", home, "--set", "namespace="+shop, "--wait", "--timeout", "3m")
 	install.Env = append(os.Environ(), d.Kubectl.Environment()...)
 	if output, err := install.CombinedOutput(); err != nil {

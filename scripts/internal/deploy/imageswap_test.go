@@ -34,12 +34,13 @@ import (
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
-const (
-	chapter02     = "../../../02-informers"
-	swapperObject = "Deployment default/swap"
-)
+const swapperObject = "Deployment default/swap"
+
+// chapter02 is a function, so that each test that calls it reads the environment (see testfiles.Repository).
+func chapter02() string { return filepath.Join(testfiles.Repository(), "02-informers") }
 
 func TestTheSwappersChart(t *testing.T) {
 	files, err := renderSwapper(t, "namespace: shop", "default")
@@ -168,7 +169,7 @@ func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 
 	dir := t.TempDir()
 	binary, kubeconfig := filepath.Join(dir, "imageswap"), filepath.Join(dir, "kubeconfig")
-	must(gobuild.Build{What: "imageswap", Dir: chapter02, Args: []string{"-o", binary, "./imageswap"}}.Run(t.Context()))
+	must(gobuild.Build{What: "imageswap", Dir: chapter02(), Args: []string{"-o", binary, "./imageswap"}}.Run(t.Context()))
 	must(program.WriteKubeconfig(t.Context(), client, config, home, "swap", kubeconfig))
 	var log bytes.Buffer
 	swapper := exec.CommandContext(t.Context(), binary, "--kubeconfig", kubeconfig, "--namespace", shop)
@@ -199,7 +200,7 @@ func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 // renderSwapper returns the objects of the chart, as a release named swap.
 func renderSwapper(t *testing.T, values, namespace string) (string, error) {
 	t.Helper()
-	chart, err := loader.LoadDir(filepath.Join(chapter02, "imageswap", "chart"))
+	chart, err := loader.LoadDir(filepath.Join(chapter02(), "imageswap", "chart"))
 	if err != nil {
 		t.Fatal(err)
 	}
