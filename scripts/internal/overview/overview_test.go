@@ -1,6 +1,10 @@
 package overview
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,5 +102,26 @@ func TestTheTexts(t *testing.T) {
 	}
 	for _, problem := range problems {
 		t.Error(problem)
+	}
+}
+
+// The sentence below the table adds up its minutes.
+func TestTheHoursOnTheFrontPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(testfiles.Repository(), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts, exercises int
+	for _, row := range regexp.MustCompile(`\| (\d+) \+ (\d+) \|`).FindAllSubmatch(page, -1) {
+		text, _ := strconv.Atoi(string(row[1]))
+		exercise, _ := strconv.Atoi(string(row[2]))
+		texts, exercises = texts+text, exercises+exercise
+	}
+	hours := func(minutes int) string {
+		return strconv.Itoa(minutes/60) + []string{"", "¼", "½", "¾"}[minutes%60/15]
+	}
+	want := "about " + hours(texts+exercises) + " hours: " + hours(texts) + " for the texts, and " + hours(exercises) + " for the exercises"
+	if texts == 0 || !strings.Contains(string(page), want) {
+		t.Errorf("the front page doesn't say %q", want)
 	}
 }
