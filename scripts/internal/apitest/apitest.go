@@ -1,4 +1,5 @@
-// Package apitest starts a fake API server for tests: HTTPS, with the test's own responses.
+// Package apitest gives tests an API server: a fake one with the test's own responses, or a real
+// cluster's.
 package apitest
 
 import (

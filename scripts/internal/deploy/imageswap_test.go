@@ -4,7 +4,6 @@ package deploy
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,15 +20,13 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
+	"example.com/operators/scripts/internal/apitest"
 	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
@@ -39,7 +36,7 @@ import (
 
 const swapperObject = "Deployment default/swap"
 
-// chapter02 is a function, so that each test that calls it reads the environment (see testfiles.Repository).
+// chapter02 is a function, because each test has to read the environment: see testfiles.Repository.
 func chapter02() string { return filepath.Join(testfiles.Repository(), "02-informers") }
 
 func TestTheSwappersChart(t *testing.T) {
@@ -131,30 +128,16 @@ func TestTheSwappersChartRefuses(t *testing.T) {
 // The chart's account may do all that the program needs, and its Pods are as restricted as can be.
 // The nodes of this cluster run no containers, so the program runs here, as that account.
 func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
-	if os.Getenv("TEST_KUBECONFIG") == "" {
-		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG")
-	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("TEST_KUBECONFIG"))
-	must(err)
-	client, err := kubernetes.NewForConfig(config)
-	must(err)
+	config, client := apitest.Cluster(t)
 	k := kubectl.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")}
-	newNamespace := func(prefix string, labels map[string]string) string {
-		namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
-			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix, Labels: labels}}, metav1.CreateOptions{})
-		must(err)
-		t.Cleanup(func() {
-			must(client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}))
-		})
-		return namespace.Name
-	}
-	home, shop := newNamespace("imageswap-", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}), newNamespace("shop-", nil)
+	restricted := map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
+	home, shop := apitest.NewNamespace(t, client, "imageswap-", restricted), apitest.NewNamespace(t, client, "shop-", nil)
 
 	files, err := renderSwapper(t, "namespace: "+shop, home)
 	must(err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/clientcmd"
 
+	"example.com/operators/scripts/internal/apitest"
 	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/program"
 )
@@ -33,37 +32,26 @@ type realCluster struct {
 }
 
 func newRealCluster(t *testing.T) *realCluster {
-	if os.Getenv("TEST_KUBECONFIG") == "" {
-		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG")
-	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("TEST_KUBECONFIG"))
-	must(err)
-	client, err := kubernetes.NewForConfig(config)
-	must(err)
-	namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "faultproxy-"}}, metav1.CreateOptions{})
-	must(err)
-	t.Cleanup(func() {
-		must(client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}))
-	})
-	_, err = client.CoreV1().ServiceAccounts(namespace.Name).Create(t.Context(),
+	config, client := apitest.Cluster(t)
+	namespace := apitest.NewNamespace(t, client, "faultproxy-", nil)
+	_, err := client.CoreV1().ServiceAccounts(namespace).Create(t.Context(),
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: program.ServiceAccount}}, metav1.CreateOptions{})
 	must(err)
-	_, err = client.RbacV1().RoleBindings(namespace.Name).Create(t.Context(), &rbacv1.RoleBinding{
+	_, err = client.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "edit"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace.Name, Name: program.ServiceAccount}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: program.ServiceAccount}},
 	}, metav1.CreateOptions{})
 	must(err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(program.WriteKubeconfig(t.Context(), client, config, namespace.Name, program.ServiceAccount, path))
-	return &realCluster{config, client, namespace.Name, path}
+	must(program.WriteKubeconfig(t.Context(), client, config, namespace, program.ServiceAccount, path))
+	return &realCluster{config, client, namespace, path}
 }
 
 // create makes a ConfigMap, past the proxy.

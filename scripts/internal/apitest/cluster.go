@@ -1,0 +1,48 @@
+package apitest
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Cluster returns the config and a client of the real cluster in TEST_KUBECONFIG. Without one, it
+// skips the test.
+func Cluster(t *testing.T) (*rest.Config, kubernetes.Interface) {
+	t.Helper()
+	if os.Getenv("TEST_KUBECONFIG") == "" {
+		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("TEST_KUBECONFIG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config, client
+}
+
+// NewNamespace creates a namespace whose name begins with prefix, deletes it after the test, and
+// returns its name.
+func NewNamespace(t *testing.T, client kubernetes.Interface, prefix string, labels map[string]string) string {
+	t.Helper()
+	namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix, Labels: labels}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	return namespace.Name
+}
