@@ -53,6 +53,14 @@ var resources = map[string]schema.GroupVersionResource{
 	chapters.TDSet: {Group: "schedule.rs", Version: "v1", Resource: "tdsets"},
 }
 
+// resource is the API's name for the objects of the program's kind, in the version that its CRD
+// stores.
+func (j judged) resource() schema.GroupVersionResource {
+	resource := resources[j.Kind]
+	resource.Version = j.program.Version
+	return resource
+}
+
 // environment is a cluster and the programs to judge on it.
 type environment struct {
 	config   *rest.Config

@@ -18,7 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/await"
@@ -86,7 +88,30 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	s.grant()
 	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.home, program.ServiceAccount, s.kubeconfig))
+	if s.program.Version == "v2" {
+		s.awaitAdmission()
+	}
 	return s
+}
+
+// awaitAdmission waits until the operator may create objects that belong to a TDSet. The admission
+// plugin OwnerReferencesPermissionEnforcement looks for new versions every 30 seconds only, and until
+// then it refuses owner references of that version.
+func (s *scenario) awaitAdmission() {
+	s.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	s.must(err)
+	operator, err := kubernetes.NewForConfig(config)
+	s.must(err)
+	probe := deploymentObject("probe")
+	probe.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: s.resource().GroupVersion().String(), Kind: s.Kind, Name: "probe", UID: "probe",
+		Controller: new(true), BlockOwnerDeletion: new(true),
+	}}
+	s.eventually("the admission plugin knows the version", func() error {
+		_, err := operator.AppsV1().Deployments(s.namespace).Create(s.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
 }
 
 // createNamespace creates a namespace, and returns its name.
@@ -126,7 +151,7 @@ func (s *scenario) deleteAll(ctx context.Context) error {
 
 // objects are those of the operator's kind.
 func (s *scenario) objects() dynamic.ResourceInterface {
-	return s.dynamic.Resource(resources[s.Kind]).Namespace(s.namespace)
+	return s.dynamic.Resource(s.resource()).Namespace(s.namespace)
 }
 
 // start starts the operator, with more flags than the usual ones.

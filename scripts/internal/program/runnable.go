@@ -5,9 +5,13 @@ package program
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/gobuild"
@@ -17,6 +21,8 @@ import (
 type Program struct {
 	// Name is its binary's name, and Kind that of the objects that it manages.
 	Name, Kind string
+	// Version is the API version in which its CRD stores these objects, such as v1.
+	Version string
 	// CRD is the absolute path of its CRD. Examples are the files to apply after it, in this order.
 	CRD      string
 	Examples []string
@@ -62,8 +68,30 @@ func OfChapter(chapter chapters.Chapter) (Program, error) {
 		p.buildArgs = []string{"-tags", "solution"}
 	}
 	permissions, err := p.permissions()
+	if err != nil {
+		return p, err
+	}
 	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
+	p.Version, err = storedVersion(p.CRD)
 	return p, err
+}
+
+// storedVersion returns the version that a CRD stores.
+func storedVersion(file string) (string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(content, &crd); err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	for _, version := range crd.Spec.Versions {
+		if version.Storage {
+			return version.Name, nil
+		}
+	}
+	return "", fmt.Errorf("%s: no version is stored", file)
 }
 
 // examples returns the sample, and before it the namespace.yaml in its folder, if there is one.

@@ -31,7 +31,7 @@ func At(spec *Spec, instant time.Time) (schedule.State, error) {
 	// holiday.
 	utc := instant.UTC()
 	if today := utc.Format(time.DateOnly); slices.Contains(spec.Holidays, today) {
-		state = schedule.State{Replicas: spec.DefaultReplica, Window: schedule.None, Next: utc}
+		state = schedule.State{Replicas: spec.DefaultReplicas, Window: schedule.None, Next: utc}
 		for state.Next.Format(time.DateOnly) == today {
 			state.Next = nextHour(state.Next)
 		}

@@ -114,7 +114,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -537,16 +537,18 @@ func replicasOf(window int) int32 {
 // specOf parses windows such as "22-6; 9-17".
 func specOf(t *testing.T, windows, zone string, holidays []string) *Spec {
 	t.Helper()
-	spec := &Spec{TDSetSpec: schedulev1.TDSetSpec{DefaultReplica: replicasOf(schedule.None), TimeZone: zone}, Holidays: holidays}
+	spec := &Spec{TDSetSpec: schedulev2.TDSetSpec{DefaultReplicas: replicasOf(schedule.None), TimeZone: zone}, Holidays: holidays}
 	for i, hours := range strings.Split(windows, "; ") {
 		if hours == "" {
 			continue
 		}
-		window := schedulev1.Scheduling{Replica: replicasOf(i)}
-		if _, err := fmt.Sscanf(hours, "%d-%d", &window.StartTime, &window.EndTime); err != nil {
+		var start, end int
+		if _, err := fmt.Sscanf(hours, "%d-%d", &start, &end); err != nil {
 			t.Fatalf("the test's windows are invalid: %q", windows)
 		}
-		spec.SchedulingConfig = append(spec.SchedulingConfig, window)
+		spec.Windows = append(spec.Windows, schedulev2.Window{
+			Name: hours, Start: fmt.Sprintf("%02d:00", start), End: fmt.Sprintf("%02d:00", end), Replicas: replicasOf(i),
+		})
 	}
 	return spec
 }

@@ -60,7 +60,7 @@ func mayChange(spec *Spec, instant time.Time) (schedule.State, error) {
 		case instant.Before(first) && (state.Next.IsZero() || first.Before(state.Next)):
 			state.Next = first
 		case !instant.Before(first) && instant.Before(after):
-			return schedule.State{Replicas: spec.DefaultReplica, Window: schedule.None, Next: after}, nil
+			return schedule.State{Replicas: spec.DefaultReplicas, Window: schedule.None, Next: after}, nil
 		}
 	}
 	return state, nil

@@ -1,18 +1,18 @@
 // Names that a TDSet can't have. Only the CRD's rules refuse them.
 
-package v1
+package v2
 
 import (
 	"strings"
 	"testing"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // badNames are TDSets with such names. For changes of TDSets that already have one, see
 // TestAnInvalidTDSetCanBeChanged.
 var badNames = map[string]struct {
-	change func(*schedulev1.TDSet)
+	change func(*schedulev2.TDSet)
 	want   string
 }{
 	"a name that can't be the value of a label": {
@@ -20,7 +20,7 @@ var badNames = map[string]struct {
 		"metadata.name: at most 63 characters, since it becomes the value of a label",
 	},
 	"a name that can't be a Service's, with a Service": {
-		func(tdset *schedulev1.TDSet) { tdset.Name, tdset.Spec.Service = "1a", &schedulev1.Service{Port: 80} },
+		func(tdset *schedulev2.TDSet) { tdset.Name, tdset.Spec.Service = "1a", &schedulev2.Service{Port: 80} },
 		nameOfAService,
 	},
 }
@@ -41,6 +41,6 @@ func TestABadNameIsRefused(t *testing.T) {
 	})
 }
 
-func named(name string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Name = name }
+func named(name string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Name = name }
 }

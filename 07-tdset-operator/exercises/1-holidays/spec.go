@@ -5,12 +5,12 @@ package holidays
 import (
 	"time"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // Spec is the spec of a TDSet, with holidays.
 type Spec struct {
-	schedulev1.TDSetSpec
+	schedulev2.TDSetSpec
 	// Holidays are dates in the TDSet's zone, such as 2026-12-25. No window is active on them.
 	Holidays []string
 }

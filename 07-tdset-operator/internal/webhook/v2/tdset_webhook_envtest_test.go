@@ -1,7 +1,7 @@
 // The webhook and the CRD's rules as users see them: enforced by the API server, with the messages
 // that kubectl prints.
 
-package v1
+package v2
 
 import (
 	"context"
@@ -22,12 +22,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // refusals are invalid TDSets. The CRD's rules refuse them first. Without rules, the webhook does.
 var refusals = map[string]struct {
-	change                 func(*schedulev1.TDSet)
+	change                 func(*schedulev2.TDSet)
 	fromRules, fromWebhook string
 }{
 	"an unknown zone": {
@@ -45,44 +45,64 @@ var refusals = map[string]struct {
 		`spec.timeZone: Invalid value: "+05:30": spec.timeZone in body should match '^[A-Za-z]`,
 		`spec.timeZone: Invalid value: "+05:30": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	},
-	"a window without hours": {
+	"an empty window": {
 		windows(aWindow(0, 24), aWindow(9, 9)),
-		`spec.schedulingConfig[1]: Invalid value: startTime and endTime must differ: for the whole day, use 0 and 24`,
-		`spec.schedulingConfig[1]: Invalid value: "9-9": startTime and endTime must differ: for the whole day, use 0 and 24`,
+		`spec.windows[1]: Invalid value: start and end must differ: for the whole day, use 00:00 and 24:00`,
+		`spec.windows[1]: Invalid value: "09:00 to 09:00": start and end must differ: for the whole day, use 00:00 and 24:00`,
 	},
-	"the same window twice": {
-		windows(aWindow(19, 0), aWindow(19, 24)),
-		`spec.schedulingConfig: Invalid value: two windows have the same startTime and endTime (0 and 24 are the same end): delete one of them`,
-		`spec.schedulingConfig[1]: Duplicate value: "19-24": schedulingConfig[0] has the same startTime and endTime (0 and 24 are the same end): delete one of them`,
+	"a name twice": {
+		windows(aWindow(9, 17), aWindow(9, 17)),
+		`spec.windows: Invalid value: two windows have the same name: rename one of them`,
+		`spec.windows[1].name: Duplicate value: "9-17": another window has this name: rename one of them`,
+	},
+	"the name default": {
+		windows(schedulev2.Window{Name: "default", Start: "09:00", End: "17:00"}),
+		`spec.windows[0].name: Invalid value: "default": default is the name of the time outside of all windows: choose another one`,
+		`spec.windows[0].name: Invalid value: "default": default is the name of the time outside of all windows: choose another one`,
+	},
+	"a name in upper case": {
+		windows(schedulev2.Window{Name: "Office", Start: "09:00", End: "17:00"}),
+		`spec.windows[0].name: Invalid value: "Office": spec.windows[0].name in body should match`,
+		`spec.windows[0].name: Invalid value: "Office": must have 1 to 63 lower case letters, digits and '-'`,
+	},
+	"an unknown day": {
+		windows(schedulev2.Window{Name: "office", Start: "09:00", End: "17:00", Days: []schedulev2.Day{"Monday"}}),
+		`spec.windows[0].days[0]: Unsupported value: "Monday": supported values: "Mon", "Tue"`,
+		`spec.windows[0].days[0]: Invalid value: "Monday": must be one of Mon, Tue, Wed, Thu, Fri, Sat and Sun`,
+	},
+	"a day twice": {
+		windows(schedulev2.Window{Name: "office", Start: "09:00", End: "17:00", Days: []schedulev2.Day{"Mon", "Mon"}}),
+		`spec.windows[0].days[1]: Duplicate value: "Mon"`,
+		`spec.windows[0].days[1]: Duplicate value: "Mon": is there twice: delete one of them`,
 	},
 	"a window that starts at 24": {
 		windows(aWindow(24, 6)),
-		`spec.schedulingConfig[0].startTime: Invalid value: 24: spec.schedulingConfig[0].startTime in body should be less than or equal to 23`,
-		`spec.schedulingConfig[0].startTime: Invalid value: 24: must be from 0 to 23`,
+		`spec.windows[0].start: Invalid value: "24:00": spec.windows[0].start in body should match`,
+		`spec.windows[0].start: Invalid value: "24:00": must be a time of day from 00:00 to 23:59, such as 09:00`,
 	},
 	"a window that ends at 25": {
 		windows(aWindow(22, 25)),
-		`spec.schedulingConfig[0].endTime: Invalid value: 25: spec.schedulingConfig[0].endTime in body should be less than or equal to 24`,
-		`spec.schedulingConfig[0].endTime: Invalid value: 25: must be from 0 to 24`,
+		`spec.windows[0].end: Invalid value: "25:00": spec.windows[0].end in body should match`,
+		`spec.windows[0].end: Invalid value: "25:00": must be a time of day from 00:00 to 24:00, such as 17:30`,
 	},
 	"negative replicas": {
-		windows(schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: -1}),
-		`spec.schedulingConfig[0].replica: Invalid value: -1: spec.schedulingConfig[0].replica in body should be greater than or equal to 0`,
-		`spec.schedulingConfig[0].replica: Invalid value: -1: must be from 0 to 1000`,
+		windows(schedulev2.Window{Name: "office", Start: "09:00", End: "17:00", Replicas: -1}),
+		`spec.windows[0].replicas: Invalid value: -1: spec.windows[0].replicas in body should be greater than or equal to 0`,
+		`spec.windows[0].replicas: Invalid value: -1: must be from 0 to 1000`,
 	},
-	"a defaultReplica of 0": {
-		defaultReplica(0),
-		`spec.defaultReplica: Invalid value: 0: spec.defaultReplica in body should be greater than or equal to 1`,
-		`spec.defaultReplica: Invalid value: 0: must be from 1 to 1000`,
+	"no replicas by default": {
+		defaultReplicas(0),
+		`spec.defaultReplicas: Invalid value: 0: spec.defaultReplicas in body should be greater than or equal to 1`,
+		`spec.defaultReplicas: Invalid value: 0: must be from 1 to 1000`,
 	},
 	"25 windows": {
-		func(tdset *schedulev1.TDSet) {
-			for hour := range int32(24) {
-				tdset.Spec.SchedulingConfig = append(tdset.Spec.SchedulingConfig, aWindow(hour, hour+1))
+		func(tdset *schedulev2.TDSet) {
+			for hour := range 24 {
+				tdset.Spec.Windows = append(tdset.Spec.Windows, aWindow(hour, hour+1))
 			}
 		},
-		`spec.schedulingConfig: Too many: 25: must have at most 24 items`,
-		`spec.schedulingConfig: Too many: 25: must have at most 24 items`,
+		`spec.windows: Too many: 25: must have at most 24 items`,
+		`spec.windows: Too many: 25: must have at most 24 items`,
 	},
 }
 
@@ -105,11 +125,11 @@ func TestRefusedByTheCRD(t *testing.T) {
 func TestRefusedByTheWebhook(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	withoutRules(t, api, namespace)
-	stored := aTDSet(in(namespace), func(tdset *schedulev1.TDSet) { tdset.Name = "stored" })
+	stored := aTDSet(in(namespace), func(tdset *schedulev2.TDSet) { tdset.Name = "stored" })
 	must(t, api.Create(t.Context(), stored))
 	for sentence, test := range refusals {
 		t.Run(sentence, func(t *testing.T) {
-			const denied = `admission webhook "vtdset-v1.kb.io" denied the request: TDSet.schedule.rs `
+			const denied = `admission webhook "vtdset-v2.kb.io" denied the request: TDSet.schedule.rs `
 			err := api.Create(t.Context(), aTDSet(in(namespace), test.change))
 			refused(t, err, denied+`"a" is invalid: `+test.fromWebhook)
 			if !apierrors.IsInvalid(err) {
@@ -133,30 +153,30 @@ func TestWarnings(t *testing.T) {
 		sentence, patch string
 		want            []string
 	}{
-		{"another window", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":5},{"startTime":0,"endTime":24,"replica":1}]}}`, []string{overlap}},
-		{"the first window again", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":17,"replica":5}]}}`, []string{uncovered}},
-		{"another defaultReplica", `{"spec":{"defaultReplica":2}}`, []string{uncoveredTwo}},
-		{"no defaultReplica, which means 1", `{"spec":{"defaultReplica":null}}`, []string{uncovered}},
+		{"another window", `{"spec":{"windows":[{"name":"9-17","start":"09:00","end":"17:00","replicas":5},{"name":"0-24","start":"00:00","end":"24:00","replicas":1}]}}`, []string{overlap}},
+		{"the first window again", `{"spec":{"windows":[{"name":"9-17","start":"09:00","end":"17:00","replicas":5}]}}`, []string{uncovered}},
+		{"another number by default", `{"spec":{"defaultReplicas":2}}`, []string{uncoveredTwo}},
+		{"no number by default, which means 1", `{"spec":{"defaultReplicas":null}}`, []string{uncovered}},
 		{"another zone", `{"spec":{"timeZone":"Europe/Berlin"}}`, []string{uncovered}},
 		{"no zone, which means UTC", `{"spec":{"timeZone":null}}`, []string{uncovered}},
 		{"the zone UTC", `{"spec":{"timeZone":"UTC"}}`, nil},
 		{"an image", `{"spec":{"container":{"image":"httpd"}}}`, nil},
 		{"a Service", `{"spec":{"service":{"port":80}}}`, nil},
-		{"an interval", `{"spec":{"intervalMint":5}}`, nil},
+		{"an interval", `{"spec":{"intervalMinutes":5}}`, nil},
 		{"a label", `{"metadata":{"labels":{"team":"blue"}}}`, nil},
 		{"a finalizer", `{"metadata":{"finalizers":["example.com/held"]}}`, nil},
 	} {
 		// The API server applies a patch to the object in its watch cache first. If that is out of
 		// date, it patches the one in etcd, and the webhook warns about both attempts. A list waits
 		// until the cache has caught up.
-		must(t, api.List(t.Context(), &schedulev1.TDSetList{}, client.InNamespace(namespace)))
+		must(t, api.List(t.Context(), &schedulev2.TDSetList{}, client.InNamespace(namespace)))
 		must(t, merge(t, api, tdset, test.patch))
 		if difference := cmp.Diff(test.want, warned.since(), cmpopts.EquateEmpty()); difference != "" {
 			t.Errorf("warnings for %s (-want, +got):\n%s", test.sentence, difference)
 		}
 	}
 	must(t, api.Delete(t.Context(), tdset))
-	must(t, merge(t, api, tdset, `{"spec":{"schedulingConfig":[]}}`)) // it is being deleted
+	must(t, merge(t, api, tdset, `{"spec":{"windows":[]}}`)) // it is being deleted
 	must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
 	if got := warned.since(); len(got) > 0 {
 		t.Errorf("got the warnings %q while the TDSet is being deleted, want none", got)
@@ -171,24 +191,24 @@ func TestTheWebhookIsDown(t *testing.T) {
 	webhookDown(t, api, namespace)
 
 	for change, patch := range map[string]string{
-		"a label":                       `{"metadata":{"labels":{"team":"blue"}}}`,
-		"a finalizer":                   `{"metadata":{"finalizers":["example.com/held"]}}`,
-		"an image":                      `{"spec":{"container":{"image":"httpd"}}}`,
-		"a Service":                     `{"spec":{"service":{"port":80}}}`,
-		"an interval":                   `{"spec":{"intervalMint":5}}`,
-		"a defaultReplica that stays 1": `{"spec":{"defaultReplica":null}}`,
+		"a label":                          `{"metadata":{"labels":{"team":"blue"}}}`,
+		"a finalizer":                      `{"metadata":{"finalizers":["example.com/held"]}}`,
+		"an image":                         `{"spec":{"container":{"image":"httpd"}}}`,
+		"a Service":                        `{"spec":{"service":{"port":80}}}`,
+		"an interval":                      `{"spec":{"intervalMinutes":5}}`,
+		"a number by default that stays 1": `{"spec":{"defaultReplicas":null}}`,
 	} {
 		if err := merge(t, api, tdset, patch); err != nil {
 			t.Errorf("%s: %v", change, err)
 		}
 	}
 	for change, patch := range map[string]string{
-		"a schedule":       `{"spec":{"schedulingConfig":[]}}`,
-		"a defaultReplica": `{"spec":{"defaultReplica":2}}`,
-		"a zone":           `{"spec":{"timeZone":"Europe/Berlin"}}`,
+		"a schedule":          `{"spec":{"windows":[]}}`,
+		"a number by default": `{"spec":{"defaultReplicas":2}}`,
+		"a zone":              `{"spec":{"timeZone":"Europe/Berlin"}}`,
 	} {
 		t.Run(change, func(t *testing.T) {
-			refused(t, merge(t, api, tdset, patch), `failed calling webhook "vtdset-v1.kb.io"`)
+			refused(t, merge(t, api, tdset, patch), `failed calling webhook "vtdset-v2.kb.io"`)
 		})
 	}
 	must(t, writeStatus(t, api, tdset))
@@ -203,7 +223,7 @@ func TestTheWebhookIsDown(t *testing.T) {
 // themselves.
 func TestAnInvalidTDSetCanBeChanged(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
-	stored := map[string]*schedulev1.TDSet{}
+	stored := map[string]*schedulev2.TDSet{}
 	t.Run("stored", func(t *testing.T) {
 		withoutRules(t, api, namespace)
 		withoutWebhook(t, api, warned, namespace)
@@ -238,18 +258,18 @@ func TestAnInvalidTDSetCanBeChanged(t *testing.T) {
 	}
 }
 
-func in(namespace string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Namespace = namespace }
+func in(namespace string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Namespace = namespace }
 }
 
 // merge applies a merge patch.
-func merge(t *testing.T, api client.Client, tdset *schedulev1.TDSet, patch string) error {
+func merge(t *testing.T, api client.Client, tdset *schedulev2.TDSet, patch string) error {
 	t.Helper()
 	return api.Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 // writeStatus writes to the status, as the controller does.
-func writeStatus(t *testing.T, api client.Client, tdset *schedulev1.TDSet) error {
+func writeStatus(t *testing.T, api client.Client, tdset *schedulev2.TDSet) error {
 	t.Helper()
 	return api.Status().Patch(t.Context(), tdset.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"activeWindow":"default"}}`)))
 }
@@ -278,7 +298,7 @@ func webhookDown(t *testing.T, api client.Client, namespace string) {
 	t.Helper()
 	configuration := theConfiguration(t, api)
 	ours := slices.IndexFunc(configuration.Webhooks, func(webhook admissionv1.ValidatingWebhook) bool {
-		return webhook.Name == "vtdset-v1.kb.io"
+		return webhook.Name == "vtdset-v2.kb.io"
 	})
 	url := *configuration.Webhooks[ours].ClientConfig.URL
 	set := func(ctx context.Context, url string) {
@@ -310,16 +330,17 @@ func withoutRules(t *testing.T, api client.Client, namespace string) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	key := client.ObjectKey{Name: "tdsets.schedule.rs"}
 	must(t, api.Get(t.Context(), key, crd))
-	schema := crd.Spec.Versions[0].Schema
+	stored := slices.IndexFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool { return version.Storage })
+	schema := crd.Spec.Versions[stored].Schema
 	bare := schema.DeepCopy()
 	stripRules(bare.OpenAPIV3Schema)
 	set := func(ctx context.Context, to *apiextensionsv1.CustomResourceValidation) {
 		must(t, api.Get(ctx, key, crd))
-		crd.Spec.Versions[0].Schema = to
+		crd.Spec.Versions[stored].Schema = to
 		must(t, api.Update(ctx, crd))
 	}
 	// Only a rule refuses a long name.
-	long := func(tdset *schedulev1.TDSet) { tdset.Name = strings.Repeat("a", 64) }
+	long := func(tdset *schedulev2.TDSet) { tdset.Name = strings.Repeat("a", 64) }
 	refused := func(ctx context.Context) bool {
 		err := api.Create(ctx, aTDSet(in(namespace), long), client.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), "at most 63 characters")
@@ -333,7 +354,10 @@ func withoutRules(t *testing.T, api client.Client, namespace string) {
 }
 
 func stripRules(schema *apiextensionsv1.JSONSchemaProps) {
-	schema.XValidations, schema.Minimum, schema.Maximum, schema.MaxItems, schema.MaxLength, schema.Pattern = nil, nil, nil, nil, nil, ""
+	schema.XValidations, schema.Minimum, schema.Maximum, schema.MaxItems, schema.MaxLength, schema.Pattern, schema.Enum = nil, nil, nil, nil, nil, "", nil
+	if schema.XListType != nil && *schema.XListType == "set" {
+		schema.XListType = nil
+	}
 	for name, property := range schema.Properties {
 		stripRules(&property)
 		schema.Properties[name] = property
@@ -344,7 +368,7 @@ func stripRules(schema *apiextensionsv1.JSONSchemaProps) {
 }
 
 // probe turns a TDSet into one that no test uses.
-func probe(tdset *schedulev1.TDSet) {
+func probe(tdset *schedulev2.TDSet) {
 	tdset.ObjectMeta = metav1.ObjectMeta{Namespace: tdset.Namespace, Name: "probe"}
 }
 
