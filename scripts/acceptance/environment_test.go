@@ -156,7 +156,7 @@ func newEnvironment() (*environment, error) {
 	if env.dynamic, err = dynamic.NewForConfig(env.config); err != nil {
 		return nil, err
 	}
-	env.kubectl = kubectl.Kubectl{Binary: "kubectl", Kubeconfig: kubeconfig}
+	env.kubectl = kubectl.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: kubeconfig}
 	if binary := os.Getenv("TEST_KUBECTL"); binary != "" {
 		env.kubectl.Binary = binary
 	}

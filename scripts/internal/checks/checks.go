@@ -21,7 +21,7 @@ import (
 
 // All runs every check on the repository at root and returns the problems, a sentence each.
 func All(ctx context.Context, root string) ([]string, error) {
-	return run(ctx, root, topLevel, formatting, versions, skeleton, names, budgets, practice, agenda, kubebuilderCLI, words)
+	return run(ctx, root, topLevel, sizes, formatting, versions, skeleton, names, budgets, practice, agenda, kubebuilderCLI, words)
 }
 
 type repository struct {
@@ -66,6 +66,26 @@ func topLevel(_ context.Context, r *repository) error {
 		}
 	}
 	return err
+}
+
+// sizes: nobody writes or reads a file of 100 KiB, so one that big was written by a program, for
+// example a cache, and was committed by accident.
+func sizes(_ context.Context, r *repository) error {
+	const limit = 100 << 10 // bytes
+	return filepath.WalkDir(r.root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && slices.Contains([]string{".git", ".workshop"}, entry.Name()) {
+			return filepath.SkipDir
+		}
+		info, err := entry.Info()
+		if err == nil && info.Mode().IsRegular() && info.Size() > limit {
+			name, _ := filepath.Rel(r.root, path)
+			r.report("%s: %d KiB, but files have at most %d: delete it if a program wrote it", name, info.Size()>>10, limit>>10)
+		}
+		return err
+	})
 }
 
 // formatting: gofmt would change nothing. It reads only our modules, because .workshop may contain

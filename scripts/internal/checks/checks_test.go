@@ -31,8 +31,10 @@ func TestAll(t *testing.T) {
 		file, content string
 		want          []string
 	}{
-		"all is well":                {"01-raw-watch/b.go", "package a\n", nil},
-		"a stray file at the top":    {"notes.txt", "", []string{"notes.txt: doesn't belong at the top of the repository"}},
+		"all is well":             {"01-raw-watch/b.go", "package a\n", nil},
+		"a stray file at the top": {"notes.txt", "", []string{"notes.txt: doesn't belong at the top of the repository"}},
+		"a file that a program wrote": {"scripts/cache/http/1", strings.Repeat("x", 200<<10),
+			[]string{"scripts/cache/http/1: 200 KiB, but files have at most 100: delete it if a program wrote it"}},
 		"a file that gofmt dislikes": {"scripts/c.go", "package  b\n", []string{"scripts/c.go: gofmt would change it"}},
 		"a library in two versions": {"scripts/go.mod", "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.36.3\n",
 			[]string{"scripts/go.mod: k8s.io/api v0.36.3, but v0.37.2 in 01-raw-watch/go.mod"}},
