@@ -52,7 +52,7 @@ func (o *webhookOptions) check() error {
 	case o.enabled && o.certDir == "":
 		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path")
 	case o.enabled && !o.rotate:
-		if _, err := o.loadCert(); err != nil {
+		if _, err := o.loadCert(nil); err != nil {
 			return fmt.Errorf("--webhook-cert-path, without --rotate-certs: %w", err)
 		}
 	case o.rotate && !o.enabled:
@@ -67,15 +67,14 @@ func (o *webhookOptions) check() error {
 // the certificate for each connection, because the file may appear only after the server has
 // started.
 func (o *webhookOptions) newServer() webhook.Server {
-	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.loadCert() }
 	return webhook.NewServer(webhook.Options{
 		Host:    o.host,
 		Port:    o.port,
-		TLSOpts: []func(*tls.Config){withoutHTTP2, func(config *tls.Config) { config.GetCertificate = load }},
+		TLSOpts: []func(*tls.Config){withoutHTTP2, func(config *tls.Config) { config.GetCertificate = o.loadCert }},
 	})
 }
 
-func (o *webhookOptions) loadCert() (*tls.Certificate, error) {
+func (o *webhookOptions) loadCert(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(filepath.Join(o.certDir, "tls.crt"), filepath.Join(o.certDir, "tls.key"))
 	return &pair, err
 }
@@ -84,12 +83,10 @@ func (o *webhookOptions) loadCert() (*tls.Certificate, error) {
 // certificate, and the Service sends it no requests until then.
 func (o *webhookOptions) addTo(mgr ctrl.Manager) error {
 	trusted := make(chan struct{})
-	if o.rotate {
-		if err := o.addRotator(mgr, trusted); err != nil {
-			return fmt.Errorf("rotation of certificates: %w", err)
-		}
-	} else {
+	if !o.rotate {
 		close(trusted)
+	} else if err := o.addRotator(mgr, trusted); err != nil {
+		return fmt.Errorf("rotation of certificates: %w", err)
 	}
 	isServing := func(request *http.Request) error {
 		select {

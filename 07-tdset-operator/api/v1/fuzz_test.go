@@ -72,9 +72,7 @@ func FuzzV2(f *testing.F) {
 		for ; len(bytes) >= 5 && len(original.Spec.Windows) < 24; bytes = bytes[5:] {
 			window := windowFrom(int(bytes[0])<<8|int(bytes[1]), int(bytes[2])<<8|int(bytes[3]), bytes[4])
 			window.Name = nameFrom(names, len(original.Spec.Windows))
-			if !hasName(original.Spec.Windows, window.Name) {
-				original.Spec.Windows = append(original.Spec.Windows, window)
-			}
+			original.Spec.Windows = append(original.Spec.Windows, window)
 		}
 		view := fromV2(t, original.DeepCopy())
 		for i, window := range view.Spec.SchedulingConfig {
@@ -119,11 +117,11 @@ func clock(minute int) string {
 	return string([]byte{byte('0' + minute/600), byte('0' + minute/60%10), ':', byte('0' + minute%60/10), byte('0' + minute%10)})
 }
 
-// nameFrom returns a name for the window at index, from the letters, digits and '-' in text.
+// nameFrom returns a valid name for the window at index, with letters and digits of text.
 func nameFrom(text string, index int) string {
-	name := []byte{byte('a' + index)}
+	name := []byte{'w', byte('a' + index)}
 	for _, letter := range []byte(text) {
-		if letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9' {
+		if len(name) < 63 && (letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9') {
 			name = append(name, letter)
 		}
 	}
@@ -132,7 +130,8 @@ func nameFrom(text string, index int) string {
 
 // missingMinute returns a minute of the day that the window includes and its view doesn't, or -1.
 func missingMinute(window schedulev2.Window, view Scheduling) int {
-	start, end := int(minutesOf(window.Start)), int(minutesOf(window.End))
+	start, _ := schedulev2.MinutesOf(window.Start)
+	end, _ := schedulev2.MinutesOf(window.End)
 	if end <= start {
 		end += 1440
 	}

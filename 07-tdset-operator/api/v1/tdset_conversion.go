@@ -6,6 +6,7 @@ package v1
 
 import (
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -37,11 +38,9 @@ func (src *TDSet) ConvertTo(hub conversion.Hub) error {
 		IntervalMinutes: src.Spec.IntervalMint,
 	}
 	dst.Status = schedulev2.TDSetStatus(src.Status)
-	for i, window := range src.Spec.SchedulingConfig {
-		if window.hours() == src.Status.ActiveWindow {
-			dst.Status.ActiveWindow = windows[i].Name
-			break
-		}
+	isActive := func(window Scheduling) bool { return window.hours() == src.Status.ActiveWindow }
+	if i := slices.IndexFunc(src.Spec.SchedulingConfig, isActive); i >= 0 {
+		dst.Status.ActiveWindow = windows[i].Name
 	}
 	return nil
 }
@@ -67,11 +66,9 @@ func (dst *TDSet) ConvertFrom(hub conversion.Hub) error {
 		IntervalMint:     src.Spec.IntervalMinutes,
 	}
 	dst.Status = TDSetStatus(src.Status)
-	for i, window := range src.Spec.Windows {
-		if window.Name == src.Status.ActiveWindow {
-			dst.Status.ActiveWindow = windows[i].hours()
-			break
-		}
+	isActive := func(window schedulev2.Window) bool { return window.Name == src.Status.ActiveWindow }
+	if i := slices.IndexFunc(src.Spec.Windows, isActive); i >= 0 {
+		dst.Status.ActiveWindow = windows[i].hours()
 	}
 	return nil
 }

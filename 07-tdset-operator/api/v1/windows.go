@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
+	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
 // keptWindows is an annotation with the windows of v2, as JSON. Only TDSets in v1 have it, and only
@@ -41,37 +42,14 @@ func windowsToV1(windows []schedulev2.Window) []Scheduling {
 // windowToV1 rounds the start down and the end up to full hours, so that v1 never shows a shorter
 // window. If the result would overlap itself, as it would for 09:15 to 09:05, it is the whole day.
 func windowToV1(window *schedulev2.Window) Scheduling {
-	start, end := minutesOf(window.Start), minutesOf(window.End)
-	view := Scheduling{StartTime: start / 60, EndTime: (end + 59) / 60, Replica: window.Replicas}
+	start, _ := schedulev2.MinutesOf(window.Start) // the CRD lets in nothing else
+	end, _ := schedulev2.MinutesOf(window.End)
+	view := Scheduling{StartTime: int32(start / 60), EndTime: int32((end + 59) / 60), Replica: window.Replicas}
 	pastMidnight := end <= start && end != 0
 	if pastMidnight && view.EndTime > view.StartTime || view.StartTime == view.EndTime {
 		view.StartTime, view.EndTime = 0, 24
 	}
 	return view
-}
-
-var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$`)
-
-// minutesOf reads a time of day, such as 09:00. Other texts aren't stored, because the CRD refuses
-// them. They count as midnight, so that a conversion never fails.
-func minutesOf(text string) int32 {
-	if !isTimeOfDay(text) {
-		return 0
-	}
-	digit := func(i int) int32 { return int32(text[i] - '0') }
-	return (digit(0)*10+digit(1))*60 + digit(3)*10 + digit(4)
-}
-
-// isTimeOfDay is timeOfDay without its cost.
-func isTimeOfDay(text string) bool {
-	return len(text) == 5 && text[2] == ':' && timeOfDay.MatchString(text)
-}
-
-// taken is no window's hours: it marks a kept window that was used already.
-var taken = Scheduling{StartTime: -1, EndTime: -1}
-
-func (w Scheduling) sameHours(other Scheduling) bool {
-	return w.StartTime == other.StartTime && w.EndTime == other.EndTime
 }
 
 // windowsToV2 returns the windows of v2 for those of v1. A window that still has the hours of a kept
@@ -80,60 +58,39 @@ func windowsToV2(windows []Scheduling, kept []schedulev2.Window) []schedulev2.Wi
 	if windows == nil {
 		return nil
 	}
-	all, isNew := make([]schedulev2.Window, len(windows)), make([]bool, len(windows))
+	all := make([]schedulev2.Window, len(windows))
 	views := windowsToV1(kept)
 	for i, window := range windows {
-		original := slices.IndexFunc(views, func(view Scheduling) bool { return view.sameHours(window) })
-		if isNew[i] = original < 0; !isNew[i] {
+		original := slices.IndexFunc(views, func(view Scheduling) bool {
+			return view.StartTime == window.StartTime && view.EndTime == window.EndTime
+		})
+		if original >= 0 {
 			all[i] = kept[original]
-			views[original] = taken
-			all[i].Replicas = window.Replica
-			continue
+			views[original].StartTime = -1 // used
+		} else {
+			all[i].Start, all[i].End = atHour(window.StartTime), atHour(window.EndTime)
 		}
-		all[i] = schedulev2.Window{Start: atHour(window.StartTime), End: atHour(window.EndTime), Replicas: window.Replica}
+		all[i].Replicas = window.Replica
 	}
-	nameNew(all, windows, isNew)
-	return all
-}
-
-// nameNew gives each new window a name of its own: its hours, and if there is such a name already, a
-// number as well.
-func nameNew(all []schedulev2.Window, windows []Scheduling, isNew []bool) {
 	for i := range all {
-		if !isNew[i] {
-			continue
+		if all[i].Name == "" {
+			all[i].Name = unusedName(all, windows[i].hours())
 		}
-		name := windows[i].hours()
-		for number := 2; hasName(all, name); number++ {
-			name = windows[i].hours() + "-" + strconv.Itoa(number)
-		}
-		all[i].Name = name
-	}
-}
-
-func hasName(windows []schedulev2.Window, name string) bool {
-	for i := range windows {
-		if windows[i].Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-var fullHours = func() (all [25]string) {
-	for hour := range all {
-		all[hour] = fmt.Sprintf("%02d:00", hour)
 	}
 	return all
-}()
+}
+
+// unusedName returns name, and if a window has it already, with a number as well.
+func unusedName(windows []schedulev2.Window, name string) string {
+	unused := name
+	for number := 2; slices.ContainsFunc(windows, func(w schedulev2.Window) bool { return w.Name == unused }); number++ {
+		unused = name + "-" + strconv.Itoa(number)
+	}
+	return unused
+}
 
 // atHour writes an hour as a time of day. The CRD of v1 accepts 0 to 24 only.
-func atHour(hour int32) string { return fullHours[min(max(hour, 0), 24)] }
-
-var weekdays = []schedulev2.Day{
-	schedulev2.Monday, schedulev2.Tuesday, schedulev2.Wednesday, schedulev2.Thursday,
-	schedulev2.Friday, schedulev2.Saturday, schedulev2.Sunday,
-}
+func atHour(hour int32) string { return fmt.Sprintf("%02d:00", min(max(hour, 0), 24)) }
 
 // keepWindows adds the annotation if the windows can't be made from v1's view of them.
 func keepWindows(meta *metav1.ObjectMeta, windows []schedulev2.Window, view []Scheduling) error {
@@ -144,10 +101,8 @@ func keepWindows(meta *metav1.ObjectMeta, windows []schedulev2.Window, view []Sc
 	if err != nil {
 		return err
 	}
-	annotations := make(map[string]string, len(meta.Annotations)+1)
-	maps.Copy(annotations, meta.Annotations)
-	annotations[keptWindows] = string(content)
-	meta.Annotations = annotations
+	meta.Annotations = maps.Clone(meta.Annotations) // the hub has the same map
+	metav1.SetMetaDataAnnotation(meta, keptWindows, string(content))
 	return nil
 }
 
@@ -165,21 +120,9 @@ func takeKeptWindows(meta *metav1.ObjectMeta) ([]schedulev2.Window, error) {
 	if err := json.Unmarshal([]byte(content), &kept); err != nil {
 		return nil, err
 	}
-	for i, window := range kept {
-		if window.Start == "24:00" || !isTimeOfDay(window.Start) || !isTimeOfDay(window.End) || window.Start == window.End {
-			return nil, fmt.Errorf("windows[%d]: %s to %s is no window", i, window.Start, window.End)
-		}
-		if hasName(kept[:i], window.Name) {
-			return nil, fmt.Errorf("windows[%d]: two windows have the name %q", i, window.Name)
-		}
-		if window.Name == "" {
-			return nil, fmt.Errorf("windows[%d]: it has no name", i)
-		}
-		for _, day := range window.Days {
-			if !slices.Contains(weekdays, day) {
-				return nil, fmt.Errorf("windows[%d]: there is no day %q", i, day)
-			}
-		}
+	spec := &schedulev2.TDSetSpec{Windows: kept, DefaultReplicas: 1}
+	if err := schedule.Validate(spec, field.NewPath("annotation")).ToAggregate(); err != nil {
+		return nil, err
 	}
 	return kept, nil
 }

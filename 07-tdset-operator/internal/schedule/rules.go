@@ -54,9 +54,7 @@ func Validate(spec *schedulev2.TDSetSpec, path *field.Path) field.ErrorList {
 	for i, window := range spec.Windows {
 		path := path.Index(i)
 		if names[window.Name] {
-			duplicate := field.Duplicate(path.Child("name"), window.Name)
-			duplicate.Detail = sameName
-			all = append(all, duplicate)
+			all = append(all, field.Invalid(path.Child("name"), window.Name, sameName))
 		}
 		names[window.Name] = true
 		all = append(all, validateWindow(window, path)...)
@@ -71,15 +69,14 @@ func validateWindow(window schedulev2.Window, path *field.Path) (all field.Error
 	case window.Name == "default":
 		all = append(all, field.Invalid(path.Child("name"), window.Name, isDefault))
 	}
-	start, err := minutes(window.Start)
-	if err != nil || start == day {
+	switch start, err := schedulev2.MinutesOf(window.Start); {
+	case err != nil || start == day:
 		all = append(all, field.Invalid(path.Child("start"), window.Start, noStart))
-	}
-	if _, err := minutes(window.End); err != nil {
-		all = append(all, field.Invalid(path.Child("end"), window.End, noEnd))
-	}
-	if window.Start == window.End {
+	case window.Start == window.End:
 		all = append(all, field.Invalid(path, window.Start+" to "+window.End, sameEnds))
+	}
+	if _, err := schedulev2.MinutesOf(window.End); err != nil {
+		all = append(all, field.Invalid(path.Child("end"), window.End, noEnd))
 	}
 	for i, name := range window.Days {
 		path := path.Child("days").Index(i)
@@ -87,9 +84,7 @@ func validateWindow(window schedulev2.Window, path *field.Path) (all field.Error
 		case !slices.Contains(weekdays, name):
 			all = append(all, field.Invalid(path, name, noDay))
 		case slices.Contains(window.Days[:i], name):
-			duplicate := field.Duplicate(path, name)
-			duplicate.Detail = twiceADay
-			all = append(all, duplicate)
+			all = append(all, field.Invalid(path, name, twiceADay))
 		}
 	}
 	return append(all, inRange(path.Child("replicas"), window.Replicas, 0, maxReplicas)...)

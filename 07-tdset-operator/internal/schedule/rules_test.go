@@ -38,7 +38,7 @@ func TestValidate(t *testing.T) {
 		"the computer's local zone":    {aSpec("Local"), []string{`spec.timeZone: Invalid value: "Local": ` + unknownZone}},
 		"an offset in place of a zone": {aSpec("+05:30"), []string{`spec.timeZone: Invalid value: "+05:30": ` + unknownZone}},
 		"an empty window":              {aSpec("", aWindow(9, 9, 5)), []string{`spec.windows[0]: Invalid value: "09:00 to 09:00": ` + sameEnds}},
-		"a name twice":                 {aSpec("", aWindow(9, 17, 5), aWindow(9, 17, 8)), []string{`spec.windows[1].name: Duplicate value: "9-17": ` + sameName}},
+		"a name twice":                 {aSpec("", aWindow(9, 17, 5), aWindow(9, 17, 8)), []string{`spec.windows[1].name: Invalid value: "9-17": ` + sameName}},
 		"names": {aSpec("", named("", aWindow(1, 2, 5)), named("default", aWindow(2, 3, 5)), named("Office", aWindow(3, 4, 5)), named("-a", aWindow(4, 5, 5)), named(strings.Repeat("a", 64), aWindow(5, 6, 5))), []string{
 			`spec.windows[0].name: Invalid value: "": ` + noName,
 			`spec.windows[1].name: Invalid value: "default": ` + isDefault,
@@ -54,7 +54,7 @@ func TestValidate(t *testing.T) {
 		}},
 		"days": {aSpec("", named("a", between("09:00", "17:00", 5, "Mon", "Monday", "Mon"))), []string{
 			`spec.windows[0].days[1]: Invalid value: "Monday": ` + noDay,
-			`spec.windows[0].days[2]: Duplicate value: "Mon": ` + twiceADay,
+			`spec.windows[0].days[2]: Invalid value: "Mon": ` + twiceADay,
 		}},
 		"replicas out of range": {aSpec("", aWindow(9, 17, -1), aWindow(17, 9, 1001)), []string{
 			"spec.windows[0].replicas: Invalid value: -1: must be from 0 to 1000",
@@ -65,7 +65,7 @@ func TestValidate(t *testing.T) {
 		"several errors": {aSpec("Local", aWindow(9, 17, 5), aWindow(17, 17, 5), aWindow(9, 17, 5)), []string{
 			`spec.timeZone: Invalid value: "Local": ` + unknownZone,
 			`spec.windows[1]: Invalid value: "17:00 to 17:00": ` + sameEnds,
-			`spec.windows[2].name: Duplicate value: "9-17": ` + sameName,
+			`spec.windows[2].name: Invalid value: "9-17": ` + sameName,
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

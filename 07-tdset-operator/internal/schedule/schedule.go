@@ -26,8 +26,8 @@ type State struct {
 	Next time.Time
 }
 
-// At returns what spec asks for at an instant. It fails if the time zone is unknown, or if a window
-// has no valid start, end or days.
+// At returns what spec asks for at an instant. It fails if the time zone is unknown, or if the
+// start or the end of a window isn't a time of day. Validate finds more.
 //
 // A window is active while the wall clock of its zone shows one of its minutes. When clocks are set
 // forward, minutes are skipped, and when they are set back, minutes repeat. The windows follow.

@@ -3,6 +3,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,41 +43,19 @@ func spansOf(windows []schedulev2.Window) (spans, error) {
 }
 
 func spanOf(window schedulev2.Window) (s span, err error) {
-	if s.start, err = minutes(window.Start); err != nil || s.start == day {
-		return s, fmt.Errorf("start %q: %s", window.Start, noStart)
-	}
-	if s.end, err = minutes(window.End); err != nil {
-		return s, fmt.Errorf("end %q: %s", window.End, noEnd)
-	}
+	var errEnd error
+	s.start, err = schedulev2.MinutesOf(window.Start)
+	s.end, errEnd = schedulev2.MinutesOf(window.End)
 	if s.end == 0 {
 		s.end = day // both are midnight
 	}
-	for _, name := range window.Days {
-		weekday := slices.Index(weekdays, name)
-		if weekday < 0 {
-			return s, fmt.Errorf("days %q: %s", name, noDay)
-		}
-		s.days[weekday] = true
+	for weekday, name := range weekdays {
+		s.days[weekday] = len(window.Days) == 0 || slices.Contains(window.Days, name)
 	}
-	if len(window.Days) == 0 {
-		s.days = [7]bool{true, true, true, true, true, true, true}
-	}
-	return s, nil
+	return s, errors.Join(err, errEnd)
 }
 
-// minutes reads a time of day, 00:00 to 24:00.
-func minutes(text string) (int, error) {
-	if text == "24:00" {
-		return day, nil
-	}
-	clock, err := time.Parse("15:04", text)
-	if err != nil || len(text) != len("15:04") { // Parse accepts 9:00 too
-		return 0, fmt.Errorf("%q is no time of day", text)
-	}
-	return minuteOf(clock), nil
-}
-
-// timeOfDay is the inverse of minutes.
+// timeOfDay is the inverse of schedulev2.MinutesOf.
 func timeOfDay(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
 
 func minuteOf(t time.Time) int { return t.Hour()*60 + t.Minute() }

@@ -24,7 +24,7 @@ func Warnings(spec *schedulev2.TDSetSpec, path *field.Path) (all []string) {
 	}
 	for i, window := range spec.Windows {
 		active := false
-		var earlier []string // the names of the windows to which it loses time
+		var earlier []int // the windows to which it loses time
 		lost := when(func(weekday time.Weekday, minute int) bool {
 			if !spans[i].includes(weekday, minute) {
 				return false
@@ -32,30 +32,29 @@ func Warnings(spec *schedulev2.TDSetSpec, path *field.Path) (all []string) {
 			owner := spans.active(weekday, minute)
 			if owner == i {
 				active = true
-			} else if name := Name(spec, owner); !slices.Contains(earlier, name) {
-				earlier = append(earlier, name)
+			} else if !slices.Contains(earlier, owner) {
+				earlier = append(earlier, owner)
 			}
 			return owner != i
 		})
 		if lost == "" {
 			continue
 		}
-		slices.SortFunc(earlier, func(a, b string) int { return position(spec, a) - position(spec, b) })
 		much := "never active"
 		if active {
 			much = "not active " + lost
 		}
-		all = append(all, fmt.Sprintf("%s: window %s is %s, because it comes after %s", path.Index(i), window.Name, much, list(earlier)))
+		var names []string
+		for _, window := range slices.Sorted(slices.Values(earlier)) {
+			names = append(names, Name(spec, window))
+		}
+		all = append(all, fmt.Sprintf("%s: window %s is %s, because it comes after %s", path.Index(i), window.Name, much, list(names)))
 	}
 	free := when(func(weekday time.Weekday, minute int) bool { return spans.active(weekday, minute) == None })
 	if free != "" {
 		all = append(all, fmt.Sprintf("%s: no window includes the time %s, so it gets defaultReplicas, which is %d", path, free, spec.DefaultReplicas))
 	}
 	return all
-}
-
-func position(spec *schedulev2.TDSetSpec, name string) int {
-	return slices.IndexFunc(spec.Windows, func(window schedulev2.Window) bool { return window.Name == name })
 }
 
 // when describes the minutes of the week that match. Days with the same times are named together,
@@ -74,14 +73,12 @@ func when(matches func(weekday time.Weekday, minute int) bool) string {
 		}
 		days[found] = append(days[found], string(weekdays[weekday]))
 	}
-	var all []string
-	for _, found := range times {
+	for i, found := range times {
 		if len(days[found]) < len(weekdays) {
-			found = "on " + list(days[found]) + " " + found
+			times[i] = "on " + list(days[found]) + " " + found
 		}
-		all = append(all, found)
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(times, "; ")
 }
 
 // timesOf describes the minutes of a day that match: "from 00:00 to 01:00, 12:00 to 13:30".

@@ -53,7 +53,7 @@ var refusals = map[string]struct {
 	"a name twice": {
 		windows(aWindow(9, 17), aWindow(9, 17)),
 		`spec.windows: Invalid value: two windows have the same name: rename one of them`,
-		`spec.windows[1].name: Duplicate value: "9-17": another window has this name: rename one of them`,
+		`spec.windows[1].name: Invalid value: "9-17": another window has this name: rename one of them`,
 	},
 	"the name default": {
 		windows(schedulev2.Window{Name: "default", Start: "09:00", End: "17:00"}),
@@ -73,7 +73,7 @@ var refusals = map[string]struct {
 	"a day twice": {
 		windows(schedulev2.Window{Name: "office", Start: "09:00", End: "17:00", Days: []schedulev2.Day{"Mon", "Mon"}}),
 		`spec.windows[0].days[1]: Duplicate value: "Mon"`,
-		`spec.windows[0].days[1]: Duplicate value: "Mon": is there twice: delete one of them`,
+		`spec.windows[0].days[1]: Invalid value: "Mon": is there twice: delete one of them`,
 	},
 	"a window that starts at 24": {
 		windows(aWindow(24, 6)),
