@@ -26,6 +26,7 @@ import (
 	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/webhooks"
 	"example.com/operators/scripts/internal/zones"
 )
 
@@ -35,11 +36,12 @@ type scenario struct {
 	*environment
 	judged
 	namespace  string
-	home       string   // the operator's namespace: the same, unless it runs in the cluster
-	kubeconfig string   // the operator's
-	binaries   string   // the folder with the operator's program
-	env, flags []string // additional ones for the operator
-	replicas   int      // of the operator in the cluster; 0 means 1
+	home       string          // the operator's namespace: the same, unless it runs in the cluster
+	kubeconfig string          // the operator's
+	binaries   string          // the folder with the operator's program
+	env, flags []string        // additional ones for the operator
+	converter  *webhooks.Local // how the operator serves the conversion; nil: not at all
+	replicas   int             // of the operator in the cluster; 0 means 1
 	operator   operator
 	former     []operator                // earlier ones
 	zones      map[string][]zones.Change // the operator's time zones; nil: the real ones
@@ -161,6 +163,9 @@ func (s *scenario) start(more ...string) *scenario {
 		s.former = append(s.former, s.operator)
 	}
 	args := slices.Concat([]string{"--namespace", s.namespace}, s.flags, more)
+	if s.converter != nil {
+		args = append(args, s.converter.Flags()...)
+	}
 	if inCluster() {
 		s.operator = s.startPods(args)
 		return s
@@ -173,6 +178,9 @@ func (s *scenario) start(more ...string) *scenario {
 		env = append(slices.Clone(env), "ZONEINFO="+dir)
 	}
 	s.operator = startProcess(s.TB, filepath.Join(s.binaries, s.program.Name), env, args...)
+	if s.converter != nil {
+		s.must(s.converter.Await(s.Context()))
+	}
 	return s
 }
 

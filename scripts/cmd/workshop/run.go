@@ -108,6 +108,14 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 	if err != nil {
 		return nil, nil, err
 	}
+	crd, err := os.ReadFile(p.CRD)
+	if err != nil {
+		return nil, nil, err
+	}
+	conversion, err := local.Conversion(crd)
+	if err != nil {
+		return nil, nil, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -115,7 +123,7 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 		if local.Await(ctx) != nil {
 			return // the program has ended before it answered
 		}
-		if err := ready.kubectl.Apply(ctx, configurations); err != nil && ctx.Err() == nil {
+		if err := ready.kubectl.Apply(ctx, slices.Concat(configurations, []byte("---\n"), conversion)); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "workshop: the webhooks aren't called:", err)
 		}
 	}()
