@@ -101,7 +101,9 @@ func (k Kubectl) Try(ctx context.Context, content []byte) error {
 	return err
 }
 
+// Apply applies the objects in content, YAML, by server-side apply. Conflicts are overruled, because
+// ApplyCRD, which isn't server-side, owns the same fields.
 func (k Kubectl) Apply(ctx context.Context, content []byte) error {
-	_, err := k.run(ctx, content, "apply", "--server-side", "-f", "-")
+	_, err := k.run(ctx, content, "apply", "--server-side", "--force-conflicts", "-f", "-")
 	return err
 }
