@@ -21,7 +21,7 @@ import (
 )
 
 func TestOldClients(t *testing.T) {
-	const name = "T14 old clients: kubectl, watches and field managers of v1 keep working"
+	const name = "T14 old clients: kubectl and watches and field managers of v1 keep working"
 	alone(t, chapters.TDSet, name, hasVersions, func(t *testing.T, s *scenario) {
 		s.convertsTDSets("v2")
 		s.startAt(at(10, 30))

@@ -35,21 +35,23 @@ func TestVersionsUnderFaults(t *testing.T) {
 		f.restartAPIServer(func() {})
 		f.upheavalOfTDSets()
 	}
-	for _, fault := range []string{"F1", "F3", "F4a", "F4b", "F4c", "F5"} {
-		alone(t, chapters.TDSet, "T13 versions: no field is lost that old clients write during "+fault, hasVersions, func(t *testing.T, s *scenario) {
-			f := s.throughProxy()
-			f.convertsTDSets("v2")
-			f.program.Version = "v1" // of the tests' own requests
-			f.settleTDSets()
-			f.must(f.createFull("full"))
+	forEachChapter(t, chapters.TDSet, hasVersions, func(t *testing.T, env *environment, j judged) {
+		for _, fault := range []string{"F1", "F3", "F4a", "F4b", "F4c", "F5"} {
+			t.Run("T13 versions: no field is lost that old clients write during "+fault, func(t *testing.T) {
+				f := newFaulty(t, env, j)
+				f.convertsTDSets("v2")
+				f.program.Version = "v1" // of the tests' own requests
+				f.settleTDSets()
+				f.must(f.createFull("full"))
 
-			strikes[fault](f)
+				strikes[fault](f)
 
-			f.must(f.editInV1("full", 3))
-			f.isFullExceptFor("full", 3)
-			f.judge(t, judgementsOfTDSets(f.judged))
-		})
-	}
+				f.must(f.editInV1("full", 3))
+				f.isFullExceptFor("full", 3)
+				f.judge(t, judgementsOfTDSets(f.judged))
+			})
+		}
+	})
 }
 
 func TestUpgradeAndDowngrade(t *testing.T) {
