@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/internal/stored"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/stored"
 )
 
 func TestStoredVersionsAreATable(t *testing.T) {

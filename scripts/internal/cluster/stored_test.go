@@ -70,12 +70,14 @@ func storedVersionsAreMigrated(t *testing.T, r real) {
 	if _, err := client.Resource(migrations).Create(t.Context(), migration, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// The controller gets the objects from the garbage collector, which looks for new kinds every 30 s.
-	const most = 90 * time.Second
+	// The controller takes the objects from the garbage collector, which looks for new kinds every
+	// 30 s, and its cache must be as new as the migration.
+	const most = 3 * time.Minute
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Second, most, true, func(context.Context) (bool, error) {
 		return slices.Contains(storedFoos(t, r), "default/in-v1 example.com/v2"), nil
 	}); err != nil {
-		t.Errorf("after the migration: %v", storedFoos(t, r))
+		got, err := client.Resource(migrations).Get(t.Context(), "foos", metav1.GetOptions{})
+		t.Errorf("after %s: %v, and the migration is %v, %v", most, storedFoos(t, r), got, err)
 	}
 }
 
