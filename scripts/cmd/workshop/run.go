@@ -116,6 +116,12 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 	if err != nil {
 		return nil, nil, err
 	}
+	// Before the program reads anything: without a conversion, it would see TDSets without windows.
+	if conversion != nil {
+		if err := ready.kubectl.Apply(ctx, conversion); err != nil {
+			return nil, nil, err
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -123,7 +129,7 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 		if local.Await(ctx) != nil {
 			return // the program has ended before it answered
 		}
-		if err := ready.kubectl.Apply(ctx, slices.Concat(configurations, []byte("---\n"), conversion)); err != nil && ctx.Err() == nil {
+		if err := ready.kubectl.Apply(ctx, configurations); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "workshop: the webhooks aren't called:", err)
 		}
 	}()
