@@ -57,7 +57,7 @@ var resources = map[string]schema.GroupVersionResource{
 // stores.
 func (j judged) resource() schema.GroupVersionResource {
 	resource := resources[j.Kind]
-	resource.Version = j.program.Version
+	resource.Version = j.apiVersion
 	return resource
 }
 
@@ -83,6 +83,8 @@ type judged struct {
 	contract.Contract
 	chapter chapters.Chapter
 	program program.Program
+	// apiVersion is that of the tests' own requests, such as v1.
+	apiVersion string
 }
 
 // holds reports whether the program is declared to keep the promise, or all promises through the
@@ -175,7 +177,14 @@ func newEnvironment() (*environment, error) {
 			if err != nil {
 				return nil, err
 			}
-			if j := (judged{c, chapter, p}); found && (!inCluster() || j.runsInCluster()) {
+			if !found {
+				continue
+			}
+			version, err := p.StoredVersion()
+			if err != nil {
+				return nil, err
+			}
+			if j := (judged{c, chapter, p, version}); !inCluster() || j.runsInCluster() {
 				env.all = append(env.all, j)
 			}
 		}

@@ -64,7 +64,7 @@ func badTDSet(s *scenario) {
 			object.Object["spec"] = spec
 		}
 		object, want := s.inVersion(object), test.want
-		if s.program.Version == "v2" {
+		if s.apiVersion == "v2" {
 			want = strings.NewReplacer("schedulingConfig", "windows", "defaultReplica", "defaultReplicas", "intervalMint", "intervalMinutes",
 				"startTime", "start", "endTime", "end", "replica", "replicas").Replace(want)
 		}

@@ -30,7 +30,7 @@ func TestOldClients(t *testing.T) {
 		s.oldWatch()
 		s.oldFieldManager()
 		old := *s
-		old.program.Version = "v1"
+		old.apiVersion = "v1"
 		if got, err := old.warnings()(tdsetObject("dry-run", 1, office)); err != nil || !slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, "deprecated") }) {
 			t.Errorf("a create in v1 gets the warnings %q, error %v; want one that says deprecated", got, err)
 		}

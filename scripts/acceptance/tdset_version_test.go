@@ -12,7 +12,7 @@ import (
 
 // inVersion returns the same TDSet in the program's version.
 func (s *scenario) inVersion(object *unstructured.Unstructured) *unstructured.Unstructured {
-	if s.program.Version != "v2" || object.GetAPIVersion() != "schedule.rs/v1" {
+	if s.apiVersion != "v2" || object.GetAPIVersion() != "schedule.rs/v1" {
 		return object
 	}
 	object = object.DeepCopy()
@@ -26,7 +26,7 @@ func (s *scenario) inVersion(object *unstructured.Unstructured) *unstructured.Un
 // patchInVersion returns the same merge patch in the program's version.
 func (s *scenario) patchInVersion(patch string) []byte {
 	s.Helper()
-	if s.program.Version != "v2" {
+	if s.apiVersion != "v2" {
 		return []byte(patch)
 	}
 	var object map[string]any

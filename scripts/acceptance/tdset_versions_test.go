@@ -40,7 +40,7 @@ func TestVersionsUnderFaults(t *testing.T) {
 			t.Run("T13 versions: no field is lost that old clients write during "+fault, func(t *testing.T) {
 				f := newFaulty(t, env, j)
 				f.convertsTDSets("v2")
-				f.program.Version = "v1" // of the tests' own requests
+				f.apiVersion = "v1"
 				f.settleTDSets()
 				f.must(f.createFull("full"))
 

@@ -21,8 +21,6 @@ import (
 type Program struct {
 	// Name is its binary's name, and Kind that of the objects that it manages.
 	Name, Kind string
-	// Version is the API version in which its CRD stores these objects, such as v1.
-	Version string
 	// CRD is the absolute path of its CRD. Examples are the files to apply after it, in this order.
 	CRD      string
 	Examples []string
@@ -72,12 +70,12 @@ func OfChapter(chapter chapters.Chapter) (Program, error) {
 		return p, err
 	}
 	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
-	p.Version, err = storedVersion(p.CRD)
-	return p, err
+	return p, nil
 }
 
-// storedVersion returns the version that a CRD stores.
-func storedVersion(file string) (string, error) {
+// StoredVersion returns the version in which the program's CRD stores objects, such as v1.
+func (p Program) StoredVersion() (string, error) {
+	file := p.CRD
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
