@@ -228,6 +228,9 @@ func (e *environment) apply(ctx context.Context, p program.Program) error {
 	if err := p.Apply(ctx, e.kubectl); err != nil {
 		return err
 	}
+	if err := e.convert(ctx, p); err != nil {
+		return err
+	}
 	e.applied[p.Kind] = p.Name
 	return nil
 }

@@ -92,7 +92,6 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.home, program.ServiceAccount, s.kubeconfig))
 	if s.apiVersion == "v2" {
 		s.awaitAdmission()
-		s.awaitGarbageCollector()
 		s.requests() // don't judge the operator by these
 	}
 	return s
@@ -115,30 +114,6 @@ func (s *scenario) awaitAdmission() {
 	s.eventually("the admission plugin knows the version", func() error {
 		_, err := operator.AppsV1().Deployments(s.namespace).Create(s.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
-	})
-}
-
-// awaitGarbageCollector waits until the garbage collector watches TDSets in v2. It looks for new
-// versions every 30 seconds only, and until then it writes in v1, which nobody converts here.
-func (s *scenario) awaitGarbageCollector() {
-	s.Helper()
-	orphan := metav1.DeletePropagationOrphan
-	s.eventually("the garbage collector knows the version", func() error {
-		_, err := s.objects().Create(s.Context(), s.inVersion(tdsetObject("probe", 1, always)), metav1.CreateOptions{})
-		if err != nil {
-			return err
-		}
-		if err := s.objects().Delete(s.Context(), "probe", metav1.DeleteOptions{PropagationPolicy: &orphan}); err != nil {
-			return err
-		}
-		const attempts = 20
-		for range attempts { // it removes its finalizer
-			if _, err = s.objects().Get(s.Context(), "probe", metav1.GetOptions{}); apierrors.IsNotFound(err) {
-				return nil
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		return errors.Join(errors.New("it doesn't remove its finalizer"), s.deleteAll(s.Context()))
 	})
 }
 
