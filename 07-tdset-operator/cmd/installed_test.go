@@ -33,6 +33,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 )
 
 const installed = "tdset-operator-system" // the namespace
@@ -122,12 +124,12 @@ func warnedOfFreeHours(t *testing.T, config *rest.Config, namespace string) {
 	user, err := client.New(config, client.Options{Scheme: scheme})
 	must(t, err)
 	tdset := tdsetOf(namespace)
-	tdset.Name, tdset.Spec.SchedulingConfig[0].EndTime = "warned", 23
+	tdset.Name, tdset.Spec.Windows[0].End = "warned", "23:00"
 
 	must(t, user.Create(t.Context(), tdset, client.DryRunAll))
 
-	if len(got.texts) != 1 || !strings.Contains(got.texts[0], "no window includes the hours 23 to 24") {
-		t.Errorf("got the warnings %q, want one about the hours 23 to 24", got.texts)
+	if len(got.texts) != 1 || !strings.Contains(got.texts[0], "no window includes the time from 23:00 to 24:00") {
+		t.Errorf("got the warnings %q, want one about the time from 23:00 to 24:00", got.texts)
 	}
 }
 
@@ -172,6 +174,16 @@ func routeTo(t *testing.T, api client.Client, c *managerReplica) {
 	validate := &admissionv1.ValidatingWebhookConfiguration{}
 	must(t, api.Get(t.Context(), client.ObjectKey{Name: validating}, validate))
 	must(t, api.Patch(t.Context(), validate, toPort(port, len(validate.Webhooks))))
+	conversion := &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
+		ObjectMeta: metav1.ObjectMeta{Name: crd},
+	}
+	patch := fmt.Sprintf(`{"spec":{"conversion":{"webhook":{"clientConfig":{"service":{"port":%s}}}}}}`, port)
+	must(t, api.Patch(t.Context(), conversion, client.RawPatch(types.MergePatchType, []byte(patch))))
+	old := &schedulev1.TDSetList{}
+	eventually(t, "the API server calls the conversion there", []*managerReplica{c}, func(ctx context.Context) bool {
+		return api.List(ctx, old, client.InNamespace(installed)) == nil
+	})
 }
 
 // toPort returns a patch for a configuration with that number of webhooks. It sets their port.

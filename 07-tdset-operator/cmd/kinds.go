@@ -12,12 +12,12 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/controller"
 )
 
 var watchedKinds = []schema.GroupVersionKind{
-	schedulev1.GroupVersion.WithKind("TDSet"),
+	schedulev2.GroupVersion.WithKind("TDSet"),
 	appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	corev1.SchemeGroupVersion.WithKind("Service"),
 	corev1.SchemeGroupVersion.WithKind("Pod"),

@@ -1,7 +1,9 @@
-// Command cmd is the manager. It runs a controller for TDSets, and their webhook.
+// Command cmd is the manager. It runs a controller for TDSets, and their webhooks: one checks
+// schedules, and one converts between the versions of the API.
 //
-// The controller is in internal/controller, and the webhook is in internal/webhook. main.go only
-// reads the flags and starts the manager. serving.go and webhooks.go are about its servers.
+// The controller is in internal/controller, the webhook in internal/webhook, and the conversion in
+// api/v1. main.go only reads the flags and starts the manager. serving.go and webhooks.go are about
+// its servers.
 package main
 
 import (
@@ -24,9 +26,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/controller"
 	// +kubebuilder:scaffold:imports
 )
@@ -40,7 +44,8 @@ var (
 
 func init() {
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(schedulev1.AddToScheme(scheme))
+	utilruntime.Must(schedulev1.AddToScheme(scheme)) // for the conversion
+	utilruntime.Must(schedulev2.AddToScheme(scheme))
 	// +kubebuilder:scaffold:scheme
 }
 
@@ -166,6 +171,9 @@ func newManager(config *rest.Config, mapper meta.RESTMapper, o options) (ctrl.Ma
 	mgr, err := ctrl.NewManager(config, o.Options)
 	if err != nil {
 		return nil, err
+	}
+	if o.webhooks.enabled {
+		return mgr, mgr.AddHealthzCheck("ping", healthz.Ping) // webhooks.go says when it is ready
 	}
 	return mgr, addProbes(mgr)
 }

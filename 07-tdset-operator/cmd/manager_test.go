@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/controller"
 )
 
-var tdsetKind = schedulev1.GroupVersion.WithKind("TDSet")
+var tdsetKind = schedulev2.GroupVersion.WithKind("TDSet")
 
 // The cache contains the types that the controller watches. A read of any other type fails at once,
 // instead of starting an informer.
@@ -44,7 +44,7 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	must(t, api.Create(t.Context(), podOf(namespace, tdset.Name, label)))
 
 	key := client.ObjectKeyFromObject(tdset)
-	for _, object := range []client.Object{&schedulev1.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, metadataOfPods()} {
+	for _, object := range []client.Object{&schedulev2.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, metadataOfPods()} {
 		eventually(t, "the object is in the cache", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
 		// managedFields take a third of the memory, and nothing here reads them.
 		if fields := object.GetManagedFields(); len(fields) > 0 {
@@ -67,14 +67,14 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 
 // tdsetOf returns a TDSet that uses every field, but needs no Pods, because nothing creates them
 // here.
-func tdsetOf(namespace string) *schedulev1.TDSet {
-	return &schedulev1.TDSet{
+func tdsetOf(namespace string) *schedulev2.TDSet {
+	return &schedulev2.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"},
-		Spec: schedulev1.TDSetSpec{
-			Container:        schedulev1.Container{Image: "nginx", Port: 80},
-			Service:          &schedulev1.Service{Port: 8080},
-			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 2}},
-			DefaultReplica:   1,
+		Spec: schedulev2.TDSetSpec{
+			Container:       schedulev2.Container{Image: "nginx", Port: 80},
+			Service:         &schedulev2.Service{Port: 8080},
+			Windows:         []schedulev2.Window{{Name: "always", Start: "00:00", End: "24:00", Replicas: 2}},
+			DefaultReplicas: 1,
 		},
 	}
 }

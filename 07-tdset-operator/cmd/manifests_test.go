@@ -19,6 +19,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestTheSamplesAreTDSets(t *testing.T) {
@@ -36,13 +38,14 @@ func TestTheSamplesAreTDSets(t *testing.T) {
 	var namespace corev1.Namespace
 	readYAML(t, "../config/samples/namespace.yaml", &namespace)
 	for _, file := range files {
-		if !slices.Contains(list.Resources, filepath.Base(file)) {
-			t.Errorf("%s isn't in config/samples/kustomization.yaml", file)
+		old := filepath.Base(file) == "schedule_v1_tdset.yaml" // the same TDSet, for old clients
+		if listed := slices.Contains(list.Resources, filepath.Base(file)); listed == old {
+			t.Errorf("%s is in config/samples/kustomization.yaml: %t, want %t", file, listed, !old)
 		}
-		if !strings.HasPrefix(filepath.Base(file), "schedule_v1_tdset") {
+		if old || !strings.HasPrefix(filepath.Base(file), "schedule_v2_tdset") {
 			continue // another kind, or version
 		}
-		var tdset schedulev1.TDSet
+		var tdset schedulev2.TDSet
 		readYAML(t, file, &tdset)
 		if got := tdset.GroupVersionKind(); got != tdsetKind {
 			t.Errorf("%s is a %v, want a %v", file, got, tdsetKind)
@@ -51,8 +54,23 @@ func TestTheSamplesAreTDSets(t *testing.T) {
 			t.Errorf("%s is in the namespace %s, want %s, which the samples create", file, tdset.Namespace, namespace.Name)
 		}
 	}
-	if len(files) == 0 || len(files)+1 != len(list.Resources) { // the namespace
+	if len(files) == 0 || len(files) != len(list.Resources) { // the old one isn't there, but the namespace is
 		t.Errorf("the samples are %q, but kustomization.yaml lists %q", files, list.Resources)
+	}
+}
+
+// Both samples ask for the same.
+func TestTheSamplesAgree(t *testing.T) {
+	var old schedulev1.TDSet
+	var sample, converted schedulev2.TDSet
+	readYAML(t, "../config/samples/schedule_v1_tdset.yaml", &old)
+	readYAML(t, "../config/samples/schedule_v2_tdset.yaml", &sample)
+	must(t, old.ConvertTo(&converted))
+	for i := range sample.Spec.Windows {
+		sample.Spec.Windows[i].Name = converted.Spec.Windows[i].Name // v1 has none
+	}
+	if diff := cmp.Diff(sample.Spec, converted.Spec); diff != "" {
+		t.Errorf("the sample of v1 asks for something else (-v2, +v1):\n%s", diff)
 	}
 }
 
@@ -76,7 +94,7 @@ func TestTheProjectIsOurs(t *testing.T) {
 	if len(project.Resources) == 0 { // the CLI adds more at the end
 		t.Fatal("PROJECT has no resources")
 	}
-	tdset := project.Resources[0]
+	tdset := project.Resources[len(project.Resources)-1] // the version that was added last
 	if tdset.Group+"."+tdset.Domain != tdsetKind.Group || tdset.Version != tdsetKind.Version || tdset.Kind != tdsetKind.Kind || tdset.Path != project.Repo+"/api/"+tdset.Version {
 		t.Errorf("PROJECT has the resource %+v, want %v", tdset, tdsetKind)
 	}
@@ -103,10 +121,16 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 		t.Errorf("%s calls the Service %s/%s, want %s/%s", validating, called.Namespace, called.Name, installed, webhookService)
 	}
 
+	var versions apiextensionsv1.CustomResourceDefinition
+	in.get(&versions, "CustomResourceDefinition", crd)
+	if called := versions.Spec.Conversion.Webhook.ClientConfig.Service; called.Name != webhookService || called.Namespace != installed {
+		t.Errorf("the conversion calls the Service %s/%s, want %s/%s", called.Namespace, called.Name, installed, webhookService)
+	}
+
 	for role, want := range map[string][]string{
 		"Role " + namePrefix + "leader-election-role":      {"tdset-controller"},
 		"Role " + namePrefix + "cert-rotation-role":        {certSecret},
-		"ClusterRole " + namePrefix + "cert-rotation-role": {validating},
+		"ClusterRole " + namePrefix + "cert-rotation-role": {validating, crd},
 	} {
 		kind, name, _ := strings.Cut(role, " ")
 		var found rbacv1.ClusterRole // a Role has the same fields

@@ -157,7 +157,7 @@ func (s *scenario) createNumber(i int) {
 	s.Helper()
 	object := fooObject(crowdName(i), crowdName(i), int64(1))
 	if s.Kind == chapters.TDSet {
-		object = s.withTestZone(tdsetObject(crowdName(i), 1, office))
+		object = s.inVersion(s.withTestZone(tdsetObject(crowdName(i), 1, office)))
 	}
 	_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
 	s.must(err)

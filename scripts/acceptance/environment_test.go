@@ -53,6 +53,14 @@ var resources = map[string]schema.GroupVersionResource{
 	chapters.TDSet: {Group: "schedule.rs", Version: "v1", Resource: "tdsets"},
 }
 
+// resource is the API's name for the objects of the program's kind, in the version that its CRD
+// stores.
+func (j judged) resource() schema.GroupVersionResource {
+	resource := resources[j.Kind]
+	resource.Version = j.apiVersion
+	return resource
+}
+
 // environment is a cluster and the programs to judge on it.
 type environment struct {
 	config   *rest.Config
@@ -75,6 +83,8 @@ type judged struct {
 	contract.Contract
 	chapter chapters.Chapter
 	program program.Program
+	// apiVersion is that of the tests' own requests, such as v1.
+	apiVersion string
 }
 
 // holds reports whether the program is declared to keep the promise, or all promises through the
@@ -167,7 +177,14 @@ func newEnvironment() (*environment, error) {
 			if err != nil {
 				return nil, err
 			}
-			if j := (judged{c, chapter, p}); found && (!inCluster() || j.runsInCluster()) {
+			if !found {
+				continue
+			}
+			version, err := p.StoredVersion()
+			if err != nil {
+				return nil, err
+			}
+			if j := (judged{c, chapter, p, version}); !inCluster() || j.runsInCluster() {
 				env.all = append(env.all, j)
 			}
 		}
@@ -209,6 +226,9 @@ func (e *environment) apply(ctx context.Context, p program.Program) error {
 		return nil
 	}
 	if err := p.Apply(ctx, e.kubectl); err != nil {
+		return err
+	}
+	if err := e.convert(ctx, p); err != nil {
 		return err
 	}
 	e.applied[p.Kind] = p.Name

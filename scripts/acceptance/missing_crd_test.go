@@ -74,7 +74,7 @@ func waitForCRD(t *testing.T, env *environment, group []judged) {
 func (s *scenario) deleteCRD() {
 	s.Helper()
 	s.eventually("no object of the kind is left in the cluster", func() error {
-		list, err := s.dynamic.Resource(resources[s.Kind]).List(s.Context(), metav1.ListOptions{})
+		list, err := s.dynamic.Resource(s.resource()).List(s.Context(), metav1.ListOptions{})
 		if err == nil && len(list.Items) > 0 {
 			return fmt.Errorf("there are %d", len(list.Items))
 		}

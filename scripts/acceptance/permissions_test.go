@@ -48,6 +48,9 @@ func unused() map[string]string {
 		"list validatingwebhookconfigurations.admissionregistration.k8s.io":   certs,
 		"watch validatingwebhookconfigurations.admissionregistration.k8s.io":  certs,
 		"update validatingwebhookconfigurations.admissionregistration.k8s.io": certs,
+		"list customresourcedefinitions.apiextensions.k8s.io":                 certs,
+		"watch customresourcedefinitions.apiextensions.k8s.io":                certs,
+		"update customresourcedefinitions.apiextensions.k8s.io":               certs,
 	}
 }
 

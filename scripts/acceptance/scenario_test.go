@@ -18,12 +18,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	typedappsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/webhooks"
 	"example.com/operators/scripts/internal/zones"
 )
 
@@ -33,11 +36,12 @@ type scenario struct {
 	*environment
 	judged
 	namespace  string
-	home       string   // the operator's namespace: the same, unless it runs in the cluster
-	kubeconfig string   // the operator's
-	binaries   string   // the folder with the operator's program
-	env, flags []string // additional ones for the operator
-	replicas   int      // of the operator in the cluster; 0 means 1
+	home       string          // the operator's namespace: the same, unless it runs in the cluster
+	kubeconfig string          // the operator's
+	binaries   string          // the folder with the operator's program
+	env, flags []string        // additional ones for the operator
+	converter  *webhooks.Local // how the operator serves the conversion; nil: not at all
+	replicas   int             // of the operator in the cluster; 0 means 1
 	operator   operator
 	former     []operator                // earlier ones
 	zones      map[string][]zones.Change // the operator's time zones; nil: the real ones
@@ -86,7 +90,31 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	s.grant()
 	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.home, program.ServiceAccount, s.kubeconfig))
+	if s.apiVersion == "v2" {
+		s.awaitAdmission()
+		s.requests() // don't judge the operator by these
+	}
 	return s
+}
+
+// awaitAdmission waits until the operator may create objects that belong to a TDSet. The admission
+// plugin OwnerReferencesPermissionEnforcement looks for new versions every 30 seconds only, and until
+// then it refuses owner references of that version.
+func (s *scenario) awaitAdmission() {
+	s.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	s.must(err)
+	operator, err := kubernetes.NewForConfig(config)
+	s.must(err)
+	probe := deploymentObject("probe")
+	probe.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: s.resource().GroupVersion().String(), Kind: s.Kind, Name: "probe", UID: "probe",
+		Controller: new(true), BlockOwnerDeletion: new(true),
+	}}
+	s.eventually("the admission plugin knows the version", func() error {
+		_, err := operator.AppsV1().Deployments(s.namespace).Create(s.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
 }
 
 // createNamespace creates a namespace, and returns its name.
@@ -126,7 +154,7 @@ func (s *scenario) deleteAll(ctx context.Context) error {
 
 // objects are those of the operator's kind.
 func (s *scenario) objects() dynamic.ResourceInterface {
-	return s.dynamic.Resource(resources[s.Kind]).Namespace(s.namespace)
+	return s.dynamic.Resource(s.resource()).Namespace(s.namespace)
 }
 
 // start starts the operator, with more flags than the usual ones.
@@ -136,6 +164,9 @@ func (s *scenario) start(more ...string) *scenario {
 		s.former = append(s.former, s.operator)
 	}
 	args := slices.Concat([]string{"--namespace", s.namespace}, s.flags, more)
+	if s.converter != nil {
+		args = append(args, s.converter.Flags()...)
+	}
 	if inCluster() {
 		s.operator = s.startPods(args)
 		return s
@@ -148,6 +179,9 @@ func (s *scenario) start(more ...string) *scenario {
 		env = append(slices.Clone(env), "ZONEINFO="+dir)
 	}
 	s.operator = startProcess(s.TB, filepath.Join(s.binaries, s.program.Name), env, args...)
+	if s.converter != nil {
+		s.must(s.converter.Await(s.Context()))
+	}
 	return s
 }
 

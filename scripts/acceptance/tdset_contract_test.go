@@ -114,7 +114,7 @@ func createTDSet(s *scenario) {
 			s.Errorf("wrong %s: %+v", what, deployment)
 		}
 	}
-	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || !s.means(next, at(17, 0))) {
+	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "office" || !s.means(next, at(17, 0))) {
 		s.Errorf("got status %+v", tdset.Status)
 	}
 }

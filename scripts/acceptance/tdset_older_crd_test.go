@@ -23,10 +23,10 @@ func TestTDSetsFromAnOlderCRD(t *testing.T) {
 
 		s.loosenCRD()
 		s.eventually("the rules are gone", func() error {
-			_, err := s.objects().Create(s.Context(), with(tdsetObject("b", 1, office), "Mars/Olympus", "timeZone"), metav1.CreateOptions{})
+			_, err := s.objects().Create(s.Context(), s.inVersion(with(tdsetObject("b", 1, office), "Mars/Olympus", "timeZone")), metav1.CreateOptions{})
 			return err
 		})
-		s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":0,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)
+		s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":24,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)
 		s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
 
 		s.startAt(at(10, 30))

@@ -86,7 +86,7 @@ func (s *scenario) createTDSet(name string, defaultReplica int64, windows ...win
 
 func (s *scenario) create(object *unstructured.Unstructured) *tdset {
 	s.Helper()
-	created, err := s.objects().Create(s.Context(), s.withTestZone(object), metav1.CreateOptions{})
+	created, err := s.objects().Create(s.Context(), s.inVersion(s.withTestZone(object)), metav1.CreateOptions{})
 	s.must(err)
 	return s.decodeTDSet(created)
 }
@@ -94,7 +94,7 @@ func (s *scenario) create(object *unstructured.Unstructured) *tdset {
 // patchTDSet changes a TDSet by a JSON merge patch.
 func (s *scenario) patchTDSet(name, patch string) *tdset {
 	s.Helper()
-	patched, err := s.objects().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	patched, err := s.objects().Patch(s.Context(), name, types.MergePatchType, s.patchInVersion(patch), metav1.PatchOptions{})
 	s.must(err)
 	return s.decodeTDSet(patched)
 }

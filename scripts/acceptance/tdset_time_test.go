@@ -136,7 +136,7 @@ func defaultZone(s *scenario) {
 	hour := int64(time.Now().UTC().Hour())
 	next := (hour + 1) % 24
 	object := tdsetObject("a", 1, window{hour, hour + 1, 2}, window{next, next + 1, 2})
-	_, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{})
+	_, err := s.objects().Create(s.Context(), s.inVersion(object), metav1.CreateOptions{})
 	s.must(err)
 	s.becomesScheduled("a", 2)
 }

@@ -83,11 +83,11 @@ func TestWebhooks(t *testing.T) {
 // webhook answers.
 func (s *scenario) isBlocked(name, patch string, object *unstructured.Unstructured) {
 	s.Helper()
-	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, s.patchInVersion(patch), metav1.PatchOptions{})
 	if !apierrors.IsInternalError(err) {
 		s.Errorf("a change that the webhooks can't judge, %s: want the API server's refusal, got: %v", patch, err)
 	}
-	if _, err := s.objects().Create(s.Context(), object, metav1.CreateOptions{}); !apierrors.IsInternalError(err) {
+	if _, err := s.objects().Create(s.Context(), s.inVersion(object), metav1.CreateOptions{}); !apierrors.IsInternalError(err) {
 		s.Errorf("a %s that the webhooks can't judge: want the API server's refusal, got: %v", s.Kind, err)
 	}
 }
@@ -100,7 +100,7 @@ func TestWebhooksOfTDSets(t *testing.T) {
 		warningsFor := s.warnings()
 		s.eventually("a window whose hours belong to another one is warningsFor of", func() error {
 			warnings, err := warningsFor(tdsetObject("a", 1, office, window{16, 9, 3}))
-			if err != nil || !slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, "spec.schedulingConfig[1]") }) {
+			if err != nil || !slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, "spec.windows[1]") }) {
 				return fmt.Errorf("got %q, error %v", warnings, err)
 			}
 			return nil
@@ -110,8 +110,8 @@ func TestWebhooksOfTDSets(t *testing.T) {
 			want   string
 		}{
 			"an unknown zone":      {with(tdsetObject("b", 1, office), "Mars/Olympus", "timeZone"), "spec.timeZone"},
-			"the same hours twice": {tdsetObject("b", 1, window{9, 0, 1}, window{9, 24, 2}), "spec.schedulingConfig[1]"},
-			"start is end":         {tdsetObject("b", 1, window{9, 9, 1}), "spec.schedulingConfig[0]"},
+			"the same hours twice": {tdsetObject("b", 1, window{9, 0, 1}, window{9, 0, 2}), "spec.windows[1]"},
+			"start is end":         {tdsetObject("b", 1, window{9, 9, 1}), "spec.windows[0]"},
 		} {
 			if _, err := warningsFor(test.object); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: want an error about %s, got %v", sentence, test.want, err)
@@ -138,8 +138,8 @@ func (s *scenario) warnings() func(*unstructured.Unstructured) ([]string, error)
 	client, err := dynamic.NewForConfig(config)
 	s.must(err)
 	return func(object *unstructured.Unstructured) ([]string, error) {
-		objects := client.Resource(resources[s.Kind]).Namespace(s.namespace)
-		_, err := objects.Create(s.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		objects := client.Resource(s.resource()).Namespace(s.namespace)
+		_, err := objects.Create(s.Context(), s.inVersion(object), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return recorder.take(), err
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -92,11 +93,11 @@ func printWeeks(out io.Writer, text io.Reader, from, now time.Time) (failed []er
 	return failed
 }
 
-// readTDSets returns the TDSets in a text, with the CRD's defaults. The text is YAML or JSON: one
+// readTDSets returns the TDSets in a text, in v2 and with the CRD's defaults. The text is YAML or JSON: one
 // document, several, or a List, as kubectl get prints it. Other objects are skipped. Unknown fields
 // are errors, as they are for kubectl apply. Each error names its document, and TDSets without
 // errors are returned all the same.
-func readTDSets(text io.Reader) (found []*schedulev1.TDSet, failed []error) {
+func readTDSets(text io.Reader) (found []*schedulev2.TDSet, failed []error) {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(text))
 	for number := 1; ; number++ {
 		document, err := documents.Read()
@@ -112,7 +113,7 @@ func readTDSets(text io.Reader) (found []*schedulev1.TDSet, failed []error) {
 }
 
 // readDocument returns the TDSets in one document: one, those of a List, or none.
-func readDocument(document []byte) (found []*schedulev1.TDSet, failed []error) {
+func readDocument(document []byte) (found []*schedulev2.TDSet, failed []error) {
 	var list struct {
 		metav1.TypeMeta `json:",inline"`
 		Items           []runtime.RawExtension `json:"items"`
@@ -121,6 +122,7 @@ func readDocument(document []byte) (found []*schedulev1.TDSet, failed []error) {
 		return nil, []error{err}
 	}
 	kind := list.GroupVersionKind()
+	tdset := &schedulev2.TDSet{}
 	switch {
 	case kind.Kind == "List" || kind.Kind == "TDSetList":
 		for i, item := range list.Items {
@@ -128,16 +130,25 @@ func readDocument(document []byte) (found []*schedulev1.TDSet, failed []error) {
 			found, failed = append(found, read...), append(failed, within(fmt.Sprintf("items[%d]", i), errs)...)
 		}
 		return found, failed
-	case kind.Kind != "TDSet" || kind.Group != schedulev1.GroupVersion.Group:
+	case kind.Kind != "TDSet" || kind.Group != schedulev2.GroupVersion.Group:
 		return nil, nil
-	case kind.Version != schedulev1.GroupVersion.Version:
-		return nil, []error{field.NotSupported(field.NewPath("apiVersion"), list.APIVersion, []string{schedulev1.GroupVersion.String()})}
+	case kind.Version == schedulev2.GroupVersion.Version:
+		tdset.Spec = schedulev2.TDSetSpec{TimeZone: "UTC", DefaultReplicas: 1} // the CRD's defaults
+		failed = decode(document, tdset, "windows", "name", "start", "end", "replicas")
+	case kind.Version == schedulev1.GroupVersion.Version:
+		old := &schedulev1.TDSet{Spec: schedulev1.TDSetSpec{TimeZone: "UTC", DefaultReplica: 1}}
+		failed = decode(document, old, "schedulingConfig", "startTime", "endTime", "replica")
+		if err := old.ConvertTo(tdset); err != nil {
+			failed = append(failed, err)
+		}
+	default:
+		return nil, []error{field.NotSupported(field.NewPath("apiVersion"), list.APIVersion,
+			[]string{schedulev1.GroupVersion.String(), schedulev2.GroupVersion.String()})}
 	}
-	tdset, failed := decode(document)
 	if len(failed) > 0 {
 		return nil, within(nameOf(tdset), failed)
 	}
-	return []*schedulev1.TDSet{tdset}, nil
+	return []*schedulev2.TDSet{tdset}, nil
 }
 
 // within prefixes errors with their place.
@@ -148,37 +159,39 @@ func within(where string, errs []error) (all []error) {
 	return all
 }
 
-// decode reads a TDSet. If there are errors, it has the fields that could be read.
-func decode(document []byte) (*schedulev1.TDSet, []error) {
-	tdset := &schedulev1.TDSet{Spec: schedulev1.TDSetSpec{TimeZone: "UTC", DefaultReplica: 1}} // the CRD's defaults
+// decode reads a TDSet of any version. If there are errors, it has the fields that could be read.
+// list is the version's name for the list of windows, each of which needs the other fields.
+func decode(document []byte, tdset runtime.Object, list string, needed ...string) []error {
 	scheme := runtime.NewScheme()
-	if err := schedulev1.AddToScheme(scheme); err != nil {
-		return tdset, []error{err}
+	if err := errors.Join(schedulev1.AddToScheme(scheme), schedulev2.AddToScheme(scheme)); err != nil {
+		return []error{err}
 	}
 	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
 	if _, _, err := strict.Decode(document, nil, tdset); err != nil {
 		if unknown, is := runtime.AsStrictDecodingError(err); is {
-			return tdset, unknown.Errors()
+			return unknown.Errors()
 		}
-		return tdset, []error{err}
+		return []error{err}
 	}
-	return tdset, missing(document)
+	return missing(document, list, needed)
 }
 
 // missing returns the required fields that are missing, which would be zero in the Go type.
-func missing(document []byte) (all []error) {
+func missing(document []byte, list string, needed []string) (all []error) {
 	var given struct {
-		Spec struct {
-			SchedulingConfig []map[string]any `json:"schedulingConfig"`
-		} `json:"spec"`
+		Spec map[string]any `json:"spec"`
 	}
-	path := field.NewPath("spec", "schedulingConfig")
-	if err := yaml.Unmarshal(document, &given); err != nil || given.Spec.SchedulingConfig == nil {
+	path := field.NewPath("spec", list)
+	if err := yaml.Unmarshal(document, &given); err != nil {
+		return []error{err}
+	}
+	windows, isList := given.Spec[list].([]any)
+	if !isList {
 		return []error{field.Required(path, "")}
 	}
-	for i, window := range given.Spec.SchedulingConfig {
-		for _, name := range []string{"startTime", "endTime", "replica"} {
-			if window[name] == nil {
+	for i, window := range windows {
+		for _, name := range needed {
+			if fields, _ := window.(map[string]any); fields[name] == nil {
 				all = append(all, field.Required(path.Index(i).Child(name), ""))
 			}
 		}

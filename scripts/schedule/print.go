@@ -13,14 +13,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
 // printWeek writes a TDSet's week to out: warnings, a chart of replicas by hour, and the
 // transitions. from is the first day. If it is zero, the week begins with now's day in the TDSet's
 // zone. The TDSet must be valid.
-func printWeek(out io.Writer, tdset *schedulev1.TDSet, from, now time.Time) error {
+func printWeek(out io.Writer, tdset *schedulev2.TDSet, from, now time.Time) error {
 	zone, err := schedule.Location(&tdset.Spec)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func printWeek(out io.Writer, tdset *schedulev1.TDSet, from, now time.Time) erro
 }
 
 // nameOf names a TDSet, which may have no name yet.
-func nameOf(tdset *schedulev1.TDSet) string {
+func nameOf(tdset *schedulev2.TDSet) string {
 	name := cmp.Or(tdset.Name, tdset.GenerateName, "(a TDSet without a name)")
 	if tdset.Namespace != "" {
 		return tdset.Namespace + "/" + name
@@ -53,7 +53,7 @@ func nameOf(tdset *schedulev1.TDSet) string {
 }
 
 type printer struct {
-	spec *schedulev1.TDSetSpec
+	spec *schedulev2.TDSetSpec
 	*strings.Builder
 }
 

@@ -5,7 +5,7 @@ package main
 import (
 	"time"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -26,7 +26,7 @@ type Day struct {
 // Hour is what a clock shows as one hour. It has 60 minutes unless clocks are set forward or back.
 type Hour struct {
 	Minutes  int
-	Replicas int32
+	Replicas int32 // the most in any of its minutes
 }
 
 // Transition is an instant at which another window becomes active.
@@ -41,7 +41,7 @@ type Change struct {
 }
 
 // weekOf returns the week of spec that begins on a date. It only uses year, month and day.
-func weekOf(spec *schedulev1.TDSetSpec, date time.Time) (*Week, error) {
+func weekOf(spec *schedulev2.TDSetSpec, date time.Time) (*Week, error) {
 	zone, err := schedule.Location(spec)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func weekOf(spec *schedulev1.TDSetSpec, date time.Time) (*Week, error) {
 		}
 		hour := &day.Hours[minute.Hour()]
 		hour.Minutes++
-		hour.Replicas = state.Replicas
+		hour.Replicas = max(hour.Replicas, state.Replicas)
 	}
 	return week, nil
 }

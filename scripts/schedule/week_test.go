@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -56,7 +56,7 @@ func TestDaysOnWhichClocksAreSet(t *testing.T) {
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			week := of(t, &schedulev1.TDSetSpec{TimeZone: test.zone}, test.from)
+			week := of(t, &schedulev2.TDSetSpec{TimeZone: test.zone}, test.from)
 			minutes := 0
 			for hour, got := range week.Days[3].Hours {
 				minutes += got.Minutes
@@ -83,9 +83,9 @@ func TestDaysOnWhichClocksAreSet(t *testing.T) {
 }
 
 func TestTransitionsOfAWeek(t *testing.T) {
-	spec := &schedulev1.TDSetSpec{
-		TimeZone: "Asia/Kolkata", DefaultReplica: 1,
-		SchedulingConfig: []schedulev1.Scheduling{{StartTime: 22, EndTime: 0, Replica: 3}, {StartTime: 0, EndTime: 6, Replica: 3}},
+	spec := &schedulev2.TDSetSpec{
+		TimeZone: "Asia/Kolkata", DefaultReplicas: 1,
+		Windows: []schedulev2.Window{{Name: "22-0", Start: "22:00", End: "00:00", Replicas: 3}, {Name: "0-6", Start: "00:00", End: "06:00", Replicas: 3}},
 	}
 	week := of(t, spec, "2028-02-28") // of a leap year
 
@@ -116,12 +116,12 @@ func TestTransitionsOfAWeek(t *testing.T) {
 }
 
 func TestAWeekOfAnUnknownZone(t *testing.T) {
-	if week, err := weekOf(&schedulev1.TDSetSpec{TimeZone: "Mars/Olympus_Mons"}, time.Time{}); err == nil {
+	if week, err := weekOf(&schedulev2.TDSetSpec{TimeZone: "Mars/Olympus_Mons"}, time.Time{}); err == nil {
 		t.Errorf("there is one: %v", week)
 	}
 }
 
-func of(t *testing.T, spec *schedulev1.TDSetSpec, from string) *Week {
+func of(t *testing.T, spec *schedulev2.TDSetSpec, from string) *Week {
 	t.Helper()
 	date, err := time.Parse(time.DateOnly, from)
 	if err != nil {

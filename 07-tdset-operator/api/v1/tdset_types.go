@@ -23,6 +23,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=tds
 // +kubebuilder:subresource:status
+// +kubebuilder:deprecatedversion:warning="schedule.rs/v1 TDSet is deprecated: use schedule.rs/v2, which has minutes, days and names"
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="metadata.name: at most 63 characters, since it becomes the value of a label"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.service) || oldSelf.hasValue() && has(oldSelf.value().spec.service) || self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",optionalOldSelf=true,message="metadata.name: with spec.service it becomes the name of a Service: lower case letters, digits and '-', and a letter first"
 // +kubebuilder:printcolumn:name=Window,type=string,JSONPath=.status.activeWindow

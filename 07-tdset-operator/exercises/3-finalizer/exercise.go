@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // finalizer keeps a TDSet that is being deleted until the controller removes it.
@@ -40,7 +40,7 @@ type Reconciler struct {
 //   - It returns instead of waiting. When a Pod is gone, that event leads to the next call. The
 //     timeout causes no event, so it needs a RequeueAfter.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	tdset := &schedulev1.TDSet{}
+	tdset := &schedulev2.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -60,7 +60,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 }
 
 // finalize drains tdset, which is being deleted, and then removes the finalizer.
-func (r *Reconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+func (r *Reconciler) finalize(ctx context.Context, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 	if err := r.scaleToZero(ctx, tdset); err != nil {
 		return ctrl.Result{}, fmt.Errorf("scale to zero: %w", err)
 	}

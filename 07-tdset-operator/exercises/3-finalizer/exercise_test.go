@@ -97,7 +97,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // Discard the log, because it would only hide what the tests report.
@@ -352,14 +352,14 @@ var clusters int
 
 func newCluster(t *testing.T) *cluster {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(appsv1.AddToScheme(scheme), corev1.AddToScheme(scheme), schedulev1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(appsv1.AddToScheme(scheme), corev1.AddToScheme(scheme), schedulev2.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	clusters++
 	name := client.ObjectKey{Namespace: "default", Name: fmt.Sprintf("example-%d", clusters)}
-	tdset := &schedulev1.TDSet{
+	tdset := &schedulev2.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: types.UID("uid of " + name.Name)},
-		Spec:       schedulev1.TDSetSpec{Container: schedulev1.Container{Image: "crccheck/hello-world", Port: 8000}, DefaultReplica: 2},
+		Spec:       schedulev2.TDSetSpec{Container: schedulev2.Container{Image: "crccheck/hello-world", Port: 8000}, DefaultReplicas: 2},
 	}
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(tdset).Build()
 	c := &cluster{T: t, server: server, name: name, began: time.Now(), reported: map[string]bool{}}
@@ -406,7 +406,7 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 		c.beforeWrite = nil
 		happens(c)
 	}
-	if _, isTDSet := object.(*schedulev1.TDSet); isTDSet && c.isRefused("TDSets") || !isTDSet && c.isRefused("Deployments") {
+	if _, isTDSet := object.(*schedulev2.TDSet); isTDSet && c.isRefused("TDSets") || !isTDSet && c.isRefused("Deployments") {
 		return errRefused
 	}
 	before, replicasBefore := c.tdset(), c.replicas()
@@ -418,7 +418,7 @@ func (c *cluster) write(verb string, object client.Object, do func() error) erro
 	if added := without(after.Finalizers, before.Finalizers); deleted && len(added) > 0 {
 		after.Finalizers = before.Finalizers
 		c.must(c.server.Update(c.Context(), after))
-		return apierrors.NewInvalid(schedulev1.GroupVersion.WithKind("TDSet").GroupKind(), c.name.Name, field.ErrorList{field.Forbidden(
+		return apierrors.NewInvalid(schedulev2.GroupVersion.WithKind("TDSet").GroupKind(), c.name.Name, field.ErrorList{field.Forbidden(
 			field.NewPath("metadata.finalizers"), "no new finalizers can be added if the object is being deleted")})
 	}
 	ours := slices.Contains(before.Finalizers, finalizer)
@@ -532,8 +532,8 @@ func (c *cluster) control() {
 func (c *cluster) since() time.Duration { return time.Since(c.began) }
 
 // tdset returns the TDSet as it is stored, or one without a name if it is gone.
-func (c *cluster) tdset() *schedulev1.TDSet {
-	tdset := &schedulev1.TDSet{}
+func (c *cluster) tdset() *schedulev2.TDSet {
+	tdset := &schedulev2.TDSet{}
 	c.must(client.IgnoreNotFound(c.server.Get(context.Background(), c.name, tdset)))
 	return tdset
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // tdsetLabel is on every object that belongs to a TDSet. Its value is the TDSet's name.
@@ -25,7 +25,7 @@ const tdsetLabel = "schedule.rs/tdset"
 const replicas = 2
 
 // syncDeployment creates tdset's Deployment, or scales it to replicas.
-func (r *Reconciler) syncDeployment(ctx context.Context, tdset *schedulev1.TDSet) error {
+func (r *Reconciler) syncDeployment(ctx context.Context, tdset *schedulev2.TDSet) error {
 	err := r.scale(ctx, tdset, replicas)
 	if !apierrors.IsNotFound(err) {
 		return err
@@ -35,11 +35,11 @@ func (r *Reconciler) syncDeployment(ctx context.Context, tdset *schedulev1.TDSet
 
 // scaleToZero asks tdset's Pods to stop, which takes them some time. If there is no Deployment, it
 // returns a NotFound error.
-func (r *Reconciler) scaleToZero(ctx context.Context, tdset *schedulev1.TDSet) error {
+func (r *Reconciler) scaleToZero(ctx context.Context, tdset *schedulev2.TDSet) error {
 	return r.scale(ctx, tdset, 0)
 }
 
-func (r *Reconciler) scale(ctx context.Context, tdset *schedulev1.TDSet, replicas int32) error {
+func (r *Reconciler) scale(ctx context.Context, tdset *schedulev2.TDSet, replicas int32) error {
 	deployment := &appsv1.Deployment{}
 	if err := r.Get(ctx, client.ObjectKeyFromObject(tdset), deployment); err != nil {
 		return err
@@ -53,23 +53,23 @@ func (r *Reconciler) scale(ctx context.Context, tdset *schedulev1.TDSet, replica
 
 // pods returns the Pods of tdset that still exist. Those that are being deleted (DeletionTimestamp)
 // have been told to stop, but they are still running: a server finishes its open requests.
-func (r *Reconciler) pods(ctx context.Context, tdset *schedulev1.TDSet) ([]corev1.Pod, error) {
+func (r *Reconciler) pods(ctx context.Context, tdset *schedulev2.TDSet) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := r.List(ctx, &pods, client.InNamespace(tdset.Namespace), client.MatchingLabels(labelsOf(tdset)))
 	return pods.Items, err
 }
 
-func labelsOf(tdset *schedulev1.TDSet) map[string]string {
+func labelsOf(tdset *schedulev2.TDSet) map[string]string {
 	return map[string]string{tdsetLabel: tdset.Name}
 }
 
-func desiredDeployment(tdset *schedulev1.TDSet) *appsv1.Deployment {
+func desiredDeployment(tdset *schedulev2.TDSet) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       tdset.Namespace,
 			Name:            tdset.Name,
 			Labels:          labelsOf(tdset),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(tdset, schedulev1.GroupVersion.WithKind("TDSet"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(tdset, schedulev2.GroupVersion.WithKind("TDSet"))},
 		},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(replicas)),

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // Collector has two metrics of each TDSet for Prometheus. They are right at the time of the scrape,
@@ -72,7 +72,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 }
 
 // Observe is called by Reconcile, at its end. Delete it when Collect no longer needs it.
-func (c *Collector) Observe(tdset *schedulev1.TDSet) {
+func (c *Collector) Observe(tdset *schedulev2.TDSet) {
 	now := c.clock.Now()
 	if next := tdset.Status.NextTransitionTime; next != nil {
 		c.untilNext.WithLabelValues(tdset.Name, tdset.Status.ActiveWindow).Set(next.Sub(now).Minutes())

@@ -84,7 +84,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -114,7 +114,7 @@ var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
 func TestNumbers(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		tdsets         []*schedulev1.TDSet
+		tdsets         []*schedulev2.TDSet
 		later          time.Duration      // time from noon to the scrape
 		gone           bool               // whether the TDSets are gone by then
 		untilNext      map[string]float64 // seconds, by namespace and name
@@ -237,7 +237,7 @@ func TestScrape(t *testing.T) {
 			beforeRead: func(ctx context.Context) error {
 				select {
 				case <-ctx.Done():
-					return errors.New("failed waiting for *schedulev1.TDSet Informer to sync")
+					return errors.New("failed waiting for *schedulev2.TDSet Informer to sync")
 				case <-time.After(time.Hour): // the API server is back by then
 					return nil
 				}
@@ -309,9 +309,9 @@ type program struct {
 	beforeRead func(context.Context) error // called before each read; may be nil
 }
 
-func newProgram(t *testing.T, now time.Time, tdsets ...*schedulev1.TDSet) *program {
+func newProgram(t *testing.T, now time.Time, tdsets ...*schedulev2.TDSet) *program {
 	kinds := runtime.NewScheme()
-	noError(t, schedulev1.AddToScheme(kinds))
+	noError(t, schedulev2.AddToScheme(kinds))
 	builder := fake.NewClientBuilder().WithScheme(kinds)
 	for _, tdset := range tdsets {
 		builder = builder.WithObjects(tdset.DeepCopy())
@@ -369,7 +369,7 @@ func (p *program) scrape() (all []string) {
 }
 
 // reconcile does what the controller would do at this time: it updates the status of the TDSets.
-func (p *program) reconcile(tdsets ...*schedulev1.TDSet) {
+func (p *program) reconcile(tdsets ...*schedulev2.TDSet) {
 	p.Helper()
 	for _, tdset := range tdsets {
 		noError(p.T, p.api.Get(p.Context(), client.ObjectKeyFromObject(tdset), tdset))
@@ -386,15 +386,15 @@ func (p *program) reconcile(tdsets ...*schedulev1.TDSet) {
 }
 
 // observe calls Observe, if it still exists.
-func (p *program) observe(tdsets ...*schedulev1.TDSet) {
-	if observer, is := p.collector.(interface{ Observe(*schedulev1.TDSet) }); is {
+func (p *program) observe(tdsets ...*schedulev2.TDSet) {
+	if observer, is := p.collector.(interface{ Observe(*schedulev2.TDSet) }); is {
 		for _, tdset := range tdsets {
 			observer.Observe(tdset)
 		}
 	}
 }
 
-func (p *program) forget(tdsets ...*schedulev1.TDSet) {
+func (p *program) forget(tdsets ...*schedulev2.TDSet) {
 	p.Helper()
 	for _, tdset := range tdsets {
 		noError(p.T, p.api.Delete(p.Context(), tdset))
@@ -402,14 +402,17 @@ func (p *program) forget(tdsets ...*schedulev1.TDSet) {
 }
 
 // aTDSet returns a TDSet that is as scheduled, and was reconciled at noon.
-func aTDSet(name string, changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
-	tdset := &schedulev1.TDSet{
+func aTDSet(name string, changes ...func(*schedulev2.TDSet)) *schedulev2.TDSet {
+	tdset := &schedulev2.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, CreationTimestamp: metav1.NewTime(noon.AddDate(0, 0, -4))},
-		Spec: schedulev1.TDSetSpec{
-			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 21, Replica: 3}},
-			DefaultReplica:   1,
+		Spec: schedulev2.TDSetSpec{
+			Windows: []schedulev2.Window{
+				{Name: "9-17", Start: "09:00", End: "17:00", Replicas: 5},
+				{Name: "17-21", Start: "17:00", End: "21:00", Replicas: 3},
+			},
+			DefaultReplicas: 1,
 		},
-		Status: schedulev1.TDSetStatus{ActiveWindow: "9-17", NextTransitionTime: new(metav1.NewTime(noon.Add(5 * time.Hour)))},
+		Status: schedulev2.TDSetStatus{ActiveWindow: "9-17", NextTransitionTime: new(metav1.NewTime(noon.Add(5 * time.Hour)))},
 	}
 	since(9, "Available", metav1.ConditionTrue)(tdset)
 	since(9, "Progressing", metav1.ConditionFalse)(tdset)
@@ -421,39 +424,39 @@ func aTDSet(name string, changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
 }
 
 // since sets a condition, as it has been since that hour of the day.
-func since(hour int, kind string, status metav1.ConditionStatus) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) {
+func since(hour int, kind string, status metav1.ConditionStatus) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) {
 		meta.SetStatusCondition(&tdset.Status.Conditions, metav1.Condition{
 			Type: kind, Status: status, LastTransitionTime: metav1.NewTime(noon.Add(time.Duration(hour-12) * time.Hour)),
 		})
 	}
 }
 
-func in(namespace string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Namespace = namespace }
+func in(namespace string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Namespace = namespace }
 }
 
-func isNew(tdset *schedulev1.TDSet) {
-	tdset.CreationTimestamp, tdset.Status = metav1.NewTime(noon), schedulev1.TDSetStatus{}
+func isNew(tdset *schedulev2.TDSet) {
+	tdset.CreationTimestamp, tdset.Status = metav1.NewTime(noon), schedulev2.TDSetStatus{}
 }
 
-func allDay(tdset *schedulev1.TDSet) {
-	tdset.Spec.SchedulingConfig = []schedulev1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 5}}
+func allDay(tdset *schedulev2.TDSet) {
+	tdset.Spec.Windows = []schedulev2.Window{schedulev2.Window{Name: "0-24", Start: "00:00", End: "24:00", Replicas: 5}}
 	tdset.Status.ActiveWindow, tdset.Status.NextTransitionTime = "0-24", nil
 }
 
-func nowhere(tdset *schedulev1.TDSet) {
+func nowhere(tdset *schedulev2.TDSet) {
 	tdset.Spec.TimeZone = "Europe/Atlantis"
 	tdset.Status.ActiveWindow, tdset.Status.NextTransitionTime = "", nil
 }
 
-func terminating(tdset *schedulev1.TDSet) {
+func terminating(tdset *schedulev2.TDSet) {
 	tdset.DeletionTimestamp, tdset.Finalizers = new(metav1.NewTime(noon)), []string{"schedule.rs/drain"}
 }
 
-func tdsets(all ...*schedulev1.TDSet) []*schedulev1.TDSet { return all }
+func tdsets(all ...*schedulev2.TDSet) []*schedulev2.TDSet { return all }
 
-func many(count int) (all []*schedulev1.TDSet) {
+func many(count int) (all []*schedulev2.TDSet) {
 	for i := range count {
 		all = append(all, aTDSet(fmt.Sprint("web-", i)))
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 const (
@@ -30,7 +30,7 @@ var asScheduled = map[string]metav1.ConditionStatus{
 // Conditions say what was true when they were written. If the controller hangs, they may say
 // forever that all is well. But then the transition that it has announced never happens. So once
 // that time has passed, the TDSet counts as not as scheduled.
-func notAsScheduledSince(tdset *schedulev1.TDSet, now time.Time) (since time.Time) {
+func notAsScheduledSince(tdset *schedulev2.TDSet, now time.Time) (since time.Time) {
 	wrongSince := func(instant metav1.Time) {
 		if since.IsZero() || instant.Time.Before(since) {
 			since = instant.Time

@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
 // Parse returns the override in tdset's annotation, even if it has expired, or nil if there is no
 // such annotation. If the annotation isn't a valid override, the error is a *field.Error. It has
 // the field (annotationPath), the value, and what is expected (format).
-func Parse(tdset *schedulev1.TDSet) (*Override, error) {
+func Parse(tdset *schedulev2.TDSet) (*Override, error) {
 	// YOUR WORK: refuse everything that isn't a valid override. This accepts anything.
 	var override Override
 	var until string
@@ -33,7 +33,7 @@ func Parse(tdset *schedulev1.TDSet) (*Override, error) {
 
 // At returns what spec asks for at an instant. override may be nil. It is in force before its end,
 // but not at its end. The error is schedule.At's.
-func At(spec *schedulev1.TDSetSpec, override *Override, instant time.Time) (State, error) {
+func At(spec *schedulev2.TDSetSpec, override *Override, instant time.Time) (State, error) {
 	scheduled, err := schedule.At(spec, instant)
 	state := State{State: scheduled}
 	// YOUR WORK: the override lasts too long, and Next ignores its end.
@@ -72,7 +72,7 @@ type Reconciler struct {
 // change of its end or of its replicas is neither an end nor a beginning. Record an Event only
 // after the status is written. If the write fails, the next call records it.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	tdset := &schedulev1.TDSet{}
+	tdset := &schedulev2.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

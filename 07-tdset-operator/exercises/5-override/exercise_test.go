@@ -155,7 +155,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -228,7 +228,7 @@ func TestParse(t *testing.T) {
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		override *Override
-		tdset    *schedulev1.TDSet // nil means one with the windows 9-17 and 17-21
+		tdset    *schedulev2.TDSet // nil means one with the windows 9-17 and 17-21
 		instant  time.Time
 		want     comparableState
 	}{
@@ -309,7 +309,7 @@ func same(a, b State) bool {
 
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		tdset    *schedulev1.TDSet // nil means one with the windows 9-17 and 17-21
+		tdset    *schedulev2.TDSet // nil means one with the windows 9-17 and 17-21
 		steps    []func(*program)
 		want     []string // the events and the changes of the status, with their times
 		requeued []string // when a RequeueAfter led to a call
@@ -469,7 +469,7 @@ func TestRequeueAfter(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			p := newProgram(t, aTDSet())
 			p.clock.SetTime(at(21, 0))
-			p.store(func(tdset *schedulev1.TDSet) {
+			p.store(func(tdset *schedulev2.TDSet) {
 				tdset.Annotations = map[string]string{Annotation: "6 until 2026-01-01T22:00:00Z"}
 			})
 			p.writeTakes = test.writeTakes
@@ -505,9 +505,9 @@ type program struct {
 
 var key = ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}}
 
-func newProgram(t *testing.T, tdset *schedulev1.TDSet) *program {
+func newProgram(t *testing.T, tdset *schedulev2.TDSet) *program {
 	kinds := runtime.NewScheme()
-	noError(t, schedulev1.AddToScheme(kinds))
+	noError(t, schedulev2.AddToScheme(kinds))
 	return &program{
 		T:        t,
 		clock:    clocktesting.NewFakeClock(at(12, 0)),
@@ -582,15 +582,15 @@ func (p *program) observe() {
 	}
 }
 
-func (p *program) stored() *schedulev1.TDSet {
+func (p *program) stored() *schedulev2.TDSet {
 	p.Helper()
-	tdset := &schedulev1.TDSet{}
+	tdset := &schedulev2.TDSet{}
 	noError(p.T, p.server.Get(p.Context(), key.NamespacedName, tdset))
 	return tdset
 }
 
 // store changes the TDSet, as a user would.
-func (p *program) store(change func(*schedulev1.TDSet)) {
+func (p *program) store(change func(*schedulev2.TDSet)) {
 	p.Helper()
 	tdset := p.stored()
 	change(tdset)
@@ -616,19 +616,19 @@ func until(hour, minute int) func(*program) {
 
 func annotate(text string) func(*program) {
 	return func(p *program) {
-		p.store(func(tdset *schedulev1.TDSet) { tdset.Annotations = map[string]string{Annotation: text} })
+		p.store(func(tdset *schedulev2.TDSet) { tdset.Annotations = map[string]string{Annotation: text} })
 		p.reconcile()
 	}
 }
 
 func removeOverride(p *program) {
-	p.store(func(tdset *schedulev1.TDSet) { tdset.Annotations = nil })
+	p.store(func(tdset *schedulev2.TDSet) { tdset.Annotations = nil })
 	p.reconcile()
 }
 
 // label changes something that Reconcile ignores.
 func label(p *program) {
-	p.store(func(tdset *schedulev1.TDSet) { tdset.Labels = map[string]string{"changed": tdset.ResourceVersion} })
+	p.store(func(tdset *schedulev2.TDSet) { tdset.Labels = map[string]string{"changed": tdset.ResourceVersion} })
 	p.reconcile()
 }
 
@@ -682,19 +682,22 @@ func inWords(override *Override) string {
 	return fmt.Sprintf("%d replicas until %s", override.Replicas, override.Until.Format(time.RFC3339))
 }
 
-func aTDSet() *schedulev1.TDSet {
-	return &schedulev1.TDSet{
+func aTDSet() *schedulev2.TDSet {
+	return &schedulev2.TDSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid of web", Generation: 1},
-		Spec: schedulev1.TDSetSpec{
-			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 21, Replica: 3}},
-			DefaultReplica:   1,
+		Spec: schedulev2.TDSetSpec{
+			Windows: []schedulev2.Window{
+				{Name: "9-17", Start: "09:00", End: "17:00", Replicas: 5},
+				{Name: "17-21", Start: "17:00", End: "21:00", Replicas: 3},
+			},
+			DefaultReplicas: 1,
 		},
 	}
 }
 
-func allDay() *schedulev1.TDSet {
+func allDay() *schedulev2.TDSet {
 	tdset := aTDSet()
-	tdset.Spec.SchedulingConfig = []schedulev1.Scheduling{{StartTime: 0, EndTime: 24, Replica: 5}}
+	tdset.Spec.Windows = []schedulev2.Window{schedulev2.Window{Name: "0-24", Start: "00:00", End: "24:00", Replicas: 5}}
 	return tdset
 }
 

@@ -19,14 +19,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
 // Parse returns the override in tdset's annotation, even if it has expired, or nil if there is no
 // such annotation. If the annotation isn't a valid override, the error is a *field.Error. It has
 // the field (annotationPath), the value, and what is expected (format).
-func Parse(tdset *schedulev1.TDSet) (*Override, error) {
+func Parse(tdset *schedulev2.TDSet) (*Override, error) {
 	text, found := tdset.Annotations[Annotation]
 	if !found {
 		return nil, nil
@@ -42,7 +42,7 @@ func Parse(tdset *schedulev1.TDSet) (*Override, error) {
 
 // At returns what spec asks for at an instant. override may be nil. It is in force before its end,
 // but not at its end. The error is schedule.At's.
-func At(spec *schedulev1.TDSetSpec, override *Override, instant time.Time) (State, error) {
+func At(spec *schedulev2.TDSetSpec, override *Override, instant time.Time) (State, error) {
 	scheduled, err := schedule.At(spec, instant)
 	state := State{State: scheduled}
 	if err != nil || override == nil || !instant.Before(override.Until) {
@@ -84,7 +84,7 @@ type Reconciler struct {
 // change of its end or of its replicas is neither an end nor a beginning. Record an Event only
 // after the status is written. If the write fails, the next call records it.
 func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-	tdset := &schedulev1.TDSet{}
+	tdset := &schedulev2.TDSet{}
 	if err := r.Get(ctx, key.NamespacedName, tdset); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -112,7 +112,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 // recordEvents reports how status, which has just been written, differs from tdset's. The status is
 // the memory: it outlives this program. Nobody else has written it in between, or else the write
 // would have failed.
-func (r *Reconciler) recordEvents(tdset *schedulev1.TDSet, status schedulev1.TDSetStatus, override *Override) {
+func (r *Reconciler) recordEvents(tdset *schedulev2.TDSet, status schedulev2.TDSetStatus, override *Override) {
 	before := meta.FindStatusCondition(tdset.Status.Conditions, conditionOverridden)
 	now := meta.FindStatusCondition(status.Conditions, conditionOverridden)
 	if before == nil {

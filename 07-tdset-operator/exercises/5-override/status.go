@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -57,8 +57,8 @@ const (
 
 // desiredStatus returns what tdset's status should say at the time now. invalid is the error of
 // Parse, or nil.
-func desiredStatus(tdset *schedulev1.TDSet, state State, override *Override, invalid error, now time.Time) schedulev1.TDSetStatus {
-	status := schedulev1.TDSetStatus{
+func desiredStatus(tdset *schedulev2.TDSet, state State, override *Override, invalid error, now time.Time) schedulev2.TDSetStatus {
+	status := schedulev2.TDSetStatus{
 		ObservedGeneration: tdset.Generation,
 		ActiveWindow:       schedule.Name(&tdset.Spec, state.Window),
 		DesiredReplicas:    &state.Replicas,
@@ -84,7 +84,7 @@ func desiredStatus(tdset *schedulev1.TDSet, state State, override *Override, inv
 
 // writeStatus writes status, unless tdset has it already. It doesn't change tdset. If tdset isn't
 // the latest version, it returns an error.
-func (r *Reconciler) writeStatus(ctx context.Context, tdset *schedulev1.TDSet, status schedulev1.TDSetStatus) error {
+func (r *Reconciler) writeStatus(ctx context.Context, tdset *schedulev2.TDSet, status schedulev2.TDSetStatus) error {
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // sentinel is the prefix of objects whose events mark the end of all earlier events.
@@ -71,7 +71,7 @@ func (a *audience) here(object client.Object) client.Object {
 func (a *audience) settle() (names []string) {
 	a.t.Helper()
 	a.sentinels++
-	last := func(of string) *schedulev1.TDSet {
+	last := func(of string) *schedulev2.TDSet {
 		return aTDSet(withService(80), named(fmt.Sprintf(sentinel+"%s-%d", of, a.sentinels)))
 	}
 	pod := podWithContainer(last("pod"))
@@ -89,7 +89,7 @@ func (a *audience) settle() (names []string) {
 }
 
 // podWithContainer returns a Pod of tdset that an API server accepts.
-func podWithContainer(tdset *schedulev1.TDSet) *corev1.Pod {
+func podWithContainer(tdset *schedulev2.TDSet) *corev1.Pod {
 	pod := podOf(tdset)
 	pod.Spec.Containers = []corev1.Container{{Name: containerName, Image: tdset.Spec.Container.Image}}
 	return pod

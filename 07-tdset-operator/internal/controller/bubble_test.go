@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // beginAt sets the clock, which runs on from there.
@@ -53,7 +53,7 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 	runner, err := controller.NewUnmanaged("test", options)
 	must(c.t, err)
 	must(c.t, runner.Watch(source.Func(func(ctx context.Context, queue queue) error {
-		for _, list := range []client.ObjectList{&schedulev1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}} {
+		for _, list := range []client.ObjectList{&schedulev2.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}} {
 			stream, err := c.server.Watch(ctx, list)
 			if err != nil {
 				return err
@@ -90,7 +90,7 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 
 // enqueues applies SetupWithManager's predicates to an update.
 func enqueues(old, new client.Object) bool {
-	if _, ok := old.(*schedulev1.TDSet); !ok {
+	if _, ok := old.(*schedulev2.TDSet); !ok {
 		return true
 	}
 	return ignoreMessages.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: new})

@@ -14,15 +14,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestWriteBudget(t *testing.T) {
 	c := newBareCluster(t)
 	c.clock.set(at(18, 0))
 	c.start(1)
-	tdsets := c.follow(&schedulev1.TDSetList{}, func(object client.Object) string {
-		return fmt.Sprintf("%s %v", statusOf(object.(*schedulev1.TDSet)), object.GetFinalizers())
+	tdsets := c.follow(&schedulev2.TDSetList{}, func(object client.Object) string {
+		return fmt.Sprintf("%s %v", statusOf(object.(*schedulev2.TDSet)), object.GetFinalizers())
 	})
 	deployments := c.follow(&appsv1.DeploymentList{}, func(object client.Object) string {
 		deployment := object.(*appsv1.Deployment)
@@ -45,7 +45,7 @@ func TestWriteBudget(t *testing.T) {
 			c.eventually("the rollout is complete", c.status("17-19: RolledOut, AsExpected"))
 		}, []string{"17-19: RolledOut, AsExpected" + its}, []string{"3 replicas, 3 available"}, 1},
 		{"other people's fields are changed", func() {
-			c.patch(&schedulev1.TDSet{}, "web", `{"metadata":{"annotations":{"touched":"yes"}}}`)
+			c.patch(&schedulev2.TDSet{}, "web", `{"metadata":{"annotations":{"touched":"yes"}}}`)
 			c.patch(&appsv1.Deployment{}, "web", `{"metadata":{"labels":{"team":"blue"}}}`)
 		}, []string{"17-19: RolledOut, AsExpected" + its}, []string{"3 replicas, 3 available"}, 1},
 		{"its window ends, and it is scaled down", func() {

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // noon is the time of the tests, unless they set another one. The TDSet's first window is active
@@ -22,15 +23,15 @@ var noon = time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
 
 // aTDSet returns a TDSet named web, as a user creates it: 5 replicas from 9 to 17, 3 from 17 to 19,
 // and 2 at other times.
-func aTDSet(changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
-	tdset := &schedulev1.TDSet{
-		TypeMeta:   metav1.TypeMeta{APIVersion: schedulev1.GroupVersion.String(), Kind: "TDSet"},
+func aTDSet(changes ...func(*schedulev2.TDSet)) *schedulev2.TDSet {
+	tdset := &schedulev2.TDSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: schedulev2.GroupVersion.String(), Kind: "TDSet"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid of web", Generation: 1},
-		Spec: schedulev1.TDSetSpec{
-			Container:        schedulev1.Container{Image: "nginx:1.0", Port: 8080},
-			SchedulingConfig: []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}},
-			DefaultReplica:   2,
-			TimeZone:         "UTC",
+		Spec: schedulev2.TDSetSpec{
+			Container:       schedulev2.Container{Image: "nginx:1.0", Port: 8080},
+			Windows:         []schedulev2.Window{aWindow(9, 17, 5), aWindow(17, 19, 3)},
+			DefaultReplicas: 2,
+			TimeZone:        "UTC",
 		},
 	}
 	for _, change := range changes {
@@ -39,40 +40,50 @@ func aTDSet(changes ...func(*schedulev1.TDSet)) *schedulev1.TDSet {
 	return tdset
 }
 
-func with(windows ...schedulev1.Scheduling) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Spec.SchedulingConfig = windows }
+func with(windows ...schedulev2.Window) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Spec.Windows = windows }
 }
 
-func in(zone string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Spec.TimeZone = zone }
+// aWindow returns a window of full hours, which is named after them: 9-17.
+func aWindow(start, end, replicas int32) schedulev2.Window {
+	return schedulev2.Window{
+		Name:     fmt.Sprintf("%d-%d", start, end),
+		Start:    fmt.Sprintf("%02d:00", start),
+		End:      fmt.Sprintf("%02d:00", end),
+		Replicas: replicas,
+	}
 }
 
-func withService(port int32) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Spec.Service = &schedulev1.Service{Port: port} }
+func in(zone string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Spec.TimeZone = zone }
 }
 
-func withInterval(minutes int32) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Spec.IntervalMint = minutes }
+func withService(port int32) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Spec.Service = &schedulev2.Service{Port: port} }
+}
+
+func withInterval(minutes int32) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Spec.IntervalMinutes = minutes }
 }
 
 // known adds the finalizer, as if the controller had seen the TDSet before.
-func known(tdset *schedulev1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, finalizer) }
+func known(tdset *schedulev2.TDSet) { tdset.Finalizers = append(tdset.Finalizers, finalizer) }
 
 // settled adds the finalizer and the status of a TDSet that has had everything it asks for since
 // earlier.
-func settled(tdset *schedulev1.TDSet) {
+func settled(tdset *schedulev2.TDSet) {
 	known(tdset)
 	tdset.Status = desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(5))), earlier)
 }
 
 // beingDeleted marks the TDSet as deleted. The fake client sets the time to now.
-func beingDeleted(tdset *schedulev1.TDSet) {
+func beingDeleted(tdset *schedulev2.TDSet) {
 	known(tdset)
 	tdset.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
 }
 
-func withFinalizer(name string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Finalizers = append(tdset.Finalizers, name) }
+func withFinalizer(name string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Finalizers = append(tdset.Finalizers, name) }
 }
 
 // invalid sets a zone that doesn't exist. An API server with our CRD would refuse it.
@@ -80,7 +91,7 @@ var invalid = in("Atlantis/Poseidonis")
 
 // deploymentOf returns the Deployment that tdset asks for at noon, as an API server stores it: with
 // a UID and with defaults.
-func deploymentOf(tdset *schedulev1.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+func deploymentOf(tdset *schedulev2.TDSet, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied[appsv1.Deployment](desiredDeployment(tdset, 5))
 	deployment.UID = types.UID("uid of Deployment " + deployment.Name)
 	deployment.Generation = 1
@@ -96,7 +107,7 @@ func deploymentOf(tdset *schedulev1.TDSet, changes ...func(*appsv1.Deployment)) 
 }
 
 // serviceOf returns the Service that tdset asks for, as an API server stores it.
-func serviceOf(tdset *schedulev1.TDSet, changes ...func(*corev1.Service)) *corev1.Service {
+func serviceOf(tdset *schedulev2.TDSet, changes ...func(*corev1.Service)) *corev1.Service {
 	service := applied[corev1.Service](desiredService(tdset))
 	service.UID = types.UID("uid of Service " + service.Name)
 	service.Spec.Type = corev1.ServiceTypeClusterIP
@@ -108,7 +119,7 @@ func serviceOf(tdset *schedulev1.TDSet, changes ...func(*corev1.Service)) *corev
 }
 
 // podOf returns the metadata of one of tdset's Pods.
-func podOf(tdset *schedulev1.TDSet) *corev1.Pod {
+func podOf(tdset *schedulev2.TDSet) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: tdset.Namespace, Name: tdset.Name + "-x7", Labels: labelsOf(tdset)}}
 }
 
@@ -131,7 +142,7 @@ func applied[T any](desired any) *T {
 }
 
 // seenAt returns what the controller observes at an instant, if the schedule is valid.
-func seenAt(instant time.Time, tdset *schedulev1.TDSet, deployment *appsv1.Deployment) observation {
+func seenAt(instant time.Time, tdset *schedulev2.TDSet, deployment *appsv1.Deployment) observation {
 	state, err := stateAt(tdset, instant)
 	if err != nil {
 		panic(err)

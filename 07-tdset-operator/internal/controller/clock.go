@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 const (
@@ -50,7 +50,7 @@ func (r *TDSetReconciler) watchClock(drift func() time.Duration) func(context.Co
 
 // enqueueAll enqueues every TDSet in the cache.
 func (r *TDSetReconciler) enqueueAll(ctx context.Context, queue queue) {
-	var tdsets schedulev1.TDSetList
+	var tdsets schedulev2.TDSetList
 	if err := r.List(ctx, &tdsets); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Lost a jump of the clock: timers may fire late")
 	}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
@@ -34,7 +34,7 @@ func TestReadDrift(t *testing.T) {
 }
 
 func TestWatchClock(t *testing.T) {
-	another := aTDSet(func(tdset *schedulev1.TDSet) { tdset.Name = "another" })
+	another := aTDSet(func(tdset *schedulev2.TDSet) { tdset.Name = "another" })
 	for name, test := range map[string]struct {
 		jumps map[int]time.Duration // how far the wall clock is set, by tick
 		want  []int                 // the ticks at which all TDSets are enqueued

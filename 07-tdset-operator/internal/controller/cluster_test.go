@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // web is the key of the TDSet, its Deployment and its Service.
@@ -106,7 +106,7 @@ func (c *cluster) settle() (writes []string, again time.Duration) {
 
 // informed copies the cluster's objects into the cache, as the informers would do.
 func (c *cluster) informed() {
-	everything := []client.ObjectList{&schedulev1.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}}
+	everything := []client.ObjectList{&schedulev2.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}}
 	cache := newFake()
 	for _, list := range everything {
 		must(c.t, c.server.List(c.t.Context(), list))
@@ -130,13 +130,13 @@ func (c *cluster) put(objects ...client.Object) {
 		made.SetResourceVersion("")
 		made.SetManagedFields(nil)
 		made.SetDeletionTimestamp(nil)
-		status := schedulev1.TDSetStatus{}
-		if tdset, ok := made.(*schedulev1.TDSet); ok {
+		status := schedulev2.TDSetStatus{}
+		if tdset, ok := made.(*schedulev2.TDSet); ok {
 			tdset.Status, status = status, tdset.Status
 		}
 		must(c.t, c.server.Create(c.t.Context(), made, somebody))
 		if len(status.Conditions) > 0 { // apply it as the controller, because no one else's apply can remove it
-			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*schedulev1.TDSet), status))
+			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*schedulev2.TDSet), status))
 		}
 		if !object.GetDeletionTimestamp().IsZero() { // only the API server can set it, and only while there is a finalizer
 			must(c.t, c.server.Delete(c.t.Context(), made))

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // The types of conditions, and their reasons.
@@ -39,7 +39,7 @@ const (
 )
 
 // conditions returns all conditions.
-func conditions(tdset *schedulev1.TDSet, seen observation) []metav1.Condition {
+func conditions(tdset *schedulev2.TDSet, seen observation) []metav1.Condition {
 	available, progressing, degraded := available(tdset, seen), progressing(tdset, seen), degraded(tdset, seen)
 	return []metav1.Condition{ready(available, progressing, degraded), available, progressing, degraded}
 }
@@ -56,7 +56,7 @@ func ready(available, progressing, degraded metav1.Condition) metav1.Condition {
 }
 
 // available reports whether all replicas are available.
-func available(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
+func available(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	if reason, message := missing(tdset, seen.deployment); reason != "" {
 		return condition(conditionAvailable, false, reason, "%s", message)
 	}
@@ -67,7 +67,7 @@ func available(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
 }
 
 // progressing reports whether the Deployment is being rolled out or scaled.
-func progressing(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
+func progressing(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	deployment := seen.deployment
 	if reason, message := missing(tdset, deployment); reason != "" {
 		return condition(conditionProgressing, reason == reasonTerminating, reason, "%s", message)
@@ -86,7 +86,7 @@ func progressing(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
 }
 
 // missing returns why tdset has no Deployment, or nothing if it has one.
-func missing(tdset *schedulev1.TDSet, deployment *appsv1.Deployment) (reason, message string) {
+func missing(tdset *schedulev2.TDSet, deployment *appsv1.Deployment) (reason, message string) {
 	switch {
 	case deployment == nil:
 		return reasonNoDeployment, "There is no Deployment"
@@ -100,7 +100,7 @@ func missing(tdset *schedulev1.TDSet, deployment *appsv1.Deployment) (reason, me
 
 // degraded reports whether somebody has to do something. If there are several reasons, it names the
 // one that has to be dealt with first.
-func degraded(tdset *schedulev1.TDSet, seen observation) metav1.Condition {
+func degraded(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	deployment, service := seen.deployment, seen.service
 	switch {
 	case seen.invalid != nil:

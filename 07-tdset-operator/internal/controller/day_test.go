@@ -9,17 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // Each case is a day from midnight to midnight. A scaling that has the second of its transition is
 // late by less than a second.
 func TestADay(t *testing.T) {
-	office := []schedulev1.Scheduling{{StartTime: 9, EndTime: 17, Replica: 5}, {StartTime: 17, EndTime: 19, Replica: 3}}
-	night := []schedulev1.Scheduling{{StartTime: 2, EndTime: 3, Replica: 7}, {StartTime: 22, EndTime: 4, Replica: 4}}
+	office := []schedulev2.Window{aWindow(9, 17, 5), aWindow(17, 19, 3)}
+	night := []schedulev2.Window{aWindow(2, 3, 7), aWindow(22, 4, 4)}
 	for name, test := range map[string]struct {
 		zone, day string
-		windows   []schedulev1.Scheduling
+		windows   []schedulev2.Window
 		want      []string // the Deployment's scalings
 	}{
 		"in UTC": {
@@ -35,7 +35,7 @@ func TestADay(t *testing.T) {
 			[]string{"00:00:00 CET: 4", "04:00:00 CEST: 2", "22:00:00 CEST: 4"},
 		},
 		"in Berlin, when clocks are set forward: a window starts in the skipped hour": {
-			"Europe/Berlin", "2026-03-29", []schedulev1.Scheduling{{StartTime: 2, EndTime: 6, Replica: 7}},
+			"Europe/Berlin", "2026-03-29", []schedulev2.Window{aWindow(2, 6, 7)},
 			[]string{"00:00:00 CET: 2", "03:00:00 CEST: 7", "06:00:00 CEST: 2"},
 		},
 		"in Berlin, when clocks are set back: hour 2 is repeated": {
@@ -47,11 +47,11 @@ func TestADay(t *testing.T) {
 			[]string{"00:00:00 IST: 2", "09:00:00 IST: 5", "17:00:00 IST: 3", "19:00:00 IST: 2"},
 		},
 		"with a window up to midnight": {
-			"UTC", "2026-01-15", []schedulev1.Scheduling{{StartTime: 19, EndTime: 0, Replica: 5}},
+			"UTC", "2026-01-15", []schedulev2.Window{aWindow(19, 0, 5)},
 			[]string{"00:00:00 UTC: 2", "19:00:00 UTC: 5"},
 		},
 		"with a window that is always active": {
-			"UTC", "2026-01-15", []schedulev1.Scheduling{{EndTime: 24, Replica: 5}},
+			"UTC", "2026-01-15", []schedulev2.Window{aWindow(0, 24, 5)},
 			[]string{"00:00:00 UTC: 5"},
 		},
 	} {

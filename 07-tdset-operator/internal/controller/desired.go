@@ -18,7 +18,7 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/utils/ptr"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // TDSetLabel is on every object that belongs to a TDSet. Its value is the TDSet's name.
@@ -32,7 +32,7 @@ const (
 // desiredDeployment returns tdset's Deployment with that many replicas, as an apply configuration.
 // The controller owns the fields that are set here. All others are left to the API server's
 // defaults and to other people.
-func desiredDeployment(tdset *schedulev1.TDSet, replicas int32) *appsv1ac.DeploymentApplyConfiguration {
+func desiredDeployment(tdset *schedulev2.TDSet, replicas int32) *appsv1ac.DeploymentApplyConfiguration {
 	return appsv1ac.Deployment(tdset.Name, tdset.Namespace).
 		WithLabels(labelsOf(tdset)).
 		WithOwnerReferences(ownerReference(tdset)).
@@ -49,7 +49,7 @@ func desiredDeployment(tdset *schedulev1.TDSet, replicas int32) *appsv1ac.Deploy
 }
 
 // desiredService returns tdset's Service. tdset must have a spec.service.
-func desiredService(tdset *schedulev1.TDSet) *corev1ac.ServiceApplyConfiguration {
+func desiredService(tdset *schedulev2.TDSet) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(tdset.Name, tdset.Namespace).
 		WithLabels(labelsOf(tdset)).
 		WithOwnerReferences(ownerReference(tdset)).
@@ -63,15 +63,15 @@ func desiredService(tdset *schedulev1.TDSet) *corev1ac.ServiceApplyConfiguration
 }
 
 // labelsOf returns the labels of every object that belongs to tdset.
-func labelsOf(tdset *schedulev1.TDSet) map[string]string {
+func labelsOf(tdset *schedulev2.TDSet) map[string]string {
 	return map[string]string{"app": tdset.Name, TDSetLabel: tdset.Name}
 }
 
 // ownerReference names tdset as the controller of an object. The garbage collector deletes the
 // object after the TDSet. The UID distinguishes it from objects of an earlier TDSet of this name.
-func ownerReference(tdset *schedulev1.TDSet) *metav1ac.OwnerReferenceApplyConfiguration {
+func ownerReference(tdset *schedulev2.TDSet) *metav1ac.OwnerReferenceApplyConfiguration {
 	return metav1ac.OwnerReference().
-		WithAPIVersion(schedulev1.GroupVersion.String()).
+		WithAPIVersion(schedulev2.GroupVersion.String()).
 		WithKind("TDSet").
 		WithName(tdset.Name).
 		WithUID(tdset.UID).
@@ -81,7 +81,7 @@ func ownerReference(tdset *schedulev1.TDSet) *metav1ac.OwnerReferenceApplyConfig
 
 // controls reports whether the controller may change object: tdset controls it, by UID, and it
 // isn't being deleted.
-func controls(tdset *schedulev1.TDSet, object metav1.Object) bool {
+func controls(tdset *schedulev2.TDSet, object metav1.Object) bool {
 	return metav1.IsControlledBy(object, tdset) && object.GetDeletionTimestamp().IsZero()
 }
 

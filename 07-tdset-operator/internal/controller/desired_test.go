@@ -16,11 +16,11 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestDesiredDeployment(t *testing.T) {
-	var tdset schedulev1.TDSet
+	var tdset schedulev2.TDSet
 	var want appsv1ac.DeploymentApplyConfiguration
 	readYAML(t, "testdata/tdset.yaml", &tdset)
 	readYAML(t, "testdata/deployment.yaml", &want)
@@ -31,7 +31,7 @@ func TestDesiredDeployment(t *testing.T) {
 }
 
 func TestDesiredService(t *testing.T) {
-	var tdset schedulev1.TDSet
+	var tdset schedulev2.TDSet
 	var want corev1ac.ServiceApplyConfiguration
 	readYAML(t, "testdata/tdset.yaml", &tdset)
 	readYAML(t, "testdata/service.yaml", &want)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // finalizer keeps a TDSet that is being deleted until the controller removes it.
@@ -26,7 +26,7 @@ const finalizer = "schedule.rs/drain"
 
 // finalize drains a TDSet that is being deleted, and then removes the finalizer. It ignores Clock,
 // because deletionTimestamp is the API server's real time.
-func (r *TDSetReconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+func (r *TDSetReconciler) finalize(ctx context.Context, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(tdset, finalizer) {
 		return ctrl.Result{}, nil // somebody else's finalizer keeps it
 	}
@@ -63,7 +63,7 @@ func (r *TDSetReconciler) finalize(ctx context.Context, tdset *schedulev1.TDSet)
 
 // drain scales tdset's Deployment to zero, and reports whether all its Pods are gone, including
 // those that are still terminating. If the Deployment isn't ours, there is nothing to drain.
-func (r *TDSetReconciler) drain(ctx context.Context, tdset *schedulev1.TDSet) (ours, drained bool, err error) {
+func (r *TDSetReconciler) drain(ctx context.Context, tdset *schedulev2.TDSet) (ours, drained bool, err error) {
 	deployment := &appsv1.Deployment{}
 	err = r.read(ctx, tdset, deployment)
 	switch {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 const theirFinalizer = "example.com/theirs"
@@ -24,7 +24,7 @@ func TestDrain(t *testing.T) {
 	drainedEvent := []string{"Normal Drained No Pod of this TDSet is running"}
 	timeoutEvent := []string{"Warning DrainTimeout Not drained after 1m0s: Pods may still be running"}
 	for name, test := range map[string]struct {
-		tdset       *schedulev1.TDSet // being deleted
+		tdset       *schedulev2.TDSet // being deleted
 		given       []client.Object
 		after       time.Duration // since the deletion
 		want        string        // objects
@@ -198,12 +198,12 @@ func TestADrainIsBounded(t *testing.T) {
 // A TDSet that is being deleted gets no finalizer, because the API server would refuse it. It gets
 // no objects, either.
 func TestADeletedTDSetGetsNothing(t *testing.T) {
-	for name, change := range map[string]func(*schedulev1.TDSet){
-		"without our finalizer":           func(*schedulev1.TDSet) {},
+	for name, change := range map[string]func(*schedulev2.TDSet){
+		"without our finalizer":           func(*schedulev2.TDSet) {},
 		"after our finalizer was removed": settledBefore,
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, aTDSet(withService(80), withFinalizer(theirFinalizer), change, func(tdset *schedulev1.TDSet) {
+			c := newCluster(t, aTDSet(withService(80), withFinalizer(theirFinalizer), change, func(tdset *schedulev2.TDSet) {
 				tdset.DeletionTimestamp = &metav1.Time{Time: noon}
 			}))
 
@@ -216,13 +216,13 @@ func TestADeletedTDSetGetsNothing(t *testing.T) {
 	}
 }
 
-func settledBefore(tdset *schedulev1.TDSet) {
+func settledBefore(tdset *schedulev2.TDSet) {
 	settled(tdset)
 	tdset.Finalizers = tdset.Finalizers[:len(tdset.Finalizers)-1]
 }
 
-func named(name string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Name = name }
+func named(name string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Name = name }
 }
 
-func elsewhere(tdset *schedulev1.TDSet) { tdset.Namespace = "other" }
+func elsewhere(tdset *schedulev2.TDSet) { tdset.Namespace = "other" }

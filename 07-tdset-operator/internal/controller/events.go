@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // queue is the controller's queue of keys.
@@ -38,7 +38,7 @@ func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	// This drops resyncs, which come with the same resourceVersion. The TDSet's own resync is enough.
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&schedulev1.TDSet{}, builder.WithPredicates(ignoreMessages)).
+		For(&schedulev2.TDSet{}, builder.WithPredicates(ignoreMessages)).
 		// A Deployment or a Service concerns the TDSet of the same name, even if it belongs to
 		// someone else: the name may become free. Owns would drop those events.
 		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}, changed).
@@ -56,7 +56,7 @@ func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 func makeInformers(ctx context.Context, informers cache.Informers) error {
 	pod := &metav1.PartialObjectMetadata{}
 	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	for _, object := range []client.Object{&schedulev1.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, pod} {
+	for _, object := range []client.Object{&schedulev2.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, pod} {
 		if _, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("make an informer: %w", err)
 		}

@@ -9,24 +9,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestNotReworded(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		change func(*schedulev1.TDSet)
+		change func(*schedulev2.TDSet)
 		want   bool
 	}{
-		"nothing has changed: a resync":                                 {func(*schedulev1.TDSet) {}, true},
+		"nothing has changed: a resync":                                 {func(*schedulev2.TDSet) {}, true},
 		"a refusal has another message":                                 {newly(withRefusal("no, request 2")), false},
-		"it is no longer refused":                                       {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
-		"it is refused for another reason":                              {newly(func(tdset *schedulev1.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
-		"a refusal has another message, and the image has changed":      {newly(withRefusal("no, request 2"), func(tdset *schedulev1.TDSet) { tdset.Generation++ }), true},
+		"it is no longer refused":                                       {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
+		"it is refused for another reason":                              {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
+		"a refusal has another message, and the image has changed":      {newly(withRefusal("no, request 2"), func(tdset *schedulev2.TDSet) { tdset.Generation++ }), true},
 		"a refusal has another message, and the TDSet is being deleted": {newly(withRefusal("no, request 2"), beingDeleted), true},
-		"a refusal has another message, and there is a new annotation":  {newly(withRefusal("no, request 2"), annotated[*schedulev1.TDSet]), true},
-		"somebody has removed the finalizer":                            {newly(func(tdset *schedulev1.TDSet) { tdset.Finalizers = nil }), true},
-		"somebody has changed another part of the status":               {newly(func(tdset *schedulev1.TDSet) { tdset.Status.ActiveWindow = "" }), true},
-		"somebody has removed the status":                               {newly(func(tdset *schedulev1.TDSet) { tdset.Status = schedulev1.TDSetStatus{} }), true},
+		"a refusal has another message, and there is a new annotation":  {newly(withRefusal("no, request 2"), annotated[*schedulev2.TDSet]), true},
+		"somebody has removed the finalizer":                            {newly(func(tdset *schedulev2.TDSet) { tdset.Finalizers = nil }), true},
+		"somebody has changed another part of the status":               {newly(func(tdset *schedulev2.TDSet) { tdset.Status.ActiveWindow = "" }), true},
+		"somebody has removed the status":                               {newly(func(tdset *schedulev2.TDSet) { tdset.Status = schedulev2.TDSetStatus{} }), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			before := aTDSet(settled, withRefusal("no, request 1"))
@@ -42,8 +42,8 @@ func TestNotReworded(t *testing.T) {
 }
 
 // withRefusal marks the TDSet as refused, with this message.
-func withRefusal(words string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) {
+func withRefusal(words string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) {
 		refused := condition(conditionDegraded, true, reasonRefused, "%s", words)
 		refused.LastTransitionTime = earlier
 		meta.SetStatusCondition(&tdset.Status.Conditions, refused)
@@ -51,8 +51,8 @@ func withRefusal(words string) func(*schedulev1.TDSet) {
 }
 
 // newly applies changes, with a new resourceVersion.
-func newly(changes ...func(*schedulev1.TDSet)) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) {
+func newly(changes ...func(*schedulev2.TDSet)) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) {
 		tdset.ResourceVersion = "2"
 		for _, change := range changes {
 			change(tdset)
@@ -60,6 +60,6 @@ func newly(changes ...func(*schedulev1.TDSet)) func(*schedulev1.TDSet) {
 	}
 }
 
-func degradedOf(tdset *schedulev1.TDSet) *metav1.Condition {
+func degradedOf(tdset *schedulev2.TDSet) *metav1.Condition {
 	return meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
 }

@@ -21,14 +21,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
-var tdsetsResource = schema.GroupResource{Group: schedulev1.GroupVersion.Group, Resource: "tdsets"}
+var tdsetsResource = schema.GroupResource{Group: schedulev2.GroupVersion.Group, Resource: "tdsets"}
 
 // newFake returns a builder of a fake client with our types.
 func newFake() *fake.ClientBuilder {
-	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&schedulev1.TDSet{})
+	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&schedulev2.TDSet{})
 }
 
 // funcs intercept the controller's client. Reads come from the cache. Writes are recorded, and go

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 var (
@@ -40,7 +40,7 @@ var (
 
 // measure records how many replicas tdset wants and has. It has none if the Deployment is missing
 // or belongs to someone else.
-func measure(tdset *schedulev1.TDSet, want int32, deployment *appsv1.Deployment) {
+func measure(tdset *schedulev2.TDSet, want int32, deployment *appsv1.Deployment) {
 	var has int32
 	if deployment != nil && metav1.IsControlledBy(deployment, tdset) {
 		has = deployment.Status.AvailableReplicas
@@ -51,7 +51,7 @@ func measure(tdset *schedulev1.TDSet, want int32, deployment *appsv1.Deployment)
 
 // measureTransition records a transition if the one that tdset's status announced has come by now.
 // It has a lag only if the Deployment was scaled.
-func measureTransition(tdset *schedulev1.TDSet, seen observation, now time.Time) {
+func measureTransition(tdset *schedulev2.TDSet, seen observation, now time.Time) {
 	announced := tdset.Status.NextTransitionTime
 	if announced == nil || now.Before(announced.Time) || tdset.Status.ObservedGeneration != tdset.Generation {
 		return

@@ -11,7 +11,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestTransitionsAndLag(t *testing.T) {
@@ -31,13 +31,13 @@ func TestTransitionsAndLag(t *testing.T) {
 		{"the rollout is complete", func() { c.becomesAvailable(c.deployment()) }, 1, 0},
 		{"a reconcile during the window", func() { c.clock.now = at(18, 0) }, 1, 0},
 		{"a user makes another window active, which is no transition", func() {
-			c.change(func(spec *schedulev1.TDSetSpec) { spec.SchedulingConfig[0].EndTime = 19 })
+			c.change(func(spec *schedulev2.TDSetSpec) { spec.Windows[0].End = "19:00" })
 		}, 1, 0},
 		{"a reconcile after two transitions", func() { c.clock.now = at(34, 0) }, 2, 15 * time.Hour},
 		{"a Pod is lost", func() { c.put(deploymentOf(tdset, withPods(4))) }, 2, 0},
 		{"a user changes the schedule at a transition", func() {
 			c.clock.now = at(43, 0)
-			c.change(func(spec *schedulev1.TDSetSpec) { spec.DefaultReplica = 1 })
+			c.change(func(spec *schedulev2.TDSetSpec) { spec.DefaultReplicas = 1 })
 		}, 2, 0},
 	} {
 		step.do()
@@ -106,10 +106,10 @@ func TestReplicasInMetrics(t *testing.T) {
 		{"all Pods are available", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 5, "observed": 5}},
 		{"the window ends", func() { c.clock.now = at(17, 0) }, map[string]float64{"desired": 3, "observed": 5, "transitions": 1}},
 		{"the schedule is invalid", func() {
-			c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "Local" })
+			c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "Local" })
 		}, map[string]float64{}},
 		{"the schedule is corrected", func() {
-			c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "UTC" })
+			c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "UTC" })
 		}, map[string]float64{"desired": 3, "observed": 5}},
 		{"the TDSet is deleted, and drained", func() {
 			must(t, c.server.Delete(t.Context(), c.tdset()))

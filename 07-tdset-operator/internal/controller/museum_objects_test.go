@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // The operator looks up the Deployment by name, and doesn't check its owner.
@@ -32,7 +32,7 @@ func scalesAnotherOwnersDeployment(t *testing.T) {
 
 // createAndScale is such an operator's first version: it creates a missing Deployment, and scales
 // an existing one.
-func createAndScale(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+func createAndScale(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 	state, err := stateAt(tdset, c.Clock.Now())
 	if err != nil {
 		return ctrl.Result{}, err
@@ -54,7 +54,7 @@ func ignoresTheImage(t *testing.T) {
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet())
 		must(t, c.reconcileAll(reconciler))
-		c.change(func(spec *schedulev1.TDSetSpec) { spec.Container.Image = "nginx:2.0" })
+		c.change(func(spec *schedulev2.TDSetSpec) { spec.Container.Image = "nginx:2.0" })
 		must(t, c.reconcileAll(reconciler))
 		return "the TDSet asks for nginx:2.0, and got: " + c.objects()
 	}
@@ -77,7 +77,7 @@ func createsNoService(t *testing.T) {
 
 // The operator sets the condition in one place, always to the same value.
 func neverUpdatesTheCondition(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 		if result, err := createAndScale(ctx, c, tdset); err != nil {
 			return result, err
 		}
@@ -101,14 +101,14 @@ func neverUpdatesTheCondition(t *testing.T) {
 
 // The operator logs the error, and continues with a nil Deployment.
 func ignoresAnError(t *testing.T) {
-	build := func(c *cluster, tdset *schedulev1.TDSet) (*appsv1.Deployment, error) {
+	build := func(c *cluster, tdset *schedulev2.TDSet) (*appsv1.Deployment, error) {
 		state, err := stateAt(tdset, c.Clock.Now())
 		if err != nil {
 			return nil, err
 		}
 		return applied[appsv1.Deployment](desiredDeployment(tdset, state.Replicas)), nil
 	}
-	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 		deployment, err := build(c, tdset)
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Info("The Deployment couldn't be built", "reason", err.Error())

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // The last bug is common in operators. The others are all from one operator for TDSets.
@@ -39,7 +39,7 @@ func TestMuseum(t *testing.T) {
 }
 
 // wrongWay reconciles a TDSet that exists.
-type wrongWay func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error)
+type wrongWay func(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error)
 
 // show runs the same story with both reconcilers. It logs and compares the results.
 func show(t *testing.T, wrong wrongWay, story func(c *cluster, reconciler reconcile.Reconciler) string, wantWrong, want string) {
@@ -47,7 +47,7 @@ func show(t *testing.T, wrong wrongWay, story func(c *cluster, reconciler reconc
 		synctest.Test(t, func(t *testing.T) {
 			c := newCluster(t)
 			got := story(c, reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-				tdset := &schedulev1.TDSet{}
+				tdset := &schedulev2.TDSet{}
 				if err := c.Get(ctx, key.NamespacedName, tdset); err != nil {
 					return ctrl.Result{}, client.IgnoreNotFound(err)
 				}
@@ -108,7 +108,7 @@ func addsAFinalizerDuringDeletion(t *testing.T) {
 
 	t.Run("the wrong way", func(t *testing.T) {
 		reconciler := reconcile.Func(func(ctx context.Context, key ctrl.Request) (ctrl.Result, error) {
-			tdset := &schedulev1.TDSet{}
+			tdset := &schedulev2.TDSet{}
 			if err := c.Get(ctx, key.NamespacedName, tdset); err != nil {
 				return ctrl.Result{}, client.IgnoreNotFound(err)
 			}

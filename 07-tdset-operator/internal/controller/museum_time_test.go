@@ -12,17 +12,17 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // The operator only logs the error. Reconcile returns none, so the next attempt comes after the
 // interval.
 func dropsAnError(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 		if _, err := createAndScale(ctx, c, tdset); err != nil {
 			ctrl.LoggerFrom(ctx).Info("The Deployment couldn't be updated", "reason", err.Error())
 		}
-		return ctrl.Result{RequeueAfter: time.Duration(tdset.Spec.IntervalMint) * time.Minute}, nil
+		return ctrl.Result{RequeueAfter: time.Duration(tdset.Spec.IntervalMinutes) * time.Minute}, nil
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
 		c.put(aTDSet(known, withInterval(30)))
@@ -42,19 +42,19 @@ func dropsAnError(t *testing.T) {
 // The operator compares the hours as if every window began and ended on the same day, with an end
 // of at most 23. So a window up to midnight is never active, and no window can cover the hour 23.
 func losesMidnight(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
-		hour, always := int32(c.Clock.Now().Hour()), tdset.DeepCopy()
-		always.Spec.SchedulingConfig = nil
-		for _, window := range tdset.Spec.SchedulingConfig {
-			if hour >= window.StartTime && hour < window.EndTime {
-				always.Spec.DefaultReplica = window.Replica
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error) {
+		now, always := c.Clock.Now().Format("15:04"), tdset.DeepCopy()
+		always.Spec.Windows = nil
+		for _, window := range tdset.Spec.Windows {
+			if now >= window.Start && now < window.End {
+				always.Spec.DefaultReplicas = window.Replicas
 				break
 			}
 		}
 		return createAndScale(ctx, c, always)
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
-		c.put(aTDSet(with(schedulev1.Scheduling{StartTime: 19, EndTime: 0, Replica: 5}, schedulev1.Scheduling{StartTime: 7, EndTime: 19, Replica: 3})))
+		c.put(aTDSet(with(aWindow(19, 0, 5), aWindow(7, 19, 3))))
 		var seen []string
 		for _, hour := range []int{18, 19, 22, 23, 24} {
 			c.clock.now = at(hour, 30)
@@ -70,12 +70,12 @@ func losesMidnight(t *testing.T) {
 
 // The next call comes after an interval of up to a day, here 23 hours, whatever the schedule says.
 func requeuesByInterval(t *testing.T) {
-	wrong := func(ctx context.Context, c *cluster, tdset *schedulev1.TDSet) (ctrl.Result, error) {
+	wrong := func(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 		_, err := createAndScale(ctx, c, tdset)
-		return ctrl.Result{RequeueAfter: time.Duration(tdset.Spec.IntervalMint) * time.Minute}, err
+		return ctrl.Result{RequeueAfter: time.Duration(tdset.Spec.IntervalMinutes) * time.Minute}, err
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
-		c.put(aTDSet(known, withInterval(23*60), with(schedulev1.Scheduling{StartTime: 9, EndTime: 8, Replica: 5})))
+		c.put(aTDSet(known, withInterval(23*60), with(aWindow(9, 8, 5))))
 		start := c.beginAt("UTC", "2026-01-15 08:30:00")
 		boundary := start.Add(30 * time.Minute)
 		c.run(reconciler)

@@ -14,12 +14,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // syncDeployment returns the Deployment of tdset's name, or nil if there is none yet. If it has
 // written, the event of that write enqueues tdset again.
-func (r *TDSetReconciler) syncDeployment(ctx context.Context, tdset *schedulev1.TDSet, replicas int32) (observed *appsv1.Deployment, wrote bool, err error) {
+func (r *TDSetReconciler) syncDeployment(ctx context.Context, tdset *schedulev2.TDSet, replicas int32) (observed *appsv1.Deployment, wrote bool, err error) {
 	desired, observed := desiredDeployment(tdset, replicas), &appsv1.Deployment{}
 	if wrote, err := r.readOrCreate(ctx, tdset, "Deployment", observed, desired); wrote || err != nil {
 		return nil, wrote, err
@@ -36,7 +36,7 @@ func (r *TDSetReconciler) syncDeployment(ctx context.Context, tdset *schedulev1.
 }
 
 // syncService does the same for the Service. If tdset asks for none, it deletes the one it made.
-func (r *TDSetReconciler) syncService(ctx context.Context, tdset *schedulev1.TDSet) (observed *corev1.Service, wrote bool, err error) {
+func (r *TDSetReconciler) syncService(ctx context.Context, tdset *schedulev2.TDSet) (observed *corev1.Service, wrote bool, err error) {
 	if tdset.Spec.Service == nil {
 		wrote, err := r.deleteFormerService(ctx, tdset)
 		return nil, wrote, err
@@ -67,7 +67,7 @@ func (r *TDSetReconciler) syncService(ctx context.Context, tdset *schedulev1.TDS
 
 // readOrCreate reads tdset's object, or creates desired. It returns true if nothing is left to do
 // until an event: that of its write, or the deletion of tdset with its namespace.
-func (r *TDSetReconciler) readOrCreate(ctx context.Context, tdset *schedulev1.TDSet, kind string, observed client.Object, desired runtime.ApplyConfiguration) (wrote bool, err error) {
+func (r *TDSetReconciler) readOrCreate(ctx context.Context, tdset *schedulev2.TDSet, kind string, observed client.Object, desired runtime.ApplyConfiguration) (wrote bool, err error) {
 	err = r.read(ctx, tdset, observed)
 	switch {
 	case err == nil:
@@ -85,7 +85,7 @@ func (r *TDSetReconciler) readOrCreate(ctx context.Context, tdset *schedulev1.TD
 }
 
 // deleteFormerService deletes the Service that tdset no longer asks for, if there is one.
-func (r *TDSetReconciler) deleteFormerService(ctx context.Context, tdset *schedulev1.TDSet) (wrote bool, err error) {
+func (r *TDSetReconciler) deleteFormerService(ctx context.Context, tdset *schedulev2.TDSet) (wrote bool, err error) {
 	observed := &corev1.Service{}
 	if err := r.Get(ctx, client.ObjectKeyFromObject(tdset), observed); err != nil || !controls(tdset, observed) {
 		return false, client.IgnoreNotFound(err)

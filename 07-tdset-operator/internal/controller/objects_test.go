@@ -10,14 +10,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestService(t *testing.T) {
 	tdset := aTDSet(settled, withService(80))
 	elsewhere := selecting("other")
 	for name, test := range map[string]struct {
-		tdset      *schedulev1.TDSet
+		tdset      *schedulev2.TDSet
 		given      *corev1.Service
 		want       string // the Service
 		wantTaken  bool   // the status says that the name is taken
@@ -40,7 +40,7 @@ func TestService(t *testing.T) {
 			want: "81 → 8080", wantWrites: []string{"patch services"},
 		},
 		"another port of the container": {
-			tdset: aTDSet(settled, withService(80), func(tdset *schedulev1.TDSet) { tdset.Spec.Container.Port = 9090 }), given: serviceOf(tdset),
+			tdset: aTDSet(settled, withService(80), func(tdset *schedulev2.TDSet) { tdset.Spec.Container.Port = 9090 }), given: serviceOf(tdset),
 			want: "80 → 9090", wantWrites: []string{"apply deployments", "patch services", "apply tdsets/status"},
 		},
 		"a manual change of the port is reverted": {

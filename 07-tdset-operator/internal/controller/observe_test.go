@@ -10,14 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // tdset returns the TDSet, or an empty one.
-func (c *cluster) tdset() *schedulev1.TDSet {
-	var found schedulev1.TDSet
+func (c *cluster) tdset() *schedulev2.TDSet {
+	var found schedulev2.TDSet
 	if err := c.server.Get(c.t.Context(), web, &found); err != nil {
-		return &schedulev1.TDSet{}
+		return &schedulev2.TDSet{}
 	}
 	return &found
 }

@@ -12,12 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // read fills in the object that has tdset's name. If the cache doesn't have one, it asks the API
 // server: the object may be new, and creating it again would change it.
-func (r *TDSetReconciler) read(ctx context.Context, tdset *schedulev1.TDSet, object client.Object) error {
+func (r *TDSetReconciler) read(ctx context.Context, tdset *schedulev2.TDSet, object client.Object) error {
 	err := r.Get(ctx, client.ObjectKeyFromObject(tdset), object)
 	if apierrors.IsNotFound(err) {
 		err = r.APIReader.Get(ctx, client.ObjectKeyFromObject(tdset), object)
@@ -29,7 +29,7 @@ func (r *TDSetReconciler) read(ctx context.Context, tdset *schedulev1.TDSet, obj
 // because an evicted Pod stays until its ReplicaSet is deleted. (cmd/kinds.go keeps them out of the
 // cache.) When the cache has no Pod, the API server has to confirm that, because the cache may be
 // behind.
-func (r *TDSetReconciler) hasRunningPods(ctx context.Context, tdset *schedulev1.TDSet) (bool, error) {
+func (r *TDSetReconciler) hasRunningPods(ctx context.Context, tdset *schedulev2.TDSet) (bool, error) {
 	ofTDSet := []client.ListOption{client.InNamespace(tdset.Namespace), client.MatchingLabels{TDSetLabel: tdset.Name}}
 	cached := &metav1.PartialObjectMetadataList{}
 	cached.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))

@@ -27,19 +27,19 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 const example = `
-apiVersion: schedule.rs/v1
+apiVersion: schedule.rs/v2
 kind: TDSet
 metadata: {name: web}
 spec:
   container: {image: nginx:1.0, port: 8080}
-  schedulingConfig:
-  - {startTime: 9, endTime: 17, replica: 5}
-  - {startTime: 17, endTime: 19, replica: 3}
-  defaultReplica: 2
+  windows:
+  - {name: 9-17, start: "09:00", end: "17:00", replicas: 5}
+  - {name: 17-19, start: "17:00", end: "19:00", replicas: 3}
+  defaultReplicas: 2
 `
 
 // realCluster is a reconciler for one namespace of a real API server. Before start, it has no cache
@@ -88,7 +88,7 @@ func (c *movableClock) Since(instant time.Time) time.Duration { return c.Now().S
 func (c *realCluster) setClockJustBefore(instant time.Time) {
 	c.t.Helper()
 	c.clock.set(instant.Add(-50 * time.Millisecond))
-	c.patch(&schedulev1.TDSet{}, "web", `{"metadata":{"annotations":{"look":"`+instant.String()+`"}}}`)
+	c.patch(&schedulev2.TDSet{}, "web", `{"metadata":{"annotations":{"look":"`+instant.String()+`"}}}`)
 }
 
 // start runs a manager with our controller until the test ends.
@@ -136,9 +136,9 @@ func runManager(t *testing.T, mgr ctrl.Manager) {
 }
 
 // createTDSet creates a TDSet from YAML.
-func (c *realCluster) createTDSet(text string) *schedulev1.TDSet {
+func (c *realCluster) createTDSet(text string) *schedulev2.TDSet {
 	c.t.Helper()
-	var tdset schedulev1.TDSet
+	var tdset schedulev2.TDSet
 	must(c.t, yaml.UnmarshalStrict([]byte(text), &tdset))
 	tdset.Namespace = c.namespace
 	must(c.t, c.users.Create(c.t.Context(), &tdset))
@@ -148,7 +148,7 @@ func (c *realCluster) createTDSet(text string) *schedulev1.TDSet {
 // change changes the spec of the TDSet, as kubectl patch does.
 func (c *realCluster) change(spec string) {
 	c.t.Helper()
-	c.patch(&schedulev1.TDSet{}, "web", `{"spec":`+spec+`}`)
+	c.patch(&schedulev2.TDSet{}, "web", `{"spec":`+spec+`}`)
 }
 
 func (c *realCluster) patch(object client.Object, name, patch string) {
@@ -177,8 +177,8 @@ func (c *realCluster) becomesAvailable() {
 }
 
 // tdset returns the TDSet, or an empty one.
-func (c *realCluster) tdset(ctx context.Context) *schedulev1.TDSet {
-	return found(ctx, c, &schedulev1.TDSet{})
+func (c *realCluster) tdset(ctx context.Context) *schedulev2.TDSet {
+	return found(ctx, c, &schedulev2.TDSet{})
 }
 
 func (c *realCluster) deployment(ctx context.Context) *appsv1.Deployment {
@@ -207,7 +207,7 @@ func (c *realCluster) status(what string) func(context.Context) bool {
 	}
 }
 
-func statusOf(tdset *schedulev1.TDSet) string {
+func statusOf(tdset *schedulev2.TDSet) string {
 	progressing := meta.FindStatusCondition(tdset.Status.Conditions, conditionProgressing)
 	degraded := meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
 	if progressing == nil || degraded == nil {

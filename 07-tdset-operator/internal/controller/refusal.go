@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // errOverruled means that the API server accepted a write, but the object is as it was before.
@@ -82,7 +82,7 @@ var ignoreMessages = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) 
 // withoutMessages returns a copy of a TDSet without the messages of the conditions that quote
 // refusals, and without the metadata that every write changes.
 func withoutMessages(object client.Object) client.Object {
-	tdset := object.(*schedulev1.TDSet).DeepCopy()
+	tdset := object.(*schedulev2.TDSet).DeepCopy()
 	tdset.ResourceVersion, tdset.ManagedFields = "", nil
 	for i, condition := range tdset.Status.Conditions {
 		if condition.Type == conditionDegraded || condition.Type == conditionReady {

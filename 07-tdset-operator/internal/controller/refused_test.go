@@ -29,7 +29,7 @@ func TestStaleWritesAreRefused(t *testing.T) {
 	must(t, c.create(t.Context(), desiredService(tdset)))
 	deployment, service := c.deployment(t.Context()), c.service(t.Context())
 	c.patch(&corev1.Service{}, "web", `{"metadata":{"annotations":{"team":"blue"}}}`)
-	c.change(`{"defaultReplica":3}`)
+	c.change(`{"defaultReplicas":3}`)
 	ctx, anotherDeployment, anotherService, gone := t.Context(), deployment.DeepCopy(), c.service(t.Context()), tdset.DeepCopy()
 	anotherDeployment.UID, anotherService.UID, gone.Name = "another", "another", "gone"
 	status := desiredStatus(tdset, seenAt(noon, tdset, deployment), now)

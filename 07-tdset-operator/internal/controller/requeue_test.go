@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestRequeueAt(t *testing.T) {
@@ -137,14 +137,14 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 		{"the window ends", func() { c.clock.now = at(17, 0) }, []string{"Normal Scaled Window 17-19: 3 replicas"}},
 		{"time passes", func() { c.clock.now = at(18, 0) }, nil},
 		{"the window's replicas change", func() {
-			c.change(func(spec *schedulev1.TDSetSpec) { spec.SchedulingConfig[1].Replica = 4 })
+			c.change(func(spec *schedulev2.TDSetSpec) { spec.Windows[1].Replicas = 4 })
 		}, []string{"Normal Scaled Window 17-19: 4 replicas"}},
-		{"the image changes", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.Container.Image = "nginx:2.0" }) }, nil},
+		{"the image changes", func() { c.change(func(spec *schedulev2.TDSetSpec) { spec.Container.Image = "nginx:2.0" }) }, nil},
 		{"somebody else's Deployment takes the name", func() { c.put(deploymentOf(tdset, unowned)) }, []string{exists}},
 		{"that Deployment becomes available", func() { c.put(deploymentOf(tdset, unowned, withPods(5))) }, nil},
 		{"the window ends, and the name is still taken", func() { c.clock.now = at(19, 0) }, nil},
-		{"the schedule becomes invalid", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "Local" }) }, []string{noZone}},
-		{"the schedule is corrected", func() { c.change(func(spec *schedulev1.TDSetSpec) { spec.TimeZone = "" }) }, []string{exists}},
+		{"the schedule becomes invalid", func() { c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "Local" }) }, []string{noZone}},
+		{"the schedule is corrected", func() { c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "" }) }, []string{exists}},
 		{"the name is free again", func() { c.remove(deploymentOf(tdset)) }, []string{"Normal Scaled Window default: 2 replicas"}},
 		{"the status is written at the second attempt", func() {
 			c.clock.now = at(9, 0)
@@ -163,7 +163,7 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 }
 
 // change changes the TDSet's spec, as a user does.
-func (c *cluster) change(change func(*schedulev1.TDSetSpec)) {
+func (c *cluster) change(change func(*schedulev2.TDSetSpec)) {
 	c.t.Helper()
 	tdset := c.tdset()
 	change(&tdset.Spec)

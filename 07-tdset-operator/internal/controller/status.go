@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -41,7 +41,7 @@ func (o observation) want() int32 {
 }
 
 // syncStatus writes tdset's status, but only if it has changed.
-func (r *TDSetReconciler) syncStatus(ctx context.Context, tdset *schedulev1.TDSet, seen observation, now time.Time) error {
+func (r *TDSetReconciler) syncStatus(ctx context.Context, tdset *schedulev2.TDSet, seen observation, now time.Time) error {
 	status := desiredStatus(tdset, seen, metav1.NewTime(now))
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return nil
@@ -57,8 +57,8 @@ func (r *TDSetReconciler) syncStatus(ctx context.Context, tdset *schedulev1.TDSe
 
 // desiredStatus returns what tdset's status should say about what was observed. If nothing has
 // changed, the result equals tdset.Status, including the times.
-func desiredStatus(tdset *schedulev1.TDSet, seen observation, now metav1.Time) schedulev1.TDSetStatus {
-	status := schedulev1.TDSetStatus{
+func desiredStatus(tdset *schedulev2.TDSet, seen observation, now metav1.Time) schedulev2.TDSetStatus {
+	status := schedulev2.TDSetStatus{
 		ObservedGeneration: tdset.Generation,
 		Conditions:         slices.Clone(tdset.Status.Conditions),
 	}
@@ -79,7 +79,7 @@ func desiredStatus(tdset *schedulev1.TDSet, seen observation, now metav1.Time) s
 
 // recordEvent tells tdset's users what is new in its status. The status was written under the
 // assumption that tdset is the latest version, so nobody else has told them.
-func (r *TDSetReconciler) recordEvent(tdset *schedulev1.TDSet, status schedulev1.TDSetStatus) {
+func (r *TDSetReconciler) recordEvent(tdset *schedulev2.TDSet, status schedulev2.TDSetStatus) {
 	before := meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
 	now := meta.FindStatusCondition(status.Conditions, conditionDegraded)
 	wasDegraded := before != nil && before.Status == metav1.ConditionTrue

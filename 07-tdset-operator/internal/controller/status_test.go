@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 var (
@@ -23,25 +23,25 @@ var (
 
 func TestDesiredStatus(t *testing.T) {
 	for name, test := range map[string]struct {
-		tdset   *schedulev1.TDSet
+		tdset   *schedulev2.TDSet
 		instant time.Time
-		want    schedulev1.TDSetStatus // without the conditions
+		want    schedulev2.TDSetStatus // without the conditions
 	}{
 		"in a window": {
 			aTDSet(), noon,
-			schedulev1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(5)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
+			schedulev2.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(5)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
 		},
 		"in no window": {
 			aTDSet(), at(3, 0),
-			schedulev1.TDSetStatus{ActiveWindow: "default", DesiredReplicas: new(int32(2)), NextTransitionTime: &metav1.Time{Time: at(9, 0)}},
+			schedulev2.TDSetStatus{ActiveWindow: "default", DesiredReplicas: new(int32(2)), NextTransitionTime: &metav1.Time{Time: at(9, 0)}},
 		},
 		"in a window with 0 replicas": {
-			aTDSet(with(schedulev1.Scheduling{StartTime: 9, EndTime: 17})), noon,
-			schedulev1.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(0)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
+			aTDSet(with(aWindow(9, 17, 0))), noon,
+			schedulev2.TDSetStatus{ActiveWindow: "9-17", DesiredReplicas: new(int32(0)), NextTransitionTime: &metav1.Time{Time: at(17, 0)}},
 		},
 		"in a window that is always active": {
-			aTDSet(with(schedulev1.Scheduling{EndTime: 24, Replica: 4})), noon,
-			schedulev1.TDSetStatus{ActiveWindow: "0-24", DesiredReplicas: new(int32(4))},
+			aTDSet(with(aWindow(0, 24, 4))), noon,
+			schedulev2.TDSetStatus{ActiveWindow: "0-24", DesiredReplicas: new(int32(4))},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 	foreign := metav1.Condition{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier}
 	for name, test := range map[string]struct {
-		change    func(*schedulev1.TDSet)
+		change    func(*schedulev2.TDSet)
 		available int32
 		want      map[string]metav1.Time // the transition times
 		wantSame  bool                   // the status is unchanged
@@ -103,12 +103,12 @@ func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 			want:      map[string]metav1.Time{"Ready": now, "Available": now, "Progressing": now, "Degraded": earlier},
 		},
 		"only a message has changed": {
-			change:    func(tdset *schedulev1.TDSet) { tdset.Status.Conditions[0].Message = "all were there" },
+			change:    func(tdset *schedulev2.TDSet) { tdset.Status.Conditions[0].Message = "all were there" },
 			available: 5,
 			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier},
 		},
 		"somebody else's condition is kept": {
-			change:    func(tdset *schedulev1.TDSet) { tdset.Status.Conditions = append(tdset.Status.Conditions, foreign) },
+			change:    func(tdset *schedulev2.TDSet) { tdset.Status.Conditions = append(tdset.Status.Conditions, foreign) },
 			available: 5,
 			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier, "Blessed": earlier},
 			wantSame:  true,

@@ -30,7 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/test/utils"
 	// +kubebuilder:scaffold:imports
 )
@@ -98,7 +98,7 @@ func TestMain(m *testing.M) {
 	RegisterFailHandler(func(message string, _ ...int) { panic(message) })
 	//lint:ignore S1021 the kubebuilder CLI looks for the assignment below
 	var err error
-	err = schedulev1.AddToScheme(scheme.Scheme)
+	err = schedulev2.AddToScheme(scheme.Scheme)
 	Expect(err).NotTo(HaveOccurred())
 
 	// +kubebuilder:scaffold:scheme

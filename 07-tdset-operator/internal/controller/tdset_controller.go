@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
 )
 
@@ -69,7 +69,7 @@ func (r *TDSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 // ask for something else.
 func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	// 1. Read the TDSet.
-	tdset := &schedulev1.TDSet{}
+	tdset := &schedulev2.TDSet{}
 	if err := r.Get(ctx, req.NamespacedName, tdset); err != nil {
 		if apierrors.IsNotFound(err) {
 			forget(req.NamespacedName)
@@ -131,7 +131,7 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 }
 
 // stateAt returns what tdset's schedule asks for at an instant. The error says why it is invalid.
-func stateAt(tdset *schedulev1.TDSet, instant time.Time) (schedule.State, error) {
+func stateAt(tdset *schedulev2.TDSet, instant time.Time) (schedule.State, error) {
 	if err := schedule.Validate(&tdset.Spec, field.NewPath("spec")).ToAggregate(); err != nil {
 		return schedule.State{}, err
 	}
@@ -139,7 +139,7 @@ func stateAt(tdset *schedulev1.TDSet, instant time.Time) (schedule.State, error)
 }
 
 // reportInvalid updates the status of a TDSet whose schedule is invalid.
-func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev1.TDSet, invalid error, now time.Time) error {
+func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev2.TDSet, invalid error, now time.Time) error {
 	forget(client.ObjectKeyFromObject(tdset))
 	deployment := &appsv1.Deployment{}
 	err := r.read(ctx, tdset, deployment)
@@ -152,10 +152,10 @@ func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev1.T
 	return r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid}, now)
 }
 
-// requeueAt returns the result that enqueues tdset at next, or never if next is zero. intervalMint
+// requeueAt returns the result that enqueues tdset at next, or never if next is zero. intervalMinutes
 // is the longest time until then.
-func (r *TDSetReconciler) requeueAt(tdset *schedulev1.TDSet, next time.Time) ctrl.Result {
-	if interval := time.Duration(tdset.Spec.IntervalMint) * time.Minute; interval > 0 {
+func (r *TDSetReconciler) requeueAt(tdset *schedulev2.TDSet, next time.Time) ctrl.Result {
+	if interval := time.Duration(tdset.Spec.IntervalMinutes) * time.Minute; interval > 0 {
 		latest := r.Clock.Now().Round(0).Add(interval)
 		if next.IsZero() || next.After(latest) {
 			next = latest

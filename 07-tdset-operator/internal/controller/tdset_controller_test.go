@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 func TestReconcile(t *testing.T) {
 	tdset := aTDSet(known)
-	always := with(schedulev1.Scheduling{EndTime: 24, Replica: 5})
+	always := with(aWindow(0, 24, 5))
 	for name, test := range map[string]struct {
 		given      []client.Object
 		at         time.Time // the default is noon
@@ -57,7 +57,7 @@ func TestReconcile(t *testing.T) {
 		},
 		"the window has ended, and the next one has the same replicas": {
 			given: []client.Object{
-				aTDSet(settled, with(schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 5}, schedulev1.Scheduling{StartTime: 17, Replica: 5})),
+				aTDSet(settled, with(aWindow(9, 17, 5), aWindow(17, 0, 5))),
 				deploymentOf(tdset, withPods(5)),
 			},
 			at:   at(17, 0),
@@ -69,7 +69,7 @@ func TestReconcile(t *testing.T) {
 			want:  "2 × nginx:1.0", wantStatus: "default: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 13 * time.Hour,
 		},
 		"one whose window is of no replicas": {
-			given: []client.Object{aTDSet(known, with(schedulev1.Scheduling{StartTime: 9, EndTime: 17})), deploymentOf(tdset, withPods(0))},
+			given: []client.Object{aTDSet(known, with(aWindow(9, 17, 0))), deploymentOf(tdset, withPods(0))},
 			want:  "0 × nginx:1.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 5 * time.Hour,
 		},
 		"one whose window never ends isn't requeued": {
@@ -140,13 +140,13 @@ func TestReconcile(t *testing.T) {
 
 // An invalid schedule changes nothing. Its correction causes an event, which enqueues the TDSet.
 func TestAnInvalidSchedule(t *testing.T) {
-	for name, change := range map[string]func(*schedulev1.TDSet){
+	for name, change := range map[string]func(*schedulev2.TDSet){
 		"there is no such zone":          invalid,
 		"the zone is the computer's own": in("Local"),
-		"a window ends where it begins":  with(schedulev1.Scheduling{StartTime: 9, EndTime: 9, Replica: 1}),
-		"a window begins after the day":  with(schedulev1.Scheduling{StartTime: 24, EndTime: 9, Replica: 1}),
+		"a window ends where it begins":  with(aWindow(9, 9, 1)),
+		"a window begins after the day":  with(aWindow(24, 9, 1)),
 		"two windows have the same hours": with(
-			schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 1}, schedulev1.Scheduling{StartTime: 9, EndTime: 17, Replica: 2}),
+			aWindow(9, 17, 1), aWindow(9, 17, 2)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := aTDSet(settled, change, withService(80), withInterval(1), ofImage("nginx:2.0"))
@@ -210,6 +210,6 @@ func TestOtherFieldsAreKept(t *testing.T) {
 	}
 }
 
-func ofImage(image string) func(*schedulev1.TDSet) {
-	return func(tdset *schedulev1.TDSet) { tdset.Spec.Container.Image = image }
+func ofImage(image string) func(*schedulev2.TDSet) {
+	return func(tdset *schedulev2.TDSet) { tdset.Spec.Container.Image = image }
 }

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // In each case, the given object exists and has been reconciled before the event.
@@ -83,7 +83,7 @@ func deleted(a *audience, object client.Object) {
 func changed(a *audience, object client.Object) {
 	patch := `{"spec":{"replicas":2}}`
 	if object.GetObjectKind().GroupVersionKind().Kind == "TDSet" {
-		patch = `{"spec":{"defaultReplica":7}}`
+		patch = `{"spec":{"defaultReplicas":7}}`
 	}
 	a.patch(object.DeepCopyObject().(client.Object), object.GetName(), patch)
 }
@@ -100,7 +100,7 @@ func refusedAgain(a *audience, object client.Object) {
 	a.writeStatus(withRefusal("no, request 2"))
 }
 
-func (a *audience) writeStatus(change func(*schedulev1.TDSet)) {
+func (a *audience) writeStatus(change func(*schedulev2.TDSet)) {
 	tdset := a.tdset(a.t.Context())
 	change(tdset)
 	must(a.t, a.users.Status().Update(a.t.Context(), tdset))

@@ -15,8 +15,8 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
-	schedulev1ac "example.com/operators/07-tdset-operator/api/v1/applyconfiguration/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
+	schedulev2ac "example.com/operators/07-tdset-operator/api/v2/applyconfiguration/api/v2"
 )
 
 // fieldOwner is the name under which the controller owns fields.
@@ -59,7 +59,7 @@ func (r *TDSetReconciler) deleteService(ctx context.Context, service *corev1.Ser
 // patchFinalizers calls change, which is controllerutil.AddFinalizer or RemoveFinalizer. A merge patch
 // contains the whole list, other people's finalizers too, so it names the resourceVersion that it was
 // made from (the optimistic lock). Afterwards tdset is what the API server has.
-func (r *TDSetReconciler) patchFinalizers(ctx context.Context, tdset *schedulev1.TDSet, change func(client.Object, string) bool) error {
+func (r *TDSetReconciler) patchFinalizers(ctx context.Context, tdset *schedulev2.TDSet, change func(client.Object, string) bool) error {
 	from := client.MergeFromWithOptions(tdset.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	change(tdset, finalizer)
 	return r.Patch(ctx, tdset, from, fieldOwner)
@@ -68,8 +68,8 @@ func (r *TDSetReconciler) patchFinalizers(ctx context.Context, tdset *schedulev1
 // updateStatus applies status at the status subresource, which ignores everything else. It sends
 // only our own conditions. Other people's stay as they are, and would become ours if we sent them.
 // It assumes tdset's resourceVersion, because a newer spec needs another status.
-func (r *TDSetReconciler) updateStatus(ctx context.Context, tdset *schedulev1.TDSet, status schedulev1.TDSetStatus) error {
-	applied := schedulev1ac.TDSetStatus().
+func (r *TDSetReconciler) updateStatus(ctx context.Context, tdset *schedulev2.TDSet, status schedulev2.TDSetStatus) error {
+	applied := schedulev2ac.TDSetStatus().
 		WithObservedGeneration(status.ObservedGeneration).
 		WithActiveWindow(status.ActiveWindow)
 	// A nil field isn't sent, so the API server removes it.
@@ -83,7 +83,7 @@ func (r *TDSetReconciler) updateStatus(ctx context.Context, tdset *schedulev1.TD
 			})
 		}
 	}
-	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).
+	desired := schedulev2ac.TDSet(tdset.Name, tdset.Namespace).
 		WithUID(tdset.UID).
 		WithResourceVersion(tdset.ResourceVersion).
 		WithStatus(applied)

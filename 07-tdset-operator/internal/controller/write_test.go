@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 func TestWritesStateTheirAssumptions(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWritesStateTheirAssumptions(t *testing.T) {
 // The apply of a status must contain every field, and none that is no longer true.
 func TestAStatusIsAppliedWhole(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
-	for _, want := range []schedulev1.TDSetStatus{
+	for _, want := range []schedulev2.TDSetStatus{
 		desiredStatus(aTDSet(), seenAt(noon, aTDSet(), deploymentOf(aTDSet(), withPods(5))), now),
 		desiredStatus(aTDSet(), observation{invalid: errDiskFull}, now),
 	} {
@@ -85,7 +85,7 @@ func TestAStatusIsAppliedWhole(t *testing.T) {
 // An apply contains only our conditions, because it would take over those of others.
 func TestSomebodyElsesConditionIsNotSent(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
-	status := schedulev1.TDSetStatus{Conditions: []metav1.Condition{
+	status := schedulev2.TDSetStatus{Conditions: []metav1.Condition{
 		{Type: "Blessed", Status: metav1.ConditionTrue, Reason: "ByThePriest", LastTransitionTime: earlier},
 		condition(conditionAvailable, true, reasonAvailable, "all is well"),
 	}}
@@ -102,7 +102,7 @@ func TestSomebodyElsesConditionIsNotSent(t *testing.T) {
 func TestAnOlderTDSetIsNotWritten(t *testing.T) {
 	settledAt := func(c *cluster) { c.put(deploymentOf(aTDSet(), withPods(5))) }
 	for sentence, test := range map[string]struct {
-		given *schedulev1.TDSet
+		given *schedulev2.TDSet
 		then  func(c *cluster)
 	}{
 		"a finalizer for a changed TDSet": {aTDSet(), func(c *cluster) { c.put(aTDSet(withFinalizer(theirFinalizer))) }},

@@ -1,128 +1,98 @@
-// The rules: which schedules are invalid, and which are valid but may not be what was meant.
+// The rules: which schedules are invalid.
 
 package schedule
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // The limits are those of the CRD.
 const (
 	maxWindows  = 24
 	maxReplicas = 1000
+	maxName     = 63
 )
 
-// These messages are those of the CRD's rules, too.
+// These messages are those of the CRD's rules, too, as far as it has one.
 const (
-	noHours   = "startTime and endTime must differ: for the whole day, use 0 and 24"
-	sameHours = "has the same startTime and endTime (0 and 24 are the same end): delete one of them"
+	sameEnds   = "start and end must differ: for the whole day, use 00:00 and 24:00"
+	sameName   = "another window has this name: rename one of them"
+	isDefault  = "default is the name of the time outside of all windows: choose another one"
+	noName     = "must have 1 to 63 lower case letters, digits and '-', and begin and end with a letter or digit"
+	noStart    = "must be a time of day from 00:00 to 23:59, such as 09:00"
+	noEnd      = "must be a time of day from 00:00 to 24:00, such as 17:30"
+	noDay      = "must be one of Mon, Tue, Wed, Thu, Fri, Sat and Sun"
+	twiceADay  = "is there twice: delete one of them"
+	outOfRange = "must be from %d to %d"
 )
+
+var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 // Validate returns why a schedule is invalid. path is the path of the spec.
 //
 // The CRD has the same rules, and a test of the webhook compares the two. Validate is for the rest:
 // the CRD may be older than this program, the API server and this program may know different time
 // zones, and a preview of a schedule has no API server.
-func Validate(spec *schedulev1.TDSetSpec, path *field.Path) field.ErrorList {
+func Validate(spec *schedulev2.TDSetSpec, path *field.Path) field.ErrorList {
 	var all field.ErrorList
 	if _, err := Location(spec); err != nil {
 		all = append(all, field.Invalid(path.Child("timeZone"), spec.TimeZone, unknownZone))
 	}
-	all = append(all, inRange(path.Child("defaultReplica"), spec.DefaultReplica, 1, maxReplicas)...)
+	all = append(all, inRange(path.Child("defaultReplicas"), spec.DefaultReplicas, 1, maxReplicas)...)
 
-	path = path.Child("schedulingConfig")
-	if count := len(spec.SchedulingConfig); count > maxWindows {
+	path = path.Child("windows")
+	if count := len(spec.Windows); count > maxWindows {
 		return append(all, field.TooMany(path, count, maxWindows))
 	}
-	first := map[schedulev1.Scheduling]int{} // the first window with these hours
-	for i, window := range spec.SchedulingConfig {
+	names := map[string]bool{}
+	for i, window := range spec.Windows {
 		path := path.Index(i)
-		all = append(all, inRange(path.Child("startTime"), window.StartTime, 0, 23)...)
-		all = append(all, inRange(path.Child("endTime"), window.EndTime, 0, 24)...)
-		all = append(all, inRange(path.Child("replica"), window.Replica, 0, maxReplicas)...)
-
-		hours := schedulev1.Scheduling{StartTime: window.StartTime, EndTime: window.EndTime % 24}
-		other, found := first[hours]
-		switch {
-		case window.StartTime == window.EndTime:
-			all = append(all, field.Invalid(path, hoursOf(window), noHours))
-		case found:
-			duplicate := field.Duplicate(path, hoursOf(window))
-			duplicate.Detail = fmt.Sprintf("schedulingConfig[%d] "+sameHours, other)
-			all = append(all, duplicate)
-		default:
-			first[hours] = i
+		if names[window.Name] {
+			all = append(all, field.Invalid(path.Child("name"), window.Name, sameName))
 		}
+		names[window.Name] = true
+		all = append(all, validateWindow(window, path)...)
 	}
 	return all
+}
+
+func validateWindow(window schedulev2.Window, path *field.Path) (all field.ErrorList) {
+	switch {
+	case len(window.Name) > maxName || !validName.MatchString(window.Name):
+		all = append(all, field.Invalid(path.Child("name"), window.Name, noName))
+	case window.Name == "default":
+		all = append(all, field.Invalid(path.Child("name"), window.Name, isDefault))
+	}
+	switch start, err := schedulev2.MinutesOf(window.Start); {
+	case err != nil || start == day:
+		all = append(all, field.Invalid(path.Child("start"), window.Start, noStart))
+	case window.Start == window.End:
+		all = append(all, field.Invalid(path, window.Start+" to "+window.End, sameEnds))
+	}
+	if _, err := schedulev2.MinutesOf(window.End); err != nil {
+		all = append(all, field.Invalid(path.Child("end"), window.End, noEnd))
+	}
+	for i, name := range window.Days {
+		path := path.Child("days").Index(i)
+		switch {
+		case !slices.Contains(weekdays, name):
+			all = append(all, field.Invalid(path, name, noDay))
+		case slices.Contains(window.Days[:i], name):
+			all = append(all, field.Invalid(path, name, twiceADay))
+		}
+	}
+	return append(all, inRange(path.Child("replicas"), window.Replicas, 0, maxReplicas)...)
 }
 
 func inRange(path *field.Path, value, least, most int32) field.ErrorList {
 	if value < least || value > most {
-		return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("must be from %d to %d", least, most))}
+		return field.ErrorList{field.Invalid(path, value, fmt.Sprintf(outOfRange, least, most))}
 	}
 	return nil
-}
-
-// Warnings returns, a sentence each, what is valid but may not be what was meant: windows that lose
-// hours to earlier ones, and hours outside of all windows. path is the path of the spec.
-func Warnings(spec *schedulev1.TDSetSpec, path *field.Path) (all []string) {
-	path = path.Child("schedulingConfig")
-	owners := windowsByHour(spec.SchedulingConfig)
-	for i, window := range spec.SchedulingConfig {
-		active := false
-		var lost []int       // hours of this window that belong to earlier ones
-		var earlier []string // the names of these
-		for hour, owner := range owners {
-			switch {
-			case owner == i:
-				active = true
-			case includes(window, int32(hour)):
-				lost = append(lost, hour)
-				if name := Name(spec, owner); !slices.Contains(earlier, name) {
-					earlier = append(earlier, name)
-				}
-			}
-		}
-		if len(lost) == 0 {
-			continue
-		}
-		when := "never active"
-		if active {
-			when = "not active from " + spans(lost)
-		}
-		all = append(all, fmt.Sprintf("%s: window %s is %s, because it comes after %s",
-			path.Index(i), hoursOf(window), when, strings.Join(earlier, ", ")))
-	}
-	var free []int
-	for hour, owner := range owners {
-		if owner == None {
-			free = append(free, hour)
-		}
-	}
-	if len(free) > 0 {
-		all = append(all, fmt.Sprintf("%s: no window includes the hours %s, so they get defaultReplica, which is %d",
-			path, spans(free), spec.DefaultReplica))
-	}
-	return all
-}
-
-// spans describes hours of the day, in ascending order. "7 to 9" are the hours 7 and 8.
-func spans(hours []int) string {
-	var all []string
-	for start := 0; start < len(hours); {
-		end := start + 1
-		for end < len(hours) && hours[end] == hours[end-1]+1 {
-			end++
-		}
-		all = append(all, fmt.Sprintf("%d to %d", hours[start], hours[end-1]+1))
-		start = end
-	}
-	return strings.Join(all, ", ")
 }

@@ -3,28 +3,36 @@
 package schedule
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // seed is the schedule of the sample. Hour 0 is in no window.
-var seed = []schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(17, 19, 3), aWindow(19, 0, 2), aWindow(1, 7, 2), aWindow(7, 9, 3)}
+var seed = []schedulev2.Window{aWindow(9, 17, 5), aWindow(17, 19, 3), aWindow(19, 0, 2), aWindow(1, 7, 2), aWindow(7, 9, 3)}
 
 // night continues past midnight, and early starts at midnight.
 var (
-	night = []schedulev1.Scheduling{aWindow(22, 6, 2)}
-	early = []schedulev1.Scheduling{aWindow(0, 6, 2)}
-	two   = []schedulev1.Scheduling{aWindow(2, 3, 5)}
-	work  = []schedulev1.Scheduling{aWindow(9, 17, 5)}
+	night = []schedulev2.Window{aWindow(22, 6, 2)}
+	early = []schedulev2.Window{aWindow(0, 6, 2)}
+	two   = []schedulev2.Window{aWindow(2, 3, 5)}
+	work  = []schedulev2.Window{aWindow(9, 17, 5)}
+)
+
+// office has minutes, and days on which it begins. The 1st of January 2026 is a Thursday.
+var (
+	office   = []schedulev2.Window{between("09:15", "17:45", 5, schedulev2.Monday, schedulev2.Tuesday, schedulev2.Wednesday, schedulev2.Thursday, schedulev2.Friday)}
+	saturday = []schedulev2.Window{between("22:30", "06:15", 2, schedulev2.Saturday)}
 )
 
 // Outside of all windows, the schedules ask for 10 replicas. All times have their zone's offset
 // from UTC.
 func TestAt(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		windows      []schedulev1.Scheduling
+		windows      []schedulev2.Window
 		zone         string
 		at           string
 		want         string // the window's name
@@ -37,53 +45,74 @@ func TestAt(t *testing.T) {
 		"before a window":                       {work, "", "2026-01-01T08:59:59Z", "default", 10, "2026-01-01T09:00:00Z"},
 		"after a window":                        {work, "", "2026-01-01T17:00:00Z", "default", 10, "2026-01-02T09:00:00Z"},
 		"a gap of an hour":                      {seed, "", "2026-01-01T00:59:59Z", "default", 10, "2026-01-01T01:00:00Z"},
-		"a gap in the day":                      {[]schedulev1.Scheduling{aWindow(9, 12, 4), aWindow(13, 17, 5)}, "", "2026-01-01T12:30:00Z", "default", 10, "2026-01-01T13:00:00Z"},
+		"a gap in the day":                      {[]schedulev2.Window{aWindow(9, 12, 4), aWindow(13, 17, 5)}, "", "2026-01-01T12:30:00Z", "default", 10, "2026-01-01T13:00:00Z"},
 		"without windows":                       {nil, "", "2026-01-01T12:00:00Z", "default", 10, ""},
 		"an instant in another zone":            {work, "UTC", "2026-01-01T18:30:00+10:00", "default", 10, "2026-01-01T09:00:00Z"},
-		"a window with 0 replicas":              {[]schedulev1.Scheduling{aWindow(9, 17, 0)}, "", "2026-01-01T12:00:00Z", "9-17", 0, "2026-01-01T17:00:00Z"},
+		"a window with 0 replicas":              {[]schedulev2.Window{aWindow(9, 17, 0)}, "", "2026-01-01T12:00:00Z", "9-17", 0, "2026-01-01T17:00:00Z"},
 		"another window has the same replicas": {
-			[]schedulev1.Scheduling{aWindow(9, 12, 5), aWindow(12, 17, 5)}, "", "2026-01-01T10:00:00Z", "9-12", 5, "2026-01-01T12:00:00Z",
+			[]schedulev2.Window{aWindow(9, 12, 5), aWindow(12, 17, 5)}, "", "2026-01-01T10:00:00Z", "9-12", 5, "2026-01-01T12:00:00Z",
 		},
 		"the default has the same replicas": {
-			[]schedulev1.Scheduling{aWindow(9, 12, 10)}, "", "2026-01-01T10:00:00Z", "9-12", 10, "2026-01-01T12:00:00Z",
+			[]schedulev2.Window{aWindow(9, 12, 10)}, "", "2026-01-01T10:00:00Z", "9-12", 10, "2026-01-01T12:00:00Z",
 		},
 
 		"from 19 up to 0":               {seed, "", "2026-01-01T23:59:59Z", "19-0", 2, "2026-01-02T00:00:00Z"},
-		"from 19 up to 24":              {[]schedulev1.Scheduling{aWindow(19, 24, 2)}, "", "2026-01-01T23:59:59Z", "19-24", 2, "2026-01-02T00:00:00Z"},
+		"from 19 up to 24":              {[]schedulev2.Window{aWindow(19, 24, 2)}, "", "2026-01-01T23:59:59Z", "19-24", 2, "2026-01-02T00:00:00Z"},
 		"from 22 to 6, before midnight": {night, "", "2026-01-01T23:00:00Z", "22-6", 2, "2026-01-02T06:00:00Z"},
 		"from 22 to 6, after midnight":  {night, "", "2026-01-02T05:59:59Z", "22-6", 2, "2026-01-02T06:00:00Z"},
 		"from 22 to 6, at noon":         {night, "", "2026-01-02T12:00:00Z", "default", 10, "2026-01-02T22:00:00Z"},
-		"from 0 to 24":                  {[]schedulev1.Scheduling{aWindow(0, 24, 2)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "0-24", 2, ""},
-		"the hour 23, up to 0":          {[]schedulev1.Scheduling{aWindow(23, 0, 2)}, "", "2026-01-01T22:59:59Z", "default", 10, "2026-01-01T23:00:00Z"},
-		"the hour 23, up to 24":         {[]schedulev1.Scheduling{aWindow(23, 24, 2)}, "", "2026-01-01T23:30:00Z", "23-24", 2, "2026-01-02T00:00:00Z"},
-		"up to the hour 23":             {[]schedulev1.Scheduling{aWindow(20, 23, 2)}, "", "2026-01-01T22:59:59Z", "20-23", 2, "2026-01-01T23:00:00Z"},
-		"from 23 to 22":                 {[]schedulev1.Scheduling{aWindow(23, 22, 2)}, "", "2026-01-01T23:00:00Z", "23-22", 2, "2026-01-02T22:00:00Z"},
+		"from 0 to 24":                  {[]schedulev2.Window{aWindow(0, 24, 2)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "0-24", 2, ""},
+		"the hour 23, up to 0":          {[]schedulev2.Window{aWindow(23, 0, 2)}, "", "2026-01-01T22:59:59Z", "default", 10, "2026-01-01T23:00:00Z"},
+		"the hour 23, up to 24":         {[]schedulev2.Window{aWindow(23, 24, 2)}, "", "2026-01-01T23:30:00Z", "23-24", 2, "2026-01-02T00:00:00Z"},
+		"up to the hour 23":             {[]schedulev2.Window{aWindow(20, 23, 2)}, "", "2026-01-01T22:59:59Z", "20-23", 2, "2026-01-01T23:00:00Z"},
+		"from 23 to 22":                 {[]schedulev2.Window{aWindow(23, 22, 2)}, "", "2026-01-01T23:00:00Z", "23-22", 2, "2026-01-02T22:00:00Z"},
 
 		"two windows include the hour, and the first one wins": {
-			[]schedulev1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T12:30:00Z", "12-14", 8, "2026-01-01T14:00:00Z",
+			[]schedulev2.Window{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T12:30:00Z", "12-14", 8, "2026-01-01T14:00:00Z",
 		},
 		"the second window, until the first one starts": {
-			[]schedulev1.Scheduling{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T11:30:00Z", "9-17", 5, "2026-01-01T12:00:00Z",
+			[]schedulev2.Window{aWindow(12, 14, 8), aWindow(9, 17, 5)}, "", "2026-01-01T11:30:00Z", "9-17", 5, "2026-01-01T12:00:00Z",
 		},
 		"the first window wins, although the second one is narrower": {
-			[]schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(12, 14, 8)}, "", "2026-01-01T12:30:00Z", "9-17", 5, "2026-01-01T17:00:00Z",
+			[]schedulev2.Window{aWindow(9, 17, 5), aWindow(12, 14, 8)}, "", "2026-01-01T12:30:00Z", "9-17", 5, "2026-01-01T17:00:00Z",
 		},
 		"a last window covers all other hours": {
-			[]schedulev1.Scheduling{aWindow(9, 17, 5), aWindow(0, 24, 2)}, "", "2026-01-01T20:00:00Z", "0-24", 2, "2026-01-02T09:00:00Z",
+			[]schedulev2.Window{aWindow(9, 17, 5), aWindow(0, 24, 2)}, "", "2026-01-01T20:00:00Z", "0-24", 2, "2026-01-02T09:00:00Z",
 		},
 		"a first window covers all hours": {
-			[]schedulev1.Scheduling{aWindow(0, 24, 2), aWindow(9, 17, 5)}, "", "2026-01-01T12:00:00Z", "0-24", 2, "",
+			[]schedulev2.Window{aWindow(0, 24, 2), aWindow(9, 17, 5)}, "", "2026-01-01T12:00:00Z", "0-24", 2, "",
 		},
 		"two windows cover all hours together": {
-			[]schedulev1.Scheduling{aWindow(0, 12, 2), aWindow(12, 0, 5)}, "", "2026-01-01T23:00:00Z", "12-0", 5, "2026-01-02T00:00:00Z",
+			[]schedulev2.Window{aWindow(0, 12, 2), aWindow(12, 0, 5)}, "", "2026-01-01T23:00:00Z", "12-0", 5, "2026-01-02T00:00:00Z",
 		},
+
+		"a window of minutes includes its start":              {office, "", "2026-01-01T09:15:00Z", office[0].Name, 5, "2026-01-01T17:45:00Z"},
+		"a window of minutes: the last second before":         {office, "", "2026-01-01T09:14:59Z", "default", 10, "2026-01-01T09:15:00Z"},
+		"a window of minutes excludes its end":                {office, "", "2026-01-01T17:45:00Z", "default", 10, "2026-01-02T09:15:00Z"},
+		"a window of one minute":                              {[]schedulev2.Window{between("12:34", "12:35", 5)}, "", "2026-01-01T12:34:59.9Z", "1234-1235", 5, "2026-01-01T12:35:00Z"},
+		"a window of all minutes but one":                     {[]schedulev2.Window{between("12:35", "12:34", 5)}, "", "2026-01-01T12:35:00Z", "1235-1234", 5, "2026-01-02T12:34:00Z"},
+		"on a Friday evening, the next window is on Monday":   {office, "", "2026-01-02T18:00:00Z", "default", 10, "2026-01-05T09:15:00Z"},
+		"on a Saturday, a window of the other days":           {office, "", "2026-01-03T12:00:00Z", "default", 10, "2026-01-05T09:15:00Z"},
+		"past midnight, the window belongs to the day before": {saturday, "", "2026-01-04T06:14:59Z", saturday[0].Name, 2, "2026-01-04T06:15:00Z"},
+		"past midnight, but the window began on no such day":  {saturday, "", "2026-01-03T05:00:00Z", "default", 10, "2026-01-03T22:30:00Z"},
+		"a window of one day comes again after a week":        {saturday, "", "2026-01-04T06:15:00Z", "default", 10, "2026-01-10T22:30:00Z"},
+		"the whole day, on one day": {
+			[]schedulev2.Window{between("00:00", "24:00", 5, schedulev2.Sunday)}, "", "2026-01-04T12:00:00Z", "0-24-sun", 5, "2026-01-05T00:00:00Z",
+		},
+		"the whole day, on two days in a row": {
+			[]schedulev2.Window{between("00:00", "24:00", 5, schedulev2.Sunday, schedulev2.Monday)}, "", "2026-01-04T12:00:00Z", "0-24-sun-mon", 5, "2026-01-06T00:00:00Z",
+		},
+		"the whole day, on all days": {
+			[]schedulev2.Window{between("00:00", "24:00", 5, weekdays...)}, "", "2026-01-04T12:00:00Z", "0-24-sun-mon-tue-wed-thu-fri-sat", 5, "",
+		},
+		"the weekday is the zone's": {office, "Pacific/Auckland", "2026-01-04T21:00:00Z", office[0].Name, 5, "2026-01-05T17:45:00+13:00"},
 
 		// At 2:00, clocks are set forward to 3:00.
 		"forward in Berlin: the day before":            {two, "Europe/Berlin", "2026-03-28T02:30:00+01:00", "2-3", 5, "2026-03-28T03:00:00+01:00"},
 		"forward: a window of the skipped hour":        {two, "Europe/Berlin", "2026-03-29T01:59:59+01:00", "default", 10, "2026-03-30T02:00:00+02:00"},
-		"forward: a window that starts with it":        {[]schedulev1.Scheduling{aWindow(2, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
-		"forward: a window that ends with it":          {[]schedulev1.Scheduling{aWindow(1, 3, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "1-3", 5, "2026-03-29T03:00:00+02:00"},
-		"forward: a window that starts after it":       {[]schedulev1.Scheduling{aWindow(3, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that starts with it":        {[]schedulev2.Window{aWindow(2, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that ends with it":          {[]schedulev2.Window{aWindow(1, 3, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "1-3", 5, "2026-03-29T03:00:00+02:00"},
+		"forward: a window that starts after it":       {[]schedulev2.Window{aWindow(3, 6, 5)}, "Europe/Berlin", "2026-03-29T01:30:00+01:00", "default", 10, "2026-03-29T03:00:00+02:00"},
 		"forward in New York: a night of seven hours":  {night, "America/New_York", "2026-03-07T23:00:00-05:00", "22-6", 2, "2026-03-08T06:00:00-04:00"},
 		"forward in Sydney: a window of the lost hour": {two, "Australia/Sydney", "2026-10-04T01:30:00+10:00", "default", 10, "2026-10-05T02:00:00+11:00"},
 
@@ -92,7 +121,7 @@ func TestAt(t *testing.T) {
 		"back: its second half":                        {two, "Europe/Berlin", "2026-10-25T02:30:00+01:00", "2-3", 5, "2026-10-25T03:00:00+01:00"},
 		"back: before it":                              {two, "Europe/Berlin", "2026-10-25T01:30:00+02:00", "default", 10, "2026-10-25T02:00:00+02:00"},
 		"back in New York: a night of nine hours":      {night, "America/New_York", "2026-10-31T23:00:00-04:00", "22-6", 2, "2026-11-01T06:00:00-05:00"},
-		"back in New York: an hour of two hours":       {[]schedulev1.Scheduling{aWindow(1, 2, 5)}, "America/New_York", "2026-11-01T01:30:00-04:00", "1-2", 5, "2026-11-01T02:00:00-05:00"},
+		"back in New York: an hour of two hours":       {[]schedulev2.Window{aWindow(1, 2, 5)}, "America/New_York", "2026-11-01T01:30:00-04:00", "1-2", 5, "2026-11-01T02:00:00-05:00"},
 		"back in Sydney":                               {two, "Australia/Sydney", "2026-04-05T02:00:00+11:00", "2-3", 5, "2026-04-05T03:00:00+10:00"},
 		"back by two hours in Troll: a first time":     {two, "Antarctica/Troll", "2026-10-25T02:30:00+02:00", "2-3", 5, "2026-10-25T01:00:00Z"},
 		"back by two hours: between":                   {two, "Antarctica/Troll", "2026-10-25T01:30:00Z", "default", 10, "2026-10-25T02:00:00Z"},
@@ -112,14 +141,24 @@ func TestAt(t *testing.T) {
 		"the day that Apia skipped: at night":               {night, "Pacific/Apia", "2011-12-29T23:00:00-10:00", "22-6", 2, "2011-12-31T06:00:00+14:00"},
 		"the day that Apia skipped: by day":                 {work, "Pacific/Apia", "2011-12-29T17:00:00-10:00", "default", 10, "2011-12-31T09:00:00+14:00"},
 		"the day that Apia skipped: midnight":               {early, "Pacific/Apia", "2011-12-29T23:59:59-10:00", "default", 10, "2011-12-31T00:00:00+14:00"},
-		"a leap day":                                        {early, "Europe/Berlin", "2028-02-28T23:30:00+01:00", "default", 10, "2028-02-29T00:00:00+01:00"},
-		"the day after a leap day":                          {early, "Europe/Berlin", "2028-02-29T23:30:00+01:00", "default", 10, "2028-03-01T00:00:00+01:00"},
-		"no leap day":                                       {early, "Europe/Berlin", "2027-02-28T23:30:00+01:00", "default", 10, "2027-03-01T00:00:00+01:00"},
-		"the last day of a leap year":                       {night, "Europe/Berlin", "2040-12-31T12:00:00+01:00", "default", 10, "2040-12-31T22:00:00+01:00"},
-		"from a leap year to the next":                      {night, "Europe/Berlin", "2040-12-31T23:30:00+01:00", "22-6", 2, "2041-01-01T06:00:00+01:00"},
-		"from a leap year to the next, at -5":               {night, "America/New_York", "2040-12-31T20:00:00-05:00", "default", 10, "2040-12-31T22:00:00-05:00"},
-		"from a leap year to the next, at +11":              {night, "Australia/Sydney", "2040-12-31T21:00:00+11:00", "default", 10, "2040-12-31T22:00:00+11:00"},
-		"summer time in a far year":                         {two, "Europe/Berlin", "2100-03-28T01:30:00+01:00", "default", 10, "2100-03-29T02:00:00+02:00"},
+		"the Friday that Apia skipped: a window on Fridays": {
+			[]schedulev2.Window{between("09:00", "17:00", 5, schedulev2.Friday)}, "Pacific/Apia", "2011-12-29T17:00:00-10:00", "default", 10, "2012-01-06T09:00:00+14:00",
+		},
+		"the Friday that Apia skipped: a night from Thursday to Saturday": {
+			[]schedulev2.Window{between("22:00", "06:00", 5, schedulev2.Thursday)}, "Pacific/Apia", "2011-12-29T23:00:00-10:00", "22-6-thu", 5, "2011-12-31T00:00:00+14:00",
+		},
+		"forward: a start in the skipped half hour": {[]schedulev2.Window{between("02:15", "04:00", 5)}, "Australia/Lord_Howe", "2026-10-04T01:59:59+10:30", "default", 10, "2026-10-04T02:30:00+11:00"},
+		"a leap day, by its weekday": {
+			[]schedulev2.Window{between("12:30", "13:00", 5, schedulev2.Tuesday)}, "Europe/Berlin", "2028-02-28T23:30:00+01:00", "default", 10, "2028-02-29T12:30:00+01:00",
+		},
+		"a leap day":                           {early, "Europe/Berlin", "2028-02-28T23:30:00+01:00", "default", 10, "2028-02-29T00:00:00+01:00"},
+		"the day after a leap day":             {early, "Europe/Berlin", "2028-02-29T23:30:00+01:00", "default", 10, "2028-03-01T00:00:00+01:00"},
+		"no leap day":                          {early, "Europe/Berlin", "2027-02-28T23:30:00+01:00", "default", 10, "2027-03-01T00:00:00+01:00"},
+		"the last day of a leap year":          {night, "Europe/Berlin", "2040-12-31T12:00:00+01:00", "default", 10, "2040-12-31T22:00:00+01:00"},
+		"from a leap year to the next":         {night, "Europe/Berlin", "2040-12-31T23:30:00+01:00", "22-6", 2, "2041-01-01T06:00:00+01:00"},
+		"from a leap year to the next, at -5":  {night, "America/New_York", "2040-12-31T20:00:00-05:00", "default", 10, "2040-12-31T22:00:00-05:00"},
+		"from a leap year to the next, at +11": {night, "Australia/Sydney", "2040-12-31T21:00:00+11:00", "default", 10, "2040-12-31T22:00:00+11:00"},
+		"summer time in a far year":            {two, "Europe/Berlin", "2100-03-28T01:30:00+01:00", "default", 10, "2100-03-29T02:00:00+02:00"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			spec := aSpec(test.zone, test.windows...)
@@ -150,6 +189,17 @@ func TestAtOfAnUnknownZone(t *testing.T) {
 	}
 }
 
+func TestAtOfAnInvalidTime(t *testing.T) {
+	for _, window := range []schedulev2.Window{
+		between("9:00", "17:00", 1), between("", "17:00", 1), between("09:60", "17:00", 1), between("-9:00", "17:00", 1),
+		between("09:00", "24:01", 1), between("09:00", "25:00", 1), between("09:00", "17:0", 1), between("09:00", "17:00:00", 1),
+	} {
+		if state, err := At(aSpec("", window), time.Time{}); err == nil {
+			t.Errorf("%v gets the state %+v, want an error", window, state)
+		}
+	}
+}
+
 // Next must not have a monotonic reading, because callers compare it with the wall clock.
 func TestNextHasNoMonotonicReading(t *testing.T) {
 	now := time.Now()
@@ -167,7 +217,7 @@ func TestNextIsInTheZone(t *testing.T) {
 
 func BenchmarkAt(b *testing.B) {
 	when := time.Date(2026, 1, 1, 17, 30, 0, 0, time.UTC)
-	for name, spec := range map[string]*schedulev1.TDSetSpec{
+	for name, spec := range map[string]*schedulev2.TDSetSpec{
 		"UTC":                        aSpec("", seed...),
 		"Berlin":                     aSpec("Europe/Berlin", seed...),
 		"Berlin, a day ahead":        aSpec("Europe/Berlin", aWindow(18, 19, 1)),
@@ -185,7 +235,7 @@ func BenchmarkAt(b *testing.B) {
 	}
 }
 
-func at(t *testing.T, spec *schedulev1.TDSetSpec, instant time.Time) State {
+func at(t *testing.T, spec *schedulev2.TDSetSpec, instant time.Time) State {
 	t.Helper()
 	state, err := At(spec, instant)
 	if err != nil {
@@ -204,10 +254,27 @@ func instant(t *testing.T, text string) time.Time {
 }
 
 // aSpec returns a schedule with 10 replicas outside of its windows.
-func aSpec(zone string, windows ...schedulev1.Scheduling) *schedulev1.TDSetSpec {
-	return &schedulev1.TDSetSpec{TimeZone: zone, SchedulingConfig: windows, DefaultReplica: 10}
+func aSpec(zone string, windows ...schedulev2.Window) *schedulev2.TDSetSpec {
+	return &schedulev2.TDSetSpec{TimeZone: zone, Windows: windows, DefaultReplicas: 10}
 }
 
-func aWindow(start, end, replicas int32) schedulev1.Scheduling {
-	return schedulev1.Scheduling{StartTime: start, EndTime: end, Replica: replicas}
+// aWindow returns a window of full hours, which is named after them: 9-17.
+func aWindow(start, end, replicas int32) schedulev2.Window {
+	return between(fmt.Sprintf("%02d:00", start), fmt.Sprintf("%02d:00", end), replicas)
+}
+
+// between returns a window that begins on these days, or every day. Its name has its times without
+// ":00": 9-17, 0915-1745.
+func between(start, end string, replicas int32, days ...schedulev2.Day) schedulev2.Window {
+	short := func(time string) string {
+		if hour, full := strings.CutSuffix(time, ":00"); full {
+			return strings.TrimPrefix(hour, "0")
+		}
+		return strings.ReplaceAll(time, ":", "")
+	}
+	name := short(start) + "-" + short(end)
+	for _, day := range days {
+		name += "-" + strings.ToLower(string(day))
+	}
+	return schedulev2.Window{Name: name, Start: start, End: end, Replicas: replicas, Days: days}
 }

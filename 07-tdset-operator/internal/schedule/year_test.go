@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
 // A year, minute by minute, as the controller sees it: it goes from one transition to the next, and
 // nothing changes in between.
 func TestYear(t *testing.T) {
-	schedules := map[string][]schedulev1.Scheduling{
+	schedules := map[string][]schedulev2.Window{
 		"the sample's":                 seed,
 		"nights":                       night,
 		"an hour that may be skipped":  {aWindow(2, 3, 5)},
@@ -44,7 +44,7 @@ func TestYear(t *testing.T) {
 
 // followYear compares the state with the brute force at each minute of the year that begins at
 // from. It calls At only at transitions, and returns their number.
-func followYear(t *testing.T, spec *schedulev1.TDSetSpec, from time.Time) (transitions int) {
+func followYear(t *testing.T, spec *schedulev2.TDSetSpec, from time.Time) (transitions int) {
 	t.Helper()
 	zone, err := Location(spec)
 	if err != nil {

@@ -94,12 +94,12 @@ func webhookAnswers(t *testing.T, namespace string) {
 		refused  bool
 		want     string // in kubectl's output
 	}{
-		"hours in no window cause a warning": {"[{startTime: 9, endTime: 17, replica: 2}]", false, "Warning: spec.schedulingConfig: no window includes the hours 0 to 9, 17 to 24, so they get defaultReplica, which is 1"},
-		"a window without hours is refused":  {"[{startTime: 9, endTime: 9, replica: 2}]", true, "startTime and endTime must differ: for the whole day, use 0 and 24"},
+		"time in no window causes a warning": {`[{name: office, start: "09:00", end: "17:00", replicas: 2}]`, false, "Warning: spec.windows: no window includes the time from 00:00 to 09:00, 17:00 to 24:00, so it gets defaultReplicas, which is 1"},
+		"an empty window is refused":         {`[{name: office, start: "09:00", end: "09:00", replicas: 2}]`, true, "start and end must differ: for the whole day, use 00:00 and 24:00"},
 		"missing fields get their defaults":  {"[]", false, "timeZone: UTC\n"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			output, err := tryApply(namespace, "web", "container: {image: nginx, port: 80}, schedulingConfig: "+test.schedule, "--dry-run=server", "-o", "yaml")
+			output, err := tryApply(namespace, "web", "container: {image: nginx, port: 80}, windows: "+test.schedule, "--dry-run=server", "-o", "yaml")
 			if refused := err != nil; refused != test.refused || !strings.Contains(output, test.want) {
 				t.Errorf("kubectl apply printed\n%s\nwant %q, refused: %t", output, test.want, test.refused)
 			}

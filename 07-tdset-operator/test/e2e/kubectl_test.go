@@ -39,13 +39,13 @@ func apply(t *testing.T, namespace, name, spec string) string {
 
 // tryApply is apply for a TDSet that may be refused. flags are kubectl's.
 func tryApply(namespace, name, spec string, flags ...string) (string, error) {
-	tdset := fmt.Sprintf("apiVersion: schedule.rs/v1\nkind: TDSet\nmetadata: {name: %s}\nspec: {%s}\n", name, spec)
+	tdset := fmt.Sprintf("apiVersion: schedule.rs/v2\nkind: TDSet\nmetadata: {name: %s}\nspec: {%s}\n", name, spec)
 	return utils.RunWith(tdset, "kubectl", append([]string{"apply", "-n", namespace, "-f", "-"}, flags...)...)
 }
 
 // always asks for that number of Pods all day, so that the time of the test doesn't matter.
 func always(image string, replicas int) string {
-	return fmt.Sprintf("container: {image: %q, port: 80}, schedulingConfig: [{startTime: 0, endTime: 24, replica: %d}]", image, replicas)
+	return fmt.Sprintf("container: {image: %q, port: 80}, windows: [{name: always, start: \"00:00\", end: \"24:00\", replicas: %d}]", image, replicas)
 }
 
 // aNamespace returns a new namespace for the test.

@@ -22,7 +22,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
@@ -102,7 +102,7 @@ func keepAsking(ctx context.Context, namespace string, stopped int) error {
 	}
 	ctrl.SetLogger(klog.Background())
 	scheme := runtime.NewScheme()
-	if err := schedulev1.AddToScheme(scheme); err != nil {
+	if err := schedulev2.AddToScheme(scheme); err != nil {
 		return err
 	}
 	api, err := client.New(config, client.Options{Scheme: scheme})
@@ -111,8 +111,8 @@ func keepAsking(ctx context.Context, namespace string, stopped int) error {
 	}
 	var asked answers
 	_ = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
-		tdset := &schedulev1.TDSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another"},
-			Spec: schedulev1.TDSetSpec{Container: schedulev1.Container{Image: standIn, Port: 80}, SchedulingConfig: []schedulev1.Scheduling{{EndTime: 24}}, DefaultReplica: 1, TimeZone: "UTC"},
+		tdset := &schedulev2.TDSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another"},
+			Spec: schedulev2.TDSetSpec{Container: schedulev2.Container{Image: standIn, Port: 80}, Windows: []schedulev2.Window{{Name: "always", Start: "00:00", End: "24:00"}}, DefaultReplicas: 1, TimeZone: "UTC"},
 		}
 		asked.add(api.Create(context.WithoutCancel(ctx), tdset, client.DryRunAll))
 		return false, nil

@@ -47,7 +47,7 @@ func TestTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample, err := os.ReadFile(filepath.Join(root, "config/samples/schedule_v1_tdset.yaml"))
+	sample, err := os.ReadFile(filepath.Join(root, "config/samples/schedule_v2_tdset.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func byHelm(t *testing.T, objects objects) objects {
 			continue
 		}
 		labels["app.kubernetes.io/managed-by"] = "Helm"  // kustomize sets kustomize
-		labels["helm.sh/chart"] = "tdset-operator-0.1.0" // the chart's version, as in every chart
+		labels["helm.sh/chart"] = "tdset-operator-0.2.0" // the chart's version, as in every chart
 		must(t, unstructured.SetNestedMap(object, labels, "metadata", "labels"))
 	}
 	return objects
@@ -160,6 +160,10 @@ func TestValues(t *testing.T) {
 			values: `webhooks: {enable: false}`,
 			want: func(t *testing.T, o objects) {
 				o.delete(t, slices.Concat(webhook, rotation)...)
+				o.set(t, crd, nil, "spec", "conversion")
+				versions, _, _ := unstructured.NestedSlice(o[crd], "spec", "versions")
+				versions[0].(map[string]any)["served"] = false // nobody converts v1
+				o.set(t, crd, versions, "spec", "versions")
 				o.deleteArgs(t, "--rotate-certs", "--enable-webhooks", "--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs")
 				o.deletePort(t, "webhook-server")
 				o.setInContainer(t, nil, "volumeMounts")
@@ -191,6 +195,16 @@ func TestValues(t *testing.T) {
 		"no CRD": {
 			values: `crd: {enable: false}`,
 			want:   func(t *testing.T, o objects) { o.delete(t, crd) },
+		},
+		"TDSets are still stored in v1": {
+			values: `crd: {storedVersion: v1}`,
+			want: func(t *testing.T, o objects) {
+				versions, _, _ := unstructured.NestedSlice(o[crd], "spec", "versions")
+				for i, stored := range []bool{true, false} {
+					versions[i].(map[string]any)["storage"] = stored
+				}
+				o.set(t, crd, versions, "spec", "versions")
+			},
 		},
 		"a CRD that is deleted with the release": {
 			values: `crd: {keep: false}`,

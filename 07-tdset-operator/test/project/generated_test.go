@@ -56,7 +56,7 @@ func TestChangesAreDetected(t *testing.T) {
 	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
 	change(t, clone, typesFile, "type TDSetSpec struct {", "type TDSetSpec struct {\n\t// +optional\n\tColours []string `json:\"colours,omitempty\"`")
 	change(t, clone, "internal/controller/tdset_controller.go", "resources=tdsets/finalizers,verbs=update", "resources=tdsets/finalizers,verbs=patch")
-	change(t, clone, "internal/webhook/v1/tdset_webhook.go", "path=/validate-schedule-rs-v1-tdset", "path=/another")
+	change(t, clone, "internal/webhook/v2/tdset_webhook.go", "path=/validate-schedule-rs-v2-tdset", "path=/another")
 	before := filesIn(t, clone)
 
 	run(t, clone, "make", "build-installer")

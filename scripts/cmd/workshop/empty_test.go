@@ -31,6 +31,7 @@ func TestAnEmptyNameIsAnError(t *testing.T) {
 		"test --only B4 _":     noChapter,
 		"docs --check _":       noChapter,
 		"diff 01 _":            noChapter,
+		"stored _":             "the name of a resource or an object is empty",
 		"agenda _":             `there is no timetable ""`,
 	} {
 		t.Run(line, func(t *testing.T) {

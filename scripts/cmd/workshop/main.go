@@ -112,7 +112,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 	cobra.EnableCommandSorting = false // --help shows them in the order in which they are needed
 	addGroup(root, "Cluster",
 		newUpCommand(), newDownCommand(), newStatusCommand(), newKubectlCommand(), newKubeconfigCommand(), newEnvCommand(),
-		newAuditCommand(), newDoctorCommand())
+		newAuditCommand(), newStoredCommand(), newDoctorCommand())
 	addGroup(root, "Learn",
 		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newDeployCommand(), newScheduleCommand(),
 		newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(), newResetCommand(), newProgressCommand())

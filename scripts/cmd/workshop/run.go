@@ -108,6 +108,20 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 	if err != nil {
 		return nil, nil, err
 	}
+	crd, err := os.ReadFile(p.CRD)
+	if err != nil {
+		return nil, nil, err
+	}
+	conversion, err := local.Conversion(crd)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Before the program reads anything: without a conversion, it would see TDSets without windows.
+	if conversion != nil {
+		if err := ready.kubectl.Apply(ctx, conversion); err != nil {
+			return nil, nil, err
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

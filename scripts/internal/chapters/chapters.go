@@ -137,7 +137,7 @@ func (c Chapter) Parts() Parts {
 		install := at("dist", "install.yaml")
 		return Parts{
 			Main: "./cmd", CRD: onlyFile(at("config", "crd", "bases", "*.yaml")), Permissions: install,
-			Sample: onlyFile(at("config", "samples", "*_v*.yaml")), Webhooks: install,
+			Sample: newest(at("config", "samples", "*_v*.yaml")), Webhooks: install,
 		}
 	}
 	parts := Parts{Main: ".", CRD: at("manifests", "crd.yaml"), Permissions: at("manifests", "rbac.yaml"), Sample: at("manifests", strings.ToLower(c.Kind())+".yaml")}
@@ -145,6 +145,16 @@ func (c Chapter) Parts() Parts {
 		parts.Deployment = deployment
 	}
 	return parts
+}
+
+// newest returns the last file that matches the pattern, which is that of the newest version, or the
+// pattern if there is none.
+func newest(pattern string) string {
+	found, err := filepath.Glob(pattern)
+	if err != nil || len(found) == 0 {
+		return pattern
+	}
+	return found[len(found)-1]
 }
 
 // onlyFile returns the only match, or else the pattern, for errors to name.

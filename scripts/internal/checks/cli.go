@@ -27,7 +27,7 @@ var cliParts = map[string][]string{
 		`^func TestAPIs\(`, `// \+kubebuilder:scaffold:webhook$`, `^\terr = Setup\w+WebhookWithManager\(mgr\)$`),
 	"config/crd/kustomization.yaml": {
 		`^patches:$`, `^# \+kubebuilder:scaffold:crdkustomizeresource$`, `^# \+kubebuilder:scaffold:crdkustomizewebhookpatch$`,
-		`^#configurations:\n#- kustomizeconfig\.yaml$`,
+		`^#?configurations:\n#?- kustomizeconfig\.yaml$`,
 	},
 	"config/default/kustomization.yaml": {
 		`^- \.\./crd$`, `^- \.\./webhook$`, `\.\./certmanager$`, `^patches:$`, `^- path: manager_webhook_patch\.yaml$`, `^#replacements:$`,
@@ -60,7 +60,7 @@ func suiteParts() []string {
 
 var cliProjects = map[string]struct{ version, alias, kind string }{
 	"06": {"v1alpha1", "samplecontrollerv1alpha1", "foo"},
-	"07": {"v1", "schedulev1", "tdset"},
+	"07": {"v2", "schedulev2", "tdset"},
 }
 
 // kubebuilderCLI: 06 and 07 have everything in cliParts, and Ginkgo tests where the CLI adds more.

@@ -91,8 +91,9 @@ func tdsets() Contract {
 	const left = "the exercise leaves this out. The table about Foos tests the chapter's own program"
 	const slow = "not tested, because the cluster takes half a minute to recover. The table about Foos tests the chapters' own programs"
 	const alone = "it has no leader election, like the chapter's own program"
-	early := map[string]string{"T4": noZone, "T6": noService, "F3": slow, "F6b": left, "F6c": alone, "F7": alone}
-	exercise := map[string]string{"T4": noZone, "T6": noService, "F3": slow, "F6b": left}
+	const one = "its API has only one version"
+	early := map[string]string{"T4": noZone, "T6": noService, "T13": one, "T14": one, "F3": slow, "F6b": left, "F6c": alone, "F7": alone}
+	exercise := map[string]string{"T4": noZone, "T6": noService, "T13": one, "T14": one, "F3": slow, "F6b": left}
 	recorded := map[string]string{"F4a": events, "F4c": events}
 	return Contract{
 		Kind: chapters.TDSet,
@@ -109,6 +110,8 @@ func tdsets() Contract {
 			{"T10", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
 			{"T11", "restart", "on startup, the program does what became due while it was down"},
 			{"T12", "bad input", "the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program waits for it"},
+			{"T13", "versions", "no field of a TDSet is lost, whichever version of the API wrote it. That also holds while the stored version changes, back as well as forth, and while no webhook answers"},
+			{"T14", "old clients", "kubectl, watches and field managers that only know v1 keep working, and are told that it is deprecated"},
 		},
 		notHeld: map[string]map[string]string{
 			"01": {"F4a": late, "F4b": late, "F4c": late, "F8": late},

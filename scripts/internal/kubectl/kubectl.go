@@ -59,7 +59,22 @@ func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string,
 // condition Established isn't enough, because for some moments more, requests may be answered 404,
 // or 429 "storage is (re)initializing".
 func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
-	if _, err := k.Run(ctx, "apply", "-f", file); err != nil {
+	_, err := k.Run(ctx, "apply", "-f", file)
+	if err != nil && strings.Contains(err.Error(), "status.storedVersions") {
+		// Objects may be stored in a version that this CRD doesn't have.
+		left, failed := k.Run(ctx, "get", "-f", file, "-o", "jsonpath={.spec.names.plural}.{.spec.group}")
+		if failed == nil {
+			left, failed = k.Run(ctx, "get", left, "--all-namespaces", "-o", "name")
+		}
+		if failed != nil || left != "" {
+			return fmt.Errorf("%w: delete these objects first: %s", err, strings.Join(strings.Fields(left), ", "))
+		}
+		if _, err := k.Run(ctx, "delete", "-f", file); err != nil {
+			return err
+		}
+		_, err = k.Run(ctx, "apply", "-f", file)
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := k.Run(ctx, "wait", "--for", "condition=Established", "--timeout", "30s", "-f", file); err != nil {
@@ -86,7 +101,9 @@ func (k Kubectl) Try(ctx context.Context, content []byte) error {
 	return err
 }
 
+// Apply applies the objects in content, YAML, by server-side apply. Conflicts are overruled, because
+// ApplyCRD, which isn't server-side, owns the same fields.
 func (k Kubectl) Apply(ctx context.Context, content []byte) error {
-	_, err := k.run(ctx, content, "apply", "--server-side", "-f", "-")
+	_, err := k.run(ctx, content, "apply", "--server-side", "--force-conflicts", "-f", "-")
 	return err
 }

@@ -5,9 +5,13 @@ package program
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/gobuild"
@@ -62,8 +66,30 @@ func OfChapter(chapter chapters.Chapter) (Program, error) {
 		p.buildArgs = []string{"-tags", "solution"}
 	}
 	permissions, err := p.permissions()
+	if err != nil {
+		return p, err
+	}
 	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
-	return p, err
+	return p, nil
+}
+
+// StoredVersion returns the version in which the program's CRD stores objects, such as v1.
+func (p Program) StoredVersion() (string, error) {
+	file := p.CRD
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(content, &crd); err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	for _, version := range crd.Spec.Versions {
+		if version.Storage {
+			return version.Name, nil
+		}
+	}
+	return "", fmt.Errorf("%s: no version is stored", file)
 }
 
 // examples returns the sample, and before it the namespace.yaml in its folder, if there is one.

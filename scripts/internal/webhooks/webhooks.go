@@ -1,7 +1,7 @@
 // Package webhooks lets a cluster call the webhooks of a program on this machine. It makes a
-// certificate, and webhook configurations with the program's address in place of a Service. The
-// caller starts the program, and applies and deletes the configurations. With failurePolicy Fail,
-// they block all matching writes while no program answers.
+// certificate, and webhook configurations and CRDs with the program's address in place of a Service.
+// The caller starts the program, applies both, and deletes the configurations. With failurePolicy
+// Fail, they block all matching writes while no program answers.
 package webhooks
 
 import (
@@ -108,6 +108,38 @@ func (l *Local) Configurations(manifests []byte, namespace string) ([]byte, erro
 	}
 }
 
+// Conversion returns a CRD, from YAML, that has this program convert objects between its versions. A
+// CRD with one version needs no conversion, so the result is nil.
+//
+// Leave the CRD as it is when the program has ended. Requests that need a conversion fail then.
+// Without a webhook, they would succeed: the API server would only change the apiVersion, and drop
+// the fields that the other version doesn't have.
+func (l *Local) Conversion(crd []byte) ([]byte, error) {
+	var object unstructured.Unstructured
+	if err := yaml.Unmarshal(crd, &object.Object); err != nil {
+		return nil, fmt.Errorf("CRD: %w", err)
+	}
+	if versions, _, _ := unstructured.NestedSlice(object.Object, "spec", "versions"); len(versions) < 2 {
+		return nil, nil
+	}
+	conversion := map[string]any{
+		"strategy": "Webhook",
+		"webhook":  map[string]any{"clientConfig": l.clientConfig("/convert"), "conversionReviewVersions": []any{"v1"}},
+	}
+	if err := unstructured.SetNestedMap(object.Object, conversion, "spec", "conversion"); err != nil {
+		return nil, fmt.Errorf("CRD %s: %w", object.GetName(), err)
+	}
+	return yaml.Marshal(object.Object)
+}
+
+// clientConfig tells the API server where to find the program, and whom to trust.
+func (l *Local) clientConfig(path string) map[string]any {
+	return map[string]any{
+		"url":      "https://" + net.JoinHostPort(host, strconv.Itoa(l.port)) + path,
+		"caBundle": base64.StdEncoding.EncodeToString(l.ca),
+	}
+}
+
 func (l *Local) pointHere(configuration unstructured.Unstructured, namespace string) error {
 	key, value, _ := strings.Cut(Label, "=")
 	configuration.SetLabels(map[string]string{key: value})
@@ -121,10 +153,7 @@ func (l *Local) pointHere(configuration unstructured.Unstructured, namespace str
 			return fmt.Errorf("%s: a webhook is %v", configuration.GetName(), webhook)
 		}
 		path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path") // "" if there is none
-		webhook["clientConfig"] = map[string]any{
-			"url":      "https://" + net.JoinHostPort(host, strconv.Itoa(l.port)) + cmp.Or(path, "/"),
-			"caBundle": base64.StdEncoding.EncodeToString(l.ca),
-		}
+		webhook["clientConfig"] = l.clientConfig(cmp.Or(path, "/"))
 		if namespace != "" {
 			webhook["namespaceSelector"] = map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace}}
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -69,6 +70,36 @@ func TestConfigurations(t *testing.T) {
 	everywhere, err := local.Configurations([]byte(manifests), "")
 	if err != nil || strings.Contains(string(everywhere), "namespaceSelector") {
 		t.Errorf("error %v, or only for some namespace:\n%s", err, everywhere)
+	}
+}
+
+func TestConversion(t *testing.T) {
+	local, err := New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com}\nspec: {group: example.com, versions: [{name: v1}"
+	if made, err := local.Conversion([]byte(one + "]}")); made != nil || err != nil {
+		t.Errorf("for one version it is %q, %v; want nothing", made, err)
+	}
+	made, err := local.Conversion([]byte(one + ", {name: v2}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(made, &crd); err != nil {
+		t.Fatal(err)
+	}
+	conversion := crd.Spec.Conversion
+	if conversion == nil || conversion.Strategy != apiextensionsv1.WebhookConverter || len(crd.Spec.Versions) != 2 {
+		t.Fatalf("it is %+v", crd.Spec)
+	}
+	config := conversion.Webhook.ClientConfig
+	if want := "https://127.0.0.1:" + strconv.Itoa(local.port) + "/convert"; config.URL == nil || *config.URL != want || len(config.CABundle) == 0 {
+		t.Errorf("got client config %+v, want %s", config, want)
+	}
+	if _, err := local.Conversion([]byte("{")); err == nil {
+		t.Error("a CRD that is no YAML gets no error")
 	}
 }
 

@@ -37,3 +37,16 @@ app.kubernetes.io/name: tdset-operator
   name: tdset-operator-controller-manager
   namespace: {{ .Release.Namespace }}
 {{- end }}
+
+{{/* Who converts TDSets between their versions. */}}
+{{- define "tdset-operator.conversion" -}}
+strategy: Webhook
+webhook:
+  clientConfig:
+    service:
+      name: tdset-operator-webhook-service
+      namespace: {{ .Release.Namespace }}
+      path: /convert
+  conversionReviewVersions:
+  - v1
+{{- end }}

@@ -1,0 +1,308 @@
+//go:build check || solution
+
+// These tests check what ConvertTo and ConvertFrom promise. Between the two, they encode each Worker as
+// JSON and decode it again, as the API server does.
+//
+// As given, v1 keeps nothing that it can't express. `workshop test` checks these failures:
+//
+// fails: TestConvertTo/no drain
+// says: got {"metadata":{},"spec":{"image":"a","replicas":{"min":3,"max":3},"drain":"0s"}}; want
+//
+// fails: TestConvertTo/another annotation
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":3,"max":3},"drain":"0s"}
+//
+// fails: TestConvertFrom/a range
+// says: got the annotation: false; want true
+//
+// fails: TestConvertFrom/one and a half seconds
+// says: got the annotation: false; want true
+//
+// fails: TestConvertFrom/a nanosecond
+// says: got the annotation: false; want true
+//
+// fails: TestEdits/nothing
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":5,"max":5},"drain":"1s"}
+//
+// fails: TestEdits/the image
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"b","replicas":{"min":5,"max":5},"drain":"1s"}
+//
+// fails: TestEdits/the replicas
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":4,"max":4},"drain":"1s"}
+//
+// fails: TestEdits/the drain
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":5,"max":5},"drain":"9s"}
+//
+// fails: TestEdits/the drain is removed
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":5,"max":5},"drain":"0s"}
+//
+// fails: TestEdits/another annotation
+// says: got {"metadata":{"annotations":{"team":"red"}},"spec":{"image":"a","replicas":{"min":5,"max":5},"drain":"1s"}}
+//
+// fails: TestEdits/our annotation is removed
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":5,"max":5},"drain":"1s"}
+//
+// fails: TestEdits/our annotation is spoilt
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":5,"max":5},"drain":"1s"}
+//
+// fails: TestEdits/our annotation is null
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":5,"max":5},"drain":"1s"}
+//
+// fails: TestRoundTrips/from v2
+// says: got {"metadata":{"annotations":{"team":"blue"}},"spec":{"image":"a","replicas":{"min":6,"max":6},"drain":"0s"}
+//
+// fails: TestRoundTrips/from v1
+// says: got {"metadata":{},"spec":{"image":"a","replicas":1,"drainSeconds":0}}; want
+//
+// fails: TestTheSourceStays/ConvertTo
+// says: got the annotations map[]; want map[workers.example.com/v2:]
+
+package conversion
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/conversion"
+)
+
+// controller-runtime serves the conversion of these types.
+var (
+	_ conversion.Hub         = &WorkerV2{}
+	_ conversion.Convertible = &WorkerV1{}
+)
+
+func TestConvertTo(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		v1   *WorkerV1
+		want *WorkerV2
+	}{
+		"all fields":         {v1(3, new(int64(30))), v2(3, 3, 30*time.Second)},
+		"no drain":           {v1(3, nil), v2(3, 3, -1)},
+		"a drain of 0":       {v1(0, new(int64(0))), v2(0, 0, 0)},
+		"another annotation": {withAnnotation(v1(3, nil), "team", "blue"), annotated(v2(3, 3, -1), "team", "blue")},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := &WorkerV2{}
+			if err := test.v1.ConvertTo(got); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, got, test.want)
+		})
+	}
+}
+
+func TestConvertFrom(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		v2       *WorkerV2
+		want     *WorkerV1
+		wantKept bool
+	}{
+		"v1 can express it":      {v2(3, 3, 30*time.Second), v1(3, new(int64(30))), false},
+		"no drain":               {v2(3, 3, -1), v1(3, nil), false},
+		"a range":                {v2(2, 5, 30*time.Second), v1(5, new(int64(30))), true},
+		"one and a half seconds": {v2(3, 3, 1500*time.Millisecond), v1(3, new(int64(2))), true},
+		"a nanosecond":           {v2(3, 3, 1), v1(3, new(int64(1))), true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := &WorkerV1{}
+			if err := got.ConvertFrom(test.v2); err != nil {
+				t.Fatal(err)
+			}
+			_, isKept := got.Annotations[keptV2]
+			if isKept != test.wantKept {
+				t.Errorf("got the annotation: %t; want %t", isKept, test.wantKept)
+			}
+			got = overTheWire(t, got, &WorkerV1{})
+			delete(got.Annotations, keptV2)
+			if len(got.Annotations) == 0 {
+				got.Annotations = nil
+			}
+			compare(t, got, test.want)
+		})
+	}
+}
+
+// An old client reads a Worker in v1, edits it, and sends it back.
+func TestEdits(t *testing.T) {
+	original := func() *WorkerV2 { return annotated(v2(2, 5, 1500*time.Millisecond), "team", "blue") }
+	drain := func(worker *WorkerV2, drain time.Duration) *WorkerV2 {
+		worker.Spec.Drain = &metav1.Duration{Duration: drain}
+		return worker
+	}
+	for sentence, test := range map[string]struct {
+		edit func(*WorkerV1)
+		want *WorkerV2
+	}{
+		"nothing":                   {func(*WorkerV1) {}, original()},
+		"the image":                 {func(w *WorkerV1) { w.Spec.Image = "b" }, image(original(), "b")},
+		"the replicas":              {func(w *WorkerV1) { w.Spec.Replicas = 4 }, replicas(original(), 4, 4)},
+		"the drain":                 {func(w *WorkerV1) { w.Spec.DrainSeconds = new(int64(9)) }, drain(original(), 9*time.Second)},
+		"the drain is removed":      {func(w *WorkerV1) { w.Spec.DrainSeconds = nil }, withoutDrain(original())},
+		"another annotation":        {func(w *WorkerV1) { w.Annotations["team"] = "red" }, annotated(original(), "team", "red")},
+		"our annotation is removed": {func(w *WorkerV1) { delete(w.Annotations, keptV2) }, drain(replicas(original(), 5, 5), 2*time.Second)},
+		"our annotation is spoilt":  {func(w *WorkerV1) { w.Annotations[keptV2] = "{" }, drain(replicas(original(), 5, 5), 2*time.Second)},
+		"our annotation is null":    {func(w *WorkerV1) { w.Annotations[keptV2] = "null" }, drain(replicas(original(), 5, 5), 2*time.Second)},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			view := &WorkerV1{}
+			if err := view.ConvertFrom(original()); err != nil {
+				t.Fatal(err)
+			}
+			view = overTheWire(t, view, &WorkerV1{})
+			test.edit(view)
+			got := &WorkerV2{}
+			if err := view.ConvertTo(got); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, got, test.want)
+		})
+	}
+}
+
+// Random Workers go to the other version and back, over the wire.
+func TestRoundTrips(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	t.Run("from v2", func(t *testing.T) {
+		for range 2000 {
+			most := random.Int32N(9)
+			want := v2(random.Int32N(most+1), most, time.Duration(random.Int64N(5)-1)*time.Second/time.Duration(1+random.IntN(3)))
+			if random.IntN(2) == 0 {
+				annotated(want, "team", "blue")
+			}
+			view, got := &WorkerV1{}, &WorkerV2{}
+			if err := view.ConvertFrom(want.DeepCopyObject().(*WorkerV2)); err != nil {
+				t.Fatal(err)
+			}
+			if err := overTheWire(t, view, &WorkerV1{}).ConvertTo(got); err != nil {
+				t.Fatal(err)
+			}
+			if compare(t, got, want); t.Failed() {
+				return
+			}
+		}
+	})
+	t.Run("from v1", func(t *testing.T) {
+		for range 2000 {
+			want := v1(random.Int32N(9), nil)
+			if random.IntN(3) > 0 {
+				want.Spec.DrainSeconds = new(random.Int64N(86401))
+			}
+			hub, got := &WorkerV2{}, &WorkerV1{}
+			if err := want.DeepCopyObject().(*WorkerV1).ConvertTo(hub); err != nil {
+				t.Fatal(err)
+			}
+			if err := got.ConvertFrom(overTheWire(t, hub, &WorkerV2{})); err != nil {
+				t.Fatal(err)
+			}
+			if compare(t, got, want); t.Failed() {
+				return
+			}
+		}
+	})
+}
+
+// What is converted may be in a cache, so it must stay as it is.
+func TestTheSourceStays(t *testing.T) {
+	t.Run("ConvertFrom", func(t *testing.T) {
+		source := annotated(v2(2, 5, time.Second), "team", "blue")
+		if err := new(WorkerV1).ConvertFrom(source); err != nil {
+			t.Fatal(err)
+		}
+		compare(t, source, annotated(v2(2, 5, time.Second), "team", "blue"))
+	})
+	t.Run("ConvertTo", func(t *testing.T) {
+		view := &WorkerV1{}
+		if err := view.ConvertFrom(v2(2, 5, time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		withAnnotation(view, keptV2, view.Annotations[keptV2]) // as given, there is none
+		before := maps.Clone(view.Annotations)
+		if err := view.ConvertTo(&WorkerV2{}); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(view.Annotations, before) {
+			t.Errorf("got the annotations %v; want %v", view.Annotations, before)
+		}
+	})
+}
+
+func TestAnotherHub(t *testing.T) {
+	if err := new(WorkerV1).ConvertTo(nil); err == nil {
+		t.Error("got no error from ConvertTo(nil); want one")
+	}
+	if err := new(WorkerV1).ConvertFrom(nil); err == nil {
+		t.Error("got no error from ConvertFrom(nil); want one")
+	}
+}
+
+// compare fails the test unless both are the same as JSON.
+func compare(t *testing.T, got, want any) {
+	t.Helper()
+	text := func(worker any) string {
+		content, err := json.Marshal(worker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	if !cmp.Equal(got, want) {
+		t.Errorf("got %s; want %s", text(got), text(want))
+	}
+}
+
+// overTheWire encodes from as JSON and decodes it, as the API server does.
+func overTheWire[T any](t *testing.T, from, to T) T {
+	t.Helper()
+	content, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(content, to)
+	}
+	if err != nil {
+		t.Fatal(fmt.Errorf("over the wire: %w", err))
+	}
+	return to
+}
+
+func v1(replicas int32, drainSeconds *int64) *WorkerV1 {
+	return &WorkerV1{Spec: WorkerV1Spec{Image: "a", Replicas: replicas, DrainSeconds: drainSeconds}}
+}
+
+// v2 makes a Worker without drain if that is negative.
+func v2(least, most int32, drain time.Duration) *WorkerV2 {
+	worker := &WorkerV2{Spec: WorkerV2Spec{Image: "a", Replicas: Range{least, most}}}
+	if drain >= 0 {
+		worker.Spec.Drain = &metav1.Duration{Duration: drain}
+	}
+	return worker
+}
+
+func withAnnotation(worker *WorkerV1, key, value string) *WorkerV1 {
+	metav1.SetMetaDataAnnotation(&worker.ObjectMeta, key, value)
+	return worker
+}
+
+func annotated(worker *WorkerV2, key, value string) *WorkerV2 {
+	metav1.SetMetaDataAnnotation(&worker.ObjectMeta, key, value)
+	return worker
+}
+
+func image(worker *WorkerV2, image string) *WorkerV2 {
+	worker.Spec.Image = image
+	return worker
+}
+
+func replicas(worker *WorkerV2, least, most int32) *WorkerV2 {
+	worker.Spec.Replicas = Range{least, most}
+	return worker
+}
+
+func withoutDrain(worker *WorkerV2) *WorkerV2 {
+	worker.Spec.Drain = nil
+	return worker
+}

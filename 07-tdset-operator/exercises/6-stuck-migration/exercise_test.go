@@ -1,0 +1,195 @@
+//go:build check || solution
+
+// These tests check what Diagnose and Finish promise, on the API server in apiserver_test.go.
+//
+// As given, Finish takes a shortcut: it says that nothing is stored in v1, and rewrites nothing.
+// `workshop test` checks these failures:
+//
+// fails: TestDiagnose/a TDSet is stored in v1, and the webhook is gone
+// says: got "TDSets may still be stored in v1, and nobody has rewritten them", error <nil>; want "a TDSet is stored
+//
+// fails: TestFinish/one TDSet is stored in v1
+// says: status.storedVersions has no v1, but TDSet b is stored in v1: once v1 is removed from the CRD, nobody can
+//
+// fails: TestFinish/all TDSets are stored in v1
+// says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
+//
+// fails: TestAConflict
+// says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
+//
+// fails: TestARefusal
+// says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
+//
+// fails: TestAgain
+// says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
+
+package migration
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
+)
+
+var both = []string{"v1", "v2"}
+
+func TestDiagnose(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		server *apiServer
+		want   Cause
+	}{
+		"a TDSet is stored in v1, and the webhook is gone":   {newAPIServer(t, both, "b"), NotConverted},
+		"a TDSet is stored in v1, and the webhook answers":   {newAPIServer(t, both, "b").withWebhook(), NotRewritten},
+		"all TDSets are stored in v2, and the CRD says v1":   {newAPIServer(t, both), NotRewritten},
+		"the CRD says that nothing is stored in v1 any more": {newAPIServer(t, []string{"v2"}), Finished},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			test.server.t = t
+			got, err := Diagnose(t.Context(), test.server.Client)
+			if err != nil || got != test.want {
+				t.Errorf("got %q, error %v; want %q", got, err, test.want)
+			}
+			if len(test.server.writes) > 0 {
+				t.Errorf("got the writes %q; want none, because it only looks", test.server.writes)
+			}
+		})
+	}
+}
+
+func TestFinish(t *testing.T) {
+	for sentence, inV1 := range map[string][]string{
+		"one TDSet is stored in v1":   {"b"},
+		"all TDSets are stored in v1": {"a", "b", "c"},
+		"no TDSet is stored in v1":    nil,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newAPIServer(t, both, inV1...)
+			if err := Finish(t.Context(), s.Client, working); err != nil {
+				t.Fatalf("got the error %v; want none", err)
+			}
+			s.isFinished()
+			for _, name := range []string{"a", "b", "c"} {
+				s.has(tdset(name))
+			}
+		})
+	}
+}
+
+// Somebody else changes a TDSet right before it is rewritten, so that write gets a conflict.
+func TestAConflict(t *testing.T) {
+	s := newAPIServer(t, both, "a", "b", "c")
+	s.before = func(name string) error {
+		s.before = func(string) error { return nil }
+		current := &schedulev2.TDSet{}
+		must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(tdset(name)), current))
+		current.Spec.Windows[0].Replicas = 7
+		return s.Client.Update(t.Context(), current)
+	}
+	if err := Finish(t.Context(), s.Client, working); err != nil {
+		t.Fatalf("got the error %v; want none: a conflict goes away if you read the object again", err)
+	}
+	s.isFinished()
+	changed := 0
+	for _, name := range []string{"a", "b", "c"} {
+		current := &schedulev2.TDSet{}
+		must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(tdset(name)), current))
+		if current.Spec.Windows[0].Replicas == 7 {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("got %d TDSets with the other writer's 7 replicas; want 1", changed)
+	}
+}
+
+// A TDSet can't be written, for example because a quota or another webhook refuses it.
+func TestARefusal(t *testing.T) {
+	s := newAPIServer(t, both, "a", "b", "c")
+	s.before = func(name string) error {
+		if name == "b" {
+			return errors.New("refused by policy")
+		}
+		return nil
+	}
+	err := Finish(t.Context(), s.Client, working)
+	if err == nil || !strings.Contains(err.Error(), "shop/b") || !strings.Contains(err.Error(), "refused by policy") {
+		t.Errorf("got the error %v; want one that has the TDSet, shop/b, and the reason", err)
+	}
+	crd := s.crd()
+	if !slices.Equal(crd.Status.StoredVersions, both) || !crd.Spec.Versions[0].Served {
+		t.Errorf("got the stored versions %q, v1 served: %t; want both, and true, because b is still stored in v1", crd.Status.StoredVersions, crd.Spec.Versions[0].Served)
+	}
+
+	s.before = func(string) error { return nil } // somebody has changed the policy
+	if err := Finish(t.Context(), s.Client, working); err != nil {
+		t.Errorf("called again, got the error %v; want none", err)
+	}
+	s.isFinished()
+}
+
+func TestAgain(t *testing.T) {
+	s := newAPIServer(t, both, "a")
+	if err := Finish(t.Context(), s.Client, working); err != nil {
+		t.Fatalf("got the error %v; want none", err)
+	}
+	s.isFinished()
+	s.writes = nil
+	if err := Finish(t.Context(), s.Client, working); err != nil || len(s.writes) > 0 {
+		t.Errorf("called again, got the error %v and the writes %q; want neither", err, s.writes)
+	}
+}
+
+// isFinished fails the test unless v1 is out of use.
+func (s *apiServer) isFinished() {
+	s.t.Helper()
+	for _, name := range []string{"a", "b", "c"} {
+		if s.inV1[name] {
+			s.t.Errorf("TDSet %s is stored in v1; want v2", name)
+		}
+	}
+	crd := s.crd()
+	if !slices.Equal(crd.Status.StoredVersions, []string{"v2"}) {
+		s.t.Errorf("got the stored versions %q; want v2", crd.Status.StoredVersions)
+	}
+	if len(crd.Spec.Versions) != 2 || crd.Spec.Versions[0].Served || !crd.Spec.Versions[1].Served {
+		s.t.Errorf("got the versions %+v; want both, and only v2 served", crd.Spec.Versions)
+	}
+}
+
+// has fails the test unless that TDSet is as it was.
+func (s *apiServer) has(want *schedulev2.TDSet) {
+	s.t.Helper()
+	got := &schedulev2.TDSet{}
+	if err := s.Client.Get(context.Background(), client.ObjectKeyFromObject(want), got); err != nil {
+		s.t.Errorf("read TDSet %s: got the error %v; want none", want.Name, err)
+		return
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion"), cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
+		s.t.Errorf("TDSet %s has changed (-want +got):\n%s", want.Name, diff)
+	}
+}
+
+// withWebhook lets the webhook answer.
+func (s *apiServer) withWebhook() *apiServer {
+	crd := s.crd()
+	crd.Spec.Conversion.Webhook.ClientConfig = &working
+	must(s.t, s.Client.Update(context.Background(), crd))
+	s.writes = nil
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

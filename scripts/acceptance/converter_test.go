@@ -1,0 +1,79 @@
+// The conversion of TDSets between versions. On every real cluster, somebody converts. The garbage
+// collector may need that, too: it looks for new versions every 30 seconds only, and until then it
+// writes TDSets in the version that it knows. So while these tests run, a program converts that
+// does nothing else.
+
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/operators/scripts/internal/contract"
+	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/webhooks"
+)
+
+// converter is that program, once it is needed.
+type converter struct {
+	*webhooks.Local
+	program *process.Program
+	dir     string
+}
+
+var theConverter *converter
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if c := theConverter; c != nil {
+		c.program.Stop()
+		if err := os.RemoveAll(c.dir); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(code)
+}
+
+// convert makes the API server ask a program for conversions, if the program's CRD has several
+// versions.
+func (e *environment) convert(ctx context.Context, p program.Program) error {
+	stored, err := p.StoredVersion()
+	if err != nil || stored != "v2" || whyLeftOut(contract.URLWebhooks) != "" { // only TDSets have a v2
+		return err
+	}
+	crd, err := os.ReadFile(p.CRD)
+	if err != nil {
+		return err
+	}
+	if theConverter == nil {
+		if theConverter, err = e.startConverter(p); err != nil {
+			return err
+		}
+	}
+	conversion, err := theConverter.Conversion(crd)
+	if conversion == nil || err != nil {
+		return err
+	}
+	return errors.Join(theConverter.Await(ctx), e.kubectl.Apply(ctx, conversion))
+}
+
+func (e *environment) startConverter(p program.Program) (*converter, error) {
+	dir, err := os.MkdirTemp("", "converter-")
+	if err != nil {
+		return nil, err
+	}
+	local, err := webhooks.New(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	args := append([]string{"--kubeconfig", os.Getenv("TEST_KUBECONFIG"), "--namespace", "nobody"}, local.Flags()...)
+	running, err := process.Supervise(process.Options{Binary: filepath.Join(e.programs, p.Name), Args: args})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &converter{local, running, dir}, nil
+}
