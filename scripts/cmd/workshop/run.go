@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,6 +83,7 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 
 	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Press Ctrl-C to stop it.\n", p.Name, ready.cluster.Name(), p.Namespace, p.ServiceAccount)
 	flags = append([]string{"--kubeconfig", ready.kubeconfig}, flags...)
+	uncalled := func() {}
 	switch {
 	case p.Webhooks == "":
 	case ready.cluster.Nodes() == cluster.Containers:
@@ -92,10 +94,19 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 		if err != nil {
 			return err
 		}
-		defer stop()
+		uncalled = sync.OnceFunc(stop)
 		flags = slices.Concat(local, flags)
 	}
-	running := process.NewCommand(ctx, 40*time.Second, ready.binary, flags...)
+	// On Ctrl-C, first nobody calls the webhooks any more. Otherwise, writes would fail while the program
+	// ends.
+	defer uncalled()
+	whileCalled, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() {
+		uncalled()
+		end()
+	})()
+	running := process.NewCommand(whileCalled, 40*time.Second, ready.binary, flags...)
 	running.Stdout, running.Stderr = os.Stdout, os.Stderr
 	err = running.Run()
 	var exit *exec.ExitError
