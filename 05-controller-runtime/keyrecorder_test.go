@@ -30,7 +30,8 @@ type keyRecorder struct {
 }
 
 // newKeyRecorder returns a keyRecorder with these options. Its only worker processes the keys one
-// after the other, in the order of the queue.
+// after the other, in the order of the queue. All informers have synced, because the objects of
+// their first lists have a lower priority in the queue than those of later events.
 func newKeyRecorder(t *testing.T, changes ...func(*options)) *keyRecorder {
 	r := &keyRecorder{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
 	o := optionsFor(r.namespace)
@@ -42,6 +43,7 @@ func newKeyRecorder(t *testing.T, changes ...func(*options)) *keyRecorder {
 	must(t, err)
 	must(t, addController(t.Context(), recordingManager{r.mgr, r.calls}))
 	runManager(t, r.mgr)
+	r.settle()
 	return r
 }
 

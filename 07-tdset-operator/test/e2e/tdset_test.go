@@ -54,8 +54,8 @@ func TestTheSample(t *testing.T) {
 	kubectl(t, "apply", "-f", "config/samples/namespace.yaml")
 	t.Cleanup(func() { kubectl(t, "delete", "-k", "config/samples", "--timeout=3m") })
 	here := strings.Replace(string(sample), "image: crccheck/hello-world\n", "image: "+standIn+"\n", 1)
-	if output, err := utils.RunWith(here, "kubectl", "apply", "-f", "-"); err != nil || !strings.Contains(output, "no window includes the hours 0 to 1") {
-		t.Fatalf("kubectl apply printed\n%s\nwant a warning about the hours 0 to 1, and no error", output)
+	if output, err := utils.RunWith(here, "kubectl", "apply", "-f", "-"); err != nil || !strings.Contains(output, "no window includes the time from 00:00 to 01:00") {
+		t.Fatalf("kubectl apply printed\n%s\nwant a warning about the time from 00:00 to 01:00, and no error", output)
 	}
 
 	kubectl(t, "wait", "-n", "temp", "tdset/tdset-hello-world", "--for=condition=Ready", "--timeout=3m")

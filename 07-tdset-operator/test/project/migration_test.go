@@ -1,5 +1,5 @@
-// The stages of config/migration have the schemas of config/crd. They differ only in the versions
-// that are served and stored, and in the conversion.
+// The stages of config/migration have the schemas and the conversion of the CRD that is installed. They
+// differ only in the versions that are served and stored.
 
 package project
 
@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -25,16 +26,17 @@ func TestMigrationStages(t *testing.T) {
 		}
 		return built
 	}
-	original := build(t, "config/crd")
+	var original apiextensionsv1.CustomResourceDefinition
+	must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(parse(t, read(t, "dist/install.yaml"))[crd], &original))
 	schemas := map[string]*apiextensionsv1.CustomResourceValidation{}
 	for _, version := range original.Spec.Versions {
 		schemas[version.Name] = version.Schema
 	}
 	for stage, want := range map[string]string{
-		"1-v1-only":               "v1 served stored, None",
+		"1-v1-only":               "v1 served stored, Webhook",
 		"2-both-served-v1-stored": "v1 served stored deprecated, v2 served, Webhook",
 		"3-both-served-v2-stored": "v1 served deprecated, v2 served stored, Webhook",
-		"4-v2-only":               "v2 served stored, None",
+		"4-v2-only":               "v2 served stored, Webhook",
 	} {
 		t.Run(stage, func(t *testing.T) {
 			built := build(t, "config/migration/"+stage)
@@ -43,13 +45,11 @@ func TestMigrationStages(t *testing.T) {
 			}
 			for _, version := range built.Spec.Versions {
 				if diff := cmp.Diff(schemas[version.Name], version.Schema); diff != "" {
-					t.Errorf("the schema of %s (-config/crd, +stage):\n%s", version.Name, diff)
+					t.Errorf("the schema of %s (-installed, +stage):\n%s", version.Name, diff)
 				}
 			}
-			if built.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
-				if diff := cmp.Diff(original.Spec.Conversion, built.Spec.Conversion); diff != "" {
-					t.Errorf("the conversion (-config/crd, +stage):\n%s", diff)
-				}
+			if diff := cmp.Diff(original.Spec.Conversion, built.Spec.Conversion); diff != "" {
+				t.Errorf("the conversion (-installed, +stage):\n%s", diff)
 			}
 		})
 	}

@@ -25,8 +25,9 @@ type prepared struct {
 	config     *rest.Config // the administrator's
 	kubectl    kubectl.Kubectl
 	binary     string
-	dir        string // for temporary files while the program runs; the caller removes it
-	kubeconfig string // the program's, with no more permissions than its manifests grant
+	dir        string   // for temporary files while the program runs; the caller removes it
+	kubeconfig string   // the program's, with no more permissions than its manifests grant
+	examples   []string // to apply when the program converts objects between versions
 }
 
 // prepare starts the cluster, applies the program's manifests and examples, and builds the program.
@@ -46,8 +47,12 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	if err := p.Apply(ctx, k); err != nil {
 		return nil, err
 	}
+	var later []string
 	for _, file := range p.Examples {
-		if _, err := k.Run(ctx, "apply", "-f", file); err != nil {
+		switch _, err := k.Run(ctx, "apply", "-f", file); {
+		case kubectl.NeedsConversion(err):
+			later = append(later, file)
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -71,7 +76,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	if err := program.WriteKubeconfig(ctx, client, config, p.Namespace, p.ServiceAccount, kubeconfig); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	return &prepared{c, config, k, binary, dir, kubeconfig}, nil
+	return &prepared{c, config, k, binary, dir, kubeconfig, later}, nil
 }
 
 // buildProgram shows the progress, because a first build may take a minute.

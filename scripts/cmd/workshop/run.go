@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ import (
 
 func newRunCommand() *cobra.Command {
 	var tdset bool
+	var store string
 	command := &cobra.Command{
 		Use:   "run CHAPTER [-- FLAG...]",
 		Short: "Run a chapter's program until you press Ctrl-C",
@@ -34,10 +36,13 @@ permissions that its manifests grant. Flags after -- are the program's.
 If the chapter has webhooks, the API server calls them while the program runs.
 
 With --tdset it runs the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
-day. Its flag --now sets its clock.`,
+day. Its flag --now sets its clock.
+
+With --store it has the API server store objects in another version of the API than the chapter's CRD does.`,
 		Example: `  ./scripts/workshop run 01
   ./scripts/workshop run 01 -- --trace
-  ./scripts/workshop run 01 --tdset -- --now 2026-01-01T08:59:50Z`,
+  ./scripts/workshop run 01 --tdset -- --now 2026-01-01T08:59:50Z
+  ./scripts/workshop run 07 --store v1`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
@@ -51,10 +56,21 @@ day. Its flag --now sets its clock.`,
 			if err != nil {
 				return err
 			}
+			if store != "" {
+				dir, err := os.MkdirTemp("", "workshop-crd-")
+				if err != nil {
+					return err
+				}
+				defer os.RemoveAll(dir)
+				if p, err = p.Storing(store, dir); err != nil {
+					return fmt.Errorf("--store: %w", err)
+				}
+			}
 			return runProgram(command.Context(), p, args[1:])
 		},
 	}
 	addTDSetFlag(command, &tdset)
+	command.Flags().StringVar(&store, "store", "", "the version of the API in which objects are stored (default: the one in the CRD)")
 	return command
 }
 
@@ -67,6 +83,7 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 
 	fmt.Fprintf(os.Stderr, "Running %s on cluster %q as %s/%s. Press Ctrl-C to stop it.\n", p.Name, ready.cluster.Name(), p.Namespace, p.ServiceAccount)
 	flags = append([]string{"--kubeconfig", ready.kubeconfig}, flags...)
+	uncalled := func() {}
 	switch {
 	case p.Webhooks == "":
 	case ready.cluster.Nodes() == cluster.Containers:
@@ -77,10 +94,19 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 		if err != nil {
 			return err
 		}
-		defer stop()
+		uncalled = sync.OnceFunc(stop)
 		flags = slices.Concat(local, flags)
 	}
-	running := process.NewCommand(ctx, 40*time.Second, ready.binary, flags...)
+	// On Ctrl-C, first nobody calls the webhooks any more. Otherwise, writes would fail while the program
+	// ends.
+	defer uncalled()
+	whileCalled, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() {
+		uncalled()
+		end()
+	})()
+	running := process.NewCommand(whileCalled, 40*time.Second, ready.binary, flags...)
 	running.Stdout, running.Stderr = os.Stdout, os.Stderr
 	err = running.Run()
 	var exit *exec.ExitError
@@ -128,6 +154,11 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 		defer close(done)
 		if local.Await(ctx) != nil {
 			return // the program has ended before it answered
+		}
+		for _, file := range ready.examples {
+			if _, err := ready.kubectl.Run(ctx, "apply", "-f", file); err != nil && ctx.Err() == nil {
+				fmt.Fprintln(os.Stderr, "workshop: an example isn't applied:", err)
+			}
 		}
 		if err := ready.kubectl.Apply(ctx, configurations); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "workshop: the webhooks aren't called:", err)

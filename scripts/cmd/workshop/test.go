@@ -34,7 +34,7 @@ proof that each exercise fails as given and passes as solved, the guided tours, 
 chapters' built programs, and the code and commands in the texts. It creates clusters of its own ("test", "units", "docs"),
 and removes them unless a test fails. It doesn't touch yours. A skipped test counts as a failure.
 
-With --only it just runs the tests of some promises (B1 to B11, and T1 to T12 of TDSets) or faults (F1 to F9) against the
+With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
 chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
 minute, or two minutes under faults. With --matrix it runs nothing, and prints which chapter keeps its promises through
 which fault. Each cell is such a test.

@@ -135,7 +135,8 @@ func TestCluster(t *testing.T) {
 	})
 	t.Run("components listen only on loopback", func(t *testing.T) { onlyLoopback(t, r) })
 	t.Run("etcd requires a certificate", func(t *testing.T) { etcdRequiresACertificate(t, r) })
-	t.Run("etcd shows the stored versions, which a migration changes", func(t *testing.T) { storedVersionsAreMigrated(t, r) })
+	t.Run("etcd shows the stored versions", func(t *testing.T) { storedVersionsAreShown(t, r) })
+	t.Run("stored objects are migrated", func(t *testing.T) { storageIsMigrated(t, r) })
 	t.Run("only the user can read the kubeconfig", func(t *testing.T) {
 		if info, err := os.Stat(r.Kubeconfig()); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)

@@ -57,7 +57,7 @@ func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string,
 
 // ApplyCRD applies the CRD in file and waits until objects of its kind can be created. The
 // condition Established isn't enough, because for some moments more, requests may be answered 404,
-// or 429 "storage is (re)initializing".
+// or 429 "storage is (re)initializing". Objects that must be converted may have to wait for a webhook.
 func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 	_, err := k.Run(ctx, "apply", "-f", file)
 	if err != nil && strings.Contains(err.Error(), "status.storedVersions") {
@@ -87,12 +87,18 @@ func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 		_, last = k.Run(ctx, "get", name, "--all-namespaces")
-		return last == nil, nil
+		return last == nil || NeedsConversion(last), nil
 	})
 	if err != nil {
 		return fmt.Errorf("CRD %s is established but can't be used: %w", name, last)
 	}
 	return nil
+}
+
+// NeedsConversion reports whether the API server failed to convert objects to the version of the
+// request, because no webhook has answered.
+func NeedsConversion(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "conversion webhook for ")
 }
 
 // Try sends the objects in content, YAML or JSON, to the API server as a dry run.

@@ -5,13 +5,9 @@ package program
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/gobuild"
@@ -71,25 +67,6 @@ func OfChapter(chapter chapters.Chapter) (Program, error) {
 	}
 	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
 	return p, nil
-}
-
-// StoredVersion returns the version in which the program's CRD stores objects, such as v1.
-func (p Program) StoredVersion() (string, error) {
-	file := p.CRD
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(content, &crd); err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
-	}
-	for _, version := range crd.Spec.Versions {
-		if version.Storage {
-			return version.Name, nil
-		}
-	}
-	return "", fmt.Errorf("%s: no version is stored", file)
 }
 
 // examples returns the sample, and before it the namespace.yaml in its folder, if there is one.

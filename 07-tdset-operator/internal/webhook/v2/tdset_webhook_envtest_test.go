@@ -149,6 +149,10 @@ func TestWarnings(t *testing.T) {
 	if difference := cmp.Diff([]string{uncovered}, warned.since()); difference != "" {
 		t.Errorf("warnings for a create (-want, +got):\n%s", difference)
 	}
+	// The API server applies a patch to the object in its watch cache first. If that is out of date,
+	// it patches the one in etcd, and the webhook warns about both attempts. A list waits until the
+	// cache has caught up.
+	caughtUp := func() { must(t, api.List(t.Context(), &schedulev2.TDSetList{}, client.InNamespace(namespace))) }
 	for _, test := range []struct {
 		sentence, patch string
 		want            []string
@@ -166,16 +170,14 @@ func TestWarnings(t *testing.T) {
 		{"a label", `{"metadata":{"labels":{"team":"blue"}}}`, nil},
 		{"a finalizer", `{"metadata":{"finalizers":["example.com/held"]}}`, nil},
 	} {
-		// The API server applies a patch to the object in its watch cache first. If that is out of
-		// date, it patches the one in etcd, and the webhook warns about both attempts. A list waits
-		// until the cache has caught up.
-		must(t, api.List(t.Context(), &schedulev2.TDSetList{}, client.InNamespace(namespace)))
+		caughtUp()
 		must(t, merge(t, api, tdset, test.patch))
 		if difference := cmp.Diff(test.want, warned.since(), cmpopts.EquateEmpty()); difference != "" {
 			t.Errorf("warnings for %s (-want, +got):\n%s", test.sentence, difference)
 		}
 	}
 	must(t, api.Delete(t.Context(), tdset))
+	caughtUp()
 	must(t, merge(t, api, tdset, `{"spec":{"windows":[]}}`)) // it is being deleted
 	must(t, merge(t, api, tdset, `{"metadata":{"finalizers":null}}`))
 	if got := warned.since(); len(got) > 0 {
