@@ -58,6 +58,7 @@ type Proxy struct {
 	watches   map[*watch]struct{} // those that have begun and not ended
 	requests  []audit.Request
 	followers []func(audit.Request)
+	keeping   bool // bodies and answers of writes
 }
 
 // Start starts a proxy for target's API server, on a free port of 127.0.0.1. It only uses target's
