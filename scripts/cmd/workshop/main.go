@@ -119,7 +119,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 	addGroup(root, "Lead",
 		newAgendaCommand(), newCatchUpCommand(), newPackCommand())
 	addGroup(root, "Author",
-		newTestCommand(), newDocsCommand())
+		newTestCommand(), newDocsCommand(), newJudgeCommand())
 	root.SetHelpCommandGroupID("Learn")
 	root.SetUsageTemplate(root.UsageTemplate() + `{{if not .HasParent}}
 WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop"; WORKSHOP_ON=kind is --on kind.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -124,11 +125,15 @@ func (b *Bench) of(resource schema.GroupVersionResource) dynamic.ResourceInterfa
 	return b.dynamic.Resource(resource).Namespace(b.namespace)
 }
 
-// client returns the API of the object's resource in this namespace.
+// api returns the API of the object's resource in this namespace.
 func (b *Bench) api(object *unstructured.Unstructured) dynamic.ResourceInterface {
+	return b.of(b.mapping(object).Resource)
+}
+
+func (b *Bench) mapping(object *unstructured.Unstructured) *meta.RESTMapping {
 	mapping, err := b.mapper.RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
 	b.must(err)
-	return b.of(mapping.Resource)
+	return mapping
 }
 
 // sample returns the first sample with another name, which isn't created yet.
@@ -332,4 +337,10 @@ func around(log, text string) string {
 	_, after, _ := strings.Cut(log, text)
 	lines := strings.SplitAfterN(after, "\n", 30)
 	return text + strings.Join(lines[:min(len(lines), 29)], "")
+}
+
+// withoutSubresource returns foos for foos/status.
+func withoutSubresource(resource string) string {
+	resource, _, _ = strings.Cut(resource, "/")
+	return resource
 }

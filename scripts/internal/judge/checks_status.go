@@ -82,7 +82,7 @@ func conditionsAreWellFormed(b *Bench) {
 	last := map[string]map[string]any{} // by type
 	seenAny := false
 	said := map[string]bool{}
-	find := func(v version, format string, args ...any) {
+	find := func(v snapshot, format string, args ...any) {
 		what := fmt.Sprintf(format, args...)
 		if !said[what] {
 			said[what] = true

@@ -39,13 +39,23 @@ type Config struct {
 	Permissions string `json:"permissions"`
 	// Samples are files with one object each, which the operator manages.
 	Samples []string `json:"samples"`
+	// Unique are the fields of a sample, such as spec.deploymentName, that must differ between two
+	// samples in a namespace. The judge sets them to the sample's name.
+	Unique []string `json:"unique"`
 	// Owns are the kinds of objects that the operator creates for a sample.
 	Owns []metav1.TypeMeta `json:"owns"`
 	// Ready says when the operator has done its work for a sample.
 	Ready Ready `json:"ready"`
 	// Mutations are changes of the first sample, and their effects.
 	Mutations []Mutation `json:"mutations"`
-	// SecondReplica has the arguments that a second replica needs. It is nil if there can be only one.
+	// BadInput are changes of a sample that the operator must refuse. They have no expectations.
+	BadInput []Mutation `json:"badInput"`
+	// UnusedPermissions are those that the operator needs, although it doesn't use them here, such
+	// as update foos/finalizers.example.com.
+	UnusedPermissions []string `json:"unusedPermissions"`
+	// Cost are the numbers of objects for the check cost, such as 10, 100 and 1000.
+	Cost []int `json:"cost"`
+	// SecondReplica has the arguments that each of several replicas needs. It is nil if there can be only one.
 	SecondReplica *Replica `json:"secondReplica"`
 	// Endpoints are the operator's, and may be empty.
 	Endpoints Endpoints `json:"endpoints"`
@@ -88,10 +98,14 @@ type Endpoints struct {
 type Limits struct {
 	// Converge is for the operator to do its work: 30 s by default.
 	Converge metav1.Duration `json:"converge"`
+	// Recover is for the operator to do its work after a fault: 60 s by default.
+	Recover metav1.Duration `json:"recover"`
 	// Quiet is how long the operator is watched to see whether it writes: 10 s by default.
 	Quiet metav1.Duration `json:"quiet"`
 	// Shutdown is for the operator to end after SIGTERM: 30 s by default, which is a Pod's.
 	Shutdown metav1.Duration `json:"shutdown"`
+	// WritesPerObject is how often an object may be written until the sample is ready: 3 by default.
+	WritesPerObject int `json:"writesPerObject"`
 }
 
 // Read reads judge.yaml. An error names each bad line and its field.
@@ -121,8 +135,11 @@ func Read(file string) (*Config, error) {
 	}
 	config := &Config{Limits: Limits{
 		Converge: metav1.Duration{Duration: 30 * time.Second},
+		Recover:  metav1.Duration{Duration: 60 * time.Second},
 		Quiet:    metav1.Duration{Duration: 10 * time.Second},
 		Shutdown: metav1.Duration{Duration: 30 * time.Second},
+
+		WritesPerObject: 3,
 	}}
 	if err := json.Unmarshal(content, config); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -138,7 +155,7 @@ func (c *Config) findFiles(file string, root *yaml.Node) (err error) {
 			absolute = filepath.Join(filepath.Dir(file), path)
 		}
 		if _, failed := os.Stat(absolute); failed != nil {
-			err = errors.Join(err, problem(file, root, at, fmt.Sprintf("there is no file %s", absolute)))
+			err = errors.Join(err, mistake(file, root, at, fmt.Sprintf("there is no file %s", absolute)))
 		}
 		return absolute
 	}
@@ -179,12 +196,12 @@ func validate(file string, root *yaml.Node, value any) error {
 	for _, leaf := range leaves(invalid) {
 		unknown, isUnknown := leaf.ErrorKind.(*kind.AdditionalProperties)
 		if !isUnknown {
-			problems = append(problems, problem(file, root, leaf.InstanceLocation, leaf.ErrorKind.LocalizedString(english)))
+			problems = append(problems, mistake(file, root, leaf.InstanceLocation, leaf.ErrorKind.LocalizedString(english)))
 			continue
 		}
 		for _, property := range unknown.Properties {
 			at := append(slices.Clone(leaf.InstanceLocation), property)
-			problems = append(problems, problem(file, root, at, "there is no such field: judge explain judge.yaml lists all fields"))
+			problems = append(problems, mistake(file, root, at, "there is no such field: judge explain judge.yaml lists all fields"))
 		}
 	}
 	return errors.Join(problems...)
@@ -203,8 +220,8 @@ func leaves(of *jsonschema.ValidationError) (found []*jsonschema.ValidationError
 	return found
 }
 
-// problem is an error about the field at that place.
-func problem(file string, root *yaml.Node, at []string, text string) error {
+// mistake is an error about the field at that place.
+func mistake(file string, root *yaml.Node, at []string, text string) error {
 	field := strings.Join(at, ".")
 	if field == "" {
 		field = "the file"

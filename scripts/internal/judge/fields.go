@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+	"sigs.k8s.io/yaml"
 )
 
 // drift is a change of one field.
@@ -46,6 +47,13 @@ func (b *Bench) drifts(object *unstructured.Unstructured) (drifts []drift) {
 			}
 		})
 	}
+	// With an update, managedFields also names the operator for the API server's defaults. What it
+	// wants is in the body of the write that created the object.
+	wanted := b.wanted(object)
+	paths = slices.DeleteFunc(paths, func(path fieldpath.Path) bool {
+		_, _, found := locate(wanted, path)
+		return !found
+	})
 	// The spec's own fields first, and then the deeper ones.
 	slices.SortStableFunc(paths, func(a, b fieldpath.Path) int { return len(a) - len(b) })
 	for _, path := range paths {
@@ -57,6 +65,22 @@ func (b *Bench) drifts(object *unstructured.Unstructured) (drifts []drift) {
 		}
 	}
 	return drifts
+}
+
+// wanted returns the object as the operator has sent it first.
+func (b *Bench) wanted(object *unstructured.Unstructured) (fields map[string]any) {
+	for _, write := range b.requests() {
+		if write.Name != object.GetName() || write.Code >= 300 || write.Verb != "create" && write.Verb != "patch" {
+			continue
+		}
+		if mapping := b.mapping(object); write.Resource != mapping.Resource.Resource || write.Group != mapping.Resource.Group {
+			continue
+		}
+		if yaml.Unmarshal([]byte(readable(write.Body)), &fields) == nil {
+			return fields
+		}
+	}
+	return nil
 }
 
 // isContent reports whether a field is part of what the object is for.

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// version is an object as it was at some time. Of a deleted object, it is the last one.
-type version struct {
+// snapshot is an object as it was at some time. Of a deleted object, it is the last one.
+type snapshot struct {
 	at     time.Time // when the judge saw it
 	event  watch.EventType
 	object *unstructured.Unstructured
@@ -30,7 +30,7 @@ type version struct {
 // arrival.
 type history struct {
 	mutex    sync.Mutex
-	versions []version
+	versions []snapshot
 	present  map[types.UID]*unstructured.Unstructured
 	next     chan struct{} // closed when something has happened
 }
@@ -71,7 +71,7 @@ func (h *history) add(event watch.EventType, object any) {
 	if before := h.present[seen.GetUID()]; before != nil && event == watch.Modified && before.GetResourceVersion() == seen.GetResourceVersion() {
 		return // a new list
 	}
-	h.versions = append(h.versions, version{time.Now(), event, seen})
+	h.versions = append(h.versions, snapshot{time.Now(), event, seen})
 	if event == watch.Deleted {
 		delete(h.present, seen.GetUID())
 	} else {
@@ -113,7 +113,7 @@ func (h *history) objects(include func(*unstructured.Unstructured) bool) (object
 }
 
 // since returns the versions that arrived after that time.
-func (h *history) since(when time.Time) (versions []version) {
+func (h *history) since(when time.Time) (versions []snapshot) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	for _, v := range h.versions {
@@ -125,9 +125,11 @@ func (h *history) since(when time.Time) (versions []version) {
 }
 
 // of returns all versions of an object.
-func (h *history) of(uid types.UID) (versions []version) {
-	return slices.DeleteFunc(h.since(time.Time{}), func(v version) bool { return v.object.GetUID() != uid })
+func (h *history) of(uid types.UID) (versions []snapshot) {
+	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != uid })
 }
 
 // title names an object in findings: Deployment web.
-func title(object *unstructured.Unstructured) string { return object.GetKind() + " " + object.GetName() }
+func title(object *unstructured.Unstructured) string {
+	return object.GetKind() + " " + object.GetName()
+}
