@@ -22,7 +22,8 @@ type exchange struct {
 	ctx        context.Context // ends with client, or when a fault ends it
 	end        context.CancelCauseFunc
 
-	doom *doom // nil, unless a fault will cut this watch
+	response *http.Response // the server's answer; nil before that
+	doom     *doom          // nil, unless a fault will cut this watch
 }
 
 type exchangeKey struct{}
@@ -84,6 +85,12 @@ func (p *Proxy) answered(response *http.Response) error {
 	p.record(x)
 	if x.Code >= 300 {
 		return nil
+	}
+	if rule := p.take(read, x); rule != nil {
+		x.response = response
+		err := rule.act(x)
+		rule.hit()
+		return err
 	}
 	if x.Verb == "watch" {
 		if rule := p.take(begun, x); rule != nil {

@@ -111,7 +111,11 @@ func (b *Bench) collect() {
 		}
 	}
 	for _, request := range b.requests() {
-		b.result.Requests = append(b.result.Requests, Request{request.Answered, request.Verb, request.URI, request.Code})
+		resource := request.Resource
+		if resource != "" && request.Group != "" {
+			resource += "." + request.Group
+		}
+		b.result.Requests = append(b.result.Requests, Request{request.Answered, request.Verb, resource, request.URI, request.Code})
 	}
 	if len(b.result.Findings) > 0 || b.result.Why != "" {
 		for _, r := range b.replicas {
@@ -155,15 +159,36 @@ func (b *Bench) create(object *unstructured.Unstructured) *unstructured.Unstruct
 	created, err := b.api(object).Create(b.Context(), object, metav1.CreateOptions{FieldManager: manager})
 	b.must(err)
 	b.made[created.GetUID()] = true
+	b.seen(created)
 	return created
 }
 
 // patch changes an object by a JSON merge patch.
 func (b *Bench) patch(object *unstructured.Unstructured, patch string) *unstructured.Unstructured {
 	b.step("patch %s: %s", title(object), patch)
-	patched, err := b.api(object).Patch(b.Context(), object.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
+	patched, err := b.tryPatch(object, types.MergePatchType, []byte(patch))
 	b.must(err)
 	return patched
+}
+
+// tryPatch changes an object, and waits until the history has the change.
+func (b *Bench) tryPatch(object *unstructured.Unstructured, kind types.PatchType, patch []byte) (*unstructured.Unstructured, error) {
+	patched, err := b.api(object).Patch(b.Context(), object.GetName(), kind, patch, metav1.PatchOptions{FieldManager: manager})
+	if err == nil {
+		b.seen(patched)
+	}
+	return patched, err
+}
+
+// seen waits until the history has this version of an object. Otherwise, a check could take the
+// version before it for the result of a change.
+func (b *Bench) seen(object *unstructured.Unstructured) {
+	b.must(b.within(b.config.Limits.Converge.Duration, func() error {
+		if !b.history.has(object) {
+			return fmt.Errorf("the judge's watch hasn't shown %s, resourceVersion %s", title(object), object.GetResourceVersion())
+		}
+		return nil
+	}))
 }
 
 // remove deletes an object.

@@ -21,7 +21,7 @@ var variables = environment.VersionedOptions{
 
 // expression is a compiled CEL expression whose result is a bool.
 type expression struct {
-	text    string
+	text    string // or what it stands for
 	program cel.Program
 }
 
@@ -58,7 +58,7 @@ func (e *expression) holds(object, sample *unstructured.Unstructured) error {
 	case result.Type() != types.BoolType:
 		return fmt.Errorf("%s: the result is %v, and must be a bool", e.text, result.Value())
 	case result != types.True:
-		return fmt.Errorf("%s is false", e.text)
+		return fmt.Errorf("not so: %s", e.text)
 	}
 	return nil
 }

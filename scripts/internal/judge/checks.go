@@ -17,9 +17,8 @@ type Check struct {
 	// Lesson is where the course teaches it: a path in the repository, with an anchor.
 	Lesson string
 
-	// alone says that no other check may run at the same time, and beforeCRD that the CRD must not
-	// be there.
-	alone, beforeCRD bool
+	// alone says that no other check may run at the same time.
+	alone bool
 	// requires returns why an operator can't be judged, or "". It may be nil.
 	requires func(*Judge) string
 	judge    func(*Bench)

@@ -7,7 +7,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +44,13 @@ func accessChecks() []Check {
 
 // lifecycle takes samples through all that can happen to them.
 func (b *Bench) lifecycle() {
-	sample := b.settles("used")[0]
+	var args []string
+	if b.config.SecondReplica != nil {
+		args = b.config.SecondReplica.Args // an election has permissions of its own
+	}
+	b.start(args...)
+	sample := b.create(b.sample("used"))
+	b.awaits(sample)
 	for _, m := range b.mutations {
 		b.patch(sample, string(m.Patch))
 		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, m) }); err != nil {
@@ -100,11 +108,33 @@ func permissionsAreUsed(b *Bench) {
 	}
 	b.measure("permissions", float64(len(granted)), "")
 	for _, name := range slices.Sorted(maps.Keys(granted)) {
-		if !used[name] && !slices.Contains(b.config.UnusedPermissions, name) {
-			b.find(Warning, []Evidence{{At: time.Now(), Text: fmt.Sprintf("%s is in %s, and is none of the %d permissions that the operator used", name, b.config.Permissions, len(used))}},
+		if why := b.whyUnused(name); !used[name] && why == "" {
+			b.find(Warning, []Evidence{{At: time.Now(), Text: fmt.Sprintf("%s grants it, and it is none of the %d permissions that the operator used", filepath.Base(b.config.Permissions), len(used))}},
 				"a permission is never used: %s", name)
 		}
 	}
+}
+
+// whyUnused says why an operator needs a permission although no request shows it, or "".
+func (b *Bench) whyUnused(name string) string {
+	verb, resource, _ := strings.Cut(name, " ")
+	plain, subresource, _ := strings.Cut(resource, "/")
+	did := func(include func(audit.Request) bool) bool {
+		return len(b.since(time.Time{}, func(r audit.Request) bool { return right("", r.Resource, r.Group) == " "+resource && include(r) })) > 0
+	}
+	switch {
+	case b.config.UnusedPermissions[name] != "":
+		return b.config.UnusedPermissions[name]
+	case verb == "list" && did(func(r audit.Request) bool { return r.Verb == "watch" }):
+		return "client-go lists if a server can't start a watch with the existing objects"
+	case verb == "create" && did(func(r audit.Request) bool { return r.Verb == "patch" && queryOf(r).Has("fieldManager") }):
+		return "a server-side apply that creates an object needs it, and is a patch"
+	case verb == "patch" && plain == "events":
+		return "a repeated Event is counted in the first one"
+	case verb == "update" && strings.HasPrefix(subresource, "finalizers"):
+		return "the admission plugin OwnerReferencesPermissionEnforcement requires it for blockOwnerDeletion"
+	}
+	return ""
 }
 
 func readsAreCheap(b *Bench) {

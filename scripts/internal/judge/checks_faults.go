@@ -142,7 +142,7 @@ func (b *Bench) driftOne(sample *unstructured.Unstructured) (undone func() error
 	for _, object := range b.owned(sample) {
 		for _, leaf := range b.drifts(object) {
 			b.step("change %s of %s by hand", leaf.path, title(object))
-			_, err := b.api(object).Patch(b.Context(), object.GetName(), leaf.patchType, leaf.patch, metav1.PatchOptions{FieldManager: manager})
+			_, err := b.tryPatch(object, leaf.patchType, leaf.patch)
 			b.must(err)
 			return func() error {
 				for _, now := range b.owned(sample) {

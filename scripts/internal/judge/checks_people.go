@@ -109,7 +109,7 @@ func (b *Bench) addSidecar(object *unstructured.Unstructured) bool {
 	first, _ := containers[0].(map[string]any)
 	b.step("add a sidecar to %s", title(object))
 	patch := asJSON([]map[string]any{{"op": "add", "path": "/spec/template/spec/containers/-", "value": map[string]any{"name": sidecar, "image": first["image"]}}})
-	_, err := b.api(object).Patch(b.Context(), object.GetName(), types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
+	_, err := b.tryPatch(object, types.JSONPatchType, []byte(patch))
 	return err == nil
 }
 
@@ -133,7 +133,7 @@ func (b *Bench) provoke(sample, object *unstructured.Unstructured) {
 	}
 	if drifts := b.drifts(now); len(drifts) > 0 {
 		b.step("change %s of %s by hand", drifts[0].path, title(object))
-		_, err := b.api(object).Patch(b.Context(), object.GetName(), drifts[0].patchType, drifts[0].patch, metav1.PatchOptions{FieldManager: manager})
+		_, err := b.tryPatch(object, drifts[0].patchType, drifts[0].patch)
 		b.must(err)
 	}
 	b.pass(settled)
@@ -261,7 +261,7 @@ func badInputIsRefused(b *Bench) {
 		before := b.owned(sample)
 		began := time.Now()
 		b.step("patch %s: %s", title(sample), bad.Patch)
-		_, err := b.api(sample).Patch(b.Context(), name, types.MergePatchType, bad.Patch, metav1.PatchOptions{FieldManager: manager})
+		_, err := b.tryPatch(sample, types.MergePatchType, bad.Patch)
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
 			continue // the API server or a webhook refuses it, which is best
 		}

@@ -9,6 +9,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/faultproxy"
 )
 
 func workChecks() []Check {
@@ -42,7 +45,51 @@ func workChecks() []Check {
 			Lesson:  "02-informers/README.md",
 			judge:   deletedComesBack,
 		},
+		{
+			Name:    "start-without-crd",
+			Promise: "an operator that is started before its CRD waits for it, or exits and works after a restart",
+			Why:     "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the operator by hand.",
+			Lesson:  "01-raw-watch/README.md",
+			judge: func(b *Bench) {
+				startsLater(b, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(b.samples[0].GroupVersionKind().Group) })
+			},
+		},
+		{
+			Name:    "start-without-permissions",
+			Promise: "an operator that is started before its permissions waits for them, or exits and works after a restart",
+			Why:     "A Role that is applied a second too late must not need a person, and the operator must not flood the API server until then.",
+			Lesson:  "02-informers/README.md",
+			judge: func(b *Bench) {
+				startsLater(b, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
+			},
+		},
 	}
+}
+
+// startsLater starts the operator while something is missing that it needs.
+func startsLater(b *Bench, missing string, hide func(*faultproxy.Proxy) *faultproxy.Fault) {
+	var fault *faultproxy.Fault
+	r := b.startBehind(func(p *faultproxy.Proxy) { fault = hide(p) })
+	sample := b.create(b.sample("early"))
+	began := time.Now()
+	lasts := b.config.Limits.Quiet.Duration / 2
+	b.step("%s for %v", missing, lasts)
+	b.pass(lasts)
+	if requests := b.since(began, func(audit.Request) bool { return true }); float64(len(requests)) > loop*lasts.Seconds() {
+		b.find(Error, seen(requests), "while %s, the operator sends more than %d requests a second", missing, loop)
+	}
+	if fault.Hits() == 0 {
+		b.unable("the operator didn't notice within %v that %s: it sent %d requests", lasts, missing, len(r.proxy.Requests()))
+	}
+	b.step("now nothing is missing")
+	fault.Stop()
+	began = time.Now()
+	if err := b.within(b.config.Limits.Recover.Duration, func() error { return b.isReady(sample) }); err != nil {
+		b.find(Error, b.evidence(began, sample), "%s at first, and the operator doesn't do its work within %v afterwards: %s", missing, b.config.Limits.Recover.Duration, b.plain(err))
+		return
+	}
+	b.measure("restarts", float64(len(b.crashes())), "")
+	b.measure("time until it works", time.Since(began).Seconds(), "s")
 }
 
 func hasMutations(j *Judge) string {
@@ -148,7 +195,7 @@ func driftIsReverted(b *Bench) {
 			tried++
 			began := time.Now()
 			b.step("change %s of %s by hand, from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes)
-			drifted, err := b.api(object).Patch(b.Context(), object.GetName(), leaf.patchType, leaf.patch, metav1.PatchOptions{FieldManager: manager})
+			drifted, err := b.tryPatch(object, leaf.patchType, leaf.patch)
 			b.must(err)
 			err = b.within(b.config.Limits.Converge.Duration, func() error {
 				now := b.now(drifted)

@@ -50,9 +50,9 @@ type Config struct {
 	Mutations []Mutation `json:"mutations"`
 	// BadInput are changes of a sample that the operator must refuse. They have no expectations.
 	BadInput []Mutation `json:"badInput"`
-	// UnusedPermissions are those that the operator needs, although it doesn't use them here, such
-	// as update foos/finalizers.example.com.
-	UnusedPermissions []string `json:"unusedPermissions"`
+	// UnusedPermissions say why the operator needs permissions that it doesn't use here, such as
+	// update secrets.
+	UnusedPermissions map[string]string `json:"unusedPermissions"`
 	// Cost are the numbers of objects for the check cost, such as 10, 100 and 1000.
 	Cost []int `json:"cost"`
 	// SecondReplica has the arguments that each of several replicas needs. It is nil if there can be only one.

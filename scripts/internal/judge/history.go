@@ -124,6 +124,15 @@ func (h *history) since(when time.Time) (versions []snapshot) {
 	return versions
 }
 
+// has reports whether this version of an object has arrived.
+func (h *history) has(object *unstructured.Unstructured) bool {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return slices.ContainsFunc(h.versions, func(v snapshot) bool {
+		return v.object.GetUID() == object.GetUID() && v.object.GetResourceVersion() == object.GetResourceVersion()
+	})
+}
+
 // of returns all versions of an object.
 func (h *history) of(uid types.UID) (versions []snapshot) {
 	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != uid })

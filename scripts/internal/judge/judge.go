@@ -104,25 +104,11 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			together = append(together, i)
 		}
 	}
-	// Those that need the cluster without the CRD come first.
-	applied := false
-	apply := func() error {
-		if applied {
-			return nil
-		}
-		applied = true
-		return j.apply(ctx)
+	if err := j.apply(ctx); err != nil {
+		return nil, err
 	}
 	for _, i := range alone {
-		if !o.Checks[i].beforeCRD {
-			if err := apply(); err != nil {
-				return nil, err
-			}
-		}
 		run(i)
-	}
-	if err := apply(); err != nil {
-		return nil, err
 	}
 	queue := make(chan int)
 	var workers sync.WaitGroup
@@ -185,6 +171,9 @@ func (j *Judge) compile() (err error) {
 	}
 	if j.ready, err = compile(ready); err != nil {
 		return fmt.Errorf("ready.cel: %w", err)
+	}
+	if j.config.Ready.Condition != "" {
+		j.ready.text = fmt.Sprintf("the condition %s is True", j.config.Ready.Condition)
 	}
 	for i, m := range j.config.Mutations {
 		compiled := mutation{Mutation: m}

@@ -34,11 +34,17 @@ type replica struct {
 
 // start starts a replica, with more arguments than the usual ones.
 func (b *Bench) start(more ...string) *replica {
+	return b.startBehind(func(*faultproxy.Proxy) {}, more...)
+}
+
+// startBehind starts a replica when do has prepared its proxy.
+func (b *Bench) startBehind(do func(*faultproxy.Proxy), more ...string) *replica {
 	proxy, err := faultproxy.Start(b.target)
 	b.must(err)
 	b.Cleanup(proxy.Close)
 	proxy.KeepWrites()
 	proxy.Follow(func(audit.Request) { b.history.happened() })
+	do(proxy)
 	kubeconfig := filepath.Join(b.TempDir(), "kubeconfig")
 	b.must(proxy.Kubeconfig(b.kubeconfig, kubeconfig))
 

@@ -5,16 +5,18 @@ package judge
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/ui"
 )
 
+// formatVersion is the version of the JSON report.
+const formatVersion = "v1"
+
 // Report is what one run has found out.
 type Report struct {
-	Version  string   `json:"version"` // of this format: v1
+	Version  string   `json:"version"` // formatVersion
 	Operator string   `json:"operator"`
 	Results  []Result `json:"results"`
 }
@@ -48,27 +50,25 @@ func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
 	for _, severity := range []Severity{Error, Warning} {
 		for _, result := range r.Results {
 			for _, finding := range result.Findings {
-				if finding.Severity == severity {
+				if finding.Severity == severity && !finding.Known {
 					writeFinding(w, colours, result, finding)
 				}
 			}
 		}
 	}
-	fmt.Fprintf(w, "\n%d passed, %d with findings, %d not judged, %d failed\n", r.Count(Passed), r.Count(Found), r.Count(Unjudged), r.Count(Failed))
+	fmt.Fprintf(w, "\n%s\n", r.Summary())
 }
 
 func writeFinding(w io.Writer, colours ui.Palette, result Result, finding Finding) {
 	fmt.Fprintf(w, "\n%s %s: %s\n", colours.Red.Sprint(strings.ToUpper(string(finding.Severity))), result.Check, finding.What)
 	for i, evidence := range finding.Evidence {
 		if i == 5 {
-			fmt.Fprintf(w, "  … %d more pieces of evidence: -o json shows all\n", len(finding.Evidence)-i)
+			fmt.Fprintf(w, "  … %d more: the HTML report shows all\n", len(finding.Evidence)-i)
 			break
 		}
 		fmt.Fprintf(w, "  %s  %s\n", evidence.At.Sub(result.Began).Round(time.Millisecond), evidence.Text)
 	}
-	if i := slices.IndexFunc(All(), func(c Check) bool { return c.Name == result.Check }); i >= 0 {
-		fmt.Fprintf(w, "  %s\n", colours.Grey.Sprint("see "+All()[i].Lesson+", or judge explain "+result.Check))
-	}
+	fmt.Fprintf(w, "  %s\n", colours.Grey.Sprintf("see %s, and judge explain %s", checkOf(result).Lesson, result.Check))
 }
 
 func (m Measure) String() string {

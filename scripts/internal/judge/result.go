@@ -52,6 +52,8 @@ type Finding struct {
 	Severity Severity   `json:"severity"`
 	What     string     `json:"what"`
 	Evidence []Evidence `json:"evidence"`
+	// Known says that the baseline has it too.
+	Known bool `json:"known,omitempty"`
 }
 
 // Evidence is something that has been seen: a request, a version of an object, a line of the log.
@@ -73,8 +75,10 @@ type Measure struct {
 type Request struct {
 	At   time.Time `json:"at"`
 	Verb string    `json:"verb"`
-	URI  string    `json:"uri"`
-	Code int32     `json:"code"`
+	// Resource has its group, as in deployments.apps, and is "" for discovery.
+	Resource string `json:"resource,omitempty"`
+	URI      string `json:"uri"`
+	Code     int32  `json:"code"`
 }
 
 // Step is something that the judge did, for the timeline.

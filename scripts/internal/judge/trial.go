@@ -66,7 +66,7 @@ func (t *trial) TempDir() string {
 func (t *trial) find(severity Severity, evidence []Evidence, format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	t.result.Findings = append(t.result.Findings, Finding{severity, fmt.Sprintf(format, args...), evidence})
+	t.result.Findings = append(t.result.Findings, Finding{Severity: severity, What: fmt.Sprintf(format, args...), Evidence: evidence})
 }
 
 func (t *trial) measure(name string, value float64, unit string) {
