@@ -18,8 +18,8 @@ func ReadReport(file string) (r Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(content, &r); err != nil || r.Version != formatVersion {
-		return r, problem.New("%s isn't a report of version %s", file, formatVersion).
+	if err := json.Unmarshal(content, &r); err != nil || r.Version != FormatVersion {
+		return r, problem.New("%s isn't a report of version %s", file, FormatVersion).
 			ToDo("write one with judge -o json").Because(err)
 	}
 	return r, nil

@@ -133,7 +133,16 @@ func Read(file string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	config := &Config{Limits: Limits{
+	config := NewConfig()
+	if err := json.Unmarshal(content, config); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return config, config.findFiles(file, root)
+}
+
+// NewConfig returns a Config with the default limits.
+func NewConfig() *Config {
+	return &Config{Version: "v1", Limits: Limits{
 		Converge: metav1.Duration{Duration: 30 * time.Second},
 		Recover:  metav1.Duration{Duration: 60 * time.Second},
 		Quiet:    metav1.Duration{Duration: 10 * time.Second},
@@ -141,10 +150,6 @@ func Read(file string) (*Config, error) {
 
 		WritesPerObject: 3,
 	}}
-	if err := json.Unmarshal(content, config); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return config, config.findFiles(file, root)
 }
 
 // findFiles makes all paths absolute. They are relative to judge.yaml.
@@ -193,7 +198,7 @@ func validate(file string, root *yaml.Node, value any) error {
 	}
 	var problems []error
 	english := message.NewPrinter(language.English)
-	for _, leaf := range leaves(invalid) {
+	for _, leaf := range causes(invalid) {
 		unknown, isUnknown := leaf.ErrorKind.(*kind.AdditionalProperties)
 		if !isUnknown {
 			problems = append(problems, mistake(file, root, leaf.InstanceLocation, leaf.ErrorKind.LocalizedString(english)))
@@ -207,12 +212,12 @@ func validate(file string, root *yaml.Node, value any) error {
 	return errors.Join(problems...)
 }
 
-func leaves(of *jsonschema.ValidationError) (found []*jsonschema.ValidationError) {
+func causes(of *jsonschema.ValidationError) (found []*jsonschema.ValidationError) {
 	if len(of.Causes) == 0 {
 		return []*jsonschema.ValidationError{of}
 	}
 	for _, cause := range of.Causes {
-		found = append(found, leaves(cause)...)
+		found = append(found, causes(cause)...)
 	}
 	slices.SortStableFunc(found, func(a, b *jsonschema.ValidationError) int {
 		return slices.Compare(a.InstanceLocation, b.InstanceLocation)

@@ -134,7 +134,7 @@ func others(was any) []any {
 	case bool:
 		return []any{!was}
 	case string:
-		return []any{was + "-drift"}
+		return []any{was + "-2"}
 	}
 	return nil
 }

@@ -74,9 +74,8 @@ type expectation struct {
 // Run runs the checks, and returns their results in the same order. The error says why nothing could
 // be judged.
 func Run(ctx context.Context, o Options) ([]Result, error) {
-	j := &Judge{config: o.Config, command: o.Command, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
-	j.target.QPS = -1
-	if err := errors.Join(j.readSamples(), j.compile(), j.connect()); err != nil {
+	j, err := newJudge(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	results := make([]Result, len(o.Checks))
@@ -104,9 +103,6 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			together = append(together, i)
 		}
 	}
-	if err := j.apply(ctx); err != nil {
-		return nil, err
-	}
 	for _, i := range alone {
 		run(i)
 	}
@@ -125,6 +121,16 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	close(queue)
 	workers.Wait()
 	return results, context.Cause(ctx)
+}
+
+// newJudge returns a Judge whose manifests are applied.
+func newJudge(ctx context.Context, o Options) (*Judge, error) {
+	j := &Judge{config: o.Config, command: o.Command, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
+	j.target.QPS = -1
+	if err := errors.Join(j.readSamples(), j.compile(), j.connect()); err != nil {
+		return nil, err
+	}
+	return j, j.apply(ctx)
 }
 
 // parallel is how many checks run at the same time, if each has an operator that only acts on the

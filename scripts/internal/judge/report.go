@@ -11,12 +11,12 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// formatVersion is the version of the JSON report.
-const formatVersion = "v1"
+// FormatVersion is the version of the JSON report.
+const FormatVersion = "v1"
 
 // Report is what one run has found out.
 type Report struct {
-	Version  string   `json:"version"` // formatVersion
+	Version  string   `json:"version"` // FormatVersion
 	Operator string   `json:"operator"`
 	Results  []Result `json:"results"`
 }
