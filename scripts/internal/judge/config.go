@@ -32,6 +32,8 @@ var Schema []byte
 type Config struct {
 	// Version is the version of this format: v1.
 	Version string `json:"version"`
+	// Args are arguments of the operator. Those of the command line follow.
+	Args []string `json:"args"`
 	// Manifests are files to apply before the operator starts: its CRDs, and whatever else it needs.
 	Manifests []string `json:"manifests"`
 	// Permissions is a file with the Roles and ClusterRoles of the operator, or "". Without it, the

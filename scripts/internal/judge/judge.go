@@ -125,7 +125,8 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 
 // newJudge returns a Judge whose manifests are applied.
 func newJudge(ctx context.Context, o Options) (*Judge, error) {
-	j := &Judge{config: o.Config, command: o.Command, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
+	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
+	j := &Judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
 	j.target.QPS = -1
 	if err := errors.Join(j.readSamples(), j.compile(), j.connect()); err != nil {
 		return nil, err
