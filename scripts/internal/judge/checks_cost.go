@@ -90,7 +90,10 @@ func costGrowsLinearly(b *Bench) {
 	var costs []cost
 	made := 0
 	for _, count := range b.config.Cost {
-		c := b.costOf(r, made, count)
+		c, ok := b.costOf(r, made, count)
+		if !ok {
+			break
+		}
 		made += count
 		costs = append(costs, c)
 		b.measure(fmt.Sprintf("%d objects: requests per object", count), float64(c.requests)/float64(count), "")
@@ -110,18 +113,19 @@ func costGrowsLinearly(b *Bench) {
 	}
 }
 
-// costOf creates that many samples, and returns what they cost until all are ready.
-func (b *Bench) costOf(r *replica, first, count int) cost {
+// costOf creates that many samples, and returns what they cost until all are ready. If they don't
+// become ready, that is a finding.
+func (b *Bench) costOf(r *replica, first, count int) (c cost, ok bool) {
 	b.step("create %d samples", count)
 	began, before := time.Now(), b.usage(r)
 	samples := make([]*unstructured.Unstructured, count)
 	var creating sync.WaitGroup
-	limit := make(chan struct{}, 8)
+	slots := make(chan struct{}, 8)
 	errs := make(chan error, count)
 	for i := range count {
-		limit <- struct{}{}
+		slots <- struct{}{}
 		creating.Go(func() {
-			defer func() { <-limit }()
+			defer func() { <-slots }()
 			sample := b.sample(fmt.Sprintf("cost-%d", first+i))
 			created, err := b.api(sample).Create(b.Context(), sample, metav1.CreateOptions{FieldManager: manager})
 			samples[i] = created
@@ -133,10 +137,13 @@ func (b *Bench) costOf(r *replica, first, count int) cost {
 	for err := range errs {
 		b.must(err)
 	}
-	time_ := b.config.Limits.Converge.Duration + time.Duration(count)*100*time.Millisecond
+	limit := b.config.Limits.Converge.Duration + time.Duration(count)*100*time.Millisecond
 	for _, sample := range samples {
-		if err := b.within(max(time_-time.Since(began), time.Second), func() error { return b.isReady(sample) }); err != nil {
-			b.unable("with %d objects, %s", count, b.plain(err))
+		if err := b.within(max(limit-time.Since(began), time.Second), func() error { return b.isReady(sample) }); err != nil {
+			sent := float64(len(r.proxy.Requests())-before.requests) / float64(count)
+			b.find(Error, append([]Evidence{{At: time.Now(), Text: fmt.Sprintf("%.1f requests for each object so far; %v", sent, err)}}, b.crashes()...),
+				"%d samples that are created at once aren't ready within %v", count, limit)
+			return cost{}, false
 		}
 	}
 	took := time.Since(began)
@@ -144,7 +151,7 @@ func (b *Bench) costOf(r *replica, first, count int) cost {
 		b.unable("%v", err)
 	}
 	after := b.usage(r)
-	return cost{objects: count, requests: after.requests - before.requests, cpu: after.cpu - before.cpu, rss: after.rss, took: took}
+	return cost{objects: count, requests: after.requests - before.requests, cpu: after.cpu - before.cpu, rss: after.rss, took: took}, true
 }
 
 // usage is what the replica has used so far.

@@ -33,7 +33,13 @@ func generationIsObserved(b *Bench) {
 	sample := b.settles("observed")[0]
 	began := time.Now()
 	sample = b.patch(sample, string(b.mutations[0].Patch))
-	b.awaits(sample)
+	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, b.mutations[0]) }); err != nil {
+		b.unable("%s: see the check mutations", b.plain(err))
+	}
+	b.pass(settled)
+	if err := b.settle(time.Now().Add(b.config.Limits.Converge.Duration)); err != nil {
+		b.unable("%s: see the check converge", b.plain(err))
+	}
 	now := b.now(sample)
 	if now.GetGeneration() == 1 {
 		b.unable("the API server doesn't count the generations of this kind: its CRD has no status subresource")

@@ -64,7 +64,7 @@ func (b *Bench) startBehind(do func(*faultproxy.Proxy), more ...string) *replica
 	r.Program, err = process.Supervise(process.Options{
 		Binary: b.command[0], Args: args, Output: r.log, OwnGroup: true,
 		// client-go notices a frozen connection after these times; the default is 45 seconds.
-		Env: []string{"KUBECONFIG=" + kubeconfig, "HTTP2_READ_IDLE_TIMEOUT_SECONDS=2", "HTTP2_PING_TIMEOUT_SECONDS=2"},
+		Env: append([]string{"KUBECONFIG=" + kubeconfig, "HTTP2_READ_IDLE_TIMEOUT_SECONDS=2", "HTTP2_PING_TIMEOUT_SECONDS=2"}, b.env...),
 		Exited: func(why error, _ bool) {
 			r.mutex.Lock()
 			defer r.mutex.Unlock()
