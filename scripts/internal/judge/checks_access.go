@@ -129,7 +129,7 @@ func (b *Bench) whyUnused(name string) string {
 		return "client-go lists if a server can't start a watch with the existing objects"
 	case verb == "create" && did(func(r audit.Request) bool { return r.Verb == "patch" && queryOf(r).Has("fieldManager") }):
 		return "a server-side apply that creates an object needs it, and is a patch"
-	case verb == "patch" && plain == "events":
+	case verb == "patch" && (plain == "events" || plain == "events.events.k8s.io"):
 		return "a repeated Event is counted in the first one"
 	case verb == "update" && strings.HasPrefix(subresource, "finalizers"):
 		return "the admission plugin OwnerReferencesPermissionEnforcement requires it for blockOwnerDeletion"

@@ -142,8 +142,9 @@ func (b *Bench) driftOne(sample *unstructured.Unstructured) (undone func() error
 	for _, object := range b.owned(sample) {
 		for _, leaf := range b.drifts(object) {
 			b.step("change %s of %s by hand", leaf.path, title(object))
-			_, err := b.tryPatch(object, leaf.patchType, leaf.patch)
-			b.must(err)
+			if _, err := b.tryPatch(object, leaf.patchType, leaf.patch); err != nil {
+				continue // the operator has just deleted or changed it
+			}
 			return func() error {
 				for _, now := range b.owned(sample) {
 					if now.GetKind() == object.GetKind() && now.GetName() == object.GetName() {

@@ -133,8 +133,9 @@ func (b *Bench) provoke(sample, object *unstructured.Unstructured) {
 	}
 	if drifts := b.drifts(now); len(drifts) > 0 {
 		b.step("change %s of %s by hand", drifts[0].path, title(object))
-		_, err := b.tryPatch(object, drifts[0].patchType, drifts[0].patch)
-		b.must(err)
+		if _, err := b.tryPatch(object, drifts[0].patchType, drifts[0].patch); err != nil {
+			b.step("%v", err) // the operator has just deleted or changed it
+		}
 	}
 	b.pass(settled)
 	if err := b.settle(time.Now().Add(b.config.Limits.Converge.Duration)); err != nil {
