@@ -123,12 +123,12 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		newUpCommand(), newDownCommand(), newStatusCommand(), newKubectlCommand(), newKubeconfigCommand(), newEnvCommand(),
 		newAuditCommand(), newStoredCommand(), newDoctorCommand())
 	addGroup(root, "Learn",
-		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newDeployCommand(), newScheduleCommand(),
+		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newJudgeCommand(), newDeployCommand(), newScheduleCommand(),
 		newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(), newResetCommand(), newProgressCommand())
 	addGroup(root, "Lead",
 		newAgendaCommand(), newCatchUpCommand(), newPackCommand())
 	addGroup(root, "Author",
-		newTestCommand(), newDocsCommand(), newJudgeCommand())
+		newTestCommand(), newDocsCommand())
 	root.SetHelpCommandGroupID("Learn")
 	root.SetUsageTemplate(root.UsageTemplate() + `{{if not .HasParent}}
 WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop"; WORKSHOP_ON=kind is --on kind.

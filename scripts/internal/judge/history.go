@@ -5,6 +5,7 @@ package judge
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -102,8 +103,9 @@ func (h *history) changes() <-chan struct{} {
 // objects returns those that exist and that include accepts, sorted by kind and name.
 func (h *history) objects(include func(*unstructured.Unstructured) bool) (objects []*unstructured.Unstructured) {
 	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	for _, object := range h.present {
+	all := slices.Collect(maps.Values(h.present))
+	h.mutex.Unlock()
+	for _, object := range all { // without the mutex, because include may ask for others
 		if include(object) {
 			objects = append(objects, object)
 		}
