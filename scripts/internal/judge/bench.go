@@ -92,9 +92,6 @@ func (b *Bench) tidy() {
 				err = errors.Join(err, ignoreNotFound(failed))
 			}
 		}
-		if b.first[resource] {
-			err = errors.Join(err, ignoreNotFound(objects.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})))
-		}
 	}
 	err = errors.Join(err, ignoreNotFound(b.client.CoreV1().Namespaces().Delete(ctx, b.namespace, metav1.DeleteOptions{})))
 	if err != nil {

@@ -93,11 +93,9 @@ func runOperator(bug string) error {
 	if _, err := factory.ForResource(fooResource).Informer().AddEventHandler(handlers(enqueue)); err != nil {
 		return err
 	}
-	if bug != "it doesn't watch what it owns" {
-		// Each Foo's Deployment has the Foo's name here.
-		if _, err := factory.ForResource(deploymentResource).Informer().AddEventHandler(handlers(enqueue)); err != nil {
-			return err
-		}
+	// Each Foo's Deployment has the Foo's name here.
+	if _, err := factory.ForResource(deploymentResource).Informer().AddEventHandler(handlers(enqueue)); err != nil {
+		return err
 	}
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
@@ -147,7 +145,7 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 		return nil
 	}
 	if o.bug == "it panics on bad input" {
-		if name, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); name == "Not_A_Name" {
+		if name, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); name == "bad-name" {
 			panic("bad input")
 		}
 	}
@@ -162,8 +160,8 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	client := o.client.Resource(deploymentResource).Namespace(foo.GetNamespace())
 	wanted := wantedDeployment(foo, o.bug != "it leaves its objects without an owner")
-	if spec, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); spec == "Not_A_Name" {
-		return nil, fmt.Errorf("spec.deploymentName %q is no name for a Deployment", spec)
+	if spec, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); spec == "bad-name" {
+		return nil, fmt.Errorf("spec.deploymentName %q is refused", spec)
 	}
 	found, err := o.deployment.ByNamespace(foo.GetNamespace()).Get(foo.GetName())
 	if apierrors.IsNotFound(err) {
@@ -172,6 +170,9 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	now := found.(*unstructured.Unstructured)
 	if !metav1.IsControlledBy(now, foo) && o.bug != "it takes over what isn't its own" && o.bug != "it leaves its objects without an owner" {
 		return nil, fmt.Errorf("Deployment %s isn't ours", now.GetName())
+	}
+	if o.bug == "it only acts on a new generation" && isObserved(foo) {
+		return now, nil
 	}
 	if o.bug == "it replaces the whole object" {
 		if sameSpec(now, wanted) && len(now.GetLabels()) == len(wanted.GetLabels()) && len(now.GetFinalizers()) == 0 {
@@ -191,6 +192,12 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	owners, _ := json.Marshal(wanted.GetOwnerReferences())
 	patch := fmt.Sprintf(`{"metadata":{"ownerReferences":%s},"spec":{"replicas":%d,"template":{"spec":{"containers":[{"name":"main","image":%q}]}}}}`, owners, replicas, image)
 	return client.Patch(ctx, now.GetName(), types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+}
+
+// isObserved reports whether the status is about the present spec.
+func isObserved(foo *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(foo.Object, "status", "conditions")
+	return len(conditions) == 1 && conditions[0].(map[string]any)["observedGeneration"] == foo.GetGeneration()
 }
 
 func sameSpec(now, wanted *unstructured.Unstructured) bool {

@@ -252,6 +252,7 @@ func conflictsLoseNothing(b *Bench) {
 const loop = 10
 
 func badInputIsRefused(b *Bench) {
+	accepted := 0
 	for i, bad := range b.config.BadInput {
 		name := fmt.Sprintf("bad-%d", i)
 		if i == 0 {
@@ -267,6 +268,7 @@ func badInputIsRefused(b *Bench) {
 			continue // the API server or a webhook refuses it, which is best
 		}
 		b.must(err)
+		accepted++
 		b.pass(b.config.Limits.Quiet.Duration / 2)
 		watched := time.Since(began)
 		if requests := b.since(began, func(audit.Request) bool { return true }); float64(len(requests)) > loop*watched.Seconds() {
@@ -279,5 +281,8 @@ func badInputIsRefused(b *Bench) {
 			}
 		}
 		b.foundCrashes()
+	}
+	if accepted == 0 {
+		b.unable("the API server refuses all of badInput, so the operator never sees it")
 	}
 }

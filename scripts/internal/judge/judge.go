@@ -106,9 +106,6 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			together = append(together, i)
 		}
 	}
-	for _, i := range alone {
-		run(i)
-	}
 	queue := make(chan int)
 	var workers sync.WaitGroup
 	for range parallel {
@@ -123,6 +120,9 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	}
 	close(queue)
 	workers.Wait()
+	for _, i := range alone { // last, because their objects take long to be gone
+		run(i)
+	}
 	return results, context.Cause(ctx)
 }
 

@@ -37,8 +37,8 @@ mutations:
   expect:
   - {kind: Deployment, cel: object.spec.replicas == sample.spec.replicas}
 badInput:
-- name: a name that a Deployment can't have
-  patch: {spec: {deploymentName: Not_A_Name}}
+- name: a name that the operator refuses
+  patch: {spec: {deploymentName: bad-name}}
 cost: [5, 20]
 limits: {converge: 20s, recover: 20s, quiet: 4s, shutdown: 5s}
 `, filepath.Join(root, "01-raw-watch"))})
@@ -68,12 +68,12 @@ limits: {converge: 20s, recover: 20s, quiet: 4s, shutdown: 5s}
 func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	for bug, want := range map[string]struct{ check, finding string }{
-		"it doesn't watch what it owns":                {"drift", "isn't reverted"},
+		"it only acts on a new generation":             {"drift", "isn't reverted"},
 		"it drops errors":                              {"F4a", "doesn't become ready"},
 		"it retries at once":                           {"bad-input", "requests in"},
 		"it panics on bad input":                       {"bad-input", "exits by itself"},
 		"it polls":                                     {"reads", "polls: list foos"},
-		"it works for an object that is being deleted": {"delete-foreground", "is created for a sample that is being deleted"},
+		"it works for an object that is being deleted": {"delete-foreground", "is still there"},
 		"it leaves its objects without an owner":       {"delete-background", "is still there"},
 		"it takes over what isn't its own":             {"taken-name", "somebody else"},
 		"it replaces the whole object":                 {"foreign-fields", "disappears"},
