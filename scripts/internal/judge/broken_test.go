@@ -161,6 +161,9 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	client := o.client.Resource(deploymentResource).Namespace(foo.GetNamespace())
 	wanted := wantedDeployment(foo, o.bug != "it leaves its objects without an owner")
 	if spec, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); spec == "bad-name" {
+		if o.bug == "it retries at once" {
+			_, _ = client.Get(ctx, foo.GetName(), metav1.GetOptions{})
+		}
 		return nil, fmt.Errorf("spec.deploymentName %q is refused", spec)
 	}
 	found, err := o.deployment.ByNamespace(foo.GetNamespace()).Get(foo.GetName())
@@ -183,15 +186,26 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	}
 	replicas, _, _ := unstructured.NestedInt64(wanted.Object, "spec", "replicas")
 	image := firstImage(wanted)
-	if present, _, _ := unstructured.NestedInt64(now.Object, "spec", "replicas"); o.bug != "it writes each time" && present == replicas && firstImage(now) == image && metav1.IsControlledBy(now, foo) {
+	if present, _, _ := unstructured.NestedInt64(now.Object, "spec", "replicas"); o.bug != "it writes each time" && present == replicas && firstImage(now) == image && maps.Equal(now.GetLabels(), withAll(now.GetLabels(), wanted.GetLabels())) && metav1.IsControlledBy(now, foo) {
 		return now, nil
 	}
 	if o.bug == "it writes each time" {
 		return client.Patch(ctx, now.GetName(), types.MergePatchType, []byte(fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)), metav1.PatchOptions{})
 	}
 	owners, _ := json.Marshal(wanted.GetOwnerReferences())
-	patch := fmt.Sprintf(`{"metadata":{"ownerReferences":%s},"spec":{"replicas":%d,"template":{"spec":{"containers":[{"name":"main","image":%q}]}}}}`, owners, replicas, image)
+	labels, _ := json.Marshal(wanted.GetLabels())
+	patch := fmt.Sprintf(`{"metadata":{"labels":%s,"ownerReferences":%s},"spec":{"replicas":%d,"template":{"spec":{"containers":[{"name":"main","image":%q}]}}}}`, labels, owners, replicas, image)
 	return client.Patch(ctx, now.GetName(), types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+}
+
+// withAll returns these labels with all of the others.
+func withAll(labels, others map[string]string) map[string]string {
+	all := maps.Clone(labels)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, others)
+	return all
 }
 
 // isObserved reports whether the status is about the present spec.

@@ -260,7 +260,7 @@ func badInputIsRefused(b *Bench) {
 		}
 		sample := b.create(b.sample(name))
 		b.awaits(sample)
-		before := b.owned(sample)
+		before, used := b.owned(sample), b.usage(b.replicas[0])
 		began := time.Now()
 		b.step("patch %s: %s", title(sample), bad.Patch)
 		_, err := b.tryPatch(sample, types.MergePatchType, bad.Patch)
@@ -273,6 +273,12 @@ func badInputIsRefused(b *Bench) {
 		watched := time.Since(began)
 		if requests := b.since(began, func(audit.Request) bool { return true }); float64(len(requests)) > loop*watched.Seconds() {
 			b.find(Error, seen(requests), "the bad input %q makes the operator send %d requests in %v", bad.Name, len(requests), watched.Round(time.Second))
+		}
+		if crashes := b.crashes(); len(crashes) == 0 {
+			if cpu := b.usage(b.replicas[0]).cpu - used.cpu; cpu > watched/2 {
+				b.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("%v of CPU time in %v", cpu.Round(time.Millisecond), watched.Round(time.Millisecond))}},
+					"the bad input %q keeps a processor busy", bad.Name)
+			}
 		}
 		for _, object := range before {
 			now := b.now(object)
