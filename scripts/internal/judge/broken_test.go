@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -120,7 +121,7 @@ func (o *operator) work(ctx context.Context) {
 		}
 		err := o.reconcile(ctx, key)
 		switch {
-		case err == nil || o.bug == "it drops errors":
+		case err == nil || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || o.bug == "it drops errors":
 			o.queue.Forget(key)
 		case o.bug == "it retries at once":
 			o.queue.Add(key)

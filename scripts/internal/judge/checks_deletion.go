@@ -116,8 +116,8 @@ func namespaceIsDeleted(b *Bench) {
 	b.pass(settled)
 	refused := b.since(began, func(r audit.Request) bool { return r.IsWrite() && r.Verb == "create" && r.Code == http.StatusForbidden })
 	b.measure("refused creates during the deletion of a namespace", float64(len(refused)), "")
-	// One try for each object is how an operator finds out.
-	if most := 2 * len(samples) * len(b.config.Owns); len(refused) > most {
-		b.find(Error, seen(refused), "while the namespace is deleted, the operator tries more than %d creates for %d samples", most, len(samples))
+	// A first try is how an operator finds out, and a few more are what rate limiting lets through.
+	if most := 5 * len(samples) * len(b.config.Owns); len(refused) > most {
+		b.find(Warning, seen(refused), "while the namespace is deleted, the operator tries more than %d creates for %d samples", most, len(samples))
 	}
 }

@@ -40,7 +40,7 @@ badInput:
 - name: a name that the operator refuses
   patch: {spec: {deploymentName: bad-name}}
 cost: [5, 20]
-limits: {converge: 20s, recover: 20s, quiet: 4s, shutdown: 5s}
+limits: {converge: 60s, recover: 60s, quiet: 4s, shutdown: 5s}
 `, filepath.Join(root, "01-raw-watch"))})
 	config, err := judge.Read(filepath.Join(dir, "judge.yaml"))
 	if err != nil {
