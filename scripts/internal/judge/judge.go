@@ -207,11 +207,16 @@ func (j *Judge) connect() (err error) {
 		return err
 	}
 	j.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(j.client.Discovery()))
-	j.permissions = program.Everything()
-	if j.config.Permissions != "" {
-		j.permissions, err = program.ReadPermissions(j.config.Permissions)
-	}
+	j.permissions, err = j.grants()
 	return err
+}
+
+// grants are the operator's permissions: those of judge.yaml or, without any there, all.
+func (j *Judge) grants() (program.Permissions, error) {
+	if j.config.Permissions == "" {
+		return program.Everything(), nil
+	}
+	return program.ReadPermissions(j.config.Permissions)
 }
 
 // apply applies the manifests, and finds out how the API calls the kinds.
