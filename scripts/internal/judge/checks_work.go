@@ -34,7 +34,7 @@ func workChecks() []Check {
 		{
 			Name:    "drift",
 			Promise: "a manual change of a field that the operator owns is reverted",
-			Why:     "Reconcile compares what is with what should be, whoever has changed it. An operator that only reacts to changes of its own objects' spec lets drift stay until the next restart.",
+			Why:     "Reconcile compares the actual state with the desired state, no matter who has changed it. An operator that only reacts to changes of its own objects' spec lets drift stay until the next restart.",
 			Lesson:  "02-informers/README.md",
 			judge:   driftIsReverted,
 		},

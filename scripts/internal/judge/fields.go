@@ -3,7 +3,6 @@ package judge
 // The fields of an object that the operator owns, according to managedFields.
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -38,7 +37,7 @@ func (b *Bench) drifts(object *unstructured.Unstructured) (drifts []drift) {
 			continue
 		}
 		var set fieldpath.Set
-		if set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+		if set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
 		set.Leaves().Iterate(func(path fieldpath.Path) {
