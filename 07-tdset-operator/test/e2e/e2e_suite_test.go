@@ -19,10 +19,14 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/07-tdset-operator/test/utils"
 )
@@ -100,10 +104,22 @@ func deploy() error {
 	return untilReady()
 }
 
-// untilReady waits for every replica. At the first start, the kubelet may take a minute or two to
-// copy the certificate from the Secret.
+// untilReady waits for every replica, and until the API server reaches the webhook. At the first
+// start, the kubelet may take a minute or two to copy the certificate from the Secret, and then
+// kube-proxy a moment to direct the Service to the Pods.
 func untilReady() error {
-	return do("kubectl", "rollout", "status", "-n", operator, manager, "--timeout=5m")
+	if err := do("kubectl", "rollout", "status", "-n", operator, manager, "--timeout=5m"); err != nil {
+		return err
+	}
+	var refused error
+	err := wait.PollUntilContextTimeout(context.Background(), time.Second, time.Minute, true, func(context.Context) (bool, error) {
+		_, refused = tryApply("default", "probe", always(lingering, 1), "--dry-run=server")
+		return refused == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the API server doesn't reach the webhook: %w", refused)
+	}
+	return nil
 }
 
 // do runs a long command, and prints it first.
