@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -40,21 +41,23 @@ func (r Report) Compare(baseline Report) {
 	}
 }
 
-// Status is the exit status: 0, 1 for findings that aren't known, or 2 if something could not be
-// judged although it should have been.
+// Status is the exit status: 1 if there are findings that aren't known, or else 2 if something could
+// not be judged, or else 0. If the judge itself has failed, it is 2 in any case.
 func (r Report) Status() int {
-	status := 0
-	for _, result := range r.Results {
-		if result.Verdict == Failed {
-			return 2
-		}
-		for _, finding := range result.Findings {
-			if !finding.Known {
-				status = 1
-			}
-		}
+	switch {
+	case r.Count(Failed) > 0:
+		return 2
+	case slices.ContainsFunc(r.Results, isNew):
+		return 1
+	case r.Count(Unjudged) > 0:
+		return 2
 	}
-	return status
+	return 0
+}
+
+// isNew reports whether the result has a finding that the baseline doesn't have.
+func isNew(r Result) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return !f.Known })
 }
 
 // Summary is one line about all results.
@@ -67,7 +70,7 @@ func (r Report) Summary() string {
 			}
 		}
 	}
-	text := fmt.Sprintf("%d passed, %d with findings, %d not judged, %d failed", r.Count(Passed), r.Count(Found), r.Count(Unjudged), r.Count(Failed))
+	text := fmt.Sprintf("%d passed, %d with findings, %d skipped, %d not judged", r.Count(Passed), r.Count(Found), r.Count(Skipped), r.Count(Unjudged)+r.Count(Failed))
 	if known > 0 {
 		text += fmt.Sprintf("; %d findings are known from the baseline", known)
 	}

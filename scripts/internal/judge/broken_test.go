@@ -95,8 +95,19 @@ func runOperator(bug string) error {
 		return err
 	}
 	// Each Foo's Deployment has the Foo's name here.
-	if _, err := factory.ForResource(deploymentResource).Informer().AddEventHandler(handlers(enqueue)); err != nil {
+	ofDeployments := handlers(enqueue)
+	if bug == "it misses deletions" {
+		ofDeployments.DeleteFunc = nil
+	}
+	if _, err := factory.ForResource(deploymentResource).Informer().AddEventHandler(ofDeployments); err != nil {
 		return err
+	}
+	if bug == "it gives up if it can't start" {
+		if _, err := client.Resource(fooResource).Namespace(*namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+			fmt.Println("giving up:", err)
+			<-ctx.Done()
+			return nil
+		}
 	}
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
@@ -110,6 +121,9 @@ func runOperator(bug string) error {
 	go o.work(ctx)
 	<-ctx.Done()
 	o.queue.ShutDown()
+	if bug == "it fails when it is stopped" {
+		return context.Canceled
+	}
 	return nil
 }
 
@@ -142,6 +156,11 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 		return nil
 	}
 	foo := found.(*unstructured.Unstructured).DeepCopy()
+	if foo.GetDeletionTimestamp() != nil && o.bug == "it adds its finalizer too late" {
+		foo.SetFinalizers(append(foo.GetFinalizers(), "example.com/late"))
+		_, err := o.client.Resource(fooResource).Namespace(namespace).Update(ctx, foo, metav1.UpdateOptions{})
+		return err
+	}
 	if foo.GetDeletionTimestamp() != nil && o.bug != "it works for an object that is being deleted" {
 		return nil
 	}
@@ -175,8 +194,18 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	if !metav1.IsControlledBy(now, foo) && o.bug != "it takes over what isn't its own" && o.bug != "it leaves its objects without an owner" {
 		return nil, fmt.Errorf("Deployment %s isn't ours", now.GetName())
 	}
+	if o.bug == "it ignores changes" {
+		return now, nil
+	}
 	if o.bug == "it only acts on a new generation" && isObserved(foo) {
 		return now, nil
+	}
+	if o.bug == "it trusts its cache" { // and sends no resourceVersion
+		if sameSpec(now, wanted) {
+			return now, nil
+		}
+		wanted.SetAnnotations(now.GetAnnotations())
+		return client.Update(ctx, wanted, metav1.UpdateOptions{})
 	}
 	if o.bug == "it replaces the whole object" {
 		if sameSpec(now, wanted) && len(now.GetLabels()) == len(wanted.GetLabels()) && len(now.GetFinalizers()) == 0 {
@@ -285,6 +314,10 @@ func (o *operator) report(ctx context.Context, foo, deployment *unstructured.Uns
 	}
 	status := map[string]any{"conditions": []any{condition}, "availableReplicas": available}
 	foo.Object["status"] = status
-	_, err := o.client.Resource(fooResource).Namespace(foo.GetNamespace()).UpdateStatus(ctx, foo, metav1.UpdateOptions{})
+	client := o.client.Resource(fooResource).Namespace(foo.GetNamespace())
+	written, err := client.UpdateStatus(ctx, foo, metav1.UpdateOptions{})
+	if err == nil && o.bug == "it writes each status twice" {
+		_, err = client.UpdateStatus(ctx, written, metav1.UpdateOptions{})
+	}
 	return err
 }

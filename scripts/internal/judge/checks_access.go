@@ -20,7 +20,7 @@ func accessChecks() []Check {
 		{
 			Name:    "permissions",
 			Promise: "the operator has all permissions that it uses, and uses all that it has",
-			Why:     "A missing permission breaks the operator later, when it first needs it. An unnecessary one is what an attacker gets who takes it over.",
+			Why:     "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps an attacker who takes over the operator.",
 			Lesson:  "03-workqueue/README.md",
 			requires: func(j *Judge) string {
 				if j.config.Permissions == "" {
@@ -33,7 +33,7 @@ func accessChecks() []Check {
 		{
 			Name:    "reads",
 			Promise: "the operator watches instead of polling, and its lists are answered from the API server's cache",
-			Why:     "A list without resourceVersion and without a limit makes the API server read everything from etcd. An operator that reads again and again costs that each time.",
+			Why:     "A list without resourceVersion and without a limit makes the API server read everything from etcd. An operator that polls makes it do that each time.",
 			Lesson:  "02-informers/README.md",
 			judge:   readsAreCheap,
 		},

@@ -19,7 +19,7 @@ func costChecks() []Check {
 		{
 			Name:    "endpoints",
 			Promise: "metrics and probes respond",
-			Why:     "Without probes, nobody restarts an operator that hangs. Without metrics, nobody sees that it does.",
+			Why:     "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
 			Lesson:  "05-controller-runtime/more/production.md",
 			requires: func(j *Judge) string {
 				if j.config.Endpoints == (Endpoints{}) {
@@ -31,8 +31,8 @@ func costChecks() []Check {
 		},
 		{
 			Name:    "cost",
-			Promise: "requests, CPU time and memory grow with the number of objects, and not faster",
-			Why:     "What is fine with ten objects may be quadratic: a list for each Reconcile, an index that is missing.",
+			Promise: "requests, CPU time and memory grow no faster than the number of objects",
+			Why:     "Code that is fine with ten objects may be quadratic, for example because each Reconcile lists all objects, or because an index is missing.",
 			Lesson:  "02-informers/README.md",
 			alone:   true,
 			requires: func(j *Judge) string {

@@ -29,18 +29,18 @@ func accidents() []accident {
 	return []accident{
 		{"F1", "watches that are cut again and again", "Load balancers, proxies and restarts of the API server cut watches every day.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) }, 3 * time.Second},
-		{"F2", "watches that get 410 Gone", "The API server forgets old versions after minutes. A client that was away must list again, and find out itself what has been deleted.", "02-informers/README.md",
+		{"F2", "watches that get 410 Gone", "The API server forgets old versions after minutes. A client that was disconnected must list again, and work out for itself what has been deleted.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.GoneAsEvent() }, time.Second},
-		{"F3", "an API server that is down for some seconds", "Upgrades restart the API server. An operator that exits or gives up then needs a person.", "02-informers/README.md",
+		{"F3", "an API server that is down for a few seconds", "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Down() }, 3 * time.Second},
-		{"F4a", "writes that are answered 500", "A write that failed must be done again: nobody else will.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second},
-		{"F4b", "writes that are answered 429", "The API server protects itself. An operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second},
-		{"F4c", "writes that are answered 409", "A conflict says that the cache was behind. An operator must read again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second},
-		{"F6a", "a connection that freezes", "A network that drops packets closes nothing. Only a client that pings finds out.", "02-informers/README.md",
+		{"F4a", "writes that fail with 500", "A failed write must be retried, because nobody else will do it.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second},
+		{"F4b", "writes that fail with 429", "The API server is protecting itself from overload. The operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second},
+		{"F4c", "writes that fail with 409", "A conflict means that the cache was behind. The operator must read the object again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second},
+		{"F6a", "a connection that freezes", "A network that drops packets doesn't close the connection. Only a client that sends pings notices.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Freeze() }, 8 * time.Second},
-		{"F6b", "watches that go silent", "The connection works, but no events arrive. Only a client that gives up quiet watches finds out.", "02-informers/README.md",
+		{"F6b", "watches that go silent", "The connection works, but no events arrive. Only a client whose watches time out when they are idle notices.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() }, 0},
-		{"F8", "owned objects that are forbidden for a while", "Permissions are changed while operators run.", "03-workqueue/README.md",
+		{"F8", "owned objects that are forbidden for a while", "Permissions change while operators run.", "03-workqueue/README.md",
 			func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
 				var resources []string
 				for _, resource := range b.watched {
@@ -50,7 +50,7 @@ func accidents() []accident {
 				}
 				return p.Forbid(faultproxy.Resource(resources...))
 			}, 3 * time.Second},
-		{"F9", "a cache that is seconds behind", "Under load, events arrive seconds late. An operator that trusts its cache creates things twice, or undoes what is new.", "03-workqueue/more/stale-reads.md",
+		{"F9", "a cache that is seconds behind", "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, or reverts newer changes.", "03-workqueue/more/stale-reads.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(2 * time.Second) }, 5 * time.Second},
 	}
 }
@@ -68,7 +68,7 @@ func faultChecks() (checks []Check) {
 	return append(checks, Check{
 		Name:    "F5",
 		Promise: "the operator can be killed between any two of its writes",
-		Why:     "A Pod can be killed at any time. The next one must find the rest of the work by looking at the objects, because the events won't come again.",
+		Why:     "A Pod can be killed at any time. The next one must find out from the objects what is left to do, because the events won't be sent again.",
 		Lesson:  "03-workqueue/README.md",
 		judge:   survivesKills,
 	})
@@ -98,7 +98,7 @@ func survives(b *Bench, a accident) {
 	}
 	b.measure("hits", float64(fault.Hits()), "")
 	if fault.Hits() == 0 {
-		b.unable("the fault hit nothing")
+		b.skip("the fault hit nothing: the operator sends no such request")
 	}
 
 	limit := b.config.Limits.Recover.Duration

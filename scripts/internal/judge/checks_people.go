@@ -21,28 +21,28 @@ func otherPeopleChecks() []Check {
 	return []Check{
 		{
 			Name:    "foreign-fields",
-			Promise: "labels, annotations, finalizers and sidecars of others survive the operator's writes",
+			Promise: "other people's labels, annotations, finalizers and sidecars survive the operator's writes",
 			Why:     "Other controllers and people write to the same objects: kubectl rollout restart, service meshes, backup tools. An operator that replaces the whole object fights with them.",
 			Lesson:  "04-codegen/README.md",
 			judge:   foreignFieldsSurvive,
 		},
 		{
 			Name:    "taken-name",
-			Promise: "an object of somebody else that has the name which the operator needs is left alone",
-			Why:     "Its owner would lose it. An operator must report the conflict in its status, and wait until the name is free.",
+			Promise: "somebody else's object is left alone, even if it has the name that the operator needs",
+			Why:     "Otherwise its owner would lose it. The operator must report the conflict in the status, and wait until the name is free.",
 			Lesson:  "01-raw-watch/README.md",
 			judge:   takenNameIsLeftAlone,
 		},
 		{
 			Name:    "conflicts",
-			Promise: "a change by somebody else that the operator hasn't seen yet isn't lost",
-			Why:     "A cache is always behind. Without resourceVersion or server-side apply, a write based on an old object silently undoes what has happened since.",
+			Promise: "somebody else's change isn't lost, even if the operator hasn't seen it yet",
+			Why:     "A cache is always behind. Without resourceVersion or server-side apply, a write based on an old object silently reverts whatever has changed since.",
 			Lesson:  "03-workqueue/more/stale-reads.md",
 			judge:   conflictsLoseNothing,
 		},
 		{
 			Name:    "bad-input",
-			Promise: "input that the operator must refuse changes nothing, and doesn't make it loop",
+			Promise: "input that the operator must refuse changes nothing, and doesn't make the operator loop",
 			Why:     "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the API server busy until then.",
 			Lesson:  "03-workqueue/README.md",
 			requires: func(j *Judge) string {
@@ -289,6 +289,6 @@ func badInputIsRefused(b *Bench) {
 		b.foundCrashes()
 	}
 	if accepted == 0 {
-		b.unable("the API server refuses all of badInput, so the operator never sees it")
+		b.step("the API server refuses all of badInput, so the operator never sees it")
 	}
 }

@@ -16,16 +16,16 @@ func replicaChecks() []Check {
 	return []Check{
 		{
 			Name:     "F7",
-			Promise:  "of two replicas one works, and the other one takes over when it is killed",
-			Why:      "Without a leader election, two replicas undo each other's work during every rollout of the operator's own Deployment.",
+			Promise:  "only one of two replicas is active, and the other one takes over when the leader is killed",
+			Why:      "Without leader election, two replicas undo each other's work during every rollout of the operator's own Deployment.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasSecondReplica,
 			judge:    secondReplicaTakesOver,
 		},
 		{
 			Name:     "frozen-leader",
-			Promise:  "a leader that was frozen writes nothing after another one has taken over",
-			Why:      "A leader that doesn't notice that its lease has run out is a second leader.",
+			Promise:  "a leader that was frozen writes nothing after another replica has taken over",
+			Why:      "If a leader doesn't notice that its lease has expired, there are two leaders.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasSecondReplica,
 			judge:    frozenLeaderStops,
@@ -33,7 +33,7 @@ func replicaChecks() []Check {
 		{
 			Name:    "sigterm",
 			Promise: "on SIGTERM, the operator exits with status 0 within the grace period",
-			Why:     "Otherwise the kubelet kills it: its lease isn't released, and the next leader has to wait until it runs out.",
+			Why:     "Otherwise the kubelet kills it. Its lease isn't released, so the next leader has to wait until the lease expires.",
 			Lesson:  "01-raw-watch/README.md",
 			judge:   endsOnSIGTERM,
 		},

@@ -13,16 +13,16 @@ func statusChecks() []Check {
 	return []Check{
 		{
 			Name:     "observed-generation",
-			Promise:  "the status says which generation of the spec it is about",
-			Why:      "Without observedGeneration, nobody can tell a status about the present spec from one about the spec before it: kubectl wait returns too soon.",
+			Promise:  "the status reports which generation of the spec it is about",
+			Why:      "Without observedGeneration, nobody can tell whether a status is about the current spec or an older one, so kubectl wait returns too soon.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasMutations,
 			judge:    generationIsObserved,
 		},
 		{
 			Name:    "conditions",
-			Promise: "each condition has a reason, and lastTransitionTime changes only with its status",
-			Why:     "People look at lastTransitionTime to see since when something is broken. A time that changes with each write also makes each write a change, and the operator wakes itself up.",
+			Promise: "each condition has a reason, and lastTransitionTime changes only when the condition's status does",
+			Why:     "People look at lastTransitionTime to see how long something has been broken. If each write updates the time, each write is also a change, and triggers the next Reconcile.",
 			Lesson:  "03-workqueue/README.md",
 			judge:   conditionsAreWellFormed,
 		},
@@ -42,7 +42,7 @@ func generationIsObserved(b *Bench) {
 	}
 	now := b.now(sample)
 	if now.GetGeneration() == 1 {
-		b.unable("the API server doesn't count the generations of this kind: its CRD has no status subresource")
+		b.skip("the API server doesn't count the generations of this kind: its CRD has no status subresource")
 	}
 	observed, found := observedGeneration(now)
 	switch {
@@ -112,6 +112,6 @@ func conditionsAreWellFormed(b *Bench) {
 		}
 	}
 	if !seenAny {
-		b.unable("%s has no conditions", sample.GetKind())
+		b.skip("%s has no conditions", sample.GetKind())
 	}
 }

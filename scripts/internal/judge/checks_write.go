@@ -13,22 +13,22 @@ func writeChecks() []Check {
 	return []Check{
 		{
 			Name:    "writes",
-			Promise: "a new sample needs few writes, and none of them stores what is stored already",
-			Why:     "The API server handles a write that changes nothing like any other: admission, webhooks, and a request that others wait for. Usually it means that the operator doesn't compare before it writes.",
+			Promise: "a new sample needs few writes, and none of them stores what is already stored",
+			Why:     "To the API server, a write that changes nothing is as expensive as any other: it goes through admission and webhooks, and other requests wait for it. Usually it means that the operator doesn't compare before it writes.",
 			Lesson:  "05-controller-runtime/more/pitfalls.md",
 			judge:   fewWrites,
 		},
 		{
 			Name:    "quiet",
-			Promise: "when nothing has changed that concerns the operator, it writes nothing",
-			Why:     "Every resync, every new list after a broken watch, and every change by somebody else calls Reconcile again. If that writes, a cluster with a thousand objects is never quiet.",
+			Promise: "the operator writes nothing when nothing that concerns it has changed",
+			Why:     "Every resync, every new list after a broken watch, and every change by somebody else calls Reconcile again. If each of those calls writes, a cluster with a thousand objects is never quiet.",
 			Lesson:  "05-controller-runtime/more/pitfalls.md",
 			judge:   staysQuiet,
 		},
 		{
 			Name:    "restart",
-			Promise: "a restart writes nothing",
-			Why:     "After a restart, each object looks new to the operator. If that means a write for each, an upgrade of the operator floods the API server.",
+			Promise: "after a restart, the operator writes nothing if nothing has changed",
+			Why:     "After a restart, each object looks new to the operator. If it writes each of them again, upgrading the operator floods the API server.",
 			Lesson:  "02-informers/README.md",
 			judge:   restartsQuietly,
 		},

@@ -89,7 +89,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			o.Progress(result)
 		}
 		if why := check.needs(j); why != "" {
-			result.Verdict, result.Why = Unjudged, why
+			result.Verdict, result.Why = Skipped, why
 		} else {
 			result = j.try(ctx, check)
 		}

@@ -82,6 +82,13 @@ func TestBugsAreFound(t *testing.T) {
 		"its conditions change without a reason":       {"conditions", "lastTransitionTime"},
 		"none":                                         {"F6b", "doesn't become ready"}, // client-go has no timeout for idle watches
 		"it ignores SIGTERM":                           {"sigterm", "doesn't exit within"},
+		"it fails when it is stopped":                  {"sigterm", "ends with exit status 1"},
+		"it ignores changes":                           {"mutations", "has no effect"},
+		"it misses deletions":                          {"recreate", "doesn't come back"},
+		"it gives up if it can't start":                {"start-without-permissions", "doesn't do its work"},
+		"it adds its finalizer too late":               {"delete-foreground", "tries to add a finalizer"},
+		"it trusts its cache":                          {"conflicts", "is lost"},
+		"it writes each status twice":                  {"writes", "what is stored already"},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,7 @@ type junitProblem struct {
 func (r Report) WriteJUnit(w io.Writer) error {
 	suite := junitSuite{
 		Name: "judge " + r.Operator, Tests: len(r.Results),
-		Errors: r.Count(Failed), Skipped: r.Count(Unjudged),
+		Errors: r.Count(Failed) + r.Count(Unjudged), Skipped: r.Count(Skipped),
 	}
 	total := 0.0
 	for _, result := range r.Results {
@@ -61,9 +61,9 @@ func (r Report) WriteJUnit(w io.Writer) error {
 			first, _, _ := strings.Cut(problems[0], "\n")
 			test.Failure = &junitProblem{first, strings.Join(problems, "\n")}
 			suite.Failures++
-		case result.Verdict == Failed:
+		case result.Verdict == Failed || result.Verdict == Unjudged:
 			test.Error = &junitProblem{Message: result.Why}
-		case result.Verdict == Unjudged:
+		case result.Verdict == Skipped:
 			test.Skipped = &junitProblem{Message: result.Why}
 		}
 		suite.Cases = append(suite.Cases, test)

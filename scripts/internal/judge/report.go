@@ -38,7 +38,7 @@ func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
 		width = max(width, len(result.Check))
 	}
 	for _, result := range r.Results {
-		mark := map[Verdict]string{Passed: colours.Green.Sprint("✓"), Found: colours.Red.Sprint("✗"), Unjudged: colours.Grey.Sprint("-"), Failed: colours.Red.Sprint("!")}[result.Verdict]
+		mark := map[Verdict]string{Passed: colours.Green.Sprint("✓"), Found: colours.Red.Sprint("✗"), Skipped: colours.Grey.Sprint("-"), Unjudged: colours.Red.Sprint("?"), Failed: colours.Red.Sprint("!")}[result.Verdict]
 		fmt.Fprintf(w, "%s %-*s  %s (%s)\n", mark, width, result.Check, result.Promise, result.Ended.Sub(result.Began).Round(100*time.Millisecond))
 		if result.Why != "" {
 			fmt.Fprintf(w, "  %-*s  %s: %s\n", width, "", result.Verdict, firstLine(result.Why))

@@ -15,7 +15,8 @@ type Verdict string
 const (
 	Passed   Verdict = "passed"
 	Found    Verdict = "found"      // there are findings
-	Unjudged Verdict = "not judged" // Result.Why says why
+	Skipped  Verdict = "skipped"    // the check doesn't apply to this operator; Result.Why says why
+	Unjudged Verdict = "not judged" // it applies, but couldn't be judged; Result.Why says why
 	Failed   Verdict = "failed"     // the judge itself couldn't finish; Result.Why says why
 )
 

@@ -37,6 +37,9 @@ func (t *trial) Helper()                  {}
 // Fatalf ends the trial without a verdict.
 func (t *trial) Fatalf(format string, args ...any) { t.end(Failed, fmt.Sprintf(format, args...)) }
 
+// skip ends the trial because the check doesn't apply to this operator.
+func (t *trial) skip(format string, args ...any) { t.end(Skipped, fmt.Sprintf(format, args...)) }
+
 // unable ends the trial because the operator doesn't do what the check builds on.
 func (t *trial) unable(format string, args ...any) { t.end(Unjudged, fmt.Sprintf(format, args...)) }
 
@@ -95,12 +98,12 @@ func (t *trial) try(do func()) Result {
 		t.alone(next)
 	}
 	slices.SortStableFunc(t.result.Requests, func(a, b Request) int { return a.At.Compare(b.At) })
-	if t.result.Verdict == "" || t.result.Verdict == Unjudged {
-		if len(t.result.Findings) > 0 {
-			t.result.Verdict = Found
-		} else if t.result.Verdict == "" {
-			t.result.Verdict = Passed
-		}
+	switch {
+	case t.result.Verdict == Failed:
+	case len(t.result.Findings) > 0:
+		t.result.Verdict = Found
+	case t.result.Verdict == "":
+		t.result.Verdict = Passed
 	}
 	return t.result
 }

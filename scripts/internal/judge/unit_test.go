@@ -72,7 +72,7 @@ func aReport() Report {
 			Requests: []Request{{began.Add(time.Second), "list", "foos", "/apis/a", 403}}, Steps: []Step{{began, "start"}}},
 		{Check: "quiet", Promise: "it is quiet", Verdict: Found, Began: began, Ended: began.Add(time.Second), Findings: []Finding{
 			{Severity: Warning, What: "it writes", Evidence: evidence}, {Severity: Error, What: "it loops", Evidence: evidence}}},
-		{Check: "endpoints", Promise: "they respond", Verdict: Unjudged, Why: "judge.yaml has no endpoints"},
+		{Check: "endpoints", Promise: "they respond", Verdict: Skipped, Why: "judge.yaml has no endpoints"},
 	}}
 }
 
@@ -84,7 +84,7 @@ func TestCard(t *testing.T) {
              writes: 3
 ✗ quiet      it is quiet (1s)
 - endpoints  they respond (0s)
-             not judged: judge.yaml has no endpoints
+             skipped: judge.yaml has no endpoints
 
 ERROR quiet: it loops
   1s  PUT    /apis/a  200
@@ -94,7 +94,7 @@ WARNING quiet: it writes
   1s  PUT    /apis/a  200
   see 05-controller-runtime/more/pitfalls.md, and judge explain quiet
 
-1 passed, 1 with findings, 1 not judged, 0 failed
+1 passed, 1 with findings, 1 skipped, 0 not judged
 `
 	if diff := cmp.Diff(want, card.String()); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
@@ -125,7 +125,7 @@ func TestHTML(t *testing.T) {
 	if err := aReport().WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"it loops", "&lt;script&gt;", `<rect class="refused" x="50"`, "not judged"} {
+	for _, want := range []string{"it loops", "&lt;script&gt;", `<rect class="refused" x="50"`, "skipped"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -149,7 +149,12 @@ func TestBaselineAndStatus(t *testing.T) {
 		"a finding is new":       {func(r Report) Report { r.Compare(earlier); return r }, 1},
 		"all findings are known": {func(r Report) Report { r.Compare(aReport()); return r }, 0},
 		"no findings":            {func(r Report) Report { r.Results[1].Findings = nil; return r }, 0},
-		"a check has failed":     {func(r Report) Report { r.Results[0].Verdict = Failed; return r }, 2},
+		"the judge has failed":   {func(r Report) Report { r.Results[0].Verdict = Failed; return r }, 2},
+		"one can't be judged": {func(r Report) Report {
+			r.Results[0].Verdict, r.Results[1].Findings = Unjudged, nil
+			return r
+		}, 2},
+		"one can't be judged, and there are findings": {func(r Report) Report { r.Results[0].Verdict = Unjudged; return r }, 1},
 	} {
 		if got := test.change(aReport()).Status(); got != test.want {
 			t.Errorf("%s: status %d, want %d", sentence, got, test.want)
@@ -196,6 +201,7 @@ func TestTrials(t *testing.T) {
 		"nothing is found":           {func(*trial) {}, Passed, 0},
 		"a finding":                  {func(t *trial) { t.find(Error, nil, "a") }, Found, 1},
 		"not judged":                 {func(t *trial) { t.unable("a") }, Unjudged, 0},
+		"it doesn't apply":           {func(t *trial) { t.skip("a") }, Skipped, 0},
 		"a finding, then not judged": {func(t *trial) { t.find(Error, nil, "a"); t.unable("b") }, Found, 1},
 		"the judge fails":            {func(t *trial) { t.Fatalf("a") }, Failed, 0},
 		"the judge panics":           {func(*trial) { panic("a") }, Failed, 0},
