@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-const DefaultTimeout = 5 * time.Minute // some compile a lot: code generators, or a program for fuzzing
+const DefaultTimeout = 10 * time.Minute // some compile a lot: code generators, or a program for fuzzing
 
 // excerpt is the number of lines that a problem shows before and after the one that differs.
 const excerpt = 15
