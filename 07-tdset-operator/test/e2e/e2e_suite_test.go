@@ -105,14 +105,14 @@ func deploy() error {
 }
 
 // untilReady waits for every replica, and until the API server reaches the webhook. At the first
-// start, the kubelet may take a minute or two to copy the certificate from the Secret, and then
-// kube-proxy a moment to direct the Service to the Pods.
+// start, the kubelet may take a minute or two to copy the certificate from the Secret. After that,
+// kube-proxy needs a moment to direct the Service to the Pods.
 func untilReady() error {
 	if err := do("kubectl", "rollout", "status", "-n", operator, manager, "--timeout=5m"); err != nil {
 		return err
 	}
 	var refused error
-	err := wait.PollUntilContextTimeout(context.Background(), time.Second, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(context.Background(), time.Second, 3*time.Minute, true, func(context.Context) (bool, error) {
 		_, refused = tryApply("default", "probe", always(lingering, 1), "--dry-run=server")
 		return refused == nil, nil
 	})
