@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 )
 
@@ -49,12 +50,17 @@ func (s *scenario) deleteNamespace() {
 	s.writes()
 	namespaces := s.client.CoreV1().Namespaces()
 	s.must(namespaces.Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
-	s.eventually("the namespace is gone", func() error {
+	// The namespace controller deletes one object after another, so hundreds of them, each with its
+	// Pods, take a busy machine minutes.
+	await.That(s.TB, 4*s.timeout, "the namespace is gone", func() error {
 		left, err := namespaces.Get(s.Context(), s.namespace, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
+		switch {
+		case apierrors.IsNotFound(err):
 			return nil
+		case err != nil:
+			return err
 		}
-		return fmt.Errorf("%v, error %w", left.Status, err)
+		return fmt.Errorf("its status is %+v", left.Status)
 	})
 	refused, most := map[string]int{}, ""
 	for _, write := range s.writes() {

@@ -143,7 +143,7 @@ func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Ba
 }
 
 func (s *Suite) contract(ctx context.Context, step *ui.Step, env []string, atOnce int) (string, error) {
-	return s.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", atOnce), "-timeout=60m", "./acceptance")
+	return s.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", atOnce), "-timeout=80m", "./acceptance")
 }
 
 // beside starts a part of the run in its own lane. join waits for it, and shows and counts its
