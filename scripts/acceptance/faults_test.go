@@ -17,6 +17,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/replica"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -41,14 +42,12 @@ func (f *faulty) another() *faulty {
 
 func (s *scenario) throughProxy() *faulty {
 	s.Helper()
-	proxy, err := faultproxy.Start(s.config)
-	s.must(err)
-	s.Cleanup(proxy.Close)
 	f := *s
 	f.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
-	s.must(proxy.Kubeconfig(s.kubeconfig, f.kubeconfig))
-	// These pings detect a frozen connection within seconds; the defaults take about 40.
-	f.env = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
+	proxy, err := faultproxy.Before(s.config, s.kubeconfig, f.kubeconfig)
+	s.must(err)
+	s.Cleanup(proxy.Close)
+	f.env = replica.Pings
 	return &faulty{&f, proxy, s}
 }
 

@@ -21,6 +21,7 @@ import (
 const (
 	exitFailed      = 1
 	exitWrongUsage  = 2
+	exitNotJudged   = 2   // see judge.go
 	exitInterrupted = 130 // as a shell reports Ctrl-C
 )
 
@@ -64,11 +65,19 @@ func run(ctx context.Context, args []string) int {
 		fmt.Fprintf(os.Stderr, "workshop: %v\nUsage: %s\nSee: %s --help\n", err, command.UseLine(), command.CommandPath())
 		return exitWrongUsage
 	case errors.Is(err, errReported):
-		return exitFailed
+		return exitCode(err)
 	default:
 		fmt.Fprintln(os.Stderr, "workshop: "+problem.Format(err))
-		return exitFailed
+		return exitCode(err)
 	}
+}
+
+// exitCode is that of an error which has been reported.
+func exitCode(err error) int {
+	if _, unable := errors.AsType[couldNotJudge](err); unable {
+		return exitNotJudged
+	}
+	return exitFailed
 }
 
 // pipe is standard output. If its reader closes it, the command is cancelled and cleans up.
@@ -114,7 +123,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		newUpCommand(), newDownCommand(), newStatusCommand(), newKubectlCommand(), newKubeconfigCommand(), newEnvCommand(),
 		newAuditCommand(), newStoredCommand(), newDoctorCommand())
 	addGroup(root, "Learn",
-		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newDeployCommand(), newScheduleCommand(),
+		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newJudgeCommand(), newDeployCommand(), newScheduleCommand(),
 		newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(), newResetCommand(), newProgressCommand())
 	addGroup(root, "Lead",
 		newAgendaCommand(), newCatchUpCommand(), newPackCommand())

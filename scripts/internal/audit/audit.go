@@ -31,8 +31,11 @@ type Request struct {
 	Name      string
 	UserAgent string
 	Code      int32
-	// When the API server received and answered it. Requests from the fault proxy have no times.
+	// When the API server, or the fault proxy, received and answered it.
 	Received, Answered time.Time
+	// What only a fault proxy that keeps writes has: the body of a write, and the resourceVersion of
+	// the object in the answer. Both are "" for other requests.
+	Body, ResourceVersion string
 }
 
 // IsWrite reports whether the request could change something.

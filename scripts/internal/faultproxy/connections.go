@@ -13,9 +13,10 @@ import (
 )
 
 type connections struct {
-	mutex  sync.Mutex
-	open   map[*connection]struct{}
-	closed bool
+	mutex    sync.Mutex
+	open     map[*connection]struct{}
+	closed   bool
+	refusing *Fault // hit by each new connection, which is closed at once; may be nil
 }
 
 func newConnections() *connections {
@@ -27,11 +28,14 @@ func (c *connections) add(plain net.Conn) *connection {
 	added := &connection{Conn: plain, set: c}
 	added.changed = sync.NewCond(&added.mutex)
 	c.mutex.Lock()
-	closed := c.closed
+	closed, refusing := c.closed, c.refusing
 	c.open[added] = struct{}{}
 	c.mutex.Unlock()
-	if closed {
+	if closed || refusing != nil {
 		added.Close()
+	}
+	if refusing != nil {
+		refusing.hit()
 	}
 	return added
 }
@@ -50,6 +54,13 @@ func (c *connections) close() {
 	for _, open := range c.all() {
 		open.Close()
 	}
+}
+
+// refuse lets the fault refuse all new connections. nil accepts them again.
+func (c *connections) refuse(fault *Fault) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.refusing = fault
 }
 
 func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {

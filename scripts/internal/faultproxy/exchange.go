@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -21,7 +22,8 @@ type exchange struct {
 	ctx        context.Context // ends with client, or when a fault ends it
 	end        context.CancelCauseFunc
 
-	doom *doom // nil, unless a fault will cut this watch
+	response *http.Response // the server's answer; nil before that
+	doom     *doom          // nil, unless a fault will cut this watch
 }
 
 type exchangeKey struct{}
@@ -32,7 +34,8 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	defer p.handlers.Done()
 
-	x := parse(r)
+	x := parse(r, p.keepsWrites())
+	x.Received = time.Now()
 	x.client, x.connection = r.Context(), connectionOf(r.Context())
 	x.ctx, x.end = context.WithCancelCause(context.WithValue(x.client, exchangeKey{}, x))
 	defer x.end(nil)
@@ -76,9 +79,18 @@ func (p *Proxy) enter() bool {
 func (p *Proxy) answered(response *http.Response) error {
 	x := response.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.Code = int32(response.StatusCode)
+	if x.IsWrite() && x.Code < 300 && p.keepsWrites() {
+		x.ResourceVersion = metadataOf(peek(&response.Body, response.Header)).ResourceVersion
+	}
 	p.record(x)
 	if x.Code >= 300 {
 		return nil
+	}
+	if rule := p.take(read, x); rule != nil {
+		x.response = response
+		err := rule.act(x)
+		rule.hit()
+		return err
 	}
 	if x.Verb == "watch" {
 		if rule := p.take(begun, x); rule != nil {
@@ -99,10 +111,24 @@ func (p *Proxy) answered(response *http.Response) error {
 func (p *Proxy) record(x *exchange) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	x.Answered = time.Now()
 	p.requests = append(p.requests, x.Request)
 	for _, do := range p.followers {
 		do(x.Request)
 	}
+}
+
+// KeepWrites keeps the body of each write from now on, and the resourceVersion in its answer.
+func (p *Proxy) KeepWrites() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.keeping = true
+}
+
+func (p *Proxy) keepsWrites() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.keeping
 }
 
 // Follow calls do with each Request from now on. do must return soon, and must not call the Proxy.

@@ -104,6 +104,7 @@ type moment int
 
 const (
 	asked moment = iota // the request has arrived; act returns the answer, and the server gets no request
+	read                // the server has answered a discovery request; act may change the answer
 	done                // the server has done it; if act fails, the client gets no answer
 	begun               // the server has accepted a watch
 	sent                // the server has sent an event of a watch, after the initial ones

@@ -72,6 +72,19 @@ func (p *Proxy) Freeze() *Fault {
 	return fault
 }
 
+// Down is F3 as the client sees it: all connections are closed, and new ones too, until Stop. Hits:
+// connections.
+func (p *Proxy) Down() *Fault {
+	fault := newFault("Down")
+	fault.stop = func() { p.clients.refuse(nil) }
+	p.clients.refuse(fault)
+	for _, open := range p.clients.all() {
+		open.Close()
+		fault.hit()
+	}
+	return fault
+}
+
 // GoneAsEvent is F2 in the stream: each open watch gets an ERROR event with a 410 Status, and ends.
 // From then on, a client that resumes a watch without a new list is answered 410. Hits: watches.
 func (p *Proxy) GoneAsEvent() *Fault {

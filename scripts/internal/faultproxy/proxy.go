@@ -58,6 +58,7 @@ type Proxy struct {
 	watches   map[*watch]struct{} // those that have begun and not ended
 	requests  []audit.Request
 	followers []func(audit.Request)
+	keeping   bool // bodies and answers of writes
 }
 
 // Start starts a proxy for target's API server, on a free port of 127.0.0.1. It only uses target's
@@ -89,6 +90,20 @@ func Start(target *rest.Config) (*Proxy, error) {
 	p.listener = p.clients.listener(listener)
 	p.forward = p.newForward(server, trust)
 	p.serve(certificate)
+	return p, nil
+}
+
+// Before starts a proxy, and writes a kubeconfig for it to path: a copy of original's current context,
+// with the proxy as the cluster.
+func Before(target *rest.Config, original, path string) (*Proxy, error) {
+	p, err := Start(target)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Kubeconfig(original, path); err != nil {
+		p.Close()
+		return nil, err
+	}
 	return p, nil
 }
 

@@ -5,6 +5,7 @@ package faultproxy
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -26,7 +27,8 @@ var apiPaths = request.RequestInfoFactory{
 	GrouplessAPIPrefixes: sets.NewString("api"),
 }
 
-func parse(r *http.Request) *exchange {
+// With keepBody, the exchange of a write has its body.
+func parse(r *http.Request, keepBody bool) *exchange {
 	info, err := apiPaths.NewRequestInfo(r)
 	if err != nil { // the server will answer what is wrong with it
 		info = &request.RequestInfo{Verb: strings.ToLower(r.Method)}
@@ -43,29 +45,54 @@ func parse(r *http.Request) *exchange {
 	if info.Subresource != "" {
 		x.Resource += "/" + info.Subresource
 	}
-	if x.Verb == "create" && x.Name == "" {
-		x.Name = nameInBody(r)
+	unnamed := x.Verb == "create" && x.Name == ""
+	if unnamed || keepBody && x.IsWrite() {
+		body := peek(&r.Body, r.Header)
+		if unnamed {
+			x.Name = metadataOf(body).Name
+		}
+		if keepBody {
+			x.Body = string(body)
+		}
 	}
 	return x
 }
 
-// nameInBody returns the name of the object in a request's body. The body can be read again.
-func nameInBody(r *http.Request) string {
-	body, err := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
-	if err != nil { // r.Body returns it again
-		return ""
+// peek returns what a body contains, without its compression. The body can be read again.
+func peek(body *io.ReadCloser, header http.Header) []byte {
+	content, err := io.ReadAll(*body)
+	*body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(content), *body), *body} // if reading failed, it fails again
+	if err != nil {
+		return nil
 	}
+	if header.Get("Content-Encoding") == "gzip" {
+		unzipped, err := gzip.NewReader(bytes.NewReader(content))
+		if err != nil {
+			return nil
+		}
+		if content, err = io.ReadAll(unzipped); err != nil {
+			return nil
+		}
+	}
+	return content
+}
+
+// metadataOf returns the metadata of the object in a body, JSON or protobuf. It is empty if there
+// is none.
+func metadataOf(body []byte) metav1.ObjectMeta {
 	var object metav1.PartialObjectMetadata
 	if raw, found := bytes.CutPrefix(body, []byte("k8s\x00")); found { // protobuf's envelope
 		var envelope runtime.Unknown
 		if envelope.Unmarshal(raw) != nil || object.Unmarshal(envelope.Raw) != nil {
-			return ""
+			return metav1.ObjectMeta{}
 		}
 	} else if json.Unmarshal(body, &object) != nil {
-		return ""
+		return metav1.ObjectMeta{}
 	}
-	return object.Name
+	return object.ObjectMeta
 }
 
 // groupResource returns the resource without its subresource, as errors name it.

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 			method, uri, _ := strings.Cut(test.request, " ")
 			request := httptest.NewRequest(method, uri, strings.NewReader(test.body))
 			test.want.URI = uri
-			if diff := cmp.Diff(test.want, parse(request).Request); diff != "" {
+			if diff := cmp.Diff(test.want, parse(request, false).Request); diff != "" {
 				t.Error(diff)
 			}
 			if body, err := io.ReadAll(request.Body); err != nil || string(body) != test.body {

@@ -163,19 +163,17 @@ func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func
 }
 
 func (s *session) startReplica() error {
-	proxy, err := faultproxy.Start(s.Target)
+	s.number++
+	kubeconfig := fmt.Sprintf("%s.%d", s.Kubeconfig, s.number)
+	proxy, err := faultproxy.Before(s.Target, s.Kubeconfig, kubeconfig)
 	if err != nil {
 		return err
 	}
-	s.number++
-	c := &running{proxy: proxy, kubeconfig: fmt.Sprintf("%s.%d", s.Kubeconfig, s.number)}
+	c := &running{proxy: proxy, kubeconfig: kubeconfig}
 	if s.Fault.Replicas {
 		c.number = s.number
 	}
 	s.replicas = append(s.replicas, c)
-	if err := proxy.Kubeconfig(s.Kubeconfig, c.kubeconfig); err != nil {
-		return err
-	}
 	proxy.Follow(func(r audit.Request) { s.request(c.source(aRequest), r) })
 	c.program, err = process.Supervise(process.Options{
 		Binary:   s.Binary,

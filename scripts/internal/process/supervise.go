@@ -147,6 +147,16 @@ func (p *Program) Kill() {
 	_ = p.process.Process.Kill() // it may have exited just now, and is started again anyway
 }
 
+// PID returns the ID of the current process, or of the last one.
+func (p *Program) PID() int {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.process.Process.Pid
+}
+
+// State says how the last process has ended, as in exit status 0. Call it after Stop or Destroy.
+func (p *Program) State() string { return p.process.ProcessState.String() }
+
 // Crashes returns how often the program has exited unasked.
 func (p *Program) Crashes() int {
 	p.mutex.Lock()

@@ -14,12 +14,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-type permissions struct {
+// Permissions are what a program may do.
+type Permissions struct {
 	namespace, serviceAccount string
 	clusterRoles              []rbacv1.ClusterRole // those that are bound to the account
 	roles                     []rbacv1.Role
@@ -34,19 +36,44 @@ func (p Program) Rules() ([]rbacv1.PolicyRule, error) {
 }
 
 // permissions reads the program's manifests. It skips objects such as the Deployment.
-func (p Program) permissions() (permissions, error) {
-	content, err := os.ReadFile(p.permissionsFile)
-	if err != nil {
-		return permissions{}, fmt.Errorf("permissions of %s: %w", p.Name, err)
+func (p Program) permissions() (Permissions, error) {
+	found, err := ReadPermissions(p.permissionsFile)
+	if err == nil && found.serviceAccount == "" {
+		err = fmt.Errorf("%s: there is no ServiceAccount", p.permissionsFile)
 	}
-	found, err := parsePermissions(content)
 	if err != nil {
-		return permissions{}, fmt.Errorf("permissions of %s: %s: %w", p.Name, p.permissionsFile, err)
+		return Permissions{}, fmt.Errorf("permissions of %s: %w", p.Name, err)
 	}
 	return found, nil
 }
 
-func parsePermissions(content []byte) (found permissions, err error) {
+// ReadPermissions reads a file with Roles and ClusterRoles. If it has a ServiceAccount, those roles
+// count that are bound to it, and otherwise all.
+func ReadPermissions(file string) (Permissions, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return Permissions{}, err
+	}
+	found, err := parsePermissions(content)
+	if err != nil {
+		return Permissions{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return found, nil
+}
+
+// Everything are the permissions to do anything.
+func Everything() Permissions {
+	rules := []rbacv1.PolicyRule{
+		{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
+		{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},
+	}
+	return Permissions{rules: rules, clusterRoles: []rbacv1.ClusterRole{{ObjectMeta: metav1.ObjectMeta{Name: "everything"}, Rules: rules}}}
+}
+
+// Rules returns what they allow, in the cluster and in the program's own namespace.
+func (p Permissions) Rules() []rbacv1.PolicyRule { return p.rules }
+
+func parsePermissions(content []byte) (found Permissions, err error) {
 	var clusterRoles []rbacv1.ClusterRole
 	var bindings []rbacv1.ClusterRoleBinding
 	var roleBindings []rbacv1.RoleBinding
@@ -83,11 +110,15 @@ func parsePermissions(content []byte) (found permissions, err error) {
 		}
 		found.objects = append(append(found.objects, "---\n"...), document...)
 	}
-	if found.serviceAccount == "" {
-		return found, errors.New("there is no ServiceAccount")
-	}
 	for _, role := range found.roles {
 		found.rules = append(found.rules, role.Rules...)
+	}
+	if found.serviceAccount == "" {
+		found.clusterRoles = clusterRoles
+		for _, role := range clusterRoles {
+			found.rules = append(found.rules, role.Rules...)
+		}
+		return found, nil
 	}
 	isOurs := func(subject rbacv1.Subject) bool { return subject.Name == found.serviceAccount }
 	for _, binding := range bindings {

@@ -34,18 +34,23 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 	if err != nil {
 		return err
 	}
+	return permissions.Grant(ctx, client, namespace)
+}
+
+// Grant creates a ServiceAccount in namespace with these permissions.
+func (p Permissions) Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	rbac := client.RbacV1()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: ServiceAccount}}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount}}
 	errs := []error{create(ctx, client.CoreV1().ServiceAccounts(namespace).Create, account)}
-	for _, role := range permissions.roles {
+	for _, role := range p.roles {
 		about := metav1.ObjectMeta{Name: role.Name}
 		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
 		errs = append(errs,
 			create(ctx, rbac.Roles(namespace).Create, &rbacv1.Role{ObjectMeta: about, Rules: role.Rules}),
 			create(ctx, rbac.RoleBindings(namespace).Create, &rbacv1.RoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
 	}
-	for _, role := range permissions.clusterRoles {
+	for _, role := range p.clusterRoles {
 		// The roles of all programs have the same name, so this one is copied.
 		about := metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace}}
 		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}
@@ -54,9 +59,9 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 			create(ctx, rbac.ClusterRoleBindings().Create, &rbacv1.ClusterRoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("grant the permissions of %s in namespace %s: %w", p.Name, namespace, err)
+		return fmt.Errorf("grant the permissions in namespace %s: %w", namespace, err)
 	}
-	return waitGranted(ctx, client, namespace, permissions.rules)
+	return waitGranted(ctx, client, namespace, p.rules)
 }
 
 func create[T any](ctx context.Context, create func(context.Context, T, metav1.CreateOptions) (T, error), object T) error {

@@ -1,0 +1,145 @@
+package faultproxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+
+	"example.com/operators/scripts/internal/apitest"
+)
+
+func TestHide(t *testing.T) {
+	_, proxy, config := setup(t)
+	client := foos(t, config)
+	fault := proxy.Hide("samplecontroller.k8s.io")
+	if _, err := client.List(t.Context(), metav1.ListOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a list: got %v, want NotFound", err)
+	}
+	waitFor(t, fault, 1)
+	fault.Stop()
+	if _, err := client.List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("a list afterwards: %v", err)
+	}
+}
+
+// The group disappears from both forms of discovery, and comes back.
+func TestHideInDiscovery(t *testing.T) {
+	const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	for form, answer := range map[string]string{
+		aggregated: `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[
+			{"metadata":{"name":"apps"},"versions":[{"version":"v1"}]},{"metadata":{"name":"samplecontroller.k8s.io"},"versions":[{"version":"v1alpha1"}]}]}`,
+		"application/json": `{"kind":"APIGroupList","apiVersion":"v1","groups":[
+			{"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}]},
+			{"name":"samplecontroller.k8s.io","versions":[{"groupVersion":"samplecontroller.k8s.io/v1alpha1","version":"v1alpha1"}]}]}`,
+	} {
+		t.Run(form, func(t *testing.T) {
+			_, config := apitest.Start(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/apis" {
+					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", form)
+				w.Header().Set("Content-Encoding", "gzip")
+				zipped := gzip.NewWriter(w)
+				io.WriteString(zipped, answer)
+				zipped.Close()
+			})
+			proxy := startProxy(t, config)
+			target := *config
+			target.Host, target.TLSClientConfig.CAData = proxy.Address(), proxy.CAData()
+			client, err := discovery.NewDiscoveryClientForConfig(&target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			groups := func() (names []string) {
+				list, err := client.ServerGroups()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, group := range list.Groups {
+					if group.Name != "" {
+						names = append(names, group.Name)
+					}
+				}
+				slices.Sort(names)
+				return names
+			}
+			fault := proxy.Hide("samplecontroller.k8s.io")
+			if diff := cmp.Diff([]string{"apps"}, groups()); diff != "" {
+				t.Errorf("groups (-want +got):\n%s", diff)
+			}
+			waitFor(t, fault, 1)
+			fault.Stop()
+			if diff := cmp.Diff([]string{"apps", "samplecontroller.k8s.io"}, groups()); diff != "" {
+				t.Errorf("groups afterwards (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDown(t *testing.T) {
+	_, proxy, config := setup(t)
+	client := httpClient(t, config)
+	send(t, client, proxy, "GET /version")
+	fault := proxy.Down()
+	for range 2 { // the first request may still use the open connection
+		if code := try(t, client, proxy, "GET /version"); code != 0 {
+			t.Errorf("answered %d, want no answer", code)
+		}
+	}
+	waitFor(t, fault, 2) // the open connection, and a new one
+	fault.Stop()
+	send(t, client, proxy, "GET /version")
+}
+
+// Only a proxy that keeps writes has their bodies and the resourceVersions of the answers.
+func TestKeepWrites(t *testing.T) {
+	_, proxy, config := setup(t)
+	client := foos(t, config)
+	write := func() {
+		if _, err := client.Update(t.Context(), foo("x"), metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	proxy.KeepWrites()
+	write()
+	writes := proxy.Writes()
+	if first := writes[0]; first.Body != "" || first.ResourceVersion != "" {
+		t.Errorf("the first write has the body %q and the version %q", first.Body, first.ResourceVersion)
+	}
+	if second := writes[1]; metadataOf([]byte(second.Body)).Name != "x" || second.ResourceVersion != "1" {
+		t.Errorf("the second write has the body %q and the version %q", second.Body, second.ResourceVersion)
+	}
+	if writes[1].Received.IsZero() || writes[1].Answered.Before(writes[1].Received) {
+		t.Errorf("received %v, answered %v", writes[1].Received, writes[1].Answered)
+	}
+}
+
+func TestPeek(t *testing.T) {
+	var zipped bytes.Buffer
+	writer := gzip.NewWriter(&zipped)
+	io.WriteString(writer, "text")
+	writer.Close()
+	for sentence, test := range map[string]struct{ content, encoding, want string }{
+		"plain":           {"text", "", "text"},
+		"compressed":      {zipped.String(), "gzip", "text"},
+		"not really":      {"text", "gzip", ""},
+		"an empty answer": {"", "", ""},
+	} {
+		body := io.NopCloser(bytes.NewReader([]byte(test.content)))
+		got := peek(&body, http.Header{"Content-Encoding": {test.encoding}})
+		again, err := io.ReadAll(body)
+		if string(got) != test.want || string(again) != test.content || err != nil {
+			t.Errorf("%s: got %q, and then %q (%v)", sentence, got, again, err)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+// A small operator for tests: it wraps a Deployment, as the chapters do, but can have one bug. The
+// test binary is the operator if the environment names a bug.
+
+package judge_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// bugVariable is set if this process is the operator. Without a bug, it is "none".
+const bugVariable = "JUDGE_TEST_BUG"
+
+func TestMain(m *testing.M) {
+	if bug := os.Getenv(bugVariable); bug != "" {
+		if err := runOperator(bug); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+var (
+	fooResource        = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+)
+
+// operator is the operator of the tests.
+type operator struct {
+	bug              string
+	client           dynamic.Interface
+	foos, deployment cache.GenericLister
+	queue            workqueue.TypedRateLimitingInterface[string]
+}
+
+func runOperator(bug string) error {
+	kubeconfig := flag.String("kubeconfig", "", "")
+	namespace := flag.String("namespace", "", "")
+	if err := flag.CommandLine.Parse(os.Args[1:]); err != nil {
+		return err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS = -1
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if bug == "it ignores SIGTERM" {
+		signal.Ignore(syscall.SIGTERM)
+		ctx = context.Background()
+	}
+
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, *namespace, nil)
+	o := &operator{
+		bug: bug, client: client,
+		foos: factory.ForResource(fooResource).Lister(), deployment: factory.ForResource(deploymentResource).Lister(),
+		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+	}
+	enqueue := func(object any) {
+		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
+			o.queue.Add(key)
+		}
+	}
+	handlers := func(do func(any)) cache.ResourceEventHandlerFuncs {
+		return cache.ResourceEventHandlerFuncs{AddFunc: do, UpdateFunc: func(_, object any) { do(object) }, DeleteFunc: do}
+	}
+	if _, err := factory.ForResource(fooResource).Informer().AddEventHandler(handlers(enqueue)); err != nil {
+		return err
+	}
+	// Each Foo's Deployment has the Foo's name here.
+	ofDeployments := handlers(enqueue)
+	if bug == "it misses deletions" {
+		ofDeployments.DeleteFunc = nil
+	}
+	if _, err := factory.ForResource(deploymentResource).Informer().AddEventHandler(ofDeployments); err != nil {
+		return err
+	}
+	if bug == "it gives up if it can't start" {
+		if _, err := client.Resource(fooResource).Namespace(*namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+			fmt.Println("giving up:", err)
+			<-ctx.Done()
+			return nil
+		}
+	}
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	if bug == "it polls" {
+		go func() {
+			for range time.Tick(500 * time.Millisecond) {
+				_, _ = client.Resource(fooResource).Namespace(*namespace).List(ctx, metav1.ListOptions{})
+			}
+		}()
+	}
+	go o.work(ctx)
+	<-ctx.Done()
+	o.queue.ShutDown()
+	if bug == "it fails when it is stopped" {
+		return context.Canceled
+	}
+	return nil
+}
+
+func (o *operator) work(ctx context.Context) {
+	for {
+		key, shutdown := o.queue.Get()
+		if shutdown {
+			return
+		}
+		err := o.reconcile(ctx, key)
+		switch {
+		case err == nil || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || o.bug == "it drops errors":
+			o.queue.Forget(key)
+		case o.bug == "it retries at once":
+			o.queue.Add(key)
+		default:
+			o.queue.AddRateLimited(key)
+		}
+		o.queue.Done(key)
+	}
+}
+
+func (o *operator) reconcile(ctx context.Context, key string) error {
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return nil
+	}
+	found, err := o.foos.ByNamespace(namespace).Get(name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	foo := found.(*unstructured.Unstructured).DeepCopy()
+	if foo.GetDeletionTimestamp() != nil && o.bug == "it adds its finalizer too late" {
+		foo.SetFinalizers(append(foo.GetFinalizers(), "example.com/late"))
+		_, err := o.client.Resource(fooResource).Namespace(namespace).Update(ctx, foo, metav1.UpdateOptions{})
+		return err
+	}
+	if foo.GetDeletionTimestamp() != nil && o.bug != "it works for an object that is being deleted" {
+		return nil
+	}
+	if o.bug == "it panics on bad input" {
+		if name, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); name == "bad-name" {
+			panic("bad input")
+		}
+	}
+	deployment, err := o.apply(ctx, foo)
+	if err != nil {
+		return err
+	}
+	return o.report(ctx, foo, deployment)
+}
+
+// apply creates or corrects the Deployment. A Foo's Deployment has the Foo's name.
+func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	client := o.client.Resource(deploymentResource).Namespace(foo.GetNamespace())
+	wanted := wantedDeployment(foo, o.bug != "it leaves its objects without an owner")
+	if spec, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); spec == "bad-name" {
+		if o.bug == "it retries at once" {
+			_, _ = client.Get(ctx, foo.GetName(), metav1.GetOptions{})
+		}
+		return nil, fmt.Errorf("spec.deploymentName %q is refused", spec)
+	}
+	found, err := o.deployment.ByNamespace(foo.GetNamespace()).Get(foo.GetName())
+	if apierrors.IsNotFound(err) {
+		return client.Create(ctx, wanted, metav1.CreateOptions{})
+	}
+	now := found.(*unstructured.Unstructured)
+	if !metav1.IsControlledBy(now, foo) && o.bug != "it takes over what isn't its own" && o.bug != "it leaves its objects without an owner" {
+		return nil, fmt.Errorf("Deployment %s isn't ours", now.GetName())
+	}
+	if o.bug == "it ignores changes" {
+		return now, nil
+	}
+	if o.bug == "it only acts on a new generation" && isObserved(foo) {
+		return now, nil
+	}
+	if o.bug == "it trusts its cache" { // and sends no resourceVersion
+		if sameSpec(now, wanted) {
+			return now, nil
+		}
+		wanted.SetAnnotations(now.GetAnnotations())
+		return client.Update(ctx, wanted, metav1.UpdateOptions{})
+	}
+	if o.bug == "it replaces the whole object" {
+		if sameSpec(now, wanted) && len(now.GetLabels()) == len(wanted.GetLabels()) && len(now.GetFinalizers()) == 0 {
+			return now, nil
+		}
+		wanted.SetResourceVersion(now.GetResourceVersion())
+		return client.Update(ctx, wanted, metav1.UpdateOptions{})
+	}
+	replicas, _, _ := unstructured.NestedInt64(wanted.Object, "spec", "replicas")
+	image := firstImage(wanted)
+	if present, _, _ := unstructured.NestedInt64(now.Object, "spec", "replicas"); o.bug != "it writes each time" && present == replicas && firstImage(now) == image && maps.Equal(now.GetLabels(), withAll(now.GetLabels(), wanted.GetLabels())) && metav1.IsControlledBy(now, foo) {
+		return now, nil
+	}
+	if o.bug == "it writes each time" {
+		return client.Patch(ctx, now.GetName(), types.MergePatchType, []byte(fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)), metav1.PatchOptions{})
+	}
+	owners, _ := json.Marshal(wanted.GetOwnerReferences())
+	labels, _ := json.Marshal(wanted.GetLabels())
+	patch := fmt.Sprintf(`{"metadata":{"labels":%s,"ownerReferences":%s},"spec":{"replicas":%d,"template":{"spec":{"containers":[{"name":"main","image":%q}]}}}}`, labels, owners, replicas, image)
+	return client.Patch(ctx, now.GetName(), types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+}
+
+// withAll returns these labels with all of the others.
+func withAll(labels, others map[string]string) map[string]string {
+	all := maps.Clone(labels)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, others)
+	return all
+}
+
+// isObserved reports whether the status is about the present spec.
+func isObserved(foo *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(foo.Object, "status", "conditions")
+	return len(conditions) == 1 && conditions[0].(map[string]any)["observedGeneration"] == foo.GetGeneration()
+}
+
+func sameSpec(now, wanted *unstructured.Unstructured) bool {
+	a, _, _ := unstructured.NestedInt64(now.Object, "spec", "replicas")
+	b, _, _ := unstructured.NestedInt64(wanted.Object, "spec", "replicas")
+	containers, _, _ := unstructured.NestedSlice(now.Object, "spec", "template", "spec", "containers")
+	return a == b && firstImage(now) == firstImage(wanted) && len(containers) == 1
+}
+
+func firstImage(deployment *unstructured.Unstructured) string {
+	containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+	for _, one := range containers {
+		if container := one.(map[string]any); container["name"] == "main" {
+			return fmt.Sprint(container["image"])
+		}
+	}
+	return ""
+}
+
+func wantedDeployment(foo *unstructured.Unstructured, owned bool) *unstructured.Unstructured {
+	replicas, found, _ := unstructured.NestedInt64(foo.Object, "spec", "replicas")
+	if !found {
+		replicas = 1
+	}
+	labels := map[string]any{"foo": foo.GetName()}
+	deployment := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": foo.GetName(), "namespace": foo.GetNamespace(), "labels": maps.Clone(labels)},
+		"spec": map[string]any{
+			"replicas": replicas,
+			"selector": map[string]any{"matchLabels": maps.Clone(labels)},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": maps.Clone(labels)},
+				"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": "example.com/main:1"}}},
+			},
+		},
+	}}
+	if owned {
+		deployment.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(foo, fooResource.GroupVersion().WithKind("Foo"))})
+	}
+	return deployment
+}
+
+// report writes the status, if it has changed.
+func (o *operator) report(ctx context.Context, foo, deployment *unstructured.Unstructured) error {
+	available, _, _ := unstructured.NestedInt64(deployment.Object, "status", "availableReplicas")
+	wanted, _, _ := unstructured.NestedInt64(deployment.Object, "spec", "replicas")
+	observed, _, _ := unstructured.NestedInt64(deployment.Object, "status", "observedGeneration")
+	ready := "False"
+	if available >= wanted && observed == deployment.GetGeneration() {
+		ready = "True"
+	}
+	condition := map[string]any{
+		"type": "Ready", "status": ready, "reason": "Reconciled", "message": "",
+		"observedGeneration": foo.GetGeneration(), "lastTransitionTime": metav1.Now().UTC().Format(time.RFC3339),
+	}
+	if o.bug == "it doesn't observe the generation" {
+		condition["observedGeneration"] = int64(1)
+	}
+	if conditions, _, _ := unstructured.NestedSlice(foo.Object, "status", "conditions"); len(conditions) == 1 {
+		before := conditions[0].(map[string]any)
+		if before["status"] == ready && o.bug != "its conditions change without a reason" {
+			condition["lastTransitionTime"] = before["lastTransitionTime"]
+		}
+		if before["status"] == ready && before["observedGeneration"] == condition["observedGeneration"] {
+			if o.bug != "its conditions change without a reason" || before["lastTransitionTime"] == condition["lastTransitionTime"] {
+				return nil
+			}
+		}
+	}
+	status := map[string]any{"conditions": []any{condition}, "availableReplicas": available}
+	foo.Object["status"] = status
+	client := o.client.Resource(fooResource).Namespace(foo.GetNamespace())
+	written, err := client.UpdateStatus(ctx, foo, metav1.UpdateOptions{})
+	if err == nil && o.bug == "it writes each status twice" {
+		_, err = client.UpdateStatus(ctx, written, metav1.UpdateOptions{})
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package judge
+
+// CEL expressions in judge.yaml. They have the functions that a CRD's validation rules have.
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// variables are those of every expression: the object that it is about, and the sample that this
+// object belongs to. For a sample, both are the same.
+var variables = environment.VersionedOptions{
+	IntroducedVersion: version.MajorMinor(1, 0),
+	EnvOptions:        []cel.EnvOption{cel.Variable("object", cel.DynType), cel.Variable("sample", cel.DynType)},
+}
+
+// expression is a compiled CEL expression whose result is a bool.
+type expression struct {
+	text    string // or what it stands for
+	program cel.Program
+}
+
+func compile(text string) (*expression, error) {
+	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(variables)
+	if err != nil {
+		return nil, err
+	}
+	env, err := set.Env(environment.StoredExpressions)
+	if err != nil {
+		return nil, err
+	}
+	ast, issues := env.Compile(text)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	if kind := ast.OutputType(); !kind.IsExactType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
+		return nil, fmt.Errorf("the result is of type %s, and must be a bool", kind)
+	}
+	program, err := env.Program(ast, cel.CostLimit(1_000_000))
+	if err != nil {
+		return nil, err
+	}
+	return &expression{text, program}, nil
+}
+
+// holds returns nil if the expression is true, and otherwise why it isn't. An error in it, such as a
+// field that isn't there yet, counts as false.
+func (e *expression) holds(object, sample *unstructured.Unstructured) error {
+	result, _, err := e.program.Eval(map[string]any{"object": object.Object, "sample": sample.Object})
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", e.text, err)
+	case result.Type() != types.BoolType:
+		return fmt.Errorf("%s: the result is %v, and must be a bool", e.text, result.Value())
+	case result != types.True:
+		return fmt.Errorf("not so: %s", e.text)
+	}
+	return nil
+}

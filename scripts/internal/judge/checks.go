@@ -1,0 +1,57 @@
+package judge
+
+// The catalogue of the checks. Their code is in the files checks_*.go, in the same order.
+
+import (
+	"slices"
+	"strings"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// Check is one promise that an operator should keep.
+type Check struct {
+	Name string
+	// Promise is a sentence that is true if the check passes, and Why says what goes wrong otherwise.
+	Promise, Why string
+	// Lesson is where the course teaches it: a path in the repository, with an anchor.
+	Lesson string
+
+	// alone says that no other check may run at the same time.
+	alone bool
+	// requires returns why an operator can't be judged, or "". It may be nil.
+	requires func(*Judge) string
+	judge    func(*Bench)
+}
+
+func (c Check) needs(j *Judge) string {
+	if c.requires == nil {
+		return ""
+	}
+	return c.requires(j)
+}
+
+// All returns all checks, in the order of the report.
+func All() []Check {
+	return slices.Concat(workChecks(), writeChecks(), otherPeopleChecks(), statusChecks(), deletionChecks(), faultChecks(), replicaChecks(), accessChecks(), costChecks())
+}
+
+// Find returns the checks of these names, or all if there are none.
+func Find(names ...string) (found []Check, err error) {
+	all := All()
+	if len(names) == 0 {
+		return all, nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(c Check) bool { return strings.EqualFold(c.Name, name) })
+		if i < 0 {
+			var known []string
+			for _, check := range all {
+				known = append(known, check.Name)
+			}
+			return nil, problem.New("there is no check %q", name).ToDo("choose from %s", strings.Join(known, ", "))
+		}
+		found = append(found, all[i])
+	}
+	return found, nil
+}

@@ -1,0 +1,169 @@
+package judge
+
+// What does the operator cost, and can it be observed?
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func costChecks() []Check {
+	return []Check{
+		{
+			Name:    "endpoints",
+			Promise: "metrics and probes respond",
+			Why:     "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
+			Lesson:  "05-controller-runtime/more/production.md",
+			requires: func(j *Judge) string {
+				if j.config.Endpoints == (Endpoints{}) {
+					return "judge.yaml has no endpoints"
+				}
+				return ""
+			},
+			judge: endpointsRespond,
+		},
+		{
+			Name:    "cost",
+			Promise: "requests, CPU time and memory grow no faster than the number of objects",
+			Why:     "Code that is fine with ten objects may be quadratic, for example because each Reconcile lists all objects, or because an index is missing.",
+			Lesson:  "02-informers/README.md",
+			alone:   true,
+			requires: func(j *Judge) string {
+				if len(j.config.Cost) == 0 {
+					return "judge.yaml has no cost"
+				}
+				return ""
+			},
+			judge: costGrowsLinearly,
+		},
+	}
+}
+
+func endpointsRespond(b *Bench) {
+	b.settles("observed")
+	e := b.replicas[0].endpoints
+	for name, url := range map[string]string{"metrics": e.Metrics, "healthz": e.Healthz, "readyz": e.Readyz} {
+		if url == "" {
+			continue
+		}
+		b.step("get %s", url)
+		code, body, err := b.get(url)
+		if err != nil || code >= 300 {
+			b.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("GET %s: %d, error %v", url, code, err), Detail: body}}, "the endpoint %s doesn't respond", name)
+		}
+	}
+}
+
+func (b *Bench) get(url string) (code int, body string, err error) {
+	request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	response, err := (&http.Client{Timeout: 5 * time.Second}).Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, 2000))
+	return response.StatusCode, string(content), err
+}
+
+// cost is what some objects cost the operator.
+type cost struct {
+	objects  int
+	requests int
+	cpu      time.Duration
+	rss      uint64
+	took     time.Duration
+}
+
+func costGrowsLinearly(b *Bench) {
+	r := b.start()
+	b.awaits(b.create(b.sample("warm-up")))
+	var costs []cost
+	made := 0
+	for _, count := range b.config.Cost {
+		c, ok := b.costOf(r, made, count)
+		if !ok {
+			break
+		}
+		made += count
+		costs = append(costs, c)
+		b.measure(fmt.Sprintf("%d objects: requests per object", count), float64(c.requests)/float64(count), "")
+		b.measure(fmt.Sprintf("%d objects: CPU time per object", count), float64(c.cpu.Milliseconds())/float64(count), "ms")
+		b.measure(fmt.Sprintf("%d objects: memory", count), float64(c.rss)/(1<<20), "MiB")
+		b.measure(fmt.Sprintf("%d objects: time until all are ready", count), c.took.Seconds(), "s")
+	}
+	for i := 1; i < len(costs); i++ {
+		few, many := costs[i-1], costs[i]
+		before, after := float64(few.requests)/float64(few.objects), float64(many.requests)/float64(many.objects)
+		if after > 2*before+1 {
+			b.find(Warning, []Evidence{
+				{At: time.Now(), Text: fmt.Sprintf("%d objects: %.1f requests for each", few.objects, before)},
+				{At: time.Now(), Text: fmt.Sprintf("%d objects: %.1f requests for each", many.objects, after)},
+			}, "with more objects, each one costs more requests")
+		}
+	}
+}
+
+// costOf creates that many samples, and returns what they cost until all are ready. If they don't
+// become ready, that is a finding.
+func (b *Bench) costOf(r *running, first, count int) (c cost, ok bool) {
+	b.step("create %d samples", count)
+	began, before := time.Now(), b.usage(r)
+	samples := make([]*unstructured.Unstructured, count)
+	var creating sync.WaitGroup
+	slots := make(chan struct{}, 8)
+	errs := make(chan error, count)
+	for i := range count {
+		slots <- struct{}{}
+		creating.Go(func() {
+			defer func() { <-slots }()
+			sample := b.sample(fmt.Sprintf("cost-%d", first+i))
+			created, err := b.api(sample).Create(b.Context(), sample, metav1.CreateOptions{FieldManager: manager})
+			samples[i] = created
+			errs <- err
+		})
+	}
+	creating.Wait()
+	close(errs)
+	for err := range errs {
+		b.must(err)
+	}
+	limit := b.config.Limits.Converge.Duration + time.Duration(count)*100*time.Millisecond
+	for _, sample := range samples {
+		if err := b.within(max(limit-time.Since(began), time.Second), func() error { return b.isReady(sample) }); err != nil {
+			sent := float64(len(r.proxy.Requests())-before.requests) / float64(count)
+			b.find(Error, append([]Evidence{{At: time.Now(), Text: fmt.Sprintf("%.1f requests for each object so far; %v", sent, err)}}, b.crashes()...),
+				"%d samples that are created at once aren't ready within %v", count, limit)
+			return cost{}, false
+		}
+	}
+	took := time.Since(began)
+	if err := b.settle(time.Now().Add(b.config.Limits.Converge.Duration)); err != nil {
+		b.unable("%v", err)
+	}
+	after := b.usage(r)
+	return cost{objects: count, requests: after.requests - before.requests, cpu: after.cpu - before.cpu, rss: after.rss, took: took}, true
+}
+
+// usage is what the replica has used so far.
+func (b *Bench) usage(r *running) (c cost) {
+	c.requests = len(r.proxy.Requests())
+	p, err := process.NewProcessWithContext(b.Context(), int32(r.PID()))
+	b.must(err)
+	times, err := p.TimesWithContext(b.Context())
+	b.must(err)
+	c.cpu = time.Duration((times.User + times.System) * float64(time.Second))
+	memory, err := p.MemoryInfoWithContext(b.Context())
+	b.must(err)
+	c.rss = memory.RSS
+	return c
+}

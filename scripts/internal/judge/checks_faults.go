@@ -1,0 +1,209 @@
+package judge
+
+// Does the operator survive what happens to every cluster?
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/faultproxy"
+)
+
+// accident is a fault that lasts for some time.
+type accident struct {
+	name, promise, why, lesson string
+	begin                      func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault
+	lasts                      time.Duration
+}
+
+// accidents are the faults F1 to F9, without those that need several replicas.
+func accidents() []accident {
+	failWrites := func(code int) func(*Bench, *faultproxy.Proxy) *faultproxy.Fault {
+		return func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(3, code) }
+	}
+	return []accident{
+		{"F1", "watches that are cut again and again", "Load balancers, proxies and restarts of the API server cut watches every day.", "02-informers/README.md",
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) }, 3 * time.Second},
+		{"F2", "watches that get 410 Gone", "The API server forgets old versions after minutes. A client that was disconnected must list again, and work out for itself what has been deleted.", "02-informers/README.md",
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.GoneAsEvent() }, time.Second},
+		{"F3", "an API server that is down for a few seconds", "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.", "02-informers/README.md",
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Down() }, 3 * time.Second},
+		{"F4a", "writes that fail with 500", "A failed write must be retried, because nobody else will do it.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second},
+		{"F4b", "writes that fail with 429", "The API server is protecting itself from overload. The operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second},
+		{"F4c", "writes that fail with 409", "A conflict means that the cache was behind. The operator must read the object again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second},
+		{"F6a", "a connection that freezes", "A network that drops packets doesn't close the connection. Only a client that sends pings notices.", "02-informers/README.md",
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Freeze() }, 8 * time.Second},
+		{"F6b", "watches that go silent", "The connection works, but no events arrive. Only a client whose watches time out when they are idle notices.", "02-informers/README.md",
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() }, 0},
+		{"F8", "owned objects that are forbidden for a while", "Permissions change while operators run.", "03-workqueue/README.md",
+			func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
+				var resources []string
+				for _, resource := range b.watched {
+					if !b.first[resource] {
+						resources = append(resources, resource.Resource)
+					}
+				}
+				return p.Forbid(faultproxy.Resource(resources...))
+			}, 3 * time.Second},
+		{"F9", "a cache that is seconds behind", "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, or reverts newer changes.", "03-workqueue/more/stale-reads.md",
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(2 * time.Second) }, 5 * time.Second},
+	}
+}
+
+func faultChecks() (checks []Check) {
+	for _, a := range accidents() {
+		checks = append(checks, Check{
+			Name:    a.name,
+			Promise: "the operator survives " + a.promise,
+			Why:     a.why,
+			Lesson:  a.lesson,
+			judge:   func(b *Bench) { survives(b, a) },
+		})
+	}
+	return append(checks, Check{
+		Name:    "F5",
+		Promise: "the operator can be killed between any two of its writes",
+		Why:     "A Pod can be killed at any time. The next one must find out from the objects what is left to do, because the events won't be sent again.",
+		Lesson:  "03-workqueue/README.md",
+		judge:   survivesKills,
+	})
+}
+
+// survives lets users and accidents change samples while the fault lasts, and then judges them.
+func survives(b *Bench, a accident) {
+	all := b.settles("mutated", "drifted", "lost")
+	mutated, drifted, lost := all[0], all[1], all[2]
+	began := time.Now()
+	b.step("%s begins: %s", a.name, a.promise)
+	fault := a.begin(b, b.replicas[0].proxy)
+
+	created := b.create(b.sample("created"))
+	if len(b.mutations) > 0 {
+		b.patch(mutated, string(b.mutations[0].Patch))
+	}
+	undone := b.driftOne(drifted)
+	gone := b.owned(lost)
+	for _, object := range gone {
+		b.remove(object, metav1.DeletePropagationBackground)
+	}
+	b.pass(a.lasts)
+	if a.lasts > 0 {
+		b.step("%s ends", a.name)
+		fault.Stop()
+	}
+	b.measure("hits", float64(fault.Hits()), "")
+	if fault.Hits() == 0 {
+		b.skip("the fault hit nothing: the operator sends no such request")
+	}
+
+	limit := b.config.Limits.Recover.Duration
+	late := time.Now().Add(limit)
+	left := func() time.Duration { return max(time.Until(late), time.Second) }
+	if err := b.within(left(), func() error { return b.isReady(created) }); err != nil {
+		b.find(Error, b.evidence(began, created), "a sample that was created meanwhile doesn't become ready within %v: %s", limit, b.plain(err))
+	}
+	if len(b.mutations) > 0 {
+		if err := b.within(left(), func() error { return b.hasEffect(mutated, b.mutations[0]) }); err != nil {
+			b.find(Error, b.evidence(began, mutated), "a mutation meanwhile has no effect within %v: %s", limit, b.plain(err))
+		}
+	}
+	if err := b.within(left(), undone); err != nil {
+		b.find(Error, b.evidence(began, drifted), "drift meanwhile isn't reverted within %v: %s", limit, b.plain(err))
+	}
+	if err := b.within(left(), func() error { return b.isReady(lost) }); err != nil {
+		b.find(Error, b.evidence(began, lost), "an owned object that was deleted meanwhile isn't back within %v: %s", limit, b.plain(err))
+	}
+	fault.Stop()
+	b.foundCrashes()
+}
+
+// settledSamples returns the samples of these names, as they are.
+func (b *Bench) settledSamples(names ...string) (samples []*unstructured.Unstructured) {
+	for _, name := range names {
+		found := b.history.objects(func(o *unstructured.Unstructured) bool {
+			return o.GetName() == name && o.GetKind() == b.samples[0].GetKind()
+		})
+		if len(found) == 0 {
+			b.unable("the sample %s is gone", name)
+		}
+		samples = append(samples, found[0])
+	}
+	return samples
+}
+
+// driftOne changes one field that the operator owns. The function that it returns returns nil when
+// that is undone.
+func (b *Bench) driftOne(sample *unstructured.Unstructured) (undone func() error) {
+	for _, object := range b.owned(sample) {
+		for _, leaf := range b.drifts(object) {
+			b.step("change %s of %s by hand", leaf.path, title(object))
+			if _, err := b.tryPatch(object, leaf.patchType, leaf.patch); err != nil {
+				continue // the operator has just deleted or changed it
+			}
+			return func() error {
+				for _, now := range b.owned(sample) {
+					if now.GetKind() == object.GetKind() && now.GetName() == object.GetName() {
+						if value := leaf.valueIn(now); fmt.Sprint(value) != fmt.Sprint(leaf.was) {
+							return fmt.Errorf("%s of %s is %v", leaf.path, title(now), value)
+						}
+					}
+				}
+				return nil
+			}
+		}
+	}
+	return func() error { return nil }
+}
+
+// survivesKills kills the operator after its first write for a new sample, after its second one for
+// the next sample, and so on, until a sample needs fewer writes.
+func survivesKills(b *Bench) {
+	b.settles("before")
+	const most = 6
+	for k := 1; k <= most; k++ {
+		r := b.replicas[0]
+		name := fmt.Sprintf("killed-%d", k)
+		fault := r.proxy.AfterWrite(k, func(audit.Request) { r.Kill() }, func(request audit.Request) bool { return changesObjects(request) })
+		began := time.Now()
+		sample := b.create(b.sample(name))
+		if err := b.within(b.config.Limits.Recover.Duration, func() error { return b.isReady(sample) }); err != nil {
+			b.find(Error, b.evidence(began, sample), "after a kill between two writes, a sample doesn't become ready: %s", b.plain(err))
+			return
+		}
+		hits := fault.Hits()
+		fault.Stop()
+		if hits == 0 {
+			b.measure("kills", float64(k-1), "")
+			if k == 1 {
+				b.unable("the operator wrote nothing for a new sample")
+			}
+			return
+		}
+		b.step("killed after write %d", k)
+		owned := map[string]int{}
+		for _, object := range b.owned(sample) {
+			owned[object.GetKind()]++
+		}
+		for kind, count := range owned {
+			if want := b.usualCount(kind); count > want {
+				b.find(Error, b.evidence(began, sample), "after a kill between two writes, a sample has more than %d objects of kind %s", want, kind)
+			}
+		}
+	}
+	b.measure("kills", most, "")
+}
+
+// usualCount is how many objects of that kind the first sample of this bench owns.
+func (b *Bench) usualCount(kind string) (count int) {
+	for _, object := range b.owned(b.settledSamples("before")[0]) {
+		if object.GetKind() == kind {
+			count++
+		}
+	}
+	return count
+}

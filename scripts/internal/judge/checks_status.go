@@ -1,0 +1,117 @@
+package judge
+
+// Does the status tell the truth?
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func statusChecks() []Check {
+	return []Check{
+		{
+			Name:     "observed-generation",
+			Promise:  "the status reports which generation of the spec it is about",
+			Why:      "Without observedGeneration, nobody can tell whether a status is about the current spec or an older one, so kubectl wait returns too soon.",
+			Lesson:   "03-workqueue/README.md",
+			requires: hasMutations,
+			judge:    generationIsObserved,
+		},
+		{
+			Name:    "conditions",
+			Promise: "each condition has a reason, and lastTransitionTime changes only when the condition's status does",
+			Why:     "People look at lastTransitionTime to see how long something has been broken. If each write updates the time, each write is also a change, and triggers the next Reconcile.",
+			Lesson:  "03-workqueue/README.md",
+			judge:   conditionsAreWellFormed,
+		},
+	}
+}
+
+func generationIsObserved(b *Bench) {
+	sample := b.settles("observed")[0]
+	began := time.Now()
+	sample = b.patch(sample, string(b.mutations[0].Patch))
+	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, b.mutations[0]) }); err != nil {
+		b.unable("%s: see the check mutations", b.plain(err))
+	}
+	b.pass(settled)
+	if err := b.settle(time.Now().Add(b.config.Limits.Converge.Duration)); err != nil {
+		b.unable("%s: see the check converge", b.plain(err))
+	}
+	now := b.now(sample)
+	if now.GetGeneration() == 1 {
+		b.skip("the API server doesn't count the generations of this kind: its CRD has no status subresource")
+	}
+	observed, found := observedGeneration(now)
+	switch {
+	case !found:
+		b.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "the status has no observedGeneration, neither its own nor in a condition")
+	case observed != now.GetGeneration():
+		b.find(Error, b.evidence(began, now), "observedGeneration stays behind after a mutation")
+	}
+}
+
+// observedGeneration returns that of the status or, without it, the lowest one of its conditions.
+func observedGeneration(object *unstructured.Unstructured) (generation int64, found bool) {
+	if generation, found, _ = unstructured.NestedInt64(object.Object, "status", "observedGeneration"); found {
+		return generation, true
+	}
+	for _, c := range conditions(object) {
+		if of, has, _ := unstructured.NestedInt64(c, "observedGeneration"); has && (!found || of < generation) {
+			generation, found = of, true
+		}
+	}
+	return generation, found
+}
+
+func conditions(object *unstructured.Unstructured) (all []map[string]any) {
+	list, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, one := range list {
+		if condition, ok := one.(map[string]any); ok {
+			all = append(all, condition)
+		}
+	}
+	return all
+}
+
+func conditionsAreWellFormed(b *Bench) {
+	sample := b.settles("conditions")[0]
+	if len(b.mutations) > 0 {
+		b.patch(sample, string(b.mutations[0].Patch))
+		b.awaits(sample)
+	}
+	b.patch(sample, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`)
+	b.pass(settled)
+	versions := b.history.of(sample.GetUID())
+	last := map[string]map[string]any{} // by type
+	seenAny := false
+	said := map[string]bool{}
+	find := func(v snapshot, format string, args ...any) {
+		what := fmt.Sprintf(format, args...)
+		if !said[what] {
+			said[what] = true
+			b.find(Error, []Evidence{{At: v.at, Text: title(v.object), Detail: asYAML(v.object.Object["status"])}}, "%s", what)
+		}
+	}
+	for _, v := range versions {
+		for _, condition := range conditions(v.object) {
+			seenAny = true
+			kind := fmt.Sprint(condition["type"])
+			if reason, _ := condition["reason"].(string); reason == "" {
+				find(v, "the condition %s has no reason", kind)
+			}
+			if transition, _ := condition["lastTransitionTime"].(string); transition == "" {
+				find(v, "the condition %s has no lastTransitionTime", kind)
+			}
+			if before := last[kind]; before != nil && before["status"] == condition["status"] && before["lastTransitionTime"] != condition["lastTransitionTime"] {
+				find(v, "lastTransitionTime of the condition %s changes although its status doesn't", kind)
+			}
+			last[kind] = condition
+		}
+	}
+	if !seenAny {
+		b.skip("%s has no conditions", sample.GetKind())
+	}
+}

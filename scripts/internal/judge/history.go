@@ -1,0 +1,146 @@
+package judge
+
+// Everything that happens to the objects of a bench, as watches show it.
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+)
+
+// snapshot is an object as it was at some time. Of a deleted object, it is the last one.
+type snapshot struct {
+	at     time.Time // when the judge saw it
+	event  watch.EventType
+	object *unstructured.Unstructured
+}
+
+// history has the versions of all objects of some kinds in a namespace, in the order of their
+// arrival.
+type history struct {
+	mutex    sync.Mutex
+	versions []snapshot
+	present  map[types.UID]*unstructured.Unstructured
+	next     chan struct{} // closed when something has happened
+}
+
+// follow begins to watch, and returns when all objects that exist are known. It ends with ctx.
+func follow(ctx context.Context, client dynamic.Interface, namespace string, resources []schema.GroupVersionResource) (*history, error) {
+	h := &history{present: map[types.UID]*unstructured.Unstructured{}, next: make(chan struct{})}
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
+	for _, resource := range resources {
+		_, err := factory.ForResource(resource).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { h.add(watch.Added, object) },
+			UpdateFunc: func(_, object any) { h.add(watch.Modified, object) },
+			DeleteFunc: func(object any) { h.add(watch.Deleted, object) },
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	factory.Start(ctx.Done())
+	for resource, synced := range factory.WaitForCacheSync(ctx.Done()) {
+		if !synced {
+			return nil, fmt.Errorf("watch %s in namespace %s: %w", resource.Resource, namespace, context.Cause(ctx))
+		}
+	}
+	return h, nil
+}
+
+func (h *history) add(event watch.EventType, object any) {
+	if last, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone {
+		object = last.Obj
+	}
+	seen, isObject := object.(*unstructured.Unstructured)
+	if !isObject {
+		return
+	}
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if before := h.present[seen.GetUID()]; before != nil && event == watch.Modified && before.GetResourceVersion() == seen.GetResourceVersion() {
+		return // a new list
+	}
+	h.versions = append(h.versions, snapshot{time.Now(), event, seen})
+	if event == watch.Deleted {
+		delete(h.present, seen.GetUID())
+	} else {
+		h.present[seen.GetUID()] = seen
+	}
+	h.wake()
+}
+
+// happened lets those who wait look again.
+func (h *history) happened() {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.wake()
+}
+
+func (h *history) wake() {
+	close(h.next)
+	h.next = make(chan struct{})
+}
+
+// changes is closed when something happens after this call.
+func (h *history) changes() <-chan struct{} {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.next
+}
+
+// objects returns those that exist and that include accepts, sorted by kind and name.
+func (h *history) objects(include func(*unstructured.Unstructured) bool) (objects []*unstructured.Unstructured) {
+	h.mutex.Lock()
+	all := slices.Collect(maps.Values(h.present))
+	h.mutex.Unlock()
+	for _, object := range all { // without the mutex, because include may ask for others
+		if include(object) {
+			objects = append(objects, object)
+		}
+	}
+	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int { return strings.Compare(title(a), title(b)) })
+	return objects
+}
+
+// since returns the versions that arrived after that time.
+func (h *history) since(when time.Time) (versions []snapshot) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for _, v := range h.versions {
+		if v.at.After(when) {
+			versions = append(versions, v)
+		}
+	}
+	return versions
+}
+
+// has reports whether this version of an object has arrived.
+func (h *history) has(object *unstructured.Unstructured) bool {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return slices.ContainsFunc(h.versions, func(v snapshot) bool {
+		return v.object.GetUID() == object.GetUID() && v.object.GetResourceVersion() == object.GetResourceVersion()
+	})
+}
+
+// of returns all versions of an object.
+func (h *history) of(uid types.UID) (versions []snapshot) {
+	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != uid })
+}
+
+// title names an object in findings: Deployment web.
+func title(object *unstructured.Unstructured) string {
+	return object.GetKind() + " " + object.GetName()
+}

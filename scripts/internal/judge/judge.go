@@ -1,0 +1,270 @@
+package judge
+
+// One run of the judge: it prepares the cluster, and runs the checks.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/program"
+)
+
+// Options say what to judge, and where.
+type Options struct {
+	Config *Config
+	// Command starts the operator. {kubeconfig}, {namespace}, {metrics} and {probes} in its
+	// arguments are replaced: by a path, by the namespace to act on, and by free ports.
+	Command []string
+	// Env are variables for it, beyond this process's environment.
+	Env []string
+	// Target is the API server, with an administrator's credentials, and Kubectl uses the same.
+	Target  *rest.Config
+	Kubectl kubectl.Kubectl
+	// Checks are those to run.
+	Checks []Check
+	// Progress is called when a check begins (with no verdict) and when it has ended. It may be nil.
+	Progress func(Result)
+}
+
+// Judge runs checks of one operator on one cluster.
+type Judge struct {
+	config      *Config
+	command     []string
+	env         []string
+	target      *rest.Config
+	kubectl     kubectl.Kubectl
+	client      kubernetes.Interface
+	dynamic     dynamic.Interface
+	mapper      meta.RESTMapper
+	permissions program.Permissions
+	samples     []*unstructured.Unstructured
+	ready       *expression
+	mutations   []mutation
+	watched     []schema.GroupVersionResource // the samples' and those of the owned kinds
+	first       map[schema.GroupVersionResource]bool
+}
+
+// mutation is a Mutation with compiled expressions.
+type mutation struct {
+	Mutation
+	expect []expectation
+}
+
+type expectation struct {
+	kind string
+	expression
+}
+
+// Run runs the checks, and returns their results in the same order. The error says why nothing could
+// be judged.
+func Run(ctx context.Context, o Options) ([]Result, error) {
+	j, err := newJudge(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]Result, len(o.Checks))
+	run := func(i int) {
+		check := o.Checks[i]
+		result := Result{Check: check.Name, Promise: check.Promise}
+		if o.Progress != nil {
+			o.Progress(result)
+		}
+		if why := check.needs(j); why != "" {
+			result.Verdict, result.Why = Skipped, why
+		} else {
+			result = j.try(ctx, check)
+		}
+		results[i] = result
+		if o.Progress != nil {
+			o.Progress(result)
+		}
+	}
+	var alone, together []int
+	for i, check := range o.Checks {
+		if check.alone || !j.isNamespaced() {
+			alone = append(alone, i)
+		} else {
+			together = append(together, i)
+		}
+	}
+	queue := make(chan int)
+	var workers sync.WaitGroup
+	for range parallel {
+		workers.Go(func() {
+			for i := range queue {
+				run(i)
+			}
+		})
+	}
+	for _, i := range together {
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
+	for _, i := range alone { // last, because their objects take long to be gone
+		run(i)
+	}
+	return results, context.Cause(ctx)
+}
+
+// newJudge returns a Judge whose manifests are applied.
+func newJudge(ctx context.Context, o Options) (*Judge, error) {
+	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
+	j := &Judge{config: o.Config, command: command, env: o.Env, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
+	j.target.QPS = -1
+	if err := errors.Join(j.readSamples(), j.compile(), j.connect()); err != nil {
+		return nil, err
+	}
+	return j, j.apply(ctx)
+}
+
+// parallel is how many checks run at the same time, if each has an operator that only acts on the
+// check's namespace.
+const parallel = 4
+
+// isNamespaced reports whether the operator can be told to act on one namespace only.
+func (j *Judge) isNamespaced() bool {
+	return slices.ContainsFunc(j.command, func(arg string) bool { return strings.Contains(arg, "{namespace}") })
+}
+
+// longest bounds every check.
+const longest = 10 * time.Minute
+
+func (j *Judge) try(ctx context.Context, check Check) Result {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("the check didn't end within %v", longest))
+	defer cancel()
+	t := &trial{ctx: ctx, result: Result{Check: check.Name, Promise: check.Promise}}
+	return t.try(func() { check.judge(j.newBench(t)) })
+}
+
+func (j *Judge) readSamples() error {
+	for _, file := range j.config.Samples {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var sample unstructured.Unstructured
+		if err := yaml.Unmarshal(content, &sample.Object); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if sample.GetKind() == "" || sample.GetAPIVersion() == "" || sample.GetName() == "" {
+			return problem.New("%s isn't a sample", file).ToDo("it needs one object with apiVersion, kind and metadata.name")
+		}
+		j.samples = append(j.samples, &sample)
+	}
+	return nil
+}
+
+func (j *Judge) compile() (err error) {
+	ready := j.config.Ready.CEL
+	if ready == "" {
+		ready = fmt.Sprintf(`has(object.status) && has(object.status.conditions) && object.status.conditions.exists(c, c.type == %q && c.status == "True" && (!has(c.observedGeneration) || c.observedGeneration == object.metadata.generation))`, j.config.Ready.Condition)
+	}
+	if j.ready, err = compile(ready); err != nil {
+		return fmt.Errorf("ready.cel: %w", err)
+	}
+	if j.config.Ready.Condition != "" {
+		j.ready.text = fmt.Sprintf("the condition %s is True", j.config.Ready.Condition)
+	}
+	for i, m := range j.config.Mutations {
+		compiled := mutation{Mutation: m}
+		for n, e := range m.Expect {
+			expression, err := compile(e.CEL)
+			if err != nil {
+				return fmt.Errorf("mutations.%d.expect.%d.cel: %w", i, n, err)
+			}
+			compiled.expect = append(compiled.expect, expectation{e.Kind, *expression})
+		}
+		j.mutations = append(j.mutations, compiled)
+	}
+	return nil
+}
+
+func (j *Judge) connect() (err error) {
+	if j.client, err = kubernetes.NewForConfig(j.target); err != nil {
+		return err
+	}
+	if j.dynamic, err = dynamic.NewForConfig(j.target); err != nil {
+		return err
+	}
+	j.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(j.client.Discovery()))
+	j.permissions, err = j.grants()
+	return err
+}
+
+// grants are the operator's permissions: those of judge.yaml or, without any there, all.
+func (j *Judge) grants() (program.Permissions, error) {
+	if j.config.Permissions == "" {
+		return program.Everything(), nil
+	}
+	return program.ReadPermissions(j.config.Permissions)
+}
+
+// apply applies the manifests, and finds out how the API calls the kinds.
+func (j *Judge) apply(ctx context.Context) error {
+	for _, file := range j.config.Manifests {
+		if err := j.applyFile(ctx, file); err != nil {
+			return err
+		}
+	}
+	j.watched, j.first = nil, map[schema.GroupVersionResource]bool{}
+	for _, sample := range j.samples {
+		mapping, err := j.mapper.RESTMapping(sample.GroupVersionKind().GroupKind(), sample.GroupVersionKind().Version)
+		if err != nil {
+			return problem.New("the cluster doesn't know the sample's kind %s", sample.GroupVersionKind()).ToDo("add its CRD to manifests").Because(err)
+		}
+		if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
+			return problem.New("%s isn't namespaced", sample.GetKind()).ToDo("the judge can only judge operators of namespaced objects")
+		}
+		if !j.first[mapping.Resource] {
+			j.first[mapping.Resource] = true
+			j.watched = append(j.watched, mapping.Resource)
+		}
+	}
+	for i, kind := range j.config.Owns {
+		mapping, err := j.mapper.RESTMapping(kind.GroupVersionKind().GroupKind(), kind.GroupVersionKind().Version)
+		if err != nil {
+			return problem.New("owns.%d: the cluster doesn't know %s", i, kind.GroupVersionKind()).ToDo("check apiVersion and kind, or add the CRD to manifests").Because(err)
+		}
+		j.watched = append(j.watched, mapping.Resource)
+	}
+	return nil
+}
+
+// applyFile applies a file, and waits until its CRDs can be used.
+func (j *Judge) applyFile(ctx context.Context, file string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(string(content), "kind: CustomResourceDefinition") {
+		return j.kubectl.ApplyCRD(ctx, file)
+	}
+	return j.kubectl.Apply(ctx, content)
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,127 @@
+package judge_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/apitest"
+	"example.com/operators/scripts/internal/judge"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/testfiles"
+)
+
+// judged runs these checks of the operator with a bug, and returns their results.
+func judged(t *testing.T, bug string, checks ...string) []judge.Result {
+	t.Helper()
+	target, _ := apitest.Cluster(t)
+	root, err := filepath.Abs(testfiles.Repository())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	testfiles.Write(t, dir, map[string]string{"judge.yaml": fmt.Sprintf(`
+version: v1
+args: ["--kubeconfig={kubeconfig}", "--namespace={namespace}"]
+manifests: [%[1]s/manifests/crd.yaml]
+samples: [%[1]s/manifests/foo.yaml]
+unique: [spec.deploymentName]
+owns:
+- {apiVersion: apps/v1, kind: Deployment}
+ready: {condition: Ready}
+mutations:
+- name: scale
+  patch: {spec: {replicas: 2}}
+  expect:
+  - {kind: Deployment, cel: object.spec.replicas == sample.spec.replicas}
+badInput:
+- name: a name that the operator refuses
+  patch: {spec: {deploymentName: bad-name}}
+cost: [5, 20]
+limits: {converge: 60s, recover: 60s, quiet: 4s, shutdown: 5s}
+`, filepath.Join(root, "01-raw-watch"))})
+	config, err := judge.Read(filepath.Join(dir, "judge.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := judge.Find(checks...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := judge.Run(t.Context(), judge.Options{
+		Config: config, Command: []string{self}, Env: []string{bugVariable + "=" + bug}, Target: target, Checks: all,
+		Kubectl: kubectl.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// Each bug is found by the check that is about it, with evidence.
+func TestBugsAreFound(t *testing.T) {
+	t.Parallel()
+	for bug, want := range map[string]struct{ check, finding string }{
+		"it only acts on a new generation":             {"drift", "isn't reverted"},
+		"it drops errors":                              {"F4a", "doesn't become ready"},
+		"it retries at once":                           {"bad-input", "requests in"},
+		"it panics on bad input":                       {"bad-input", "exits by itself"},
+		"it polls":                                     {"reads", "polls: list foos"},
+		"it works for an object that is being deleted": {"delete-foreground", "Deployment"},
+		"it leaves its objects without an owner":       {"delete-background", "is still there"},
+		"it takes over what isn't its own":             {"taken-name", "somebody else"},
+		"it replaces the whole object":                 {"foreign-fields", "disappears"},
+		"it writes each time":                          {"quiet", "the operator writes"},
+		"it doesn't observe the generation":            {"observed-generation", "stays behind"},
+		"its conditions change without a reason":       {"conditions", "lastTransitionTime"},
+		"none":                                         {"F6b", "doesn't become ready"}, // client-go has no timeout for idle watches
+		"it ignores SIGTERM":                           {"sigterm", "doesn't exit within"},
+		"it fails when it is stopped":                  {"sigterm", "ends with exit status 1"},
+		"it ignores changes":                           {"mutations", "has no effect"},
+		"it misses deletions":                          {"recreate", "doesn't come back"},
+		"it gives up if it can't start":                {"start-without-permissions", "doesn't do its work"},
+		"it adds its finalizer too late":               {"delete-foreground", "tries to add a finalizer"},
+		"it trusts its cache":                          {"conflicts", "is lost"},
+		"it writes each status twice":                  {"writes", "what is stored already"},
+	} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			result := judged(t, bug, want.check)[0]
+			var found []string
+			for _, finding := range result.Findings {
+				found = append(found, finding.What)
+				if len(finding.Evidence) == 0 {
+					t.Errorf("no evidence for %q", finding.What)
+				}
+			}
+			if !strings.Contains(strings.Join(found, "\n"), want.finding) {
+				t.Errorf("%s: %s %s: the findings are %q, want one that contains %q\n%s", want.check, result.Verdict, result.Why, found, want.finding, result.Log)
+			}
+		})
+	}
+}
+
+// The operator without a bug is never accused, except by F6b.
+func TestNoBugIsFound(t *testing.T) {
+	t.Parallel()
+	var others []string
+	for _, check := range judge.All() {
+		if check.Name != "F6b" {
+			others = append(others, check.Name)
+		}
+	}
+	for _, result := range judged(t, "none", others...) {
+		for _, finding := range result.Findings {
+			t.Errorf("%s: %s %+v", result.Check, finding.What, finding.Evidence)
+		}
+		if result.Verdict == judge.Failed {
+			t.Errorf("%s couldn't be judged: %s", result.Check, result.Why)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package replica
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/process"
+)
+
+func TestAReplicaIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	seen := &output.Buffer{}
+	r, err := Start(process.Options{Binary: "sh", Args: []string{"-c", "echo begins; exit 3"}, Output: seen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Destroy()
+	await.That(t, time.Minute, "it has exited twice", func() error {
+		if exits := r.Exits(); len(exits) < 2 {
+			return fmt.Errorf("it has exited %d times", len(exits))
+		}
+		return nil
+	})
+	first := r.Exits()[0]
+	if first.Why.Error() != "exit status 3" || first.Log != "begins\n" || first.At.Before(r.Began) {
+		t.Errorf("the first exit is %+v", first)
+	}
+	if log := r.Log(); !strings.HasPrefix(log, "begins\nbegins\n") || seen.String() != log {
+		t.Errorf("the log is %q, and the output %q", log, seen)
+	}
+}
+
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]string{
+		"I0101 \"Starting\"\npanic: runtime error\n\ngoroutine 1": "panic: runtime error",
+		"fatal error: concurrent map writes":                      "fatal error: concurrent map writes",
+		"==================\nWARNING: DATA RACE\nRead at 0x00c0":  "WARNING: DATA RACE",
+		`E0101 "Observed a panic" panic="nil map"`:                `E0101 "Observed a panic" panic="nil map"`,
+		`E0101 "Reconciler error" err="don't panic: conflict"`:    "",
+	} {
+		if got := Panic(log); got != want {
+			t.Errorf("%q: got %q, want %q", log, got, want)
+		}
+	}
+}
+
+func TestTail(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "a\n": "a\n", "a\nb\nc\n": "b\nc\n", "a\nb": "a\nb", "a\nb\nc": "b\nc"} {
+		if got := Tail(text, 2); got != want {
+			t.Errorf("the last 2 lines of %q: got %q, want %q", text, got, want)
+		}
+	}
+}
