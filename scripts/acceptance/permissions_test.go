@@ -4,40 +4,26 @@
 package acceptance
 
 import (
+	"path/filepath"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/operators/scripts/internal/access"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/judge"
 )
 
-// unused says why a program needs permissions that no audit log shows, beyond the reasons that package
-// access knows for any operator.
-func unused(j judged) map[string]string {
-	if !j.isFull() || j.chapter.Number() < "06" {
+// unused says why a program needs permissions that no audit log shows. The chapter's judge.yaml has
+// these reasons for the chapter's own program.
+func (s *scenario) unused() map[string]string {
+	s.Helper()
+	if !s.isFull() {
 		return nil
 	}
-	const (
-		metrics = "the metrics endpoint authenticates its clients: tested in the chapter"
-		certs   = "the webhooks' certificate: cmd/installed_test.go in 06-kubebuilder and 07-tdset-operator"
-	)
-	reasons := map[string]string{
-		"create tokenreviews.authentication.k8s.io":        metrics,
-		"create subjectaccessreviews.authorization.k8s.io": metrics,
-	}
-	resources := []string{"secrets", "mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io"}
-	if j.chapter.Number() == "06" {
-		reasons["get foos.samplecontroller.k8s.io"] = "the webhook reads again before it refuses: tested in the chapter"
-	} else {
-		resources = append(resources, "customresourcedefinitions.apiextensions.k8s.io")
-	}
-	for _, resource := range resources {
-		for _, verb := range []string{"list", "watch", "update"} {
-			reasons[verb+" "+resource] = certs
-		}
-	}
-	return reasons
+	config, err := judge.Read(filepath.Join("..", "judge", "chapters", s.chapter.Name, "judge.yaml"))
+	s.must(err)
+	return config.UnusedPermissions
 }
 
 const leastPrivilege = "permissions: none is missing, and none is unnecessary"
@@ -58,7 +44,7 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 	s.operator.Stop() // sends the recorded Events
 	rules, err := s.program.Rules()
 	s.must(err)
-	usage := access.Compare(rules, s.requests(), unused(s.judged))
+	usage := access.Compare(rules, s.requests(), s.unused())
 	for right, requests := range usage.Missing {
 		s.Errorf("missing permission: %s: %v", right, requests)
 	}

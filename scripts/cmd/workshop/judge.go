@@ -32,6 +32,7 @@ type judgeFlags struct {
 	yes                         bool
 	output, junit, html, before string
 	only                        []string
+	parallel                    int
 }
 
 func newJudgeCommand() *cobra.Command {
@@ -76,6 +77,7 @@ The exit status is 0 if there is no finding, 1 if there are findings, and 2 if s
 	command.Flags().StringVar(&flags.html, "html", "", "write a report with all evidence and timelines to this HTML file")
 	command.Flags().StringVar(&flags.before, "baseline", "", "an earlier JSON report; its findings don't count")
 	command.Flags().StringSliceVar(&flags.only, "only", nil, `run only these checks ("judge explain" lists them)`)
+	command.Flags().IntVar(&flags.parallel, "parallel", judge.DefaultParallel, "how many checks run at the same time, if {namespace} is an argument")
 	command.AddCommand(newJudgeInitCommand(), newJudgeExplainCommand())
 	return command
 }
@@ -183,6 +185,9 @@ func runJudge(command *cobra.Command, flags judgeFlags, args []string) (report j
 	if flags.output != "card" && flags.output != "json" {
 		return report, problem.New("-o %s: there is no such output", flags.output).ToDo("choose card or json; --junit and --html write files")
 	}
+	if flags.parallel < 1 {
+		return report, problem.New("--parallel %d is too few", flags.parallel).ToDo("choose 1 or more; more than 4 need more than two cores")
+	}
 	config, err := judge.Read(flags.file)
 	if err != nil {
 		return report, err
@@ -201,7 +206,7 @@ func runJudge(command *cobra.Command, flags judgeFlags, args []string) (report j
 	if err != nil {
 		return report, err
 	}
-	options.Config, options.Checks = config, checks
+	options.Config, options.Checks, options.Parallel = config, checks, flags.parallel
 	ended := 0
 	step := ui.New(os.Stderr).Start("judging " + filepath.Base(args[0]))
 	options.Progress = func(r judge.Result) {

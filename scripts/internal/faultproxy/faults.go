@@ -85,12 +85,13 @@ func (p *Proxy) Down() *Fault {
 	return fault
 }
 
-// GoneAsEvent is F2 in the stream: each open watch gets an ERROR event with a 410 Status, and ends.
-// From then on, a client that resumes a watch without a new list is answered 410. Hits: watches.
-func (p *Proxy) GoneAsEvent() *Fault {
-	p.forget(newFault("GoneAsEvent, afterwards"), p.open(nil), true)
+// GoneAsEvent is F2 in the stream: each open watch that matches gets an ERROR event with a 410
+// Status, and ends. From then on, a client that resumes such a watch without a new list is answered
+// 410. Hits: watches.
+func (p *Proxy) GoneAsEvent(matches ...Match) *Fault {
+	p.forget(newFault("GoneAsEvent, afterwards"), p.open(matches), true)
 	fault := newFault("GoneAsEvent")
-	p.interruptOpen(fault, errGone, nil)
+	p.interruptOpen(fault, errGone, matches)
 	return fault
 }
 

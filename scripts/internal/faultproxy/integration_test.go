@@ -33,7 +33,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 		startOver bool     // and then all requests of a fresh start
 	}{
 		{"a cut connection: it resumes", (*Proxy).CutWatches, []string{"watch 200"}, false},
-		{"410 as an event: it starts over", (*Proxy).GoneAsEvent, nil, true},
+		{"410 as an event: it starts over", func(p *Proxy) *Fault { return p.GoneAsEvent() }, nil, true},
 		{"410 as a response: it starts over", (*Proxy).GoneAsResponse, []string{"watch 410"}, true},
 		{"a frozen connection: the client notices, and starts over", (*Proxy).Freeze, nil, true},
 	} {

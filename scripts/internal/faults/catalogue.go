@@ -59,7 +59,7 @@ func All() []Fault {
 				proxied: (*faultproxy.Proxy).GoneAsResponse,
 			}, {
 				Name: "F2b", Does: "every watch gets an ERROR event, 410 Gone",
-				proxied: (*faultproxy.Proxy).GoneAsEvent,
+				proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.GoneAsEvent() },
 			}},
 		},
 		{
@@ -129,6 +129,14 @@ func All() []Fault {
 
 func failWrites(code int) func(*faultproxy.Proxy) *faultproxy.Fault {
 	return func(p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(3, code) }
+}
+
+// Inject begins the fault in a proxy. It returns nil if the fault isn't the proxy's, or has parts.
+func (f Fault) Inject(p *faultproxy.Proxy) *faultproxy.Fault {
+	if f.proxied == nil {
+		return nil
+	}
+	return f.proxied(p)
 }
 
 func (f Fault) NeedsProxy() bool {

@@ -19,6 +19,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -38,6 +40,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // most tests wait most of the time
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -94,8 +100,7 @@ func runOperator(bug string) error {
 	if _, err := factory.ForResource(fooResource).Informer().AddEventHandler(handlers(enqueue)); err != nil {
 		return err
 	}
-	// Each Foo's Deployment has the Foo's name here.
-	ofDeployments := handlers(enqueue)
+	ofDeployments := handlers(func(object any) { o.enqueueFoo(object) })
 	if bug == "it misses deletions" {
 		ofDeployments.DeleteFunc = nil
 	}
@@ -125,6 +130,22 @@ func runOperator(bug string) error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// enqueueFoo enqueues the Foo that a Deployment belongs to.
+func (o *operator) enqueueFoo(object any) {
+	if last, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone && o.bug != "it panics at a tombstone" {
+		if o.bug == "it ignores tombstones" {
+			return
+		}
+		object = last.Obj
+	}
+	deployment := object.(*unstructured.Unstructured)
+	foo := deployment.GetLabels()["foo"]
+	if owner := metav1.GetControllerOf(deployment); owner != nil {
+		foo = owner.Name
+	}
+	o.queue.Add(deployment.GetNamespace() + "/" + foo)
 }
 
 func (o *operator) work(ctx context.Context) {
@@ -170,23 +191,45 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 		}
 	}
 	deployment, err := o.apply(ctx, foo)
+	if err == nil && o.bug != "a rename leaves the old Deployment" && o.bug != "it creates what its cache lacks" {
+		err = o.deleteOthers(ctx, foo, deployment)
+	}
 	if err != nil {
 		return err
 	}
 	return o.report(ctx, foo, deployment)
 }
 
-// apply creates or corrects the Deployment. A Foo's Deployment has the Foo's name.
+// deleteOthers deletes the Deployments that a Foo had before it was renamed.
+func (o *operator) deleteOthers(ctx context.Context, foo, deployment *unstructured.Unstructured) error {
+	all, err := o.deployment.ByNamespace(foo.GetNamespace()).List(labels.Everything())
+	for _, object := range all {
+		if other := object.(*unstructured.Unstructured); err == nil && metav1.IsControlledBy(other, foo) && other.GetName() != deployment.GetName() {
+			err = o.client.Resource(deploymentResource).Namespace(foo.GetNamespace()).Delete(ctx, other.GetName(), metav1.DeleteOptions{})
+		}
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// apply creates or corrects the Deployment.
 func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	client := o.client.Resource(deploymentResource).Namespace(foo.GetNamespace())
 	wanted := wantedDeployment(foo, o.bug != "it leaves its objects without an owner")
 	if spec, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); spec == "bad-name" {
 		if o.bug == "it retries at once" {
-			_, _ = client.Get(ctx, foo.GetName(), metav1.GetOptions{})
+			_, _ = client.Get(ctx, wanted.GetName(), metav1.GetOptions{})
 		}
 		return nil, fmt.Errorf("spec.deploymentName %q is refused", spec)
 	}
-	found, err := o.deployment.ByNamespace(foo.GetNamespace()).Get(foo.GetName())
+	found, err := o.deployment.ByNamespace(foo.GetNamespace()).Get(wanted.GetName())
+	if o.bug == "it creates what its cache lacks" {
+		found, err = o.anyOf(foo)
+		wanted.SetGenerateName(wanted.GetName() + "-")
+		wanted.SetName("")
+	}
 	if apierrors.IsNotFound(err) {
 		return client.Create(ctx, wanted, metav1.CreateOptions{})
 	}
@@ -228,6 +271,20 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	return client.Patch(ctx, now.GetName(), types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
 }
 
+// anyOf returns a Deployment of the Foo from the cache.
+func (o *operator) anyOf(foo *unstructured.Unstructured) (runtime.Object, error) {
+	all, err := o.deployment.ByNamespace(foo.GetNamespace()).List(labels.Everything())
+	for _, object := range all {
+		if metav1.IsControlledBy(object.(*unstructured.Unstructured), foo) {
+			return object, nil
+		}
+	}
+	if err == nil {
+		err = apierrors.NewNotFound(deploymentResource.GroupResource(), foo.GetName())
+	}
+	return nil, err
+}
+
 // withAll returns these labels with all of the others.
 func withAll(labels, others map[string]string) map[string]string {
 	all := maps.Clone(labels)
@@ -266,10 +323,11 @@ func wantedDeployment(foo *unstructured.Unstructured, owned bool) *unstructured.
 	if !found {
 		replicas = 1
 	}
+	name, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName")
 	labels := map[string]any{"foo": foo.GetName()}
 	deployment := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"name": foo.GetName(), "namespace": foo.GetNamespace(), "labels": maps.Clone(labels)},
+		"metadata": map[string]any{"name": name, "namespace": foo.GetNamespace(), "labels": maps.Clone(labels)},
 		"spec": map[string]any{
 			"replicas": replicas,
 			"selector": map[string]any{"matchLabels": maps.Clone(labels)},
@@ -291,7 +349,10 @@ func (o *operator) report(ctx context.Context, foo, deployment *unstructured.Uns
 	wanted, _, _ := unstructured.NestedInt64(deployment.Object, "spec", "replicas")
 	observed, _, _ := unstructured.NestedInt64(deployment.Object, "status", "observedGeneration")
 	ready := "False"
-	if available >= wanted && observed == deployment.GetGeneration() {
+	switch {
+	case o.bug == "its condition stays Unknown":
+		ready = "Unknown"
+	case available >= wanted && observed == deployment.GetGeneration():
 		ready = "True"
 	}
 	condition := map[string]any{

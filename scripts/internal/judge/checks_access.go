@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/operators/scripts/internal/access"
 	"example.com/operators/scripts/internal/audit"
@@ -49,6 +50,7 @@ func (b *Bench) lifecycle() {
 	b.start(args...)
 	sample := b.create(b.sample("used"))
 	b.awaits(sample)
+	owned := b.owned(sample)
 	for _, m := range b.mutations {
 		b.patch(sample, string(m.Patch))
 		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, m) }); err != nil {
@@ -63,7 +65,17 @@ func (b *Bench) lifecycle() {
 		b.remove(object, metav1.DeletePropagationBackground)
 	}
 	_ = b.becomes(sample) // the check recreate judges that
+	for _, bad := range b.config.BadInput {
+		b.step("patch %s: %s", title(sample), bad.Patch)
+		if _, err := b.tryPatch(sample, types.MergePatchType, bad.Patch); err != nil {
+			b.step("%v", err) // which is best
+		}
+		b.pass(settled)
+	}
 	b.remove(sample, metav1.DeletePropagationBackground)
+	_ = b.within(b.config.Limits.Converge.Duration, func() error { return b.areGone(sample) }) // the check delete-background judges that
+	b.takeNames(owned)
+	b.create(b.sample("used"))
 	b.pass(2 * settled)
 	for _, r := range b.replicas {
 		r.Stop() // sends the recorded Events

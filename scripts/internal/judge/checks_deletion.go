@@ -9,6 +9,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/operators/scripts/internal/audit"
@@ -31,6 +33,13 @@ func deletionChecks() []Check {
 			judge:   func(b *Bench) { deletesEverything(b, metav1.DeletePropagationForeground) },
 		},
 		{
+			Name:    "delete-held",
+			Promise: "nothing is created for a sample that is being deleted",
+			Why:     "Another controller's finalizer can hold up a deletion for hours. An operator that goes on working then recreates what is being cleaned up.",
+			Lesson:  "07-tdset-operator/more/deletion.md",
+			judge:   nothingWhileDeleting,
+		},
+		{
 			Name:    "delete-namespace",
 			Promise: "deleting the namespace causes no storm of writes",
 			Why:     "In a namespace that is being deleted, every create is refused. An operator that treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
@@ -46,16 +55,11 @@ func deletesEverything(b *Bench, how metav1.DeletionPropagation) {
 	began := time.Now()
 	b.remove(sample, how)
 	gone := func() error {
-		for _, object := range append(owned, sample) {
-			if now := b.now(object); now != nil {
-				return fmt.Errorf("%s is still there", title(now))
-			}
-		}
-		return nil
+		return b.areGone(slices.Concat(owned, b.owned(sample), []*unstructured.Unstructured{sample})...)
 	}
 	if err := b.within(b.config.Limits.Converge.Duration, gone); err != nil {
 		var left []Evidence
-		for _, object := range append(owned, sample) {
+		for _, object := range slices.Concat(owned, b.owned(sample), []*unstructured.Unstructured{sample}) {
 			if now := b.now(object); now != nil {
 				left = append(left, Evidence{At: time.Now(), Text: title(now) + " is left", Detail: text(now)})
 			}
@@ -63,13 +67,41 @@ func deletesEverything(b *Bench, how metav1.DeletionPropagation) {
 		b.find(Error, append(left, b.evidence(began, sample)...), "after the deletion, %s", b.plain(err))
 	}
 	b.pass(settled)
+	b.foundLateFinalizers(began)
+	b.foundCrashes()
+}
+
+// nothingWhileDeleting keeps a sample in deletion by a finalizer. Without one, it would be gone too
+// soon: an operator whose cache is behind may create an object once more, which is no bug, because
+// the garbage collector deletes that too.
+func nothingWhileDeleting(b *Bench) {
+	sample := b.settles("held")[0]
+	owned := b.owned(sample)
+	sample = b.patch(sample, fmt.Sprintf(`{"metadata":{"finalizers":%s}}`, asJSON(append(sample.GetFinalizers(), foreignFinalizer))))
+	deleted := time.Now()
+	b.remove(sample, metav1.DeletePropagationBackground)
+	b.pass(2 * settled) // by now, the operator knows
+	began := time.Now()
+	for _, object := range owned {
+		b.remove(object, metav1.DeletePropagationBackground)
+	}
+	b.pass(2 * settled)
 	for _, v := range b.history.since(began) {
-		if v.event == watch.Added && b.isOwnedKind(v.object) && metav1.GetControllerOf(v.object) != nil && metav1.GetControllerOf(v.object).UID == sample.GetUID() {
+		if owner := metav1.GetControllerOf(v.object); v.event == watch.Added && b.isOwnedKind(v.object) && owner != nil && owner.UID == sample.GetUID() {
 			b.find(Error, []Evidence{{At: v.at, Text: title(v.object) + " is created", Detail: text(v.object)}}, "a %s is created for a sample that is being deleted", v.object.GetKind())
 		}
 	}
-	b.foundLateFinalizers(began)
+	b.foundLateFinalizers(deleted)
 	b.foundCrashes()
+	if now := b.now(sample); now != nil {
+		kept := slices.DeleteFunc(now.GetFinalizers(), func(finalizer string) bool { return finalizer == foreignFinalizer })
+		b.step("let the deletion of %s go on", title(sample))
+		_, err := b.api(now).Patch(b.Context(), now.GetName(), types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"finalizers":%s}}`, asJSON(kept)), metav1.PatchOptions{})
+		b.must(ignoreNotFound(err))
+	}
+	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.areGone(sample) }); err != nil {
+		b.find(Error, b.evidence(deleted, sample), "a sample whose deletion was held up isn't gone afterwards: %s", b.plain(err))
+	}
 }
 
 // foundLateFinalizers is a finding for each finalizer that the operator adds, or tries to, to an
@@ -102,15 +134,7 @@ func namespaceIsDeleted(b *Bench) {
 	began := time.Now()
 	b.step("delete namespace %s", b.namespace)
 	b.must(b.client.CoreV1().Namespaces().Delete(b.Context(), b.namespace, metav1.DeleteOptions{}))
-	err := b.within(b.config.Limits.Converge.Duration, func() error {
-		for _, sample := range samples {
-			if b.now(sample) != nil {
-				return fmt.Errorf("%s is still there", title(sample))
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.areGone(samples...) }); err != nil {
 		b.find(Error, b.evidence(began, samples[0]), "the deletion of the namespace doesn't end: %s", b.plain(err))
 	}
 	b.pass(settled)

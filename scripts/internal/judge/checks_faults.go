@@ -4,6 +4,7 @@ package judge
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -19,40 +20,55 @@ type accident struct {
 	name, promise, why, lesson string
 	begin                      func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault
 	lasts                      time.Duration
+	// then is another fault at the end of the first one. It may be nil.
+	then func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault
 }
 
 // accidents are the faults F1 to F9, without those that need several replicas.
 func accidents() []accident {
 	failWrites := func(code int) func(*Bench, *faultproxy.Proxy) *faultproxy.Fault {
-		return func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(3, code) }
+		return func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(math.MaxInt, code) }
 	}
 	return []accident{
 		{"F1", "watches that are cut again and again", "Load balancers, proxies and restarts of the API server cut watches every day.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) }, 3 * time.Second},
-		{"F2", "watches that get 410 Gone", "The API server forgets old versions after minutes. A client that was disconnected must list again, and work out for itself what has been deleted.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.GoneAsEvent() }, time.Second},
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) }, 3 * time.Second, nil},
+		{"F2", "watches that miss events and then get 410 Gone", "The API server forgets old versions after minutes. A client that was disconnected must list again, and work out for itself what has been deleted.", "02-informers/README.md",
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(longest) }, time.Second, gone},
 		{"F3", "an API server that is down for a few seconds", "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Down() }, 3 * time.Second},
-		{"F4a", "writes that fail with 500", "A failed write must be retried, because nobody else will do it.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second},
-		{"F4b", "writes that fail with 429", "The API server is protecting itself from overload. The operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second},
-		{"F4c", "writes that fail with 409", "A conflict means that the cache was behind. The operator must read the object again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second},
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Down() }, 3 * time.Second, nil},
+		{"F4a", "writes that fail with 500", "A failed write must be retried, because nobody else will do it.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second, nil},
+		{"F4b", "writes that fail with 429", "The API server is protecting itself from overload. The operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second, nil},
+		{"F4c", "writes that fail with 409", "A conflict means that the cache was behind. The operator must read the object again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second, nil},
 		{"F6a", "a connection that freezes", "A network that drops packets doesn't close the connection. Only a client that sends pings notices.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Freeze() }, 8 * time.Second},
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Freeze() }, 8 * time.Second, nil},
 		{"F6b", "watches that go silent", "The connection works, but no events arrive. Only a client whose watches time out when they are idle notices.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() }, 0},
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() }, 0, nil},
 		{"F8", "owned objects that are forbidden for a while", "Permissions change while operators run.", "03-workqueue/README.md",
 			func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
-				var resources []string
-				for _, resource := range b.watched {
-					if !b.first[resource] {
-						resources = append(resources, resource.Resource)
-					}
-				}
-				return p.Forbid(faultproxy.Resource(resources...))
-			}, 3 * time.Second},
+				return p.Forbid(faultproxy.Resource(b.resources(false)...))
+			}, 3 * time.Second, nil},
 		{"F9", "a cache that is seconds behind", "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, or reverts newer changes.", "03-workqueue/more/stale-reads.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(2 * time.Second) }, 5 * time.Second},
+			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(2 * time.Second) }, 5 * time.Second, nil},
 	}
+}
+
+// gone sends 410 to the watches of the samples, and then to those of the owned objects. In this
+// order, only an operator that handles the owned objects' deletions finds out about them: a new list
+// of samples would make it look at each of them again.
+func gone(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
+	p.GoneAsEvent(faultproxy.Resource(b.resources(true)...))
+	b.pass(settled)
+	return p.GoneAsEvent(faultproxy.Resource(b.resources(false)...))
+}
+
+// resources returns the resources of the samples, or those of the owned objects.
+func (b *Bench) resources(ofSamples bool) (resources []string) {
+	for _, resource := range b.watched {
+		if b.first[resource] == ofSamples {
+			resources = append(resources, resource.Resource)
+		}
+	}
+	return resources
 }
 
 func faultChecks() (checks []Check) {
@@ -78,6 +94,7 @@ func faultChecks() (checks []Check) {
 func survives(b *Bench, a accident) {
 	all := b.settles("mutated", "drifted", "lost")
 	mutated, drifted, lost := all[0], all[1], all[2]
+	usual := b.counts(lost)
 	began := time.Now()
 	b.step("%s begins: %s", a.name, a.promise)
 	fault := a.begin(b, b.replicas[0].proxy)
@@ -91,13 +108,19 @@ func survives(b *Bench, a accident) {
 	for _, object := range gone {
 		b.remove(object, metav1.DeletePropagationBackground)
 	}
-	b.pass(a.lasts)
+	b.pass(a.lasts / 5)
+	b.patch(created, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`) // it is reconciled again
+	b.pass(a.lasts * 4 / 5)
+	hits := fault.Hits()
+	if a.then != nil {
+		hits = a.then(b, b.replicas[0].proxy).Hits()
+	}
 	if a.lasts > 0 {
 		b.step("%s ends", a.name)
 		fault.Stop()
 	}
-	b.measure("hits", float64(fault.Hits()), "")
-	if fault.Hits() == 0 {
+	b.measure("hits", float64(hits), "")
+	if hits == 0 {
 		b.skip("the fault hit nothing: the operator sends no such request")
 	}
 
@@ -119,21 +142,26 @@ func survives(b *Bench, a accident) {
 		b.find(Error, b.evidence(began, lost), "an owned object that was deleted meanwhile isn't back within %v: %s", limit, b.plain(err))
 	}
 	fault.Stop()
+	b.foundDuplicates(began, created, usual, "after "+a.promise)
 	b.foundCrashes()
 }
 
-// settledSamples returns the samples of these names, as they are.
-func (b *Bench) settledSamples(names ...string) (samples []*unstructured.Unstructured) {
-	for _, name := range names {
-		found := b.history.objects(func(o *unstructured.Unstructured) bool {
-			return o.GetName() == name && o.GetKind() == b.samples[0].GetKind()
-		})
-		if len(found) == 0 {
-			b.unable("the sample %s is gone", name)
-		}
-		samples = append(samples, found[0])
+// counts returns how many objects of each kind a sample owns.
+func (b *Bench) counts(sample *unstructured.Unstructured) map[string]int {
+	counts := map[string]int{}
+	for _, object := range b.owned(sample) {
+		counts[object.GetKind()]++
 	}
-	return samples
+	return counts
+}
+
+// foundDuplicates is a finding for each kind of which the sample owns more objects than usual.
+func (b *Bench) foundDuplicates(began time.Time, sample *unstructured.Unstructured, usual map[string]int, when string) {
+	for kind, count := range b.counts(sample) {
+		if count > usual[kind] {
+			b.find(Error, b.evidence(began, sample), "%s, a sample has too many objects of kind %s", when, kind)
+		}
+	}
 }
 
 // driftOne changes one field that the operator owns. The function that it returns returns nil when
@@ -163,7 +191,7 @@ func (b *Bench) driftOne(sample *unstructured.Unstructured) (undone func() error
 // survivesKills kills the operator after its first write for a new sample, after its second one for
 // the next sample, and so on, until a sample needs fewer writes.
 func survivesKills(b *Bench) {
-	b.settles("before")
+	usual := b.counts(b.settles("before")[0])
 	const most = 6
 	for k := 1; k <= most; k++ {
 		r := b.replicas[0]
@@ -185,25 +213,7 @@ func survivesKills(b *Bench) {
 			return
 		}
 		b.step("killed after write %d", k)
-		owned := map[string]int{}
-		for _, object := range b.owned(sample) {
-			owned[object.GetKind()]++
-		}
-		for kind, count := range owned {
-			if want := b.usualCount(kind); count > want {
-				b.find(Error, b.evidence(began, sample), "after a kill between two writes, a sample has more than %d objects of kind %s", want, kind)
-			}
-		}
+		b.foundDuplicates(began, sample, usual, "after a kill between two writes")
 	}
 	b.measure("kills", most, "")
-}
-
-// usualCount is how many objects of that kind the first sample of this bench owns.
-func (b *Bench) usualCount(kind string) (count int) {
-	for _, object := range b.owned(b.settledSamples("before")[0]) {
-		if object.GetKind() == kind {
-			count++
-		}
-	}
-	return count
 }

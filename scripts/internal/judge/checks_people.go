@@ -161,21 +161,7 @@ func takenNameIsLeftAlone(b *Bench) {
 	if err != nil {
 		b.unable("%v", err)
 	}
-	var theirs []*unstructured.Unstructured
-	for _, object := range owned {
-		copied := b.theirs(object)
-		err := b.within(b.config.Limits.Converge.Duration, func() error {
-			created, err := b.api(copied).Create(b.Context(), copied, metav1.CreateOptions{FieldManager: "somebody"})
-			if err == nil {
-				b.made[created.GetUID()] = true
-				theirs = append(theirs, created)
-			}
-			return err
-		})
-		if err != nil {
-			b.unable("%s can't be created by hand: %v", title(object), err)
-		}
-	}
+	theirs := b.takeNames(owned)
 	b.step("objects of somebody else have the names: the sample is created again")
 	b.start()
 	began := time.Now()
@@ -193,6 +179,25 @@ func takenNameIsLeftAlone(b *Bench) {
 			b.find(Error, b.evidence(began, before), "a %s of somebody else is changed", before.GetKind())
 		}
 	}
+}
+
+// takeNames creates objects of somebody else with the names of these, which are being deleted.
+func (b *Bench) takeNames(owned []*unstructured.Unstructured) (theirs []*unstructured.Unstructured) {
+	for _, object := range owned {
+		copied := b.theirs(object)
+		err := b.within(b.config.Limits.Converge.Duration, func() error {
+			created, err := b.api(copied).Create(b.Context(), copied, metav1.CreateOptions{FieldManager: "somebody"})
+			if err == nil {
+				b.made[created.GetUID()] = true
+				theirs = append(theirs, created)
+			}
+			return err
+		})
+		if err != nil {
+			b.unable("%s can't be created by hand: %v", title(object), err)
+		}
+	}
+	return theirs
 }
 
 // theirs returns an object with the same name that nobody's controller has made.

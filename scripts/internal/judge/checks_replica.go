@@ -4,11 +4,13 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/replica"
 )
 
@@ -21,6 +23,14 @@ func replicaChecks() []Check {
 			Lesson:   "03-workqueue/README.md",
 			requires: hasSecondReplica,
 			judge:    secondReplicaTakesOver,
+		},
+		{
+			Name:     "F6c",
+			Promise:  "a leader that can't renew its lease stops writing before its successor begins",
+			Why:      "Only requests about the lease hang, so nothing else tells the leader to stop. If it doesn't watch its own clock, there are two leaders.",
+			Lesson:   "03-workqueue/README.md",
+			requires: hasSecondReplica,
+			judge:    frozenLeaseStops,
 		},
 		{
 			Name:     "frozen-leader",
@@ -83,6 +93,29 @@ func secondReplicaTakesOver(b *Bench) {
 		return
 	}
 	b.measure("time until the second replica has taken over", time.Since(began).Seconds(), "s")
+}
+
+// frozenLeaseStops gives the replicas work until the second one has taken over.
+func frozenLeaseStops(b *Bench) {
+	leader, other, _ := b.pair()
+	b.step("the leader's requests about leases hang")
+	fault := leader.proxy.Hang(faultproxy.Resource("leases"))
+	began := time.Now()
+	for i := 1; len(b.writesOf(other, began)) == 0; i++ {
+		sample := b.create(b.sample(fmt.Sprintf("work-%d", i)))
+		if limit := b.config.Limits.Recover.Duration; time.Since(began) > limit {
+			b.find(Error, b.evidence(began, sample), "no other replica takes over within %v from a leader that can't renew its lease", limit)
+			return
+		}
+		b.pass(settled)
+	}
+	b.measure("hits", float64(fault.Hits()), "")
+	b.awaits(b.create(b.sample("afterwards")))
+	first := b.writesOf(other, began)[0]
+	late := slices.DeleteFunc(b.writesOf(leader, first.Received), func(r audit.Request) bool { return r.Code >= 300 })
+	if len(late) > 0 {
+		b.find(Error, append(seen([]audit.Request{first}), seen(late)...), "a leader that can't renew its lease still writes when its successor has begun")
+	}
 }
 
 func frozenLeaderStops(b *Bench) {

@@ -5,6 +5,7 @@ package judge
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +35,7 @@ func workChecks() []Check {
 		{
 			Name:    "drift",
 			Promise: "a manual change to a field that the operator owns is reverted",
-			Why:     "Reconcile compares the actual state with the desired state, no matter who changed it. An operator that only reacts when the sample's spec changes leaves drift in place until the next restart.",
+			Why:     "Reconcile compares the actual state with the desired state, no matter who changed it. An operator that only reacts when the sample's spec changes leaves drift in place until someone changes the spec, which may be never.",
 			Lesson:  "02-informers/README.md",
 			judge:   driftIsReverted,
 		},
@@ -163,25 +164,27 @@ func mutationsReach(b *Bench) {
 	}
 }
 
-// hasEffect returns nil if for each of the mutation's expectations, the sample owns an object for
-// which it is true.
+// hasEffect returns nil if the objects that the sample owns are as the mutation's expectations say.
 func (b *Bench) hasEffect(sample *unstructured.Unstructured, m mutation) error {
 	now := b.now(sample)
 	if now == nil {
 		return fmt.Errorf("%s is gone", title(sample))
 	}
 	for _, e := range m.expect {
-		err := fmt.Errorf("there is no %s", e.kind)
-		for _, object := range b.owned(now) {
-			if object.GetKind() != e.kind {
-				continue
+		owned := slices.DeleteFunc(b.owned(now), func(object *unstructured.Unstructured) bool { return object.GetKind() != e.kind })
+		if e.expression != nil {
+			err := fmt.Errorf("there is no %s", e.kind)
+			for _, object := range owned {
+				if err = e.holds(object, now); err == nil {
+					break
+				}
 			}
-			if err = e.holds(object, now); err == nil {
-				break
+			if err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return err
+		if e.count != nil && len(owned) != *e.count {
+			return fmt.Errorf("the number of objects of kind %s is %d, not %d", e.kind, len(owned), *e.count)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ func writeChecks() []Check {
 		{
 			Name:    "writes",
 			Promise: "a new sample needs few writes, and none of them stores what is already stored",
-			Why:     "To the API server, a write that changes nothing is as expensive as any other: it goes through admission and webhooks, and other requests wait for it. Usually it means that the operator doesn't compare before it writes.",
+			Why:     "A write that changes nothing isn't free. It goes through admission, webhooks and validation before the API server notices that there is nothing to store. Usually it means that the operator doesn't compare before it writes.",
 			Lesson:  "05-controller-runtime/more/pitfalls.md",
 			judge:   fewWrites,
 		},

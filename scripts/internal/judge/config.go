@@ -78,10 +78,13 @@ type Mutation struct {
 	Expect []Expectation   `json:"expect"`
 }
 
-// Expectation is a CEL expression about an owned object of that kind.
+// Expectation is about the objects of a kind that the sample owns.
 type Expectation struct {
 	Kind string `json:"kind"`
-	CEL  string `json:"cel"`
+	// CEL is an expression that is true for at least one of them. It may be "".
+	CEL string `json:"cel,omitempty"`
+	// Count is how many there are. Without it, any number will do.
+	Count *int `json:"count,omitempty"`
 }
 
 // Replica has arguments for one replica of the operator.

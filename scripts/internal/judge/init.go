@@ -178,11 +178,11 @@ func (b *Bench) propose(sample *unstructured.Unstructured, field leaf) (p propos
 	if len(values) == 0 || !isIdentifiers(field.path) {
 		return p, false
 	}
-	patch := map[string]any{field.path[len(field.path)-1]: values[0]}
-	for _, name := range slices.Backward(field.path[:len(field.path)-1]) {
-		patch = map[string]any{name: patch}
+	p.name, p.patch = "change "+field.path[len(field.path)-1], patchOf(field.path, values[0])
+	usual := map[string]int{}
+	for _, object := range b.ownedNow(sample) {
+		usual[object.GetKind()]++
 	}
-	p.name, p.patch = "change "+field.path[len(field.path)-1], asJSON(patch)
 	if _, err := b.tryPatch(sample, "application/merge-patch+json", []byte(p.patch)); err != nil {
 		return p, false // it is immutable, or the value is invalid
 	}
@@ -192,24 +192,34 @@ func (b *Bench) propose(sample *unstructured.Unstructured, field leaf) (p propos
 		for _, part := range []string{"spec", "data", "metadata"} {
 			for _, follower := range leaves(object.Object[part], []string{part}) {
 				isName := part == "metadata" && len(follower.path) == 2 && follower.path[1] == "name"
-				if (part != "metadata" || isName) && isIdentifiers(follower.path) && follower.value == values[0] && !sameBefore(field, follower) {
-					p.expect = append(p.expect, Expectation{object.GetKind(), fmt.Sprintf("object.%s == sample.%s", strings.Join(follower.path, "."), strings.Join(field.path, "."))})
+				if (part != "metadata" || isName) && isIdentifiers(follower.path) && follower.value == values[0] && !hasTwoValues(field) {
+					expected := Expectation{Kind: object.GetKind(), CEL: fmt.Sprintf("object.%s == sample.%s", strings.Join(follower.path, "."), strings.Join(field.path, "."))}
+					if isName { // the object with the old name must go
+						count := usual[object.GetKind()]
+						expected.Count = &count
+					}
+					p.expect = append(p.expect, expected)
 				}
 			}
 		}
 	}
-	back := map[string]any{field.path[len(field.path)-1]: field.value}
-	for _, name := range slices.Backward(field.path[:len(field.path)-1]) {
-		back = map[string]any{name: back}
-	}
-	b.patch(sample, asJSON(back))
+	b.patch(sample, patchOf(field.path, field.value))
 	b.pass(settled)
 	_ = b.settle(time.Now().Add(b.config.Limits.Converge.Duration))
 	return p, len(p.expect) > 0
 }
 
-// sameBefore guards against fields that had the new value already. A bool has only two values.
-func sameBefore(field, _ leaf) bool {
+// patchOf returns a JSON merge patch that sets one field.
+func patchOf(path []string, value any) string {
+	for _, name := range slices.Backward(path) {
+		value = map[string]any{name: value}
+	}
+	return asJSON(value)
+}
+
+// hasTwoValues reports whether a field is a bool, so that other fields may have its new value by
+// chance.
+func hasTwoValues(field leaf) bool {
 	_, isBool := field.value.(bool)
 	return isBool
 }
@@ -265,7 +275,11 @@ func (d draft) text(c *Config, dir string) string {
 	for _, m := range d.mutations {
 		line("- name: %s\n  patch: %s\n  expect:", m.name, m.patch)
 		for _, e := range m.expect {
-			line("  - {kind: %s, cel: %s}", e.Kind, e.CEL)
+			count := ""
+			if e.Count != nil {
+				count = fmt.Sprintf(", count: %d", *e.Count)
+			}
+			line("  - {kind: %s, cel: %s%s}", e.Kind, e.CEL, count)
 		}
 	}
 	line("# The arguments of each of several replicas, if the operator can elect a leader:\n# secondReplica: {args: [--leader-elect]}")

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
+	"example.com/operators/scripts/internal/access"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -41,6 +42,9 @@ type Options struct {
 	Kubectl kubectl.Kubectl
 	// Checks are those to run.
 	Checks []Check
+	// Parallel is how many of them run at the same time, if each has an operator that only acts on
+	// the check's namespace. 0 means DefaultParallel.
+	Parallel int
 	// Progress is called when a check begins (with no verdict) and when it has ended. It may be nil.
 	Progress func(Result)
 }
@@ -70,8 +74,9 @@ type mutation struct {
 }
 
 type expectation struct {
-	kind string
-	expression
+	kind  string
+	count *int
+	*expression
 }
 
 // Run runs the checks, and returns their results in the same order. The error says why nothing could
@@ -108,7 +113,10 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	}
 	queue := make(chan int)
 	var workers sync.WaitGroup
-	for range parallel {
+	if o.Parallel == 0 {
+		o.Parallel = DefaultParallel
+	}
+	for range o.Parallel {
 		workers.Go(func() {
 			for i := range queue {
 				run(i)
@@ -137,9 +145,8 @@ func newJudge(ctx context.Context, o Options) (*Judge, error) {
 	return j, j.apply(ctx)
 }
 
-// parallel is how many checks run at the same time, if each has an operator that only acts on the
-// check's namespace.
-const parallel = 4
+// DefaultParallel keeps two cores busy. Most checks wait most of the time.
+const DefaultParallel = 4
 
 // isNamespaced reports whether the operator can be told to act on one namespace only.
 func (j *Judge) isNamespaced() bool {
@@ -188,11 +195,13 @@ func (j *Judge) compile() (err error) {
 	for i, m := range j.config.Mutations {
 		compiled := mutation{Mutation: m}
 		for n, e := range m.Expect {
-			expression, err := compile(e.CEL)
-			if err != nil {
-				return fmt.Errorf("mutations.%d.expect.%d.cel: %w", i, n, err)
+			expected := expectation{kind: e.Kind, count: e.Count}
+			if e.CEL != "" {
+				if expected.expression, err = compile(e.CEL); err != nil {
+					return fmt.Errorf("mutations.%d.expect.%d.cel: %w", i, n, err)
+				}
 			}
-			compiled.expect = append(compiled.expect, expectation{e.Kind, *expression})
+			compiled.expect = append(compiled.expect, expected)
 		}
 		j.mutations = append(j.mutations, compiled)
 	}
@@ -216,7 +225,15 @@ func (j *Judge) grants() (program.Permissions, error) {
 	if j.config.Permissions == "" {
 		return program.Everything(), nil
 	}
-	return program.ReadPermissions(j.config.Permissions)
+	permissions, err := program.ReadPermissions(j.config.Permissions)
+	if err != nil {
+		return program.Permissions{}, err
+	}
+	if stale := access.Compare(permissions.Rules(), nil, j.config.UnusedPermissions).Stale; len(stale) > 0 {
+		return program.Permissions{}, problem.New("unusedPermissions: %s doesn't grant %s", j.config.Permissions, strings.Join(stale, ", ")).
+			ToDo("remove what isn't granted; permissions look like update deployments.apps or get secrets")
+	}
+	return permissions, nil
 }
 
 // apply applies the manifests, and finds out how the API calls the kinds.

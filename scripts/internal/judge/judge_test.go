@@ -13,8 +13,8 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// judged runs these checks of the operator with a bug, and returns their results.
-func judged(t *testing.T, bug string, checks ...string) []judge.Result {
+// judgedWith runs these checks of the operator with a bug, and returns their results.
+func judgedWith(t *testing.T, bug string, checks ...string) []judge.Result {
 	t.Helper()
 	target, _ := apitest.Cluster(t)
 	root, err := filepath.Abs(testfiles.Repository())
@@ -36,6 +36,10 @@ mutations:
   patch: {spec: {replicas: 2}}
   expect:
   - {kind: Deployment, cel: object.spec.replicas == sample.spec.replicas}
+- name: rename
+  patch: {spec: {deploymentName: renamed}}
+  expect:
+  - {kind: Deployment, cel: object.metadata.name == sample.spec.deploymentName, count: 1}
 badInput:
 - name: a name that the operator refuses
   patch: {spec: {deploymentName: bad-name}}
@@ -69,11 +73,11 @@ func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	for bug, want := range map[string]struct{ check, finding string }{
 		"it only acts on a new generation":             {"drift", "isn't reverted"},
-		"it drops errors":                              {"F4a", "doesn't become ready"},
+		"it drops errors":                              {"F4a", "within 1m0s"},
 		"it retries at once":                           {"bad-input", "requests in"},
 		"it panics on bad input":                       {"bad-input", "exits by itself"},
 		"it polls":                                     {"reads", "polls: list foos"},
-		"it works for an object that is being deleted": {"delete-foreground", "Deployment"},
+		"it works for an object that is being deleted": {"delete-held", "Deployment"},
 		"it leaves its objects without an owner":       {"delete-background", "is still there"},
 		"it takes over what isn't its own":             {"taken-name", "somebody else"},
 		"it replaces the whole object":                 {"foreign-fields", "disappears"},
@@ -84,15 +88,20 @@ func TestBugsAreFound(t *testing.T) {
 		"it ignores SIGTERM":                           {"sigterm", "doesn't exit within"},
 		"it fails when it is stopped":                  {"sigterm", "ends with exit status 1"},
 		"it ignores changes":                           {"mutations", "has no effect"},
+		"a rename leaves the old Deployment":           {"mutations", "has no effect"},
+		"it panics at a tombstone":                     {"F2", "panics"},
+		"it ignores tombstones":                        {"F2", "isn't back"},
+		"it creates what its cache lacks":              {"F9", "too many objects of kind Deployment"},
+		"its condition stays Unknown":                  {"converge", "ready"},
 		"it misses deletions":                          {"recreate", "doesn't come back"},
 		"it gives up if it can't start":                {"start-without-permissions", "doesn't do its work"},
-		"it adds its finalizer too late":               {"delete-foreground", "tries to add a finalizer"},
+		"it adds its finalizer too late":               {"delete-held", "tries to add a finalizer"},
 		"it trusts its cache":                          {"conflicts", "is lost"},
 		"it writes each status twice":                  {"writes", "what is stored already"},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
-			result := judged(t, bug, want.check)[0]
+			result := judgedWith(t, bug, want.check)[0]
 			var found []string
 			for _, finding := range result.Findings {
 				found = append(found, finding.What)
@@ -116,7 +125,7 @@ func TestNoBugIsFound(t *testing.T) {
 			others = append(others, check.Name)
 		}
 	}
-	for _, result := range judged(t, "none", others...) {
+	for _, result := range judgedWith(t, "none", others...) {
 		for _, finding := range result.Findings {
 			t.Errorf("%s: %s %+v", result.Check, finding.What, finding.Evidence)
 		}
