@@ -58,6 +58,7 @@ type Proxy struct {
 	watches   map[*watch]struct{} // those that have begun and not ended
 	requests  []audit.Request
 	followers []func(audit.Request)
+	watchers  []func(WatchEvent)
 	keeping   bool // bodies and answers of writes
 }
 
