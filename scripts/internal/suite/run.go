@@ -75,6 +75,8 @@ func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) [
 		"TEST_CLUSTER=" + c.Name(),
 		"WORKSHOP_TEST_BIN=" + s.programs,
 		"KUBEBUILDER_ASSETS=" + s.programs, // for envtest
+		// Beside everything else that runs, an API server may need longer than envtest's 20 seconds.
+		"KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=3m",
 	}
 }
 
