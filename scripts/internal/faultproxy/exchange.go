@@ -39,6 +39,8 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	x.client, x.connection = r.Context(), connectionOf(r.Context())
 	x.ctx, x.end = context.WithCancelCause(context.WithValue(x.client, exchangeKey{}, x))
 	defer x.end(nil)
+	p.begins(x)
+	defer p.ends(x)
 
 	finished := false
 	defer func() {
@@ -72,6 +74,22 @@ func (p *Proxy) enter() bool {
 		p.handlers.Add(1)
 	}
 	return !p.closed
+}
+
+// begins counts a write.
+func (p *Proxy) begins(x *exchange) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if isWrite(x.Request) {
+		p.writing[x] = struct{}{}
+	}
+}
+
+// ends is called when a request has ended, even if nothing has answered it.
+func (p *Proxy) ends(x *exchange) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	delete(p.writing, x)
 }
 
 // answered is called before the client gets the server's answer. If it returns an error, the client
@@ -112,6 +130,7 @@ func (p *Proxy) record(x *exchange) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	x.Answered = time.Now()
+	delete(p.writing, x)
 	p.requests = append(p.requests, x.Request)
 	for _, do := range p.followers {
 		do(x.Request)
@@ -150,4 +169,12 @@ func (p *Proxy) Requests() []audit.Request {
 // Writes returns the Requests that could change something, without Leases and Events.
 func (p *Proxy) Writes() []audit.Request {
 	return slices.DeleteFunc(p.Requests(), func(r audit.Request) bool { return !isWrite(r) })
+}
+
+// Writing returns how many writes are on their way: the API server may have stored them already, but
+// they aren't among the Requests yet. Leases and Events don't count.
+func (p *Proxy) Writing() int {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return len(p.writing)
 }

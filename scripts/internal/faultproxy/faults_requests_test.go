@@ -1,6 +1,7 @@
 package faultproxy
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/await"
 )
 
 func foo(name string) *unstructured.Unstructured {
@@ -182,4 +184,28 @@ func TestAfterWrite(t *testing.T) {
 	}
 	waitFor(t, fault, 1)
 	send(t, client, proxy, "PUT "+foosPath+"/x") // it isn't called again
+}
+
+func TestAWriteThatHangsIsOnItsWay(t *testing.T) {
+	_, proxy, config := setup(t)
+	client := foos(t, config)
+	if _, err := client.Create(t.Context(), foo("x"), metav1.CreateOptions{}); err != nil || proxy.Writing() != 0 {
+		t.Errorf("after the answer, %d writes are on their way; error %v", proxy.Writing(), err)
+	}
+	fault := proxy.Hang()
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := client.Create(ctx, foo("y"), metav1.CreateOptions{})
+		left <- err
+	}()
+	waitFor(t, fault, 1)
+	if proxy.Writing() != 1 {
+		t.Errorf("while a write hangs, %d are on their way", proxy.Writing())
+	}
+	leave()
+	if err := <-left; err == nil {
+		t.Error("the write was answered")
+	}
+	await.That(t, timeout, "the write is gone", func() error { return number(proxy.Writing(), 0) })
 }

@@ -55,7 +55,8 @@ type Proxy struct {
 	closed    bool
 	handlers  sync.WaitGroup // Add only under mutex, while not closed
 	rules     []*rule
-	watches   map[*watch]struct{} // those that have begun and not ended
+	watches   map[*watch]struct{}    // those that have begun and not ended
+	writing   map[*exchange]struct{} // writes without an answer so far
 	requests  []audit.Request
 	followers []func(audit.Request)
 	keeping   bool // bodies and answers of writes
@@ -86,6 +87,7 @@ func Start(target *rest.Config) (*Proxy, error) {
 		clients: newConnections(),
 		servers: newConnections(),
 		watches: map[*watch]struct{}{},
+		writing: map[*exchange]struct{}{},
 	}
 	p.listener = p.clients.listener(listener)
 	p.forward = p.newForward(server, trust)

@@ -80,12 +80,16 @@ func nothingWhileDeleting(b *Bench) {
 	sample = b.patch(sample, fmt.Sprintf(`{"metadata":{"finalizers":%s}}`, asJSON(append(sample.GetFinalizers(), foreignFinalizer))))
 	deleted := time.Now()
 	b.remove(sample, metav1.DeletePropagationBackground)
-	b.pass(2 * settled) // by now, the operator knows
+	if err := b.catchesUp("meanwhile"); err != nil {
+		b.unable("while the deletion of %s is held up, %v", title(sample), err)
+	}
 	began := time.Now()
 	for _, object := range owned {
 		b.remove(object, metav1.DeletePropagationBackground)
 	}
-	b.pass(2 * settled)
+	if err := b.catchesUp("afterwards"); err != nil {
+		b.unable("while the deletion of %s is held up, %v", title(sample), err)
+	}
 	for _, v := range b.history.since(began) {
 		if owner := metav1.GetControllerOf(v.object); v.event == watch.Added && b.isOwnedKind(v.object) && owner != nil && owner.UID == sample.GetUID() {
 			b.find(Error, []Evidence{{At: v.at, Text: title(v.object) + " is created", Detail: text(v.object)}}, "a %s is created for a sample that is being deleted", v.object.GetKind())

@@ -49,7 +49,16 @@ func generationIsObserved(b *Bench) {
 	case !found:
 		b.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "the status has no observedGeneration, neither its own nor in a condition")
 	case observed != now.GetGeneration():
-		b.find(Error, b.evidence(began, now), "observedGeneration stays behind after a mutation")
+		err := b.within(b.config.Limits.Converge.Duration, func() error {
+			now = b.now(sample)
+			if observed, _ = observedGeneration(now); observed != now.GetGeneration() {
+				return fmt.Errorf("observedGeneration is %d, and the generation %d", observed, now.GetGeneration())
+			}
+			return nil
+		})
+		if err != nil {
+			b.find(Error, b.evidence(began, now), "observedGeneration stays behind after a mutation")
+		}
 	}
 }
 

@@ -72,15 +72,21 @@ func startsLater(b *Bench, missing string, hide func(*faultproxy.Proxy) *faultpr
 	var fault *faultproxy.Fault
 	r := b.startBehind(func(p *faultproxy.Proxy) { fault = hide(p) })
 	sample := b.create(b.sample("early"))
-	began := time.Now()
 	lasts := b.config.Limits.Quiet.Duration / 2
 	b.step("%s for %v", missing, lasts)
+	err := b.within(b.config.Limits.Converge.Duration, func() error {
+		if fault.Hits() == 0 {
+			return fmt.Errorf("the operator doesn't notice that %s: it has sent %d requests", missing, len(r.proxy.Requests()))
+		}
+		return nil
+	})
+	if err != nil {
+		b.unable("%v", err)
+	}
+	began := time.Now()
 	b.pass(lasts)
 	if requests := b.since(began, func(audit.Request) bool { return true }); float64(len(requests)) > loop*lasts.Seconds() {
 		b.find(Error, seen(requests), "while %s, the operator sends more than %d requests a second", missing, loop)
-	}
-	if fault.Hits() == 0 {
-		b.unable("the operator didn't notice within %v that %s: it sent %d requests", lasts, missing, len(r.proxy.Requests()))
 	}
 	b.step("now nothing is missing")
 	fault.Stop()

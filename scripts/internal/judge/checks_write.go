@@ -59,40 +59,61 @@ func staysQuiet(b *Bench) {
 	sample := b.settles("quiet")[0]
 	occasions := []struct {
 		name string
-		do   func()
+		do   func(round int)
 	}{
-		{"nothing happens", func() {}},
-		{"the watches end and all objects are listed again", func() { b.replicas[0].proxy.GoneAsEvent() }},
-		{"somebody annotates the sample", func() { b.patch(sample, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`) }},
-		{"somebody labels an owned object", func() {
+		{"nothing happens", func(int) {}},
+		{"the watches end and all objects are listed again", func(int) { b.replicas[0].proxy.GoneAsEvent() }},
+		{"somebody annotates the sample", func(round int) {
+			b.patch(sample, fmt.Sprintf(`{"metadata":{"annotations":{"judge.example.com/unrelated":"%d"}}}`, round))
+		}},
+		{"somebody labels an owned object", func(round int) {
 			for _, object := range b.owned(sample) {
-				b.patch(object, `{"metadata":{"labels":{"judge.example.com/unrelated":"yes"}}}`)
+				b.patch(object, fmt.Sprintf(`{"metadata":{"labels":{"judge.example.com/unrelated":"%d"}}}`, round))
 			}
 		}},
 	}
 	for _, occasion := range occasions {
-		b.step("%s; then the judge waits %v", occasion.name, b.config.Limits.Quiet.Duration/time.Duration(len(occasions)))
-		began := time.Now()
-		occasion.do()
-		b.pass(b.config.Limits.Quiet.Duration / time.Duration(len(occasions)))
-		if writes := b.writes(began); len(writes) > 0 {
+		writes := b.writesTwice(func(round int) {
+			lasts := b.config.Limits.Quiet.Duration
+			if round == 1 {
+				lasts /= time.Duration(len(occasions))
+			}
+			b.step("%s; then the judge waits %v", occasion.name, lasts)
+			occasion.do(round)
+			b.pass(lasts)
+		})
+		if len(writes) > 0 {
 			b.find(Error, seen(writes), "%s, and the operator writes", occasion.name)
 		}
 	}
 	b.foundCrashes()
 }
 
+// writesTwice returns what the operator writes meanwhile, if it does so in both of two rounds. On a
+// busy machine, what it writes in the first round can be late, and about something earlier.
+func (b *Bench) writesTwice(do func(round int)) (writes []audit.Request) {
+	for round := 1; round <= 2; round++ {
+		began := time.Now()
+		do(round)
+		if writes = b.writes(began); len(writes) == 0 || b.settle(time.Now().Add(b.config.Limits.Converge.Duration)) != nil {
+			break
+		}
+	}
+	return writes
+}
+
 func restartsQuietly(b *Bench) {
 	b.settles("restarted")
-	b.step("stop the operator")
-	b.replicas[0].Stop()
-	began := time.Now()
-	again := b.start()
-	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.watches(again) }); err != nil {
-		b.unable("after the restart, %v", err)
-	}
-	b.pass(max(settled, b.config.Limits.Quiet.Duration/4))
-	if writes := b.writes(began); len(writes) > 0 {
+	writes := b.writesTwice(func(int) {
+		b.step("stop the operator")
+		b.replicas[len(b.replicas)-1].Stop()
+		again := b.start()
+		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.watches(again) }); err != nil {
+			b.unable("after the restart, %v", err)
+		}
+		b.pass(max(settled, b.config.Limits.Quiet.Duration/4))
+	})
+	if len(writes) > 0 {
 		b.find(Error, seen(writes), "after a restart, the operator writes although nothing has changed")
 	}
 }

@@ -114,6 +114,16 @@ func (h *history) objects(include func(*unstructured.Unstructured) bool) (object
 	return objects
 }
 
+// last returns when the last version arrived.
+func (h *history) last() time.Time {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if len(h.versions) == 0 {
+		return time.Time{}
+	}
+	return h.versions[len(h.versions)-1].at
+}
+
 // since returns the versions that arrived after that time.
 func (h *history) since(when time.Time) (versions []snapshot) {
 	h.mutex.Lock()
