@@ -40,14 +40,15 @@ func newJudgeCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "judge [-f FILE] -- OPERATOR [ARG...]",
 		Short: "Judge any operator by the course's contract",
-		Long: `Judge runs an operator on the cluster behind the fault proxy, checks what it promises, and prints a report card. The operator
-is your own program, unchanged. What it manages is in judge.yaml, which "judge init" writes.
+		Long: `Judge runs an operator on the cluster behind the fault proxy, checks whether it keeps the course's promises, and prints a
+report card. The operator is your own program, unchanged. judge.yaml says what it manages, and "judge init" writes that file.
 
-Each check has a namespace, a ServiceAccount and a process of its own. In the operator's arguments, the judge replaces
-{kubeconfig} by the path of a kubeconfig, {namespace} by the only namespace to act on, and {metrics} and {probes} by free
-ports. If no argument has {namespace}, the checks run one after the other.
+Each check has its own namespace, ServiceAccount and process. In the operator's arguments, the judge replaces {kubeconfig}
+with the path of a kubeconfig, {namespace} with the only namespace to act on, and {metrics} and {probes} with free ports. If
+no argument has {namespace}, the checks run one after another.
 
-The exit status is 0 if there is no finding, 1 if there are findings, and 2 if something could not be judged.`,
+The exit status is 0 if there is no finding that isn't in the baseline, 1 if there are such findings, and 2 if something
+couldn't be judged, or if the judge itself fails.`,
 		Example: `  ./scripts/workshop judge -f judge.yaml -- ./my-operator --kubeconfig {kubeconfig} --namespace {namespace}
   ./scripts/workshop judge --only quiet,drift -- ./my-operator --kubeconfig {kubeconfig}
   ./scripts/workshop judge --html report.html --junit report.xml -- ./my-operator --kubeconfig {kubeconfig}`,
@@ -102,8 +103,8 @@ func newJudgeInitCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "init --crd FILE --sample FILE -- OPERATOR [ARG...]",
 		Short: "Write a judge.yaml by watching what the operator does",
-		Long: `Init runs the operator with the sample, and looks: which objects does it create, which condition becomes true, and which
-of their fields follow the fields of the sample? It writes the answers to judge.yaml. Read that file, and complete it.`,
+		Long: `Init runs the operator with the sample, and finds out which objects it creates, which condition becomes True, and which
+fields of these objects follow the fields of the sample. It writes this to judge.yaml. Read that file, and complete it.`,
 		Example: `  ./scripts/workshop judge init --crd crd.yaml --sample sample.yaml -- ./my-operator --kubeconfig {kubeconfig} --namespace {namespace}`,
 		Args:    needsOperator,
 		RunE: func(command *cobra.Command, args []string) error {

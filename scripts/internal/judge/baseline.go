@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -31,15 +32,21 @@ func (r Report) Compare(baseline Report) {
 	known := sets.New[string]()
 	for _, result := range baseline.Results {
 		for _, finding := range result.Findings {
-			known.Insert(result.Check + ": " + finding.What)
+			known.Insert(result.Check + ": " + withoutNumbers(finding.What))
 		}
 	}
 	for _, result := range r.Results {
 		for i, finding := range result.Findings {
-			result.Findings[i].Known = known.Has(result.Check + ": " + finding.What)
+			result.Findings[i].Known = known.Has(result.Check + ": " + withoutNumbers(finding.What))
 		}
 	}
 }
+
+// numbers are what a run has measured, such as 12 or 1.5s.
+var numbers = regexp.MustCompile(`[0-9][0-9.]*(ms|s|m)?`)
+
+// withoutNumbers is the part of a finding's text that is the same in each run.
+func withoutNumbers(text string) string { return numbers.ReplaceAllString(text, "N") }
 
 // Status is the exit status: 1 if there are findings that aren't known, or else 2 if something could
 // not be judged, or else 0. If the judge itself has failed, it is 2 in any case.

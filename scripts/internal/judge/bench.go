@@ -86,7 +86,7 @@ func (b *Bench) tidy() {
 	}
 	err = errors.Join(err, ignoreNotFound(b.client.CoreV1().Namespaces().Delete(ctx, b.namespace, metav1.DeleteOptions{})))
 	if err != nil {
-		b.Fatalf("namespace %s can't be tidied up: %v", b.namespace, err)
+		b.Fatalf("namespace %s can't be cleaned up: %v", b.namespace, err)
 	}
 }
 

@@ -58,7 +58,7 @@ func (e *expression) holds(object, sample *unstructured.Unstructured) error {
 	case result.Type() != types.BoolType:
 		return fmt.Errorf("%s: the result is %v, and must be a bool", e.text, result.Value())
 	case result != types.True:
-		return fmt.Errorf("not so: %s", e.text)
+		return fmt.Errorf("not true: %s", e.text)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func accessChecks() []Check {
 	return []Check{
 		{
 			Name:    "permissions",
-			Promise: "the operator has all permissions that it uses, and uses all that it has",
+			Promise: "the operator has every permission that it uses, and uses every permission that it has",
 			Why:     "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps an attacker who takes over the operator.",
 			Lesson:  "03-workqueue/README.md",
 			requires: func(j *Judge) string {
@@ -34,7 +34,7 @@ func accessChecks() []Check {
 		{
 			Name:    "reads",
 			Promise: "the operator watches instead of polling, and its lists are answered from the API server's cache",
-			Why:     "A list without resourceVersion and without a limit makes the API server read everything from etcd. An operator that polls makes it do that each time.",
+			Why:     "A list without resourceVersion and without a limit makes the API server read everything from etcd. An operator that polls makes it do that again and again.",
 			Lesson:  "02-informers/README.md",
 			judge:   readsAreCheap,
 		},
@@ -93,7 +93,7 @@ func permissionsAreUsed(b *Bench) {
 		return []Evidence{{At: time.Now(), Text: filepath.Base(b.config.Permissions) + " grants it, and " + what}}
 	}
 	for _, right := range usage.Wildcards {
-		b.find(Warning, granted("so the operator may do more than anyone has listed"), "a permission is a wildcard: %s", right)
+		b.find(Warning, granted("so the operator may do more than the file lists"), "a permission is a wildcard: %s", right)
 	}
 	for _, right := range usage.Unused {
 		b.find(Warning, granted(fmt.Sprintf("the operator has used %d permissions, but not this one", len(usage.Used))), "a permission is never used: %s", right)
@@ -110,7 +110,7 @@ func readsAreCheap(b *Bench) {
 		return r.Verb == "list" && r.Resource != "" && r.Code < 300 && query.Get("resourceVersion") == "" && query.Get("limit") == ""
 	})
 	if len(expensive) > 0 {
-		b.find(Warning, seen(expensive), "the operator sends lists with neither resourceVersion nor limit")
+		b.find(Warning, seen(expensive), "the operator sends list requests that have neither a resourceVersion nor a limit")
 	}
 	polls := map[string][]audit.Request{}
 	for _, request := range b.since(began, func(r audit.Request) bool {

@@ -18,7 +18,7 @@ func costChecks() []Check {
 	return []Check{
 		{
 			Name:    "endpoints",
-			Promise: "metrics and probes respond",
+			Promise: "the endpoints for metrics and probes respond",
 			Why:     "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
 			Lesson:  "05-controller-runtime/more/production.md",
 			requires: func(j *Judge) string {
@@ -32,7 +32,7 @@ func costChecks() []Check {
 		{
 			Name:    "cost",
 			Promise: "requests, CPU time and memory grow no faster than the number of objects",
-			Why:     "Code that is fine with ten objects may be quadratic, for example because each Reconcile lists all objects, or because an index is missing.",
+			Why:     "Code that is fine with ten objects may be quadratic, for example because the operator lists all objects each time it works on one of them, or because its cache lacks an index.",
 			Lesson:  "02-informers/README.md",
 			alone:   true,
 			requires: func(j *Judge) string {
@@ -56,7 +56,7 @@ func endpointsRespond(b *Bench) {
 		b.step("get %s", url)
 		code, body, err := b.get(url)
 		if err != nil || code >= 300 {
-			b.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("GET %s: %d, error %v", url, code, err), Detail: body}}, "the endpoint %s doesn't respond", name)
+			b.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("GET %s: status %d, error %v", url, code, err), Detail: body}}, "the endpoint %s doesn't respond", name)
 		}
 	}
 }

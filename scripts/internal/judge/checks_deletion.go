@@ -20,29 +20,29 @@ func deletionChecks() []Check {
 	return []Check{
 		{
 			Name:    "delete-background",
-			Promise: "after a background deletion of a sample, nothing is left",
-			Why:     "Objects that an operator leaves behind keep running, and keep costing, until somebody finds them.",
+			Promise: "after a sample is deleted in the background, which is kubectl's default, nothing is left",
+			Why:     "Objects that an operator leaves behind keep running, and keep costing money, until somebody finds them.",
 			Lesson:  "01-raw-watch/README.md",
 			judge:   func(b *Bench) { deletesEverything(b, metav1.DeletePropagationBackground) },
 		},
 		{
 			Name:    "delete-foreground",
-			Promise: "after a foreground deletion of a sample, nothing is left",
-			Why:     "The sample stays until its dependents are gone. If the operator recreates them meanwhile, or adds a finalizer to an object that is being deleted, that may never happen.",
+			Promise: "after a sample is deleted in the foreground, nothing is left",
+			Why:     "In a foreground deletion, the sample stays until the objects that it owns are gone. If the operator recreates them in the meantime, or adds a finalizer to an object that is being deleted, that may never happen.",
 			Lesson:  "07-tdset-operator/more/deletion.md",
 			judge:   func(b *Bench) { deletesEverything(b, metav1.DeletePropagationForeground) },
 		},
 		{
 			Name:    "delete-held",
 			Promise: "nothing is created for a sample that is being deleted",
-			Why:     "Another controller's finalizer can hold up a deletion for hours. An operator that goes on working then recreates what is being cleaned up.",
+			Why:     "With a finalizer, another controller can hold up a deletion for hours. If the operator keeps working for the sample in that time, it recreates what is being cleaned up.",
 			Lesson:  "07-tdset-operator/more/deletion.md",
 			judge:   nothingWhileDeleting,
 		},
 		{
 			Name:    "delete-namespace",
-			Promise: "deleting the namespace causes no storm of writes",
-			Why:     "In a namespace that is being deleted, every create is refused. An operator that treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
+			Promise: "deleting a namespace causes no storm of writes",
+			Why:     "In a namespace that is being deleted, the API server refuses every create. An operator that treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
 			Lesson:  "07-tdset-operator/more/deletion.md",
 			judge:   namespaceIsDeleted,
 		},
@@ -58,13 +58,11 @@ func deletesEverything(b *Bench, how metav1.DeletionPropagation) {
 		return b.areGone(slices.Concat(owned, b.owned(sample), []*unstructured.Unstructured{sample})...)
 	}
 	if err := b.within(b.config.Limits.Converge.Duration, gone); err != nil {
-		var left []Evidence
-		for _, object := range slices.Concat(owned, b.owned(sample), []*unstructured.Unstructured{sample}) {
-			if now := b.now(object); now != nil {
-				left = append(left, Evidence{At: time.Now(), Text: title(now) + " is left", Detail: text(now)})
-			}
-		}
-		b.find(Error, append(left, b.evidence(began, sample)...), "after the deletion, %s", b.plain(err))
+		b.foundLeft(began, slices.Concat(owned, b.owned(sample), []*unstructured.Unstructured{sample}), func(now *unstructured.Unstructured) bool {
+			isOld := slices.ContainsFunc(owned, func(o *unstructured.Unstructured) bool { return o.GetUID() == now.GetUID() })
+			hasOwner := slices.ContainsFunc(now.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == sample.GetUID() })
+			return !isOld || !hasOwner // otherwise, the garbage collector is about to delete it
+		}, "after the deletion, "+b.plain(err))
 	}
 	b.pass(settled)
 	b.foundLateFinalizers(began)
@@ -104,7 +102,7 @@ func nothingWhileDeleting(b *Bench) {
 		b.must(ignoreNotFound(err))
 	}
 	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.areGone(sample) }); err != nil {
-		b.find(Error, b.evidence(deleted, sample), "a sample whose deletion was held up isn't gone afterwards: %s", b.plain(err))
+		b.find(Error, b.evidence(deleted, sample), "a sample isn't gone after its deletion is no longer held up: %s", b.plain(err))
 	}
 }
 
@@ -133,19 +131,42 @@ func (b *Bench) foundLateFinalizers(began time.Time) {
 	}
 }
 
+// foundLeft is a finding about objects that are still there, if that is the operator's doing: one of
+// its finalizers holds an object, or nobody was going to delete it. Otherwise, the cluster's own
+// controllers are slow, and nothing can be judged.
+func (b *Bench) foundLeft(began time.Time, objects []*unstructured.Unstructured, stays func(*unstructured.Unstructured) bool, what string) {
+	var left []Evidence
+	for _, object := range objects {
+		now := b.now(object)
+		if now == nil {
+			continue
+		}
+		holds := slices.ContainsFunc(now.GetFinalizers(), func(f string) bool {
+			return f != metav1.FinalizerDeleteDependents && f != metav1.FinalizerOrphanDependents // the garbage collector's
+		})
+		if isDeleted := now.GetDeletionTimestamp() != nil; isDeleted && holds || !isDeleted && stays(now) {
+			left = append(left, Evidence{At: time.Now(), Text: title(now) + " is left", Detail: text(now)})
+		}
+	}
+	if len(left) == 0 {
+		b.unable("%s, because the cluster's own controllers haven't deleted it yet", what)
+	}
+	b.find(Error, append(left, b.evidence(began, objects[len(objects)-1])...), "%s", what)
+}
+
 func namespaceIsDeleted(b *Bench) {
 	samples := b.settles("storm-1", "storm-2", "storm-3")
 	began := time.Now()
 	b.step("delete namespace %s", b.namespace)
 	b.must(b.client.CoreV1().Namespaces().Delete(b.Context(), b.namespace, metav1.DeleteOptions{}))
 	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.areGone(samples...) }); err != nil {
-		b.find(Error, b.evidence(began, samples[0]), "the deletion of the namespace doesn't end: %s", b.plain(err))
+		b.foundLeft(began, samples, func(*unstructured.Unstructured) bool { return false }, "the deletion of the namespace doesn't finish: "+b.plain(err))
 	}
 	b.pass(settled)
 	refused := b.since(began, func(r audit.Request) bool { return r.IsWrite() && r.Verb == "create" && r.Code == http.StatusForbidden })
 	b.measure("refused creates during the deletion of a namespace", float64(len(refused)), "")
 	// A first try is how an operator finds out, and a few more are what rate limiting lets through.
 	if most := 5 * len(samples) * len(b.config.Owns); len(refused) > most {
-		b.find(Warning, seen(refused), "while the namespace is deleted, the operator tries more than %d creates for %d samples", most, len(samples))
+		b.find(Warning, seen(refused), "while the namespace is being deleted, the operator tries to create objects more than %d times for %d samples", most, len(samples))
 	}
 }

@@ -30,20 +30,20 @@ func accidents() []accident {
 		return func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(math.MaxInt, code) }
 	}
 	return []accident{
-		{"F1", "watches that are cut again and again", "Load balancers, proxies and restarts of the API server cut watches every day.", "02-informers/README.md",
+		{"F1", "watches that are cut again and again", "Load balancers, proxies and restarts of the API server cut watches every day. The operator must reconnect, and miss no change.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) }, 3 * time.Second, nil},
-		{"F2", "watches that miss events and then get 410 Gone", "The API server forgets old versions after minutes. A client that was disconnected must list again, and work out for itself what has been deleted.", "02-informers/README.md",
+		{"F2", "watches that miss events and then get 410 Gone", "The API server forgets old versions after a few minutes. A client that was disconnected for longer must list again, and work out for itself what has been deleted.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(longest) }, time.Second, gone},
 		{"F3", "an API server that is down for a few seconds", "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Down() }, 3 * time.Second, nil},
-		{"F4a", "writes that fail with 500", "A failed write must be retried, because nobody else will do it.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second, nil},
-		{"F4b", "writes that fail with 429", "The API server is protecting itself from overload. The operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second, nil},
-		{"F4c", "writes that fail with 409", "A conflict means that the cache was behind. The operator must read the object again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second, nil},
+		{"F4a", "writes that fail with 500 (internal error)", "A failed write must be retried, because nobody else will do it.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second, nil},
+		{"F4b", "writes that fail with 429 (too many requests)", "The API server is protecting itself from overload. The operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second, nil},
+		{"F4c", "writes that fail with 409 (conflict)", "A conflict means that the object has changed since the operator read it. The operator must read it again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second, nil},
 		{"F6a", "a connection that freezes", "A network that drops packets doesn't close the connection. Only a client that sends pings notices.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Freeze() }, 8 * time.Second, nil},
 		{"F6b", "watches that go silent", "The connection works, but no events arrive. Only a client whose watches time out when they are idle notices.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() }, 0, nil},
-		{"F8", "owned objects that are forbidden for a while", "Permissions change while operators run.", "03-workqueue/README.md",
+		{"F8", "a temporary loss of its permissions for owned objects", "Permissions change while operators run. Once they are back, the operator must retry what was refused.", "03-workqueue/README.md",
 			func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
 				return p.Forbid(faultproxy.Resource(b.resources(false)...))
 			}, 3 * time.Second, nil},
@@ -83,8 +83,8 @@ func faultChecks() (checks []Check) {
 	}
 	return append(checks, Check{
 		Name:    "F5",
-		Promise: "the operator can be killed between any two of its writes",
-		Why:     "A Pod can be killed at any time. The next one must find out from the objects what is left to do, because the events won't be sent again.",
+		Promise: "the operator survives being killed between any two of its writes",
+		Why:     "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, because the events won't be sent again.",
 		Lesson:  "03-workqueue/README.md",
 		judge:   survivesKills,
 	})
@@ -121,25 +121,25 @@ func survives(b *Bench, a accident) {
 	}
 	b.measure("hits", float64(hits), "")
 	if hits == 0 {
-		b.skip("the fault hit nothing: the operator sends no such request")
+		b.skip("the fault hit nothing, because the operator sends no such request")
 	}
 
 	limit := b.config.Limits.Recover.Duration
 	late := time.Now().Add(limit)
 	left := func() time.Duration { return max(time.Until(late), time.Second) }
 	if err := b.within(left(), func() error { return b.isReady(created) }); err != nil {
-		b.find(Error, b.evidence(began, created), "a sample that was created meanwhile doesn't become ready within %v: %s", limit, b.plain(err))
+		b.find(Error, b.evidence(began, created), "a sample that was created during the fault doesn't become ready within %v: %s", limit, b.plain(err))
 	}
 	if len(b.mutations) > 0 {
 		if err := b.within(left(), func() error { return b.hasEffect(mutated, b.mutations[0]) }); err != nil {
-			b.find(Error, b.evidence(began, mutated), "a mutation meanwhile has no effect within %v: %s", limit, b.plain(err))
+			b.find(Error, b.evidence(began, mutated), "a mutation during the fault has no effect within %v: %s", limit, b.plain(err))
 		}
 	}
 	if err := b.within(left(), undone); err != nil {
-		b.find(Error, b.evidence(began, drifted), "drift meanwhile isn't reverted within %v: %s", limit, b.plain(err))
+		b.find(Error, b.evidence(began, drifted), "a manual change during the fault isn't reverted within %v: %s", limit, b.plain(err))
 	}
 	if err := b.within(left(), func() error { return b.isReady(lost) }); err != nil {
-		b.find(Error, b.evidence(began, lost), "an owned object that was deleted meanwhile isn't back within %v: %s", limit, b.plain(err))
+		b.find(Error, b.evidence(began, lost), "an owned object that was deleted during the fault isn't back within %v: %s", limit, b.plain(err))
 	}
 	fault.Stop()
 	b.foundDuplicates(began, created, usual, "after "+a.promise)

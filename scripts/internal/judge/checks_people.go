@@ -22,27 +22,27 @@ func otherPeopleChecks() []Check {
 		{
 			Name:    "foreign-fields",
 			Promise: "other people's labels, annotations, finalizers and sidecars survive the operator's writes",
-			Why:     "Other controllers and people write to the same objects: kubectl rollout restart, service meshes, backup tools. An operator that replaces the whole object fights with them.",
+			Why:     "People and other controllers write to the same objects, for example kubectl rollout restart, service meshes and backup tools. An operator that replaces the whole object keeps undoing their changes.",
 			Lesson:  "04-codegen/README.md",
 			judge:   foreignFieldsSurvive,
 		},
 		{
 			Name:    "taken-name",
 			Promise: "somebody else's object is left alone, even if it has the name that the operator needs",
-			Why:     "Otherwise its owner would lose it. The operator must report the conflict in the status, and wait until the name is free.",
+			Why:     "If the operator takes over the object, its real owner loses it. Instead, the operator must report the conflict in the status, and wait until the name is free.",
 			Lesson:  "01-raw-watch/README.md",
 			judge:   takenNameIsLeftAlone,
 		},
 		{
 			Name:    "conflicts",
 			Promise: "somebody else's change isn't lost, even if the operator hasn't seen it yet",
-			Why:     "A cache is always behind. Without resourceVersion or server-side apply, a write based on an old object silently reverts whatever has changed since.",
+			Why:     "The operator's cache is always a little behind. Without resourceVersion or server-side apply, a write based on an old object silently reverts whatever has changed since.",
 			Lesson:  "03-workqueue/more/stale-reads.md",
 			judge:   conflictsLoseNothing,
 		},
 		{
 			Name:    "bad-input",
-			Promise: "input that the operator must refuse changes nothing, and doesn't make the operator loop",
+			Promise: "input that the operator must refuse changes no objects, and doesn't make the operator retry in a tight loop",
 			Why:     "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the API server busy until then.",
 			Lesson:  "03-workqueue/README.md",
 			requires: func(j *Judge) string {
@@ -85,11 +85,11 @@ func foreignFieldsSurvive(b *Bench) {
 		for _, f := range all {
 			now := b.now(object)
 			if now == nil {
-				b.find(Error, b.evidence(began, object), "a %s with fields of somebody else disappears", object.GetKind())
+				b.find(Error, b.evidence(began, object), "a %s with somebody else's fields disappears", object.GetKind())
 				break
 			}
 			if !f.in(now) {
-				b.find(Error, b.evidence(began, object), "a %s that somebody has added to a %s disappears", f.what, object.GetKind())
+				b.find(Error, b.evidence(began, object), "a %s that somebody else added to a %s disappears", f.what, object.GetKind())
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func takenNameIsLeftAlone(b *Bench) {
 		b.unable("%v", err)
 	}
 	theirs := b.takeNames(owned)
-	b.step("objects of somebody else have the names: the sample is created again")
+	b.step("somebody else's objects have the names now: create the sample again")
 	b.start()
 	began := time.Now()
 	b.create(b.sample("taken"))
@@ -171,15 +171,15 @@ func takenNameIsLeftAlone(b *Bench) {
 		now := b.now(before)
 		switch {
 		case now == nil:
-			b.find(Error, b.evidence(began, before), "a %s of somebody else is deleted", before.GetKind())
+			b.find(Error, b.evidence(began, before), "somebody else's %s is deleted", before.GetKind())
 		case len(now.GetOwnerReferences()) > len(before.GetOwnerReferences()):
-			b.find(Error, b.evidence(began, before), "a %s of somebody else gets an owner, and would be deleted with it", before.GetKind())
+			b.find(Error, b.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted together with that owner", before.GetKind())
 		case asJSON(now.Object["spec"]) != asJSON(before.Object["spec"]) || asJSON(now.Object["data"]) != asJSON(before.Object["data"]):
-			b.find(Error, b.evidence(began, before), "a %s of somebody else is changed", before.GetKind())
+			b.find(Error, b.evidence(began, before), "somebody else's %s is changed", before.GetKind())
 		}
 	}
 	if failed != nil && len(b.result.Findings) == 0 {
-		b.unable("a sample whose name is free isn't ready either: %v", failed)
+		b.unable("a sample whose name is free doesn't become ready either: %v", failed)
 	}
 }
 
@@ -244,7 +244,7 @@ func conflictsLoseNothing(b *Bench) {
 	for _, object := range owned {
 		for round := range rounds {
 			if disappears(b.history.of(object.GetUID()), fmt.Sprintf("judge.example.com/round-%d", round)) {
-				b.find(Error, b.evidence(began, object), "an annotation that somebody has added to a %s meanwhile is lost", object.GetKind())
+				b.find(Error, b.evidence(began, object), "an annotation that somebody else added to a %s while the operator's events were late is lost", object.GetKind())
 				break
 			}
 		}

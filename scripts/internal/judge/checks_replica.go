@@ -27,14 +27,14 @@ func replicaChecks() []Check {
 		{
 			Name:     "F6c",
 			Promise:  "a leader that can't renew its lease stops writing before its successor begins",
-			Why:      "Only requests about the lease hang, so nothing else tells the leader to stop. If it doesn't watch its own clock, there are two leaders.",
+			Why:      "In this check, only the leader's requests about the lease hang, so nothing else tells it to stop. If it doesn't watch its own clock, there are two leaders.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasSecondReplica,
 			judge:    frozenLeaseStops,
 		},
 		{
 			Name:     "frozen-leader",
-			Promise:  "a leader that was frozen writes nothing after another replica has taken over",
+			Promise:  "a leader whose connections froze writes nothing after another replica has taken over",
 			Why:      "If a leader doesn't notice that its lease has expired, there are two leaders.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasSecondReplica,
@@ -43,7 +43,7 @@ func replicaChecks() []Check {
 		{
 			Name:    "sigterm",
 			Promise: "on SIGTERM, the operator exits with status 0 within the grace period",
-			Why:     "Otherwise the kubelet kills it. Its lease isn't released, so the next leader has to wait until the lease expires.",
+			Why:     "Otherwise, the kubelet kills it. Then its lease isn't released, so the next leader has to wait until the lease expires.",
 			Lesson:  "01-raw-watch/README.md",
 			judge:   endsOnSIGTERM,
 		},
@@ -66,7 +66,7 @@ func (b *Bench) pair() (leader, other *running, sample *unstructured.Unstructure
 	second := b.start(args...)
 	if err := b.within(b.config.Limits.Converge.Duration, func() error {
 		if len(second.proxy.Requests()) == 0 {
-			return fmt.Errorf("the second replica sends nothing")
+			return fmt.Errorf("the second replica sends no requests")
 		}
 		return nil
 	}); err != nil {
@@ -104,7 +104,7 @@ func frozenLeaseStops(b *Bench) {
 	for i := 1; len(b.writesOf(other, began)) == 0; i++ {
 		sample := b.create(b.sample(fmt.Sprintf("work-%d", i)))
 		if limit := b.config.Limits.Recover.Duration; time.Since(began) > limit {
-			b.find(Error, b.evidence(began, sample), "no other replica takes over within %v from a leader that can't renew its lease", limit)
+			b.find(Error, b.evidence(began, sample), "within %v, no other replica takes over from a leader that can't renew its lease", limit)
 			return
 		}
 		b.pass(settled)
@@ -114,7 +114,7 @@ func frozenLeaseStops(b *Bench) {
 	first := b.writesOf(other, began)[0]
 	late := slices.DeleteFunc(b.writesOf(leader, first.Received), func(r audit.Request) bool { return r.Code >= 300 })
 	if len(late) > 0 {
-		b.find(Error, append(seen([]audit.Request{first}), seen(late)...), "a leader that can't renew its lease still writes when its successor has begun")
+		b.find(Error, append(seen([]audit.Request{first}), seen(late)...), "a leader that can't renew its lease still writes after its successor has begun")
 	}
 }
 
@@ -126,7 +126,7 @@ func frozenLeaderStops(b *Bench) {
 	began := time.Now()
 	sample := b.create(b.sample("meanwhile"))
 	if err := b.within(b.config.Limits.Recover.Duration, func() error { return b.isReady(sample) }); err != nil {
-		b.find(Error, b.evidence(began, sample), "no other replica takes over from a frozen leader within %v", b.config.Limits.Recover.Duration)
+		b.find(Error, b.evidence(began, sample), "within %v, no other replica takes over from a leader whose connections are frozen", b.config.Limits.Recover.Duration)
 		return
 	}
 	b.step("thaw them")
@@ -142,7 +142,7 @@ func frozenLeaderStops(b *Bench) {
 		}
 	}
 	if len(late) > 0 {
-		b.find(Error, seen(late), "a leader that was frozen writes beside its successor")
+		b.find(Error, seen(late), "a leader whose connections froze writes after another replica has taken over")
 	}
 }
 

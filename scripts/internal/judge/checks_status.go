@@ -22,7 +22,7 @@ func statusChecks() []Check {
 		{
 			Name:    "conditions",
 			Promise: "each condition has a reason, and lastTransitionTime changes only when the condition's status does",
-			Why:     "People look at lastTransitionTime to see how long something has been broken. If each write updates the time, each write is also a change, and triggers the next Reconcile.",
+			Why:     "People look at lastTransitionTime to see how long something has been broken. If the operator updates the time with each write, each write is a change, and each change makes the operator work again.",
 			Lesson:  "03-workqueue/README.md",
 			judge:   conditionsAreWellFormed,
 		},
@@ -42,22 +42,22 @@ func generationIsObserved(b *Bench) {
 	}
 	now := b.now(sample)
 	if now.GetGeneration() == 1 {
-		b.skip("the API server doesn't count the generations of this kind: its CRD has no status subresource")
+		b.skip("the generation stays 1, because the first mutation changes only metadata")
 	}
 	observed, found := observedGeneration(now)
 	switch {
 	case !found:
-		b.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "the status has no observedGeneration, neither its own nor in a condition")
+		b.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "neither the status nor any of its conditions has an observedGeneration")
 	case observed != now.GetGeneration():
 		err := b.within(b.config.Limits.Converge.Duration, func() error {
 			now = b.now(sample)
 			if observed, _ = observedGeneration(now); observed != now.GetGeneration() {
-				return fmt.Errorf("observedGeneration is %d, and the generation %d", observed, now.GetGeneration())
+				return fmt.Errorf("observedGeneration is %d, but the generation is %d", observed, now.GetGeneration())
 			}
 			return nil
 		})
 		if err != nil {
-			b.find(Error, b.evidence(began, now), "observedGeneration stays behind after a mutation")
+			b.find(Error, b.evidence(began, now), "observedGeneration lags behind the generation after a mutation")
 		}
 	}
 }
@@ -115,7 +115,7 @@ func conditionsAreWellFormed(b *Bench) {
 				find(v, "the condition %s has no lastTransitionTime", kind)
 			}
 			if before := last[kind]; before != nil && before["status"] == condition["status"] && before["lastTransitionTime"] != condition["lastTransitionTime"] {
-				find(v, "lastTransitionTime of the condition %s changes although its status doesn't", kind)
+				find(v, "the lastTransitionTime of the condition %s changes, although its status doesn't", kind)
 			}
 			last[kind] = condition
 		}

@@ -19,36 +19,36 @@ func workChecks() []Check {
 	return []Check{
 		{
 			Name:    "converge",
-			Promise: "each sample becomes ready, and then the operator comes to rest",
-			Why:     "All other checks build on this. An operator that never rests writes forever, and each of its writes is work for the API server, etcd and everyone who watches.",
+			Promise: "each sample becomes ready, and then the operator stops writing",
+			Why:     "All other checks build on this. If an operator never stops writing, each of its writes is work for the API server, etcd and everyone who watches.",
 			Lesson:  "01-raw-watch/README.md",
 			judge:   converges,
 		},
 		{
 			Name:     "mutations",
 			Promise:  "each change to a sample reaches the objects that it owns",
-			Why:      "The spec is all that users can change. If a change has no effect, they can't tell a slow operator from a broken one.",
+			Why:      "The spec is how users tell the operator what to do. If a change to it has no effect, they can't tell a slow operator from a broken one.",
 			Lesson:   "01-raw-watch/README.md",
 			requires: hasMutations,
 			judge:    mutationsReach,
 		},
 		{
 			Name:    "drift",
-			Promise: "a manual change to a field that the operator owns is reverted",
-			Why:     "Reconcile compares the actual state with the desired state, no matter who changed it. An operator that only reacts when the sample's spec changes leaves drift in place until someone changes the spec, which may be never.",
+			Promise: "a manual change to a field that the operator has set is reverted",
+			Why:     "An operator should compare the actual state with the desired state, no matter who changed it. If it only reacts to changes of the sample's spec, a manual change (drift) stays until somebody changes the spec, which may be never.",
 			Lesson:  "02-informers/README.md",
 			judge:   driftIsReverted,
 		},
 		{
 			Name:    "recreate",
-			Promise: "an owned object that somebody deletes comes back",
-			Why:     "Deletion is the most extreme drift. An operator that doesn't watch the objects it owns never notices.",
+			Promise: "an owned object is created again after somebody deletes it",
+			Why:     "Deletion is the most extreme drift. An operator that doesn't watch the objects that it creates never notices.",
 			Lesson:  "02-informers/README.md",
 			judge:   deletedComesBack,
 		},
 		{
 			Name:    "start-without-crd",
-			Promise: "an operator that is started before its CRD waits for it, or exits and works after a restart",
+			Promise: "an operator that starts before its CRD exists waits for it, or exits and works after a restart",
 			Why:     "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the operator by hand.",
 			Lesson:  "01-raw-watch/README.md",
 			judge: func(b *Bench) {
@@ -57,8 +57,8 @@ func workChecks() []Check {
 		},
 		{
 			Name:    "start-without-permissions",
-			Promise: "an operator that is started before its permissions waits for them, or exits and works after a restart",
-			Why:     "If a Role is applied a second too late, nobody should have to step in. Until then, the operator must not flood the API server.",
+			Promise: "an operator that starts before it has its permissions waits for them, or exits and works after a restart",
+			Why:     "If a Role is applied a second too late, nobody should have to step in. While the operator waits, it must not flood the API server with requests.",
 			Lesson:  "02-informers/README.md",
 			judge: func(b *Bench) {
 				startsLater(b, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
@@ -92,7 +92,7 @@ func startsLater(b *Bench, missing string, hide func(*faultproxy.Proxy) *faultpr
 	fault.Stop()
 	began = time.Now()
 	if err := b.within(b.config.Limits.Recover.Duration, func() error { return b.isReady(sample) }); err != nil {
-		b.find(Error, b.evidence(began, sample), "%s at first, and the operator doesn't do its work within %v afterwards: %s", missing, b.config.Limits.Recover.Duration, b.plain(err))
+		b.find(Error, b.evidence(began, sample), "%s at first, and when that is fixed, the operator doesn't do its work within %v: %s", missing, b.config.Limits.Recover.Duration, b.plain(err))
 		return
 	}
 	b.measure("restarts", float64(len(b.crashes())), "")
@@ -145,7 +145,7 @@ func (b *Bench) crashes() (crashes []Evidence) {
 // foundCrashes is a finding if the operator has exited by itself.
 func (b *Bench) foundCrashes() {
 	if crashes := b.crashes(); len(crashes) > 0 {
-		b.find(Error, crashes, "the operator exits by itself")
+		b.find(Error, crashes, "the operator exits unexpectedly")
 	}
 }
 
@@ -222,13 +222,13 @@ func driftIsReverted(b *Bench) {
 			})
 			if err != nil {
 				b.find(Error, append([]Evidence{{At: began, Text: fmt.Sprintf("the judge changes %s of %s from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes), Detail: string(leaf.patch)}},
-					b.evidence(began, drifted)...), "%s of %s isn't reverted, although the operator owns it", leaf.path, object.GetKind())
+					b.evidence(began, drifted)...), "a manual change to %s of a %s isn't reverted, although the operator set that field", leaf.path, object.GetKind())
 			}
 			b.awaits(sample)
 		}
 	}
 	if tried == 0 {
-		b.skip("no field of an owned object could be changed: none has a scalar value that the operator owns according to managedFields, and that the API server lets anyone change")
+		b.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, set by the operator according to managedFields, and not immutable")
 	}
 }
 

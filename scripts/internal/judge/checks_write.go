@@ -13,22 +13,22 @@ func writeChecks() []Check {
 	return []Check{
 		{
 			Name:    "writes",
-			Promise: "a new sample needs few writes, and none of them stores what is already stored",
-			Why:     "A write that changes nothing isn't free. It goes through admission, webhooks and validation before the API server notices that there is nothing to store. Usually it means that the operator doesn't compare before it writes.",
+			Promise: "a new sample needs few writes, and each of them changes something",
+			Why:     "A write that changes nothing isn't free. It goes through admission, webhooks and validation before the API server notices that there is nothing to store. Usually it means that the operator doesn't compare the object with the desired state before it writes.",
 			Lesson:  "05-controller-runtime/more/pitfalls.md",
 			judge:   fewWrites,
 		},
 		{
 			Name:    "quiet",
-			Promise: "the operator writes nothing when nothing that concerns it has changed",
-			Why:     "Every resync, every new list after a broken watch, and every change by somebody else calls Reconcile again. If each of those calls writes, a cluster with a thousand objects is never quiet.",
+			Promise: "the operator writes nothing as long as nothing that concerns it changes",
+			Why:     "Every resync (a repeated look at all objects), every new list after a broken watch, and every change by somebody else makes the operator check its objects again. If it writes each time, a cluster with a thousand objects is never quiet.",
 			Lesson:  "05-controller-runtime/more/pitfalls.md",
 			judge:   staysQuiet,
 		},
 		{
 			Name:    "restart",
 			Promise: "after a restart, the operator writes nothing if nothing has changed",
-			Why:     "After a restart, each object looks new to the operator. If it writes each of them again, upgrading the operator floods the API server.",
+			Why:     "After a restart, each object looks new to the operator. If it writes each of them again, every upgrade of the operator floods the API server.",
 			Lesson:  "02-informers/README.md",
 			judge:   restartsQuietly,
 		},
@@ -50,7 +50,7 @@ func fewWrites(b *Bench) {
 	b.measure("writes per sample", float64(len(writes)), "")
 	for object, writes := range perObject {
 		if most := b.config.Limits.WritesPerObject; len(writes) > most {
-			b.find(Warning, seen(writes), "%s is written %d times until %s is ready; the limit is %d", object, len(writes), title(sample), most)
+			b.find(Warning, seen(writes), "%s is written %d times until %s is ready, but the limit is %d", object, len(writes), title(sample), most)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func staysQuiet(b *Bench) {
 			b.pass(lasts)
 		})
 		if len(writes) > 0 {
-			b.find(Error, seen(writes), "%s, and the operator writes", occasion.name)
+			b.find(Error, seen(writes), "the operator writes when %s", occasion.name)
 		}
 	}
 	b.foundCrashes()
@@ -143,6 +143,6 @@ func (b *Bench) foundNoOps(writes []audit.Request, when string) {
 		last[object] = write.ResourceVersion
 	}
 	if len(same) > 0 {
-		b.find(Warning, seen(same), "%s, the operator writes what is stored already", when)
+		b.find(Warning, seen(same), "%s, the operator writes what is already stored", when)
 	}
 }

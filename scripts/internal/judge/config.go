@@ -109,7 +109,8 @@ type Limits struct {
 	Quiet metav1.Duration `json:"quiet"`
 	// Shutdown is for the operator to end after SIGTERM: 30 s by default, which is a Pod's.
 	Shutdown metav1.Duration `json:"shutdown"`
-	// WritesPerObject is how often an object may be written until the sample is ready: 3 by default.
+	// WritesPerObject is how often an object may be written until the sample is ready. The default of
+	// 5 allows for a finalizer and for a status for each step on the way.
 	WritesPerObject int `json:"writesPerObject"`
 }
 
@@ -153,7 +154,7 @@ func NewConfig() *Config {
 		Quiet:    metav1.Duration{Duration: 10 * time.Second},
 		Shutdown: metav1.Duration{Duration: 30 * time.Second},
 
-		WritesPerObject: 3,
+		WritesPerObject: 5,
 	}}
 }
 

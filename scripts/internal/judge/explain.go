@@ -29,7 +29,7 @@ func Explain(w io.Writer, name string) error {
 		return err
 	}
 	check := found[0]
-	fmt.Fprintf(w, "%s: %s\n\n%s\n\nThe course teaches it in %s.\n", check.Name, check.Promise, check.Why, check.Lesson)
+	fmt.Fprintf(w, "%s: %s\n\n%s\n\nThe course teaches this in %s.\n", check.Name, check.Promise, check.Why, check.Lesson)
 	return nil
 }
 

@@ -255,20 +255,20 @@ func (d draft) text(c *Config, dir string) string {
 	if c.Permissions != "" {
 		line("permissions: %q", relative(c.Permissions))
 	} else {
-		line("# With the operator's Role here, it runs with just these permissions, and the judge checks them:\n# permissions: config/rbac/role.yaml")
+		line("# If you name a file with the operator's Role here, the operator gets only these permissions, and the judge checks them:\n# permissions: config/rbac/role.yaml")
 	}
 	line("samples: %s", list(c.Samples))
 	if len(d.unique) > 0 {
 		line("# Fields that must differ between two samples, because they name an owned object.")
 		line("unique: [%s]", strings.Join(d.unique, ", "))
 	}
-	line("# What the operator has created for the sample.\nowns:")
+	line("# The kinds of objects that the operator created for the sample.\nowns:")
 	for _, kind := range d.owns {
 		line("- {apiVersion: %s, kind: %s}", kind.APIVersion, kind.Kind)
 	}
 	line("%s", d.ready)
 	if len(d.mutations) > 0 {
-		line("# Changes of the sample, and what must become true of an owned object.\nmutations:")
+		line("# Changes to the sample, and what must then become true for an object that it owns.\nmutations:")
 	} else {
 		line("# No field of an owned object followed a field of the sample. Without mutations, less can be judged:\n# mutations:\n# - name: scale\n#   patch: {spec: {replicas: 2}}\n#   expect:\n#   - {kind: Deployment, cel: object.spec.replicas == sample.spec.replicas}")
 	}
@@ -282,7 +282,7 @@ func (d draft) text(c *Config, dir string) string {
 			line("  - {kind: %s, cel: %s%s}", e.Kind, e.CEL, count)
 		}
 	}
-	line("# The arguments of each of several replicas, if the operator can elect a leader:\n# secondReplica: {args: [--leader-elect]}")
-	line("# The numbers of objects at which to measure the cost:\n# cost: [10, 100, 1000]")
+	line("# The arguments that turn on leader election, if the operator has it:\n# secondReplica: {args: [--leader-elect]}")
+	line("# How many objects there are each time that the judge measures the cost:\n# cost: [10, 100, 1000]")
 	return y.String()
 }

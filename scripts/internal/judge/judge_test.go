@@ -79,14 +79,14 @@ func TestBugsAreFound(t *testing.T) {
 		"it only acts on a new generation":             {"drift", "isn't reverted"},
 		"it drops errors":                              {"F4a", "within 1m0s"},
 		"it retries at once":                           {"bad-input", "requests in"},
-		"it panics on bad input":                       {"bad-input", "exits by itself"},
+		"it panics on bad input":                       {"bad-input", "exits unexpectedly"},
 		"it polls":                                     {"reads", "polls: list foos"},
 		"it works for an object that is being deleted": {"delete-held", "Deployment"},
 		"it leaves its objects without an owner":       {"delete-background", "is still there"},
 		"it takes over what isn't its own":             {"taken-name", "somebody else"},
 		"it replaces the whole object":                 {"foreign-fields", "disappears"},
 		"it writes each time":                          {"quiet", "the operator writes"},
-		"it doesn't observe the generation":            {"observed-generation", "stays behind"},
+		"it doesn't observe the generation":            {"observed-generation", "lags behind"},
 		"its conditions change without a reason":       {"conditions", "lastTransitionTime"},
 		"none":                                         {"F6b", "doesn't become ready"}, // client-go has no timeout for idle watches
 		"it ignores SIGTERM":                           {"sigterm", "doesn't exit within"},
@@ -101,7 +101,7 @@ func TestBugsAreFound(t *testing.T) {
 		"it gives up if it can't start":                {"start-without-permissions", "doesn't do its work"},
 		"it adds its finalizer too late":               {"delete-held", "tries to add a finalizer"},
 		"it trusts its cache":                          {"conflicts", "is lost"},
-		"it writes each status twice":                  {"writes", "what is stored already"},
+		"it writes each status twice":                  {"writes", "what is already stored"},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()

@@ -47,8 +47,8 @@ type Result struct {
 	Log string `json:"log,omitempty"`
 }
 
-// Finding is one thing that is wrong. What has no random names and no times, so that the same
-// finding has the same text in the next run.
+// Finding is one thing that is wrong. What has no random names, so that the same finding has the
+// same text in the next run, except for what has been measured.
 type Finding struct {
 	Severity Severity   `json:"severity"`
 	What     string     `json:"what"`

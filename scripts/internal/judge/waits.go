@@ -83,7 +83,7 @@ func (b *Bench) settle(limit time.Time) error {
 		b.pass(max(rest, settled/10))
 	}
 	if writes := b.writes(time.Now().Add(-settled)); len(writes) > 0 {
-		return fmt.Errorf("the operator still writes: %s", writes[len(writes)-1])
+		return fmt.Errorf("the operator is still writing: %s", writes[len(writes)-1])
 	}
 	return nil
 }
