@@ -125,8 +125,11 @@ var notTheContracts = map[string]map[string]string{
 
 // byChance says why a run finds this or doesn't, depending on the moment at which the fault strikes.
 var byChance = map[string]map[string]string{
-	"01": {"F1": "a cut also ends the writes in flight, if there are any, and a failed write isn't retried until something else happens to the Foo"},
+	"01": {"F1": cutWrite},
+	"02": {"F1": cutWrite},
 }
+
+const cutWrite = "a cut also ends the writes in flight, if there are any, and a failed write isn't retried until something else happens to the Foo"
 
 // declared returns why the chapter doesn't keep this promise. If nobody says so, the findings are
 // errors of the test.
