@@ -160,6 +160,12 @@ func namespaceIsDeleted(b *Bench) {
 	b.step("delete namespace %s", b.namespace)
 	b.must(b.client.CoreV1().Namespaces().Delete(b.Context(), b.namespace, metav1.DeleteOptions{}))
 	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.areGone(samples...) }); err != nil {
+		lost := func(r audit.Request) bool {
+			return r.Code == http.StatusUnauthorized || r.Code == http.StatusForbidden && r.Verb != "create"
+		}
+		if len(b.since(began, lost)) > 0 {
+			b.unable("the namespace took the operator's account and permissions with it, before the operator had finished: %s", b.plain(err))
+		}
 		b.foundLeft(began, samples, func(*unstructured.Unstructured) bool { return false }, "the deletion of the namespace doesn't finish: "+b.plain(err))
 	}
 	b.pass(settled)
