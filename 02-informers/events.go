@@ -18,11 +18,13 @@ import (
 // handleFoo handles a Foo that was added or changed. A deleted Foo needs no work: its Deployment
 // has an owner reference to it, so the garbage collector deletes the Deployment.
 func (c *controller) handleFoo(ctx context.Context, foo metav1.Object) {
+	klog.FromContext(ctx).V(4).Info("Event received", "kind", "Foo", "object", klog.KObj(foo), "resourceVersion", foo.GetResourceVersion())
 	c.handle(ctx, types.NamespacedName{Namespace: foo.GetNamespace(), Name: foo.GetName()})
 }
 
 // handleObject handles the Foos that a change to a Deployment may concern.
 func (c *controller) handleObject(ctx context.Context, deployment metav1.Object) {
+	klog.FromContext(ctx).V(4).Info("Event received", "kind", "Deployment", "object", klog.KObj(deployment), "resourceVersion", deployment.GetResourceVersion())
 	keys, err := c.findFoosForDeployment(ctx, deployment)
 	if err != nil && ctx.Err() == nil {
 		klog.ErrorS(err, "Lost an event: nothing will retry it", "deployment", klog.KObj(deployment))

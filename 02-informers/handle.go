@@ -18,7 +18,9 @@ func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	c.working.Lock()
 	defer c.working.Unlock()
 	logger := klog.FromContext(ctx).WithValues("foo", key)
+	logger.V(4).Info("Work started")
 	err := c.syncHandler(klog.NewContext(ctx, logger), key)
+	logger.V(4).Info("Work finished", "err", err)
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		logger.V(2).Info("Conflict, waiting for the next event", "err", err)

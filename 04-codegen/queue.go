@@ -32,7 +32,8 @@ func newQueue() queue {
 }
 
 // handle enqueues a Foo for the workers.
-func (c *controller) handle(_ context.Context, key types.NamespacedName) {
+func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
+	klog.FromContext(ctx).V(4).Info("Key queued", "foo", key)
 	c.queue.Add(key)
 }
 
@@ -67,7 +68,9 @@ func (c *controller) processNextWorkItem(ctx context.Context) bool {
 	defer c.queue.Done(key)
 
 	logger := klog.FromContext(ctx).WithValues("foo", key)
+	logger.V(4).Info("Work started")
 	err := c.syncHandler(klog.NewContext(ctx, logger), key)
+	logger.V(4).Info("Work finished", "err", err)
 	switch {
 	case err == nil:
 		// Forget earlier failures, so that the next one starts with the shortest backoff again.

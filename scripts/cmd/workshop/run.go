@@ -175,7 +175,7 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 }
 
 func newDemoCommand() *cobra.Command {
-	var tdset bool
+	var tdset, inLens, noOpen bool
 	command := &cobra.Command{
 		Use:   "demo [CHAPTER]",
 		Short: "Watch an operator at work: a guided tour on a real API server",
@@ -184,15 +184,19 @@ interfere, delete. After each step it shows the objects and the API requests tha
 every step worked. Without a chapter it shows the first one.
 
 With --tdset it shows the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
-day.
+day. With --lens it shows the tour in the browser, as "lens" does.
 
 It uses the namespace "demo" (for TDSets "temp", from the sample) and deletes it in the end. If that has Foos or TDSets that no
 tour has created, such as those of run, it doesn't start.`,
 		Example: `  ./scripts/workshop demo
   ./scripts/workshop demo 01
-  ./scripts/workshop demo 03 --tdset`,
+  ./scripts/workshop demo 03 --tdset
+  ./scripts/workshop demo 03 --lens`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if inLens {
+				return demoInLens(command, args, lensFlags{tdset: tdset, noOpen: noOpen})
+			}
 			chapter, err := oneProgram(args, tdset)
 			if err != nil {
 				return err
@@ -213,6 +217,8 @@ tour has created, such as those of run, it doesn't start.`,
 		},
 	}
 	addTDSetFlag(command, &tdset)
+	command.Flags().BoolVar(&inLens, "lens", false, "show the tour in the browser, on a time axis")
+	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: print the page's address, and don't open a browser")
 	return command
 }
 

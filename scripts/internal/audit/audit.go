@@ -114,6 +114,16 @@ func (l *Log) Requests(user string) (requests []Request, err error) {
 	return requests, err
 }
 
+// Others returns what everybody but those users has sent in a namespace since the last call.
+func (l *Log) Others(namespace string, users ...string) (requests []Request, err error) {
+	err = l.events(`"namespace":"`+namespace+`"`, func(event auditv1.Event, request Request, counts bool) {
+		if counts && request.Namespace == namespace && !slices.Contains(users, event.User.Username) {
+			requests = append(requests, request)
+		}
+	})
+	return requests, err
+}
+
 // Watching returns the open watches of a resource, such as foos, that began after that time.
 // Nothing else may have been read from the Log.
 func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {

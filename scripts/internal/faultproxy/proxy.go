@@ -59,6 +59,7 @@ type Proxy struct {
 	writing   map[*exchange]struct{} // writes without an answer so far
 	requests  []audit.Request
 	followers []func(audit.Request)
+	watchers  []func(WatchEvent)
 	keeping   bool // bodies and answers of writes
 }
 

@@ -49,6 +49,7 @@ type watch struct {
 // arrival is what the server has sent: an event, or the end of the watch.
 type arrival struct {
 	event   []byte
+	at      time.Time
 	err     error
 	initial bool   // the event still lists the existing objects
 	late    *Fault // nil, unless a fault delays it until due
@@ -100,7 +101,7 @@ func (w *watch) receive() {
 	initial := query(w.Request).Get("sendInitialEvents") == "true"
 	for {
 		event, err := readEvent(stream, w.mediaType)
-		next := arrival{event: event, err: err, initial: initial}
+		next := arrival{event: event, at: time.Now(), err: err, initial: initial}
 		if !initial && err == nil {
 			if rule := w.proxy.take(sent, w.exchange); rule != nil {
 				next.late, next.due = rule.Fault, time.After(rule.delay)
@@ -109,6 +110,9 @@ func (w *watch) receive() {
 		}
 		// The bookmark that ends the initial events has this annotation.
 		initial = initial && !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey))
+		if err == nil {
+			w.proxy.passesEvent(w, next, time.Time{})
+		}
 		select {
 		case w.arrivals <- next:
 		case <-w.ctx.Done():
@@ -171,6 +175,7 @@ func (w *watch) next() ([]byte, error) {
 	default:
 		w.passed++
 	}
+	w.proxy.passesEvent(w, next, time.Now())
 	return next.event, nil
 }
 

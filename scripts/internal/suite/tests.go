@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/operators/scripts/internal/browser"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/checks"
 	"example.com/operators/scripts/internal/cluster"
@@ -65,11 +66,16 @@ func (s *Suite) testChapter(ctx context.Context, step *ui.Step, c *cluster.Clust
 
 func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Cluster) (summary string, err error) {
 	before := s.counts.Passed
+	units := []string{"scripts", "./internal/..."}
+	if _, failed := browser.Find(); failed != nil && os.Getenv("CI") == "" { // in CI, they fail
+		units = append(units, "-skip=^TestPage")
+		step.Note("! the tests of lens's page are left out: %v", failed)
+	}
 	for _, tests := range [][]string{
 		{chapters.Schedule, "./..."},
 		// The commands read the chapters, whose changes Go's test cache doesn't notice.
 		{"scripts", "-count=1", "./cmd/..."},
-		{"scripts", "./internal/..."},
+		units,
 	} {
 		_, failed := s.goTest(ctx, step, tests[0], s.testEnvironment(c, s.Chapters...), append(slices.Clone(s.race), tests[1:]...)...)
 		err = errors.Join(err, failed)

@@ -1,0 +1,253 @@
+package main
+
+// workshop lens shows what happens inside one or two chapters' programs.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/alone"
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/lens"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/program"
+)
+
+// lensFlags are those of lens.
+type lensFlags struct {
+	tdset, noOpen, look            bool
+	record, replay, html, pictures string
+}
+
+func newLensCommand() *cobra.Command {
+	var flags lensFlags
+	command := &cobra.Command{
+		Use:   "lens [CHAPTER [CHAPTER]]",
+		Short: "See what happens inside a chapter's program, in the browser",
+		Long: `Lens runs a chapter's program behind the fault proxy, and opens a page that shows everything on one time axis: what you do, each
+version of each object, the watch events, the queue, the reconcile calls and the requests. Click an item, and everything that
+caused it and everything it caused lights up. Buttons create and change objects, cause faults, and kill the program.
+
+With two chapters, both programs run, each in its own namespace, and every button acts on both.
+
+With --look, lens plays a scenario that shows what the chapter is about, and then stops the time.
+
+The page is served on this machine only, and its address has a secret.`,
+		Example: `  ./scripts/workshop lens 03
+  ./scripts/workshop lens 01 03
+  ./scripts/workshop lens 03 --look
+  ./scripts/workshop lens 03 --record lens.jsonl
+  ./scripts/workshop lens --replay lens.jsonl
+  ./scripts/workshop lens --replay lens.jsonl --html lens.html`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			if flags.replay != "" {
+				return replay(command, flags)
+			}
+			if len(args) == 0 {
+				args = []string{"03"}
+			}
+			look, err := theLook(flags, args)
+			if err != nil {
+				return err
+			}
+			return runLens(command, flags, args, look)
+		},
+	}
+	addTDSetFlag(command, &flags.tdset)
+	command.Flags().BoolVar(&flags.noOpen, "no-open", false, "print the page's address, and don't open a browser")
+	command.Flags().BoolVar(&flags.look, "look", false, "play the chapter's prepared scenario, and stop where there is something to see")
+	command.Flags().StringVar(&flags.pictures, "pictures", "", "with --look: write pictures of the page to this folder, light and dark, and end (needs Chromium or Chrome)")
+	command.Flags().StringVar(&flags.record, "record", "", "also write everything to this file")
+	command.Flags().StringVar(&flags.replay, "replay", "", "show a recording instead of a program")
+	command.Flags().StringVar(&flags.html, "html", "", "with --replay: write a page with the recording to this file, for a bug report or a lecture")
+	return command
+}
+
+// demoInLens plays a tour of the chapter's program, or of the first chapter's.
+func demoInLens(command *cobra.Command, args []string, flags lensFlags) error {
+	if len(args) == 0 {
+		args = []string{"01"}
+	}
+	chapter, err := oneProgram(args, flags.tdset)
+	if err != nil {
+		return err
+	}
+	tour := lens.Tour(chapter.Kind())
+	return runLens(command, flags, args, &tour)
+}
+
+// runLens shows the chapters' programs, and plays a look if there is one.
+func runLens(command *cobra.Command, flags lensFlags, args []string, look *lens.Look) (err error) {
+	ctx := command.Context()
+	if flags.html != "" {
+		return problem.New("--html needs a recording").ToDo("record one with --record FILE, and then add --replay FILE")
+	}
+	options := lens.Options{Namespaces: "lens-"}
+	var file io.Writer
+	if flags.record != "" {
+		recording, err := os.OpenFile(flags.record, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		defer recording.Close()
+		file = recording
+	}
+	options.Recorder = lens.NewRecorder(file)
+	c, err := ensureUp(ctx)
+	if err != nil {
+		return err
+	}
+	if options.Target, err = cluster.RESTConfig(c); err != nil {
+		return err
+	}
+	options.Target.QPS = -1
+	options.AuditLog, options.Kubectl, options.CanCall = c.AuditLog(), kubectlOn(c), c.Nodes() != cluster.Containers
+	for _, arg := range args {
+		chapter, err := oneProgram([]string{arg}, flags.tdset)
+		if err != nil {
+			return err
+		}
+		p, err := program.OfChapter(chapter)
+		if err != nil {
+			return err
+		}
+		if err := alone.Check(ctx, theRoot(), c, kubectlOn(c), p.Kind, "", os.Stderr); err != nil {
+			return err
+		}
+		if err := kubectlOn(c).ApplyCRD(ctx, p.CRD); err != nil {
+			return err
+		}
+		sample, err := readSample(chapter)
+		if err != nil {
+			return err
+		}
+		if options.Sample != nil && options.Sample.GetKind() != sample.GetKind() {
+			return problem.New("the programs of %s and %s manage different kinds", args[0], args[1]).ToDo("compare two programs for Foos, or two for TDSets")
+		}
+		options.Sample = sample
+		binary, err := buildProgram(ctx, p)
+		if err != nil {
+			return err
+		}
+		options.Programs = append(options.Programs, lens.Program{Name: chapter.Number(), Built: p, Binary: binary, Flags: logFlags(chapter)})
+	}
+	if options.Dir, err = os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "lens-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(options.Dir)
+	session, err := lens.Start(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close(), options.Recorder.Err()) }()
+	server, err := lens.Serve(options.Recorder, session)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	if flags.pictures != "" {
+		if err := session.Play(ctx, *look); err != nil {
+			return err
+		}
+		return lens.Pictures(ctx, server.URL(), flags.pictures)
+	}
+	open(command, flags, server)
+	if look != nil {
+		if err := session.Play(ctx, *look); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// theLook returns the look to play, or nil.
+func theLook(flags lensFlags, args []string) (*lens.Look, error) {
+	if !flags.look && flags.pictures == "" {
+		return nil, nil
+	}
+	if len(args) != 1 || flags.tdset || !flags.look {
+		return nil, problem.New("a look is of one chapter's own program").ToDo("name one chapter, with --look and without --tdset")
+	}
+	chapter, err := oneChapter(args)
+	if err != nil {
+		return nil, err
+	}
+	look, found := lens.LookOf(chapter)
+	if !found {
+		return nil, problem.New("chapter %s has no look", chapter.Name).ToDo("leave out --look")
+	}
+	return &look, nil
+}
+
+// logFlags make a program log what lens needs.
+func logFlags(chapter chapters.Chapter) []string {
+	if chapter.Number() < "05" {
+		return []string{"-v=4"}
+	}
+	return []string{"--zap-log-level=5", "--zap-time-encoding=rfc3339nano"}
+}
+
+func readSample(chapter chapters.Chapter) (*unstructured.Unstructured, error) {
+	content, err := os.ReadFile(chapter.Parts().Sample)
+	if err != nil {
+		return nil, err
+	}
+	var sample unstructured.Unstructured
+	if err := yaml.Unmarshal(content, &sample.Object); err != nil {
+		return nil, fmt.Errorf("%s: %w", chapter.Parts().Sample, err)
+	}
+	return &sample, nil
+}
+
+func replay(command *cobra.Command, flags lensFlags) error {
+	file, err := os.Open(flags.replay)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	items, err := lens.ReadRecording(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", flags.replay, err)
+	}
+	if flags.html != "" {
+		return toFile(flags.html, func(w io.Writer) error { return lens.WriteHTML(w, filepath.Base(flags.replay), items) })
+	}
+	server, err := lens.Serve(lens.Replay(items), nil)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	open(command, flags, server)
+	<-command.Context().Done()
+	return nil
+}
+
+// open tells the user where the page is, and opens it.
+func open(command *cobra.Command, flags lensFlags, server *lens.Server) {
+	fmt.Fprintf(command.OutOrStdout(), "Lens: %s\nPress Ctrl-C to stop it.\n", server.URL())
+	if !flags.noOpen {
+		openBrowser(command.Context(), server.URL())
+	}
+}
+
+// openBrowser opens a page. If that fails, the address is in the terminal.
+func openBrowser(ctx context.Context, url string) {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	_ = exec.CommandContext(ctx, opener, url).Start() // there may be none
+}

@@ -1,0 +1,26 @@
+// Package browser finds the browser in which the page of `workshop lens` is tested and photographed.
+package browser
+
+import (
+	"os/exec"
+	"strings"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// names are those under which Chromium and Chrome are installed.
+var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"}
+
+// ErrNone says that there is no browser.
+var ErrNone error = problem.New("there is no Chromium and no Chrome on this machine").
+	ToDo("install one, so that one of these is in your PATH: %s", strings.Join(names[:4], ", "))
+
+// Find returns the path of a browser, or ErrNone.
+func Find() (path string, err error) {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", ErrNone
+}

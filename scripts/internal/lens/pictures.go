@@ -1,0 +1,110 @@
+package lens
+
+// Pictures of the page, for the chapters' texts.
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"example.com/operators/scripts/internal/browser"
+)
+
+// newTab starts a browser without a window, and returns a context for a tab of it. The caller must
+// call end.
+func newTab(ctx context.Context, width, height int) (tab context.Context, end func(), err error) {
+	path, err := browser.Find()
+	if err != nil {
+		return nil, nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WindowSize(width, height), chromedp.WSURLReadTimeout(2*time.Minute))
+	allocator, stop := chromedp.NewExecAllocator(ctx, options...)
+	tab, closeTab := chromedp.NewContext(allocator)
+	return tab, func() { closeTab(); stop() }, nil
+}
+
+// Pictures writes lens-light.png and lens-dark.png to a folder: the page at that address, when it
+// shows the end of a look.
+func Pictures(ctx context.Context, address, dir string) error {
+	tab, end, err := newTab(ctx, 1100, 900)
+	if err != nil {
+		return err
+	}
+	defer end()
+	tab, cancel := context.WithTimeout(tab, time.Minute)
+	defer cancel()
+	if err := chromedp.Do(tab, chromedp.Navigate(address), chromedp.Poll[chromedp.Void](`looked && lit.size > 0`)); err != nil {
+		return fmt.Errorf("open the page: %w", err)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		if err := chromedp.Do(tab, prefers(theme), chromedp.Sleep(time.Second)); err != nil {
+			return fmt.Errorf("show the page in %s: %w", theme, err)
+		}
+		picture, err := chromedp.Run(tab, chromedp.Screenshot("#view"))
+		if err != nil {
+			return fmt.Errorf("take a picture: %w", err)
+		}
+		small, err := fewerColours(picture)
+		if err != nil {
+			return fmt.Errorf("take a picture: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "lens-"+theme+".png"), small, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefers has the page look as for people who prefer light or dark.
+func prefers(theme string) chromedp.Action[chromedp.Void] {
+	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, params)
+		return err
+	})
+}
+
+// fewerColours makes a PNG several times smaller. A picture of text and bars looks the same with 64
+// levels of each colour.
+func fewerColours(picture []byte) ([]byte, error) {
+	full, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return nil, err
+	}
+	count := map[color.RGBA]int{}
+	level := func(c uint32) uint8 { return uint8(c>>10) << 2 }
+	at := func(x, y int) color.RGBA {
+		r, g, b, _ := full.At(x, y).RGBA()
+		return color.RGBA{level(r), level(g), level(b), 255}
+	}
+	bounds := full.Bounds()
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			count[at(x, y)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int { return count[b] - count[a] })
+	var kept color.Palette
+	for _, colour := range colours[:min(len(colours), 256)] {
+		kept = append(kept, colour)
+	}
+	small := image.NewPaletted(bounds, kept)
+	draw.Draw(small, bounds, full, bounds.Min, draw.Src) // each pixel gets the closest colour
+	var out bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small)
+	return out.Bytes(), err
+}

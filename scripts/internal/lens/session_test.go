@@ -1,0 +1,176 @@
+package lens
+
+// A session with chapter 03's program on a real API server.
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/program"
+)
+
+// startSession starts chapter 03's program on the test cluster. It skips the test if there is none.
+func startSession(t *testing.T, flags ...string) *Session {
+	t.Helper()
+	kubeconfig := os.Getenv("TEST_KUBECONFIG")
+	if kubeconfig == "" {
+		t.Skip("needs TEST_KUBECONFIG: a kubeconfig of the workshop's cluster")
+	}
+	target, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.QPS = -1
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := chapters.Find(root, "03")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := program.OfChapter(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := kubectl.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: kubeconfig}
+	if err := k.ApplyCRD(t.Context(), p.CRD); err != nil {
+		t.Fatal(err)
+	}
+	binary, err := p.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(found[0].Parts().Sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sample unstructured.Unstructured
+	if err := yaml.Unmarshal(content, &sample.Object); err != nil {
+		t.Fatal(err)
+	}
+	session, err := Start(t.Context(), Options{
+		Programs: []Program{{Name: "03", Built: p, Binary: binary, Flags: append([]string{"-v=4"}, flags...)}},
+		Target:   target, Sample: &sample, Recorder: NewRecorder(nil), Kubectl: k, Dir: t.TempDir(), Namespaces: "lenstest-",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return session
+}
+
+// Each fault of the catalogue leaves its trace between the button and what the program did in the
+// end. testdata/traces has those lines of each trace that don't depend on the machine's speed.
+func TestEachFaultLeavesItsTrace(t *testing.T) {
+	session := startSession(t)
+	var faults []string
+	for _, button := range session.Controls().Buttons {
+		if button.Group == "faults" {
+			faults = append(faults, button.Action)
+		}
+	}
+	for i, fault := range faults {
+		press := func(action string) {
+			t.Helper()
+			if _, err := session.Do(t.Context(), Action{Action: action, Object: fmt.Sprintf("foo-%d", i+1)}); err != nil {
+				t.Fatalf("%s: %s: %v", fault, action, err)
+			}
+		}
+		press("create")
+		session.rest(t.Context())
+		before := session.Recorder.Last()
+		press(fault)
+		press("scale")
+		time.Sleep(1500 * time.Millisecond) // the fault lasts that long
+		press(fault)
+		await(t, fault+": the program scales the Deployment", func() bool {
+			return slices.Contains(trace(session.Recorder.All(), before), "requests: update deployments 200")
+		})
+		session.rest(t.Context())
+		got := trace(session.Recorder.All(), before)
+		content, err := os.ReadFile(filepath.Join("testdata", "traces", fault+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for want := range strings.Lines(string(content)) {
+			if want = strings.TrimSpace(want); !slices.Contains(got, want) {
+				t.Errorf("%s: the trace lacks %q:\n%s", fault, want, strings.Join(got, "\n"))
+			}
+		}
+	}
+}
+
+// trace describes all that the first scaling after an item caused, and the items of the fault: a
+// sorted list without names and times.
+func trace(items []Item, after int) []string {
+	byID, effects := map[int]Item{}, map[int][]int{}
+	var todo []int
+	for _, item := range items {
+		byID[item.ID] = item
+		for _, cause := range item.Causes {
+			effects[cause] = append(effects[cause], item.ID)
+		}
+		if len(todo) == 0 && item.ID > after && item.Lane == Actions && strings.HasPrefix(item.Label, "Scale") {
+			todo = []int{item.ID}
+		}
+	}
+	lines := map[string]bool{}
+	seen := map[int]bool{}
+	for len(todo) > 0 {
+		id := todo[0]
+		todo = todo[1:]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		lines[describe(byID[id])] = true
+		todo = append(todo, effects[id]...)
+	}
+	return slices.Sorted(maps.Keys(lines))
+}
+
+// describe returns an item without names and times.
+func describe(item Item) string {
+	var words []string
+	for _, word := range strings.Fields(item.Label) {
+		if !strings.Contains(word, "foo-") {
+			words = append(words, strings.TrimSuffix(word, ","))
+		}
+	}
+	line := fmt.Sprintf("%s: %s", item.Lane, strings.Join(words, " "))
+	switch {
+	case item.Lane == Work && item.Failed:
+		line += "failed"
+	case (item.Lane == Events || item.Lane == Cache) && item.Until-item.At > 1000:
+		line += " after more than a second"
+	}
+	return strings.TrimSpace(cmp.Or(line, string(item.Lane)))
+}
+
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for late := time.Now().Add(time.Minute); !done(); {
+		if time.Now().After(late) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
