@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/audit"
 )
 
 // drift is a change of one field.
@@ -75,7 +77,7 @@ func (b *Bench) wanted(object *unstructured.Unstructured) (fields map[string]any
 		if mapping := b.mapping(object); write.Resource != mapping.Resource.Resource || write.Group != mapping.Resource.Group {
 			continue
 		}
-		if yaml.Unmarshal([]byte(readable(write.Body)), &fields) == nil {
+		if yaml.Unmarshal([]byte(audit.Readable(write.Body)), &fields) == nil {
 			return fields
 		}
 	}

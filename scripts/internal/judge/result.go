@@ -95,7 +95,7 @@ func seen(requests []audit.Request) (evidence []Evidence) {
 		if i == most {
 			return append(evidence, Evidence{At: request.Answered, Text: fmt.Sprintf("… and %d more", len(requests)-most)})
 		}
-		evidence = append(evidence, Evidence{At: request.Answered, Text: request.String(), Detail: readable(request.Body)})
+		evidence = append(evidence, Evidence{At: request.Answered, Text: request.String(), Detail: audit.Readable(request.Body)})
 	}
 	return evidence
 }

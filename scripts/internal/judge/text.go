@@ -4,12 +4,10 @@ package judge
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
-	"strings"
 
+	"example.com/operators/scripts/internal/audit"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 )
 
@@ -28,25 +26,9 @@ func asYAML(value any) string {
 	return string(content)
 }
 
-// readable is a body as JSON, or as YAML, which is how a server-side apply may look.
-func readable(body string) string {
-	if !strings.HasPrefix(body, "k8s\x00") {
-		return body
-	}
-	object, _, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(body), nil, nil)
-	if err != nil {
-		return "(protobuf)"
-	}
-	content, err := json.Marshal(object)
-	if err != nil {
-		return "(protobuf)"
-	}
-	return string(content)
-}
-
 // mentionsFinalizers reports whether a body sets finalizers.
 func mentionsFinalizers(body string) bool {
-	return bytes.Contains([]byte(readable(body)), []byte(`finalizers`))
+	return bytes.Contains([]byte(audit.Readable(body)), []byte(`finalizers`))
 }
 
 // random matches what differs between two runs: the namespace, and how long it took.

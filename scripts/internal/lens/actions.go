@@ -32,8 +32,8 @@ type change struct {
 }
 
 // written is what an action has done: the command that does the same, the object that it changed, as
-// items name it, and that object's new resourceVersion, or "" if it has none.
-type written struct{ command, object, version string }
+// items name it, and that object's new resourceVersion, or "" if it has none. detail goes into the label.
+type written struct{ command, object, version, detail string }
 
 // of returns what an action has done, or tried to do, to an object.
 func of(command, resource, namespace, object string, changed *unstructured.Unstructured) written {
@@ -69,7 +69,9 @@ func (s *Session) changes() []change {
 				return written{}, err
 			}
 			replicas, _, _ := unstructured.NestedInt64(now.Object, "spec", scaled)
-			return s.patch(ctx, s.resource, kind, namespace, object, fmt.Sprintf(`{"spec":{%q:%d}}`, scaled, replicas%3+1))
+			done, err := s.patch(ctx, s.resource, kind, namespace, object, fmt.Sprintf(`{"spec":{%q:%d}}`, scaled, replicas%3+1))
+			done.detail = fmt.Sprintf(" to %d", replicas%3+1)
+			return done, err
 		},
 	}, {
 		Button{Action: "interfere", Label: "Interfere", Help: "Change the Deployment's replicas, which belong to the operator.", Object: true},
@@ -335,7 +337,7 @@ func (s *Session) change(ctx context.Context, change change, object string) (str
 	for _, p := range s.programs {
 		began := time.Now()
 		done, err := change.do(ctx, s, p.namespace, object)
-		s.observer.acted(began, change.Label+" "+object, done.command, done.object, done.version, err)
+		s.observer.acted(began, change.Label+" "+object+done.detail, done.command, done.object, done.version, err)
 		if err != nil {
 			return done.command, err
 		}
@@ -398,6 +400,9 @@ func (s *Session) toggle(p *running, button Action) (command string, err error) 
 	}
 	command = fmt.Sprintf("./scripts/workshop faults %s %s", p.Name, known.Name)
 	s.set(func() { p.faults[action] = fault })
-	s.observer.acted(began, action+" begins for "+p.Name, command, "", "", nil)
+	id := s.observer.acted(began, action+" begins for "+p.Name, command, "", "", nil)
+	s.Recorder.Update(id, func(item *Item) {
+		item.Explain += " From now on, " + cmp.Or(shorter[known.Name], known.Does) + "."
+	})
 	return command, nil
 }

@@ -63,8 +63,11 @@ type observed struct {
 	failures  map[string]int       // by key, how often the work has failed in a row
 	requests  []sent               // those that no work has claimed yet
 	kinds     map[string]bool      // the resources that it watches
+	waiting   map[string][]moment  // by key, the backoffs
+	retries   bool                 // somebody else retries what has failed, and logs nothing of that
 	queues    bool                 // it has a queue, and logs what enters it
 	calls     map[string]int       // of its webhooks, by request ID
+	sentFor   map[int]bool         // the work in progress that has sent a request
 }
 
 type sent struct {
@@ -104,7 +107,7 @@ func (o *observer) of(name string) *observed {
 	if p == nil {
 		p = &observed{
 			name: name, events: map[string]int{}, has: map[string]bool{}, behind: map[string]int{}, news: map[string][]int{}, queued: map[string]int{},
-			working: map[string]int{}, began: map[string]time.Time{}, handled: map[string]int{}, failures: map[string]int{}, kinds: map[string]bool{}, calls: map[string]int{},
+			working: map[string]int{}, began: map[string]time.Time{}, handled: map[string]int{}, failures: map[string]int{}, kinds: map[string]bool{}, waiting: map[string][]moment{}, calls: map[string]int{}, sentFor: map[int]bool{},
 		}
 		o.programs[name] = p
 	}
@@ -142,7 +145,11 @@ func (o *observer) keyOf(object string) string {
 func (o *observer) acted(began time.Time, label, command, object, resourceVersion string, failed error) int {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	item := Item{Lane: Actions, At: milliseconds(began), Until: milliseconds(time.Now()), Label: label, Object: object, Version: resourceVersion, Detail: command, Explain: "You did this, with the command below or the button that stands for it."}
+	explain := "You did this. The command below does the same."
+	if command == "" {
+		explain = "You did this."
+	}
+	item := Item{Lane: Actions, At: milliseconds(began), Until: milliseconds(time.Now()), Label: label, Object: object, Version: resourceVersion, Detail: command, Explain: explain}
 	if failed != nil {
 		item.Failed, item.Detail = true, command+"\n"+failed.Error()
 	}
@@ -195,8 +202,12 @@ func (o *observer) wrote(version string, id int) {
 		o.writers[version] = id
 		o.prune(o.writers)
 	}
-	seen := o.versions[version]
+	seen, answered := o.versions[version], o.recorder.Get(id).Until
 	o.recorder.Cause(id, seen)
+	o.recorder.Update(seen, func(item *Item) { // it was stored before it was seen
+		item.At = min(item.At, answered)
+		item.Until = item.At
+	})
 	object, _, _ := strings.Cut(version, "\x00")
 	o.unclaimed[object] = slices.DeleteFunc(o.unclaimed[object], func(m moment) bool { return m.id == seen })
 }
@@ -217,10 +228,13 @@ func (o *observer) stored(resource string, object *unstructured.Unstructured, de
 		return
 	}
 	now := milliseconds(time.Now())
-	by := lastManager(object)
+	by := o.writers[v]
+	if by != 0 { // we may be late
+		now = min(now, o.recorder.Get(by).Until)
+	}
 	item := Item{
 		Lane: Objects, At: now, Until: now, Object: of, Version: object.GetResourceVersion(), Label: of, Detail: asText(object),
-		Explain: fmt.Sprintf("The API server has stored a new version of %s, written by %s.", of, by), Fields: fieldsOf(object),
+		Explain: fmt.Sprintf("The API server has stored a new version of %s.", of), Fields: fieldsOf(object),
 	}
 	if deleted {
 		item.Label, item.Explain = of+" is deleted", fmt.Sprintf("The API server has deleted %s.", of)
@@ -236,7 +250,7 @@ func (o *observer) stored(resource string, object *unstructured.Unstructured, de
 		delete(o.newest, of)
 	}
 	o.prune(o.versions)
-	switch by := cmp.Or(o.writers[v], o.claimed(of, now)); by {
+	switch by := cmp.Or(by, o.claimed(of, now)); by {
 	case 0:
 		if writes := o.writes[of]; deleted && object.GetDeletionTimestamp() != nil && len(writes) > 0 {
 			o.recorder.Cause(writes[len(writes)-1].id, id) // the one that removed the last finalizer
@@ -258,17 +272,6 @@ func (o *observer) stored(resource string, object *unstructured.Unstructured, de
 			})
 		}
 	}
-}
-
-// lastManager returns who has written an object last, according to managedFields.
-func lastManager(object *unstructured.Unstructured) string {
-	var last metav1.ManagedFieldsEntry
-	for _, entry := range object.GetManagedFields() {
-		if entry.Time != nil && (last.Time == nil || !entry.Time.Before(last.Time)) {
-			last = entry
-		}
-	}
-	return cmp.Or(last.Manager, "nobody in managedFields")
 }
 
 // received is called when the API server has sent an event, and again when the program has it.
@@ -327,7 +330,7 @@ func (o *observer) requested(of string, r audit.Request) {
 	object := name(r.Resource, r.Namespace, r.Name)
 	id := o.recorder.Add(Item{
 		Lane: Requests, Program: of, At: milliseconds(r.Received), Until: milliseconds(r.Answered), Label: fmt.Sprintf("%s %s %d", r.Verb, object, r.Code),
-		Object: withoutSubresource(object), Version: r.ResourceVersion, Failed: r.Code >= 400, Detail: r.String() + "\n" + r.Body,
+		Object: withoutSubresource(object), Version: r.ResourceVersion, Failed: r.Code >= 400, Detail: strings.TrimSpace(r.String() + "\n" + audit.Readable(r.Body)),
 		Explain: fmt.Sprintf("%s sent this request, and the answer was %d.", of, r.Code),
 	})
 	if r.IsWrite() {
@@ -345,6 +348,7 @@ func (o *observer) requested(of string, r audit.Request) {
 		return
 	}
 	if work := o.workOf(p, r); work != 0 {
+		p.sentFor[work] = true
 		o.recorder.Cause(work, id)
 	} else {
 		p.requests = append(p.requests, sent{r, id})
@@ -398,7 +402,7 @@ func (o *observer) otherRequested(r audit.Request) {
 	id := o.recorder.Add(Item{
 		Lane: Others, At: at, Until: until, Label: fmt.Sprintf("%s: %s %s %d", r.Client(), r.Verb, object, r.Code),
 		Object: withoutSubresource(object), Failed: r.Code >= 400, Detail: r.String() + "\n" + r.UserAgent,
-		Explain: fmt.Sprintf("%s, which isn't the program, sent this request, and the answer was %d.", r.Client(), r.Code),
+		Explain: fmt.Sprintf("%s, another client of the API server, sent this request, and the answer was %d.", r.Client(), r.Code),
 	})
 	if !r.IsWrite() || r.Code >= 300 {
 		return
@@ -433,6 +437,7 @@ func (o *observer) logged(of, line string) {
 		p.queues = true
 		o.queued(p, key, at)
 	case "Work started", "Reconciling":
+		p.retries = e.message == "Reconciling" // controller-runtime does
 		o.started(p, key, e.at)
 	case "received request":
 		o.called(p, e)
@@ -461,16 +466,37 @@ func (o *observer) queued(p *observed, key string, at float64) {
 	o.recorder.Cause(p.last, id)
 }
 
+// The backoff of the programs in chapters 03 and 04, which are those that log their queue. Each
+// failure doubles it.
+const (
+	shortestBackoff = 5 * time.Millisecond
+	longestBackoff  = time.Minute
+)
+
 // failed shows that a key waits for its next try. Only a program with a queue has one.
 func (o *observer) failed(p *observed, key string, work int, at float64) {
 	p.failures[key]++
-	if !p.queues || p.queued[key] != 0 {
+	if !p.queues {
 		return
 	}
-	p.queued[key] = o.recorder.Add(Item{
-		Lane: Queue, Program: p.name, At: at, Object: key, Label: fmt.Sprintf("%s, failure %d", key, p.failures[key]), Failed: true, Causes: []int{work},
-		Explain: fmt.Sprintf("The work on %s has failed %d times in a row, so its key waits longer each time.", key, p.failures[key]),
+	backoff := min(shortestBackoff<<min(p.failures[key]-1, 20), longestBackoff)
+	due := at + float64(backoff.Microseconds())/1000
+	id := o.recorder.Add(Item{
+		Lane: Queue, Program: p.name, At: at, Until: due, Object: key, Label: fmt.Sprintf("%s, failure %d", key, p.failures[key]), Failed: true, Causes: []int{work},
+		Explain: fmt.Sprintf("The work on %s has failed, %d in a row. Its key waits for %v before it is queued again.", key, p.failures[key], backoff),
 	})
+	keep(p.waiting, key, moment{id, at, due})
+}
+
+// retried returns the item of a backoff that is over, or 0.
+func (p *observed) retried(key string, at float64) int {
+	for i, wait := range p.waiting[key] {
+		if at >= wait.last-1 {
+			p.waiting[key] = slices.Delete(p.waiting[key], i, i+1)
+			return wait.id
+		}
+	}
+	return 0
 }
 
 func (o *observer) started(p *observed, key string, began time.Time) {
@@ -480,6 +506,8 @@ func (o *observer) started(p *observed, key string, began time.Time) {
 		o.recorder.Update(queued, func(item *Item) { item.Until = at })
 		o.recorder.Cause(queued, id)
 		delete(p.queued, key)
+	} else if wait := p.retried(key, at); wait != 0 {
+		o.recorder.Cause(wait, id)
 	} else if handled := p.handled[key]; handled != 0 { // the handler itself works
 		o.recorder.Cause(handled, id)
 		delete(p.handled, key)
@@ -518,6 +546,7 @@ func (o *observer) restarted(p *observed, at float64) {
 		clear(doing)
 	}
 	clear(p.failures)
+	clear(p.waiting)
 	clear(p.has)
 }
 
@@ -533,13 +562,6 @@ func (o *observer) finished(p *observed, key string, ended time.Time, failure st
 	} else {
 		delete(p.failures, key)
 	}
-	o.recorder.Update(id, func(item *Item) {
-		item.Until = milliseconds(ended)
-		if hasFailed {
-			item.Failed, item.Detail = true, failure
-			item.Explain += " It failed, so the key is retried if there is a queue."
-		}
-	})
 	var others []sent
 	for _, request := range p.requests {
 		switch {
@@ -548,10 +570,21 @@ func (o *observer) finished(p *observed, key string, ended time.Time, failure st
 				others = append(others, request)
 			}
 		default:
+			p.sentFor[id] = true
 			o.recorder.Cause(id, request.id)
 		}
 	}
 	p.requests = others
+	o.recorder.Update(id, func(item *Item) {
+		item.Until = milliseconds(ended)
+		if hasFailed {
+			item.Failed, item.Detail = true, failure
+			item.Explain += " It failed, " + map[bool]string{true: "so it is tried again.", false: "and nothing will try again until the next event."}[p.queues || p.retries]
+		} else if !p.sentFor[id] {
+			item.Explain += " It sent no request, so there was nothing to do."
+		}
+	})
+	delete(p.sentFor, id)
 }
 
 // keyOfRequest returns the key that a request was sent for: its object's, or its owner's. If it says

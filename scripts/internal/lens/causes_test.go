@@ -183,12 +183,35 @@ func TestAFailureQueuesTheKeyAgain(t *testing.T) {
 	for range 2 {
 		s.log(`"Work started" foo="default/web"`)
 		s.log(`"Work finished" foo="default/web" err="refused"`)
+		s.now = s.now.Add(shortestBackoff)
 	}
 	want := []string{
 		"work: default/web <- queue: default/web",
 		"queue: default/web, failure 1 <- work: default/web",
 		"work: default/web <- queue: default/web, failure 1",
 		"queue: default/web, failure 2 <- work: default/web",
+	}
+	if difference := cmp.Diff(want, s.links()); difference != "" {
+		t.Error(difference)
+	}
+}
+
+// An event doesn't wait for the backoff of its key, and the backoff still ends in a try of its own.
+func TestAnEventDuringABackoff(t *testing.T) {
+	s := newStory(t)
+	s.log(`"Key queued" foo="default/web"`)
+	s.log(`"Work started" foo="default/web"`)
+	s.log(`"Work finished" foo="default/web" err="refused"`)
+	s.log(`"Key queued" foo="default/web"`)
+	s.log(`"Work started" foo="default/web"`)
+	s.log(`"Work finished" foo="default/web" err=null`)
+	s.now = s.now.Add(shortestBackoff)
+	s.log(`"Work started" foo="default/web"`)
+	want := []string{
+		"work: default/web <- queue: default/web",
+		"queue: default/web, failure 1 <- work: default/web",
+		"work: default/web <- queue: default/web",
+		"work: default/web <- queue: default/web, failure 1",
 	}
 	if difference := cmp.Diff(want, s.links()); difference != "" {
 		t.Error(difference)

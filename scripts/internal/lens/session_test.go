@@ -99,7 +99,7 @@ func TestEachFaultLeavesItsTrace(t *testing.T) {
 		before := session.Recorder.Last()
 		press(fault)
 		press("scale")
-		time.Sleep(1500 * time.Millisecond) // the fault lasts that long
+		time.Sleep(3 * time.Second) // the fault lasts that long
 		press(fault)
 		await(t, fault+": the program scales the Deployment", func() bool {
 			return slices.Contains(trace(session.Recorder.All(), before), "requests: update deployments 200")

@@ -188,7 +188,7 @@ function draw() {
   drawSeconds(c, from, scale, width, y, colour);
   $('scrub').value = String(1000 * (playhead - first()) / Math.max(1, newest() - first()));
   const behind = dropped ? ` ${dropped} older items are only in the recording.` : '';
-  $('status').textContent = `${new Date(playhead).toLocaleTimeString()}, ${ordered.length} items.${behind}`;
+  $('status').textContent = `${clock(playhead)}, ${ordered.length} items.${behind}`;
 }
 
 function drawSeconds(c, from, scale, width, y, colour) {
@@ -221,8 +221,14 @@ function element(tag, text, attributes = {}) {
   return made;
 }
 
+// clock is a time of day in the browser's time zone, with milliseconds.
+function clock(at) {
+  const time = new Date(at), two = n => String(n).padStart(2, '0');
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, '0')}`;
+}
+
 function link(item) {
-  const button = element('button', `${(item.program ? item.program + ' ' : '') + titles[item.lane]}: ${item.label}`, { type: 'button' });
+  const button = element('button', `${clock(item.at)} ${(item.program ? item.program + ' ' : '') + titles[item.lane]}: ${item.label}`, { type: 'button' });
   button.addEventListener('click', () => select(item.id));
   return button;
 }
@@ -231,6 +237,10 @@ function select(id) {
   const item = items.get(id);
   selected = item ? id : 0;
   lit = item ? related(id) : new Set();
+  if (item && (item.at > playhead || (item.until || playhead) < playhead - span())) { // bring it into view
+    pause(true);
+    playhead = item.at + span() / 2;
+  }
   const box = $('selected');
   box.replaceChildren();
   if (!item) {
@@ -238,7 +248,8 @@ function select(id) {
     changed();
     return;
   }
-  box.append(element('p', item.label, item.failed ? { class: 'failed' } : {}), element('p', item.explain));
+  const lasted = item.until ? `, ${Math.round(item.until - item.at)} ms` : '';
+  box.append(element('p', item.label, item.failed ? { class: 'failed' } : {}), element('p', clock(item.at) + lasted), element('p', item.explain));
   for (const [title, ids] of [['Caused by', item.causes || []], ['Caused', [...(effects.get(id) || [])]]]) {
     const known = ids.map(other => items.get(other)).filter(Boolean);
     if (!known.length) continue;
@@ -395,7 +406,7 @@ function lists() {
     if (list.dataset.last === String(shown.at(-1)?.id)) continue;
     list.dataset.last = String(shown.at(-1)?.id);
     list.replaceChildren(...shown.map(item => {
-      const entry = element('li', new Date(item.at).toISOString().slice(11, 23) + ' ', item.failed ? { class: 'failed' } : {});
+      const entry = element('li', clock(item.at) + ' ', item.failed ? { class: 'failed' } : {});
       const button = element('button', item.label, { type: 'button', title: item.explain });
       button.addEventListener('click', () => select(item.id));
       entry.append(button);
