@@ -17,10 +17,10 @@ type budget struct{ code, toRead int }
 // mostLines are the budgets. 07 is another operator, so its diff has none. Those of the solved
 // exercises TDSet are only for what there is to read.
 var mostLines = map[string]budget{
-	"01": {code: 934},
-	"02": {code: 717, toRead: 291},
-	"03": {code: 871, toRead: 217},
-	"04": {code: 801, toRead: 223},
+	"01": {code: 938},
+	"02": {code: 721, toRead: 291},
+	"03": {code: 876, toRead: 220},
+	"04": {code: 806, toRead: 223},
 	"05": {code: 595, toRead: 277},
 	"06": {code: 899, toRead: 534},
 	"07": {code: 2000},

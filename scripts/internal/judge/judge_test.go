@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +106,14 @@ func TestBugsAreFound(t *testing.T) {
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
-			result := judgedWith(t, bug, want.check)[0]
+			// On a busy machine, an event that comes late can hide a bug, so each has three tries.
+			var result judge.Result
+			for range 3 {
+				result = judgedWith(t, bug, want.check)[0]
+				if slices.ContainsFunc(result.Findings, func(f judge.Finding) bool { return strings.Contains(f.What, want.finding) }) {
+					break
+				}
+			}
 			var found []string
 			for _, finding := range result.Findings {
 				found = append(found, finding.What)
@@ -114,7 +122,7 @@ func TestBugsAreFound(t *testing.T) {
 				}
 			}
 			if !strings.Contains(strings.Join(found, "\n"), want.finding) {
-				t.Errorf("%s: %s %s: the findings are %q, want one that contains %q\n%s", want.check, result.Verdict, result.Why, found, want.finding, result.Log)
+				t.Errorf("%s: %s %s: in three tries, the last findings are %q, want one that contains %q\n%s", want.check, result.Verdict, result.Why, found, want.finding, result.Log)
 			}
 		})
 	}

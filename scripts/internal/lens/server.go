@@ -86,7 +86,7 @@ func Serve(recorder *Recorder, actor actor) (*Server, error) {
 	return s, nil
 }
 
-// URL is the page's address. Keep it secret, because whoever has it can press the buttons.
+// URL is the page's address. Keep it secret, because it lets anyone press the buttons.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" + s.secret + "/" }
 
 // Close ends the server and its connections.
@@ -169,7 +169,8 @@ func (s *Server) items(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// controls are the page's controls as JSON. Whoever changes them adds an item, or wakes the recorder.
+// controls are the page's controls as JSON. A change of them is sent with the next item, or when the
+// recorder is woken.
 func (s *Server) controls() string {
 	controls := Controls{Title: "a recording", Replay: true}
 	if s.actor != nil {
