@@ -176,6 +176,9 @@ func describe(item Item) string {
 			words = append(words, strings.TrimSuffix(word, ","))
 		}
 	}
+	if item.Lane == Actions {
+		words = words[:1] // without the numbers
+	}
 	line := fmt.Sprintf("%s: %s", item.Lane, strings.Join(words, " "))
 	switch {
 	case item.Lane == Work && item.Failed:
