@@ -92,14 +92,7 @@ func value[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 // told returns a recorder of a story with one chain of causes, and an evil label.
 func told(t *testing.T) *Recorder {
 	s := newStory(t)
-	s.acted(s.later(), "Scale web", "kubectl …", "foos default/web", "11", nil)
-	s.object("Foo", "web", "11", "")
-	s.event("foos", "web", "11")
-	s.log(`"Event received" kind="Foo" object="default/web" resourceVersion="11"`)
-	s.log(`"Key queued" foo="default/web"`)
-	s.log(`"Work started" foo="default/web"`)
-	s.request("update", "deployments", "web", "12")
-	s.log(`"Work finished" foo="default/web" err=null`)
+	s.scaled()
 	s.log(`"Work started" foo="default/<img src=x onerror=alert(1)>"`)
 	return s.recorder
 }
@@ -121,7 +114,7 @@ func TestPageAClickShowsCausesAndEffects(t *testing.T) {
 			t.Errorf("the page says %q, want %q", selected, part)
 		}
 	}
-	// A click on a cause goes there, and one on the canvas, beside all items, ends the selection.
+	// Clicking a cause selects it, and clicking an empty spot of the canvas clears the selection.
 	do(t, tab,
 		chromedp.Click(`#selected li button`),
 		becomes(`items.get(selected).lane === 'queue'`),
@@ -130,7 +123,7 @@ func TestPageAClickShowsCausesAndEffects(t *testing.T) {
 	)
 }
 
-// What a cluster says stays text.
+// Text from a cluster stays text.
 func TestPageNoTextOfAClusterIsHTML(t *testing.T) {
 	server, _ := startServer(t, told(t))
 	tab := openBrowser(t)
@@ -264,7 +257,7 @@ func TestPageAStandalonePage(t *testing.T) {
 	)
 }
 
-// How fluid is the page with as many items as it can have, while somebody drags the slider? Each
+// How smooth is the page with as many items as it can have, while somebody drags the slider? Each
 // frame draws the lanes again.
 func BenchmarkFrames(b *testing.B) {
 	recorder := NewRecorder(nil)

@@ -59,6 +59,18 @@ func (s *story) request(verb, resource, name, version string) {
 	s.requested("03", audit.Request{Verb: verb, Resource: resource, Namespace: "default", Name: name, Code: 200, ResourceVersion: version, Received: s.later(), Answered: s.later()})
 }
 
+// scaled is a chain of causes from a user's action to the program's request.
+func (s *story) scaled() {
+	s.acted(s.later(), "Scale web", "kubectl …", "foos default/web", "11", nil)
+	s.object("Foo", "web", "11", "")
+	s.event("foos", "web", "11")
+	s.log(`"Event received" kind="Foo" object="default/web" resourceVersion="11"`)
+	s.log(`"Key queued" foo="default/web"`)
+	s.log(`"Work started" foo="default/web"`)
+	s.request("update", "deployments", "web", "12")
+	s.log(`"Work finished" foo="default/web" err=null`)
+}
+
 // links are the items and what caused them, as text.
 func (s *story) links() (links []string) {
 	batch, err := s.recorder.Since(s.t.Context(), 0)
@@ -79,14 +91,7 @@ func (s *story) links() (links []string) {
 
 func TestFromAnActionToAWrite(t *testing.T) {
 	s := newStory(t)
-	s.acted(s.later(), "Scale web", "kubectl …", "foos default/web", "11", nil)
-	s.object("Foo", "web", "11", "")
-	s.event("foos", "web", "11")
-	s.log(`"Event received" kind="Foo" object="default/web" resourceVersion="11"`)
-	s.log(`"Key queued" foo="default/web"`)
-	s.log(`"Work started" foo="default/web"`)
-	s.request("update", "deployments", "web", "12")
-	s.log(`"Work finished" foo="default/web" err=null`)
+	s.scaled()
 	s.object("Deployment", "web", "12", "web")
 	s.event("deployments", "web", "12")
 	want := []string{
@@ -343,6 +348,29 @@ func TestAListEndsTheGap(t *testing.T) {
 		if item.Lane == Cache && item.Until == 0 {
 			t.Error("the program is still behind")
 		}
+	}
+}
+
+// A new watch may list the same version again. That is a new event, because the first one ended long
+// ago.
+func TestTheSameVersionAgain(t *testing.T) {
+	s := newStory(t)
+	at := s.later()
+	event := func(delivered time.Time) {
+		s.received("03", faultproxy.WatchEvent{
+			Watch: audit.Request{Resource: "foos"}, Type: "ADDED", Received: at, Delivered: delivered,
+			Object: metav1.ObjectMeta{Namespace: "default", Name: "web", ResourceVersion: "11"},
+		})
+	}
+	event(time.Time{})
+	event(at)
+	ended := s.recorder.All()[0].Until
+	at = s.later()
+	event(time.Time{})
+	event(at)
+	items := s.recorder.All()
+	if len(items) != 2 || items[0].Until != ended {
+		t.Errorf("got %+v, want two events, of which the first ends at %v", items, ended)
 	}
 }
 

@@ -4,6 +4,7 @@ package lens
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
+	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
@@ -114,7 +116,10 @@ func TestEachFaultLeavesItsTrace(t *testing.T) {
 	}
 }
 
-// play creates a Foo, scales it while the fault lasts, and returns the trace.
+// hits is how often a fault must strike before it ends. The default is once.
+var hits = map[string]int{"F4a": 3, "F4c": 3, "F8": 3}
+
+// play creates a Foo, scales it, ends the fault when it has struck, and returns the trace.
 func play(t *testing.T, session *Session, fault, object string) []string {
 	t.Helper()
 	press := func(action string) {
@@ -126,35 +131,52 @@ func play(t *testing.T, session *Session, fault, object string) []string {
 	press("create")
 	session.rest(t.Context())
 	before := session.Recorder.Last()
+	traced := func() []string { return trace(session.Recorder.All(), before) }
 	press(fault)
+	began := session.programs[0].faults[fault]
 	press("scale")
-	time.Sleep(3 * time.Second) // the fault lasts that long
-	press(fault)
-	for late := time.Now().Add(30 * time.Second); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
-		if slices.Contains(trace(session.Recorder.All(), before), "requests: update deployments 200") {
-			break
+	await.That(t, time.Minute, fault+" has struck, and the new version is stored", func() error {
+		if got, want := began.Hits(), cmp.Or(hits[fault], 1); got < want {
+			return fmt.Errorf("%d hits, want %d", got, want)
 		}
-	}
+		if got := traced(); !slices.Contains(got, "objects: foos") {
+			return fmt.Errorf("the trace is %q", got)
+		}
+		return nil
+	})
+	press(fault)
+	await.That(t, time.Minute, "after "+fault+", the Deployment is scaled", func() error {
+		for _, item := range session.Recorder.All() {
+			if item.ID > before && item.Lane == Requests && strings.HasPrefix(item.Label, "update deployments") && !item.Failed {
+				return nil
+			}
+		}
+		return errors.New("no such request")
+	})
 	session.rest(t.Context())
-	return trace(session.Recorder.All(), before)
+	return traced()
 }
 
-// trace describes all that the first scaling after an item caused, and the items of the fault: a
-// sorted list without names and times.
+// trace describes all that the first scaling after an item caused: a sorted list without names and
+// times.
 func trace(items []Item, after int) []string {
 	byID, effects := map[int]Item{}, map[int][]int{}
 	var todo []int
+	var end Item // of the fault
 	for _, item := range items {
 		byID[item.ID] = item
 		for _, cause := range item.Causes {
 			effects[cause] = append(effects[cause], item.ID)
 		}
-		if len(todo) == 0 && item.ID > after && item.Lane == Actions && strings.HasPrefix(item.Label, "Scale") {
+		switch {
+		case item.ID <= after || item.Lane != Actions:
+		case len(todo) == 0 && strings.HasPrefix(item.Label, "Scale"):
 			todo = []int{item.ID}
+		case strings.Contains(item.Label, " ends for "):
+			end = item
 		}
 	}
-	lines := map[string]bool{}
-	seen := map[int]bool{}
+	lines, seen := map[string]bool{}, map[int]bool{}
 	for len(todo) > 0 {
 		id := todo[0]
 		todo = todo[1:]
@@ -162,14 +184,14 @@ func trace(items []Item, after int) []string {
 			continue
 		}
 		seen[id] = true
-		lines[describe(byID[id])] = true
+		lines[describe(byID[id], end)] = true
 		todo = append(todo, effects[id]...)
 	}
 	return slices.Sorted(maps.Keys(lines))
 }
 
 // describe returns an item without names and times.
-func describe(item Item) string {
+func describe(item, end Item) string {
 	var words []string
 	for _, word := range strings.Fields(item.Label) {
 		if !strings.Contains(word, "foo-") {
@@ -179,12 +201,32 @@ func describe(item Item) string {
 	if item.Lane == Actions {
 		words = words[:1] // without the numbers
 	}
-	line := fmt.Sprintf("%s: %s", item.Lane, strings.Join(words, " "))
+	line := strings.TrimSpace(fmt.Sprintf("%s: %s", item.Lane, strings.Join(words, " ")))
 	switch {
 	case item.Lane == Work && item.Failed:
-		line += "failed"
-	case (item.Lane == Events || item.Lane == Cache) && item.Until-item.At > 1000:
-		line += " after more than a second"
+		line += " failed"
+	case (item.Lane == Events || item.Lane == Cache) && item.At < end.At && item.Until > end.At:
+		line += " until the fault ended"
 	}
-	return strings.TrimSpace(cmp.Or(line, string(item.Lane)))
+	return line
+}
+
+// The name that somebody else takes is that of the next Foo.
+func TestTakeTheName(t *testing.T) {
+	session := startSession(t)
+	for _, action := range []string{"take", "create"} {
+		if _, err := session.Do(t.Context(), Action{Action: action}); err != nil {
+			t.Fatalf("%s: %v", action, err)
+		}
+	}
+	await.That(t, time.Minute, "the Foo says that the Deployment isn't its own", func() error {
+		items := session.Recorder.All()
+		last := slices.IndexFunc(items, func(item Item) bool {
+			return item.Lane == Objects && item.Object == "foos lenstest-03/foo-1" && strings.Contains(item.Detail, `"status": "False"`)
+		})
+		if last < 0 {
+			return errors.New("no such status")
+		}
+		return nil
+	})
 }
