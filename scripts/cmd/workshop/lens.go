@@ -36,14 +36,14 @@ func newLensCommand() *cobra.Command {
 		Use:   "lens [CHAPTER [CHAPTER]]",
 		Short: "See what happens inside a chapter's program, in the browser",
 		Long: `Lens runs a chapter's program behind the fault proxy, and opens a page that shows everything on one time axis: what you do, each
-version of each object, the watch events, the queue, the reconcile calls and the requests. Click an item, and everything that
-caused it and everything it caused lights up. Buttons create and change objects, cause faults, and kill the program.
+version of each object, the watch events, the queue, the reconcile calls and the requests. Click an item to highlight everything
+that caused it and everything it caused. Buttons create and change objects, inject faults, and kill the program.
 
 With two chapters, both programs run, each in its own namespace, and every button acts on both.
 
-With --look, lens plays a scenario that shows what the chapter is about, and then stops the time.
+With --look, lens plays a scenario that shows what the chapter is about, and then stops the time axis at the interesting moment.
 
-The page is served on this machine only, and its address has a secret.`,
+The page is served on this machine only, and its address contains a secret.`,
 		Example: `  ./scripts/workshop lens 03
   ./scripts/workshop lens 01 03
   ./scripts/workshop lens 03 --look
@@ -66,12 +66,12 @@ The page is served on this machine only, and its address has a secret.`,
 		},
 	}
 	addTDSetFlag(command, &flags.tdset)
-	command.Flags().BoolVar(&flags.noOpen, "no-open", false, "print the page's address, and don't open a browser")
-	command.Flags().BoolVar(&flags.look, "look", false, "play the chapter's prepared scenario, and stop where there is something to see")
-	command.Flags().StringVar(&flags.pictures, "pictures", "", "with --look: write pictures of the page to this folder, light and dark, and end (needs Chromium or Chrome)")
+	command.Flags().BoolVar(&flags.noOpen, "no-open", false, "only print the page's address, and don't open a browser")
+	command.Flags().BoolVar(&flags.look, "look", false, "play the chapter's prepared scenario, and stop at the interesting moment")
+	command.Flags().StringVar(&flags.pictures, "pictures", "", "with --look: save a light and a dark picture of the page in this folder, and exit (needs Chromium or Chrome)")
 	command.Flags().StringVar(&flags.record, "record", "", "also write everything to this file")
-	command.Flags().StringVar(&flags.replay, "replay", "", "show a recording instead of a program")
-	command.Flags().StringVar(&flags.html, "html", "", "with --replay: write a page with the recording to this file, for a bug report or a lecture")
+	command.Flags().StringVar(&flags.replay, "replay", "", "show this recording instead of running a program")
+	command.Flags().StringVar(&flags.html, "html", "", "with --replay: write a single page with the recording to this file, for a bug report or a lecture")
 	return command
 }
 
@@ -92,7 +92,7 @@ func demoInLens(command *cobra.Command, args []string, flags lensFlags) error {
 func runLens(command *cobra.Command, flags lensFlags, args []string, look *lens.Look) (err error) {
 	ctx := command.Context()
 	if flags.html != "" {
-		return problem.New("--html needs a recording").ToDo("record one with --record FILE, and then add --replay FILE")
+		return problem.New("--html needs a recording").ToDo("make one with --record FILE, and then use --replay FILE together with --html")
 	}
 	options := lens.Options{Namespaces: "lens-"}
 	var file io.Writer
@@ -179,7 +179,7 @@ func theLook(flags lensFlags, args []string) (*lens.Look, error) {
 		return nil, nil
 	}
 	if len(args) != 1 || flags.tdset || !flags.look {
-		return nil, problem.New("a look is of one chapter's own program").ToDo("name one chapter, with --look and without --tdset")
+		return nil, problem.New("a look shows exactly one chapter's own program").ToDo("name one chapter, with --look and without --tdset")
 	}
 	chapter, err := oneChapter(args)
 	if err != nil {

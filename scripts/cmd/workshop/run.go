@@ -217,13 +217,13 @@ tour has created, such as those of run, it doesn't start.`,
 		},
 	}
 	addTDSetFlag(command, &tdset)
-	command.Flags().BoolVar(&inLens, "lens", false, "show the tour in the browser, on a time axis")
-	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: print the page's address, and don't open a browser")
+	command.Flags().BoolVar(&inLens, "lens", false, "show the tour on a time axis in your browser")
+	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
 	return command
 }
 
 func addTDSetFlag(command *cobra.Command, tdset *bool) {
-	command.Flags().BoolVar(tdset, "tdset", false, "take the solution of the chapter's last exercise, TDSet")
+	command.Flags().BoolVar(tdset, "tdset", false, "use the solution of the chapter's last exercise, TDSet")
 }
 
 // oneProgram is oneChapter, or with tdset the solution of that chapter's exercise TDSet.

@@ -1,4 +1,4 @@
-// Package browser finds the browser in which the page of `workshop lens` is tested and photographed.
+// Package browser finds a browser for the tests and the pictures of the page of `workshop lens`.
 package browser
 
 import (
@@ -8,11 +8,11 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// names are those under which Chromium and Chrome are installed.
+// names are the names and paths under which Chromium and Chrome are usually installed.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"}
 
-// ErrNone says that there is no browser.
-var ErrNone error = problem.New("there is no Chromium and no Chrome on this machine").
+// ErrNone is the error of Find if there is no browser.
+var ErrNone error = problem.New("there is neither Chromium nor Chrome on this machine").
 	ToDo("install one, so that one of these is in your PATH: %s", strings.Join(names[:4], ", "))
 
 // Find returns the path of a browser, or ErrNone.

@@ -5,6 +5,7 @@ package lens
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type change struct {
 }
 
 // written is what an action has done: the command that does the same, the object that it changed, as
-// items name it, and that object's new resourceVersion, or "" if it has none. detail goes into the label.
+// items name it, that object's new resourceVersion, or "" if it has none, and a detail for the label.
 type written struct{ command, object, version, detail string }
 
 // of returns what an action has done, or tried to do, to an object.
@@ -62,7 +63,7 @@ func (s *Session) changes() []change {
 			return of(command, s.resource.Resource, namespace, object, created), err
 		},
 	}, {
-		Button{Action: "scale", Label: "Scale", Help: "Ask for one more replica, and for one again after three.", Object: true},
+		Button{Action: "scale", Label: "Scale", Help: "Ask for one more replica. After three, it starts again at one.", Object: true},
 		func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 			now, err := s.dynamic.Resource(s.resource).Namespace(namespace).Get(ctx, object, metav1.GetOptions{})
 			if err != nil {
@@ -74,17 +75,17 @@ func (s *Session) changes() []change {
 			return done, err
 		},
 	}, {
-		Button{Action: "interfere", Label: "Interfere", Help: "Change the Deployment's replicas, which belong to the operator.", Object: true},
+		Button{Action: "interfere", Label: "Interfere", Help: "Change the Deployment's replicas, a field that belongs to the operator.", Object: true},
 		func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 			return s.patch(ctx, deployments, "deployment", namespace, s.deploymentOf(ctx, namespace, object), `{"spec":{"replicas":9}}`)
 		},
 	}, {
-		Button{Action: "label", Label: "Label", Help: "Add a label to the Deployment that the operator doesn't care about.", Object: true},
+		Button{Action: "label", Label: "Label", Help: "Add a label to the Deployment. The operator doesn't manage this label.", Object: true},
 		func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 			return s.patch(ctx, deployments, "deployment", namespace, s.deploymentOf(ctx, namespace, object), fmt.Sprintf(`{"metadata":{"labels":{"seen":"%d"}}}`, time.Now().Unix()))
 		},
 	}, {
-		Button{Action: "remove", Label: "Delete the Deployment", Help: "Delete the Deployment that the operator has created.", Object: true},
+		Button{Action: "remove", Label: "Delete the Deployment", Help: "Delete the Deployment that the operator created.", Object: true},
 		func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 			return s.delete(ctx, deployments, "deployment", namespace, s.deploymentOf(ctx, namespace, object))
 		},
@@ -95,21 +96,21 @@ func (s *Session) changes() []change {
 		},
 	}}
 	all = append(all, change{
-		Button{Action: "take", Label: "Take a name", Help: "Create a Deployment with the name that the next " + s.Sample.GetKind() + " asks for. It isn't the operator's."},
+		Button{Action: "take", Label: "Take the name", Help: "Create a Deployment with the name that the next " + s.Sample.GetKind() + " asks for. It isn't the operator's."},
 		func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 			taken, err := s.dynamic.Resource(deployments).Namespace(namespace).Create(ctx, foreign(object), metav1.CreateOptions{FieldManager: "kubectl-create"})
 			command := fmt.Sprintf("kubectl create deployment --namespace %s %s --image %s", namespace, object, someImage)
 			return of(command, deployments.Resource, namespace, object, taken), err
 		},
 	}, change{
-		Button{Action: "bad", Label: "Bad input", Help: "Ask for something that can't be.", Object: true},
+		Button{Action: "bad", Label: "Bad input", Help: "Set a field to an invalid value.", Object: true},
 		func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 			return s.patch(ctx, s.resource, kind, namespace, object, bad)
 		},
 	})
 	if !renamed {
 		all = append(all, change{
-			Button{Action: "shift", Label: "Shift the day", Help: "Move the TDSet one time zone further, where it is an hour later. Another window may be active there.", Object: true},
+			Button{Action: "shift", Label: "Shift time zone", Help: "Move the TDSet to the next time zone, where it is an hour later. Another window may be active there.", Object: true},
 			func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 				now, err := s.dynamic.Resource(s.resource).Namespace(namespace).Get(ctx, object, metav1.GetOptions{})
 				if err != nil {
@@ -122,7 +123,7 @@ func (s *Session) changes() []change {
 	}
 	if renamed {
 		all = append(all, change{
-			Button{Action: "double", Label: "Double", Help: "Create another Foo that asks for the same Deployment.", Object: true},
+			Button{Action: "double", Label: "Duplicate", Help: "Create another Foo that asks for the same Deployment.", Object: true},
 			func(ctx context.Context, s *Session, namespace, object string) (written, error) {
 				sample := s.sample(object + "-double")
 				if err := unstructured.SetNestedField(sample.Object, s.deploymentOf(ctx, namespace, object), "spec", "deploymentName"); err != nil {
@@ -258,8 +259,8 @@ const usualDelay = 2
 // shorter says what those do here.
 var shorter = map[string]string{
 	"F3": "the API server can't be reached",
-	"F5": "the program is killed after its next write, and started again",
-	"F9": "each event of a watch arrives late, by as many seconds as the number says",
+	"F5": "the program is killed after its next write, and then restarted",
+	"F9": "each watch event arrives late, by the number of seconds beside the button",
 }
 
 // Controls describe the page's buttons.
@@ -278,8 +279,8 @@ func (s *Session) Controls() Controls {
 		controls.Buttons = append(controls.Buttons, change.Button)
 	}
 	controls.Buttons = append(controls.Buttons,
-		Button{Action: "kill", Label: "Kill", Help: "Kill the program. It is started again, as a Pod would be.", Group: "program", Program: true},
-		Button{Action: "stop", Label: "Stop", Help: "End the program, until you press this button again.", Group: "program", Program: true, Switch: true, On: s.isStopped()})
+		Button{Action: "kill", Label: "Kill", Help: "Kill the program. It is started again, like a container in a Pod.", Group: "program", Program: true},
+		Button{Action: "stop", Label: "Stop", Help: "Shut the program down. Press this button again to start it.", Group: "program", Program: true, Switch: true, On: s.isStopped()})
 	for _, fault := range faults.Injectable() {
 		if does := cmp.Or(shorter[fault.Name], fault.Does); shorter[fault.Name] != "" || fault.NeedsProxy() && !fault.Replicas {
 			button := Button{Action: fault.Name, Label: fault.Name, Help: does, Group: "faults", Program: true, Switch: true, On: s.isOn(fault.Name)}
@@ -328,22 +329,22 @@ func (s *Session) change(ctx context.Context, change change, object string) (str
 	if !change.Object {
 		s.mutex.Lock()
 		object = fmt.Sprintf("%s-%d", strings.ToLower(s.Sample.GetKind()), s.number)
-		s.number++
+		if change.Action == "create" { // take leaves the name to the next create
+			s.number++
+		}
 		s.mutex.Unlock()
 	} else if object == "" {
 		return "", fmt.Errorf("create a %s first, or choose one", s.Sample.GetKind())
 	}
 	var commands []string
-	for _, p := range s.programs {
+	var failed error
+	for _, p := range s.programs { // each of them, even if one refuses it
 		began := time.Now()
 		done, err := change.do(ctx, s, p.namespace, object)
 		s.observer.acted(began, change.Label+" "+object+done.detail, done.command, done.object, done.version, err)
-		if err != nil {
-			return done.command, err
-		}
-		commands = append(commands, done.command)
+		commands, failed = append(commands, done.command), errors.Join(failed, err)
 	}
-	return strings.Join(commands, "\n"), nil
+	return strings.Join(commands, "\n"), failed
 }
 
 // set changes what Controls shows.
@@ -364,7 +365,7 @@ func (s *Session) toggle(p *running, button Action) (command string, err error) 
 		}
 		s.set(func() { p.replica = again })
 		s.observer.acted(began, "Start "+p.Name, "", "", "", nil)
-		return p.Name + " is started again", nil
+		return p.Name + " is running again", nil
 	case action == "stop":
 		command = fmt.Sprintf("kill -TERM %d", p.replica.PID())
 		p.replica.Stop()
@@ -372,7 +373,7 @@ func (s *Session) toggle(p *running, button Action) (command string, err error) 
 		s.observer.acted(began, "Stop "+p.Name, command, "", "", nil)
 		return command, nil
 	case p.replica == nil:
-		return "", fmt.Errorf("%s doesn't run: press Stop again to start it", p.Name)
+		return "", fmt.Errorf("%s isn't running: press Stop again to start it", p.Name)
 	case action == "kill":
 		command = fmt.Sprintf("kill -KILL %d", p.replica.PID())
 		p.replica.Kill()

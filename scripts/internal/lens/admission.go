@@ -1,11 +1,11 @@
 package lens
 
-// The calls of a program's webhooks, from its log. The API server makes them while it handles a
+// The calls to a program's webhooks, from its log. The API server makes them while it handles a
 // write.
 
 import "fmt"
 
-// called is called when a webhook has got a request.
+// called is called when a webhook has received a request.
 func (o *observer) called(p *observed, e entry) {
 	at := milliseconds(e.at)
 	object := name(e.values["resource"], e.values["namespace"], e.values["name"])
@@ -34,7 +34,8 @@ func (o *observer) answered(p *observed, e entry) {
 	})
 }
 
-// admitted links a write to the calls of webhooks that it led to. Their log lines may still come.
+// admitted links a write to the webhook calls that it caused. Some of their log lines may arrive
+// later.
 func (o *observer) admitted(object string, write moment) {
 	var others []moment
 	for _, call := range o.calls[object] {

@@ -64,7 +64,7 @@ type observed struct {
 	requests  []sent               // those that no work has claimed yet
 	kinds     map[string]bool      // the resources that it watches
 	waiting   map[string][]moment  // by key, the backoffs
-	retries   bool                 // somebody else retries what has failed, and logs nothing of that
+	retries   bool                 // controller-runtime retries failed work, and doesn't log that
 	queues    bool                 // it has a queue, and logs what enters it
 	calls     map[string]int       // of its webhooks, by request ID
 	sentFor   map[int]bool         // the work in progress that has sent a request
@@ -95,7 +95,7 @@ func newObserver(recorder *Recorder, resource string) *observer {
 	}
 }
 
-// watchesIn says that a program only watches this namespace.
+// watchesIn records that a program only watches this namespace.
 func (o *observer) watchesIn(name, namespace string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -106,15 +106,16 @@ func (o *observer) of(name string) *observed {
 	p := o.programs[name]
 	if p == nil {
 		p = &observed{
-			name: name, events: map[string]int{}, has: map[string]bool{}, behind: map[string]int{}, news: map[string][]int{}, queued: map[string]int{},
-			working: map[string]int{}, began: map[string]time.Time{}, handled: map[string]int{}, failures: map[string]int{}, kinds: map[string]bool{}, waiting: map[string][]moment{}, calls: map[string]int{}, sentFor: map[int]bool{},
+			name: name, events: map[string]int{}, has: map[string]bool{}, behind: map[string]int{}, news: map[string][]int{},
+			handled: map[string]int{}, queued: map[string]int{}, working: map[string]int{}, began: map[string]time.Time{},
+			failures: map[string]int{}, kinds: map[string]bool{}, waiting: map[string][]moment{}, calls: map[string]int{}, sentFor: map[int]bool{},
 		}
 		o.programs[name] = p
 	}
 	return p
 }
 
-// prune forgets what is about items that only the recording has.
+// prune removes the entries of items that only the recording still has.
 func (o *observer) prune(ids map[string]int) {
 	if len(ids) > 2*most {
 		oldest := o.recorder.oldest()
@@ -164,7 +165,7 @@ func (o *observer) acted(began time.Time, label, command, object, resourceVersio
 	return id
 }
 
-// claim says that an item has written a version of an object at about that time.
+// claim records that an item has written a version of an object at about that time.
 func (o *observer) claim(object string, by moment) {
 	for i, v := range o.unclaimed[object] {
 		if v.at >= by.at-1 && v.at <= by.last+slack {
@@ -212,7 +213,7 @@ func (o *observer) wrote(version string, id int) {
 	o.unclaimed[object] = slices.DeleteFunc(o.unclaimed[object], func(m moment) bool { return m.id == seen })
 }
 
-// aside are kinds of which only the owners are of interest.
+// aside are the kinds that lens follows only to learn their owners.
 var aside = map[string]bool{"replicasets": true, "pods": true}
 
 // stored is called with each version of an object that the API server has.
@@ -268,7 +269,7 @@ func (o *observer) stored(resource string, object *unstructured.Unstructured, de
 		if p.kinds[resource] && (p.namespace == "" || p.namespace == object.GetNamespace()) && !p.has[v] && p.behind[of] == 0 {
 			p.behind[of] = o.recorder.Add(Item{
 				Lane: Cache, Program: p.name, At: now, Object: of, Version: object.GetResourceVersion(), Label: of, Causes: []int{id},
-				Explain: fmt.Sprintf("What %s knows is behind: the API server has a newer %s.", p.name, of),
+				Explain: fmt.Sprintf("%s doesn't know the newest version of %s yet.", p.name, of),
 			})
 		}
 	}
@@ -287,11 +288,11 @@ func (o *observer) received(of string, e faultproxy.WatchEvent) {
 		return
 	}
 	id := p.events[v]
-	if id == 0 {
+	if again := e.Delivered.IsZero() && p.has[v]; id == 0 || again { // a new watch may repeat a version
 		id = o.recorder.Add(Item{
 			Lane: Events, Program: of, At: milliseconds(at), Object: object, Version: e.Object.ResourceVersion,
 			Label: e.Type + " " + object, Failed: e.Type == "ERROR",
-			Explain: fmt.Sprintf("A watch of %s carries the event %s of %s.", of, e.Type, object),
+			Explain: fmt.Sprintf("The API server sends %s the event %s for %s.", of, e.Type, object),
 		})
 		p.events[v] = id
 		o.prune(p.events)
@@ -331,7 +332,7 @@ func (o *observer) requested(of string, r audit.Request) {
 	id := o.recorder.Add(Item{
 		Lane: Requests, Program: of, At: milliseconds(r.Received), Until: milliseconds(r.Answered), Label: fmt.Sprintf("%s %s %d", r.Verb, object, r.Code),
 		Object: withoutSubresource(object), Version: r.ResourceVersion, Failed: r.Code >= 400, Detail: strings.TrimSpace(r.String() + "\n" + audit.Readable(r.Body)),
-		Explain: fmt.Sprintf("%s sent this request, and the answer was %d.", of, r.Code),
+		Explain: fmt.Sprintf("%s sent this request, and the API server answered %d.", of, r.Code),
 	})
 	if r.IsWrite() {
 		o.admitted(withoutSubresource(object), moment{id, milliseconds(r.Received), milliseconds(r.Answered)})
@@ -368,7 +369,7 @@ func (o *observer) listed(p *observed, r audit.Request, id int) {
 		if event := p.events[v]; event != 0 && !p.has[v] {
 			o.recorder.Update(event, func(item *Item) {
 				item.Until = milliseconds(r.Answered)
-				item.Explain += " It had not arrived when the program listed all objects again."
+				item.Explain += " Before it arrived, the program listed all objects again."
 			})
 		}
 		p.has[v] = true
@@ -388,7 +389,7 @@ func (o *observer) caughtUp(p *observed, object string, at float64) {
 	if behind := p.behind[object]; behind != 0 {
 		o.recorder.Update(behind, func(item *Item) {
 			item.Until = at
-			item.Explain += fmt.Sprintf(" It was behind for %.0f ms.", item.Until-item.At)
+			item.Explain += fmt.Sprintf(" That lasted for %.0f ms.", item.Until-item.At)
 		})
 		delete(p.behind, object)
 	}
@@ -402,7 +403,7 @@ func (o *observer) otherRequested(r audit.Request) {
 	id := o.recorder.Add(Item{
 		Lane: Others, At: at, Until: until, Label: fmt.Sprintf("%s: %s %s %d", r.Client(), r.Verb, object, r.Code),
 		Object: withoutSubresource(object), Failed: r.Code >= 400, Detail: r.String() + "\n" + r.UserAgent,
-		Explain: fmt.Sprintf("%s, another client of the API server, sent this request, and the answer was %d.", r.Client(), r.Code),
+		Explain: fmt.Sprintf("%s, which is another client, sent this request, and the API server answered %d.", r.Client(), r.Code),
 	})
 	if !r.IsWrite() || r.Code >= 300 {
 		return
@@ -461,7 +462,9 @@ func (o *observer) queued(p *observed, key string, at float64) {
 		id = o.recorder.Add(Item{Lane: Queue, Program: p.name, At: at, Object: key, Label: key, Explain: fmt.Sprintf("The key %s waits for a worker.", key)})
 		p.queued[key] = id
 	} else {
-		o.recorder.Update(id, func(item *Item) { item.Explain += " It was queued again meanwhile, and is still one key." })
+		o.recorder.Update(id, func(item *Item) {
+			item.Explain += " Meanwhile it was queued again, but the queue still holds it only once."
+		})
 	}
 	o.recorder.Cause(p.last, id)
 }
@@ -483,39 +486,44 @@ func (o *observer) failed(p *observed, key string, work int, at float64) {
 	due := at + float64(backoff.Microseconds())/1000
 	id := o.recorder.Add(Item{
 		Lane: Queue, Program: p.name, At: at, Until: due, Object: key, Label: fmt.Sprintf("%s, failure %d", key, p.failures[key]), Failed: true, Causes: []int{work},
-		Explain: fmt.Sprintf("The work on %s has failed, %d in a row. Its key waits for %v before it is queued again.", key, p.failures[key], backoff),
+		Explain: fmt.Sprintf("The work on %s has failed (failure %d in a row). Its key waits for %v before it is queued again.", key, p.failures[key], backoff),
 	})
 	keep(p.waiting, key, moment{id, at, due})
 }
 
-// retried returns the item of a backoff that is over, or 0.
-func (p *observed) retried(key string, at float64) int {
-	for i, wait := range p.waiting[key] {
-		if at >= wait.last-1 {
-			p.waiting[key] = slices.Delete(p.waiting[key], i, i+1)
-			return wait.id
+// retried returns the items of the backoffs that are over. Each has queued the key again, which is
+// in the queue only once.
+func (p *observed) retried(key string, at float64) (ids []int) {
+	p.waiting[key] = slices.DeleteFunc(p.waiting[key], func(wait moment) bool {
+		over := at >= wait.last-1
+		if over {
+			ids = append(ids, wait.id)
 		}
-	}
-	return 0
+		return over
+	})
+	return ids
 }
 
 func (o *observer) started(p *observed, key string, began time.Time) {
 	at := milliseconds(began)
 	id := o.recorder.Add(Item{Lane: Work, Program: p.name, At: at, Object: key, Label: key, Explain: fmt.Sprintf("%s compares the actual state of %s with its desired state.", p.name, key)})
-	if queued := p.queued[key]; queued != 0 {
+	causes := p.retried(key, at)
+	queued, handled := p.queued[key], p.handled[key]
+	switch {
+	case queued != 0:
 		o.recorder.Update(queued, func(item *Item) { item.Until = at })
-		o.recorder.Cause(queued, id)
-		delete(p.queued, key)
-	} else if wait := p.retried(key, at); wait != 0 {
-		o.recorder.Cause(wait, id)
-	} else if handled := p.handled[key]; handled != 0 { // the handler itself works
-		o.recorder.Cause(handled, id)
+		causes = append(causes, queued)
+	case len(causes) > 0:
+	case handled != 0: // the handler itself works
+		causes = []int{handled}
 		delete(p.handled, key)
-	} else {
-		for _, event := range p.news[key] {
-			o.recorder.Cause(event, id)
-		}
+	default:
+		causes = p.news[key]
 	}
+	for _, cause := range causes {
+		o.recorder.Cause(cause, id)
+	}
+	delete(p.queued, key)
 	delete(p.news, key)
 	p.working[key], p.began[key] = id, began
 }
@@ -540,7 +548,7 @@ func (o *observer) restarted(p *observed, at float64) {
 		for _, id := range doing {
 			o.recorder.Update(id, func(item *Item) {
 				item.Until = at
-				item.Explain += " The program ended before this did."
+				item.Explain += " The program exited before this was finished."
 			})
 		}
 		clear(doing)
@@ -548,6 +556,9 @@ func (o *observer) restarted(p *observed, at float64) {
 	clear(p.failures)
 	clear(p.waiting)
 	clear(p.has)
+	clear(p.events)
+	clear(p.news)
+	clear(p.handled)
 }
 
 func (o *observer) finished(p *observed, key string, ended time.Time, failure string) {
@@ -577,11 +588,16 @@ func (o *observer) finished(p *observed, key string, ended time.Time, failure st
 	p.requests = others
 	o.recorder.Update(id, func(item *Item) {
 		item.Until = milliseconds(ended)
+		switch {
+		case hasFailed && (p.queues || p.retries):
+			item.Explain += " It failed, so it will be retried."
+		case hasFailed:
+			item.Explain += " It failed, and nothing retries it before the next event."
+		case !p.sentFor[id]:
+			item.Explain += " It sent no request, because there was nothing to do."
+		}
 		if hasFailed {
 			item.Failed, item.Detail = true, failure
-			item.Explain += " It failed, " + map[bool]string{true: "so it is tried again.", false: "and nothing will try again until the next event."}[p.queues || p.retries]
-		} else if !p.sentFor[id] {
-			item.Explain += " It sent no request, so there was nothing to do."
 		}
 	})
 	delete(p.sentFor, id)

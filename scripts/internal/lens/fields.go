@@ -1,6 +1,6 @@
 package lens
 
-// Who owns which fields of an object.
+// Who owns which field of an object.
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// fieldsOf returns the fields of an object by the manager that owns them, from managedFields. They
-// are sorted, and have the form spec.replicas.
+// fieldsOf returns the fields of an object, by the field manager that owns them. It reads them from
+// managedFields. They are sorted, and look like spec.replicas.
 func fieldsOf(object *unstructured.Unstructured) map[string][]string {
 	fields := map[string][]string{}
 	for _, entry := range object.GetManagedFields() {

@@ -1,10 +1,10 @@
 // Package lens shows what happens inside an operator while it happens. It runs a chapter's program
-// behind the fault proxy, collects what the proxy, the API server and the program's log say, works
-// out what caused what, and serves a page with all of it on one time axis.
+// behind the fault proxy, collects what the proxy, the API server and the program's log report,
+// works out what caused what, and serves a page with all of it on one time axis.
 //
 // causes.go turns observations into items and links them, recorder.go keeps them, and server.go
 // serves them to the page. session.go, webhooks.go and others.go run the programs and observe them,
-// actions.go does what the buttons say, and looks.go has the prepared scenarios of the chapters.
+// actions.go carries out what the buttons ask for, and looks.go has the chapters' scenarios.
 package lens
 
 import "time"
@@ -18,23 +18,23 @@ const (
 	Others    Lane = "others"    // what other clients sent
 	Requests  Lane = "requests"  // what the program sent
 	Events    Lane = "events"    // what its watches received
-	Cache     Lane = "cache"     // while it was behind the API server
-	Queue     Lane = "queue"     // keys that wait
+	Cache     Lane = "cache"     // when its cache was behind the API server
+	Queue     Lane = "queue"     // keys that wait for a worker
 	Work      Lane = "work"      // reconcile calls
-	Admission Lane = "admission" // calls of its webhooks
+	Admission Lane = "admission" // calls to its webhooks
 )
 
 // Item is something that happened: one mark in one lane.
 type Item struct {
 	ID      int    `json:"id"`
 	Lane    Lane   `json:"lane"`
-	Program string `json:"program,omitempty"` // such as 03; "" if it isn't a program's
-	// At and Until are milliseconds since the epoch. Until is 0 while the item lasts, and At if it
-	// happened in an instant.
+	Program string `json:"program,omitempty"` // such as 03, or "" if it belongs to no program
+	// At and Until are in milliseconds since the Unix epoch. Until is 0 while the item still lasts,
+	// and equal to At if it took no time.
 	At    float64 `json:"at"`
 	Until float64 `json:"until,omitempty"`
 	Label string  `json:"label"`
-	// Explain is one sentence for readers who don't know the lane yet.
+	// Explain describes the item to readers who don't know its lane yet.
 	Explain string `json:"explain"`
 	// Object is what the item is about, such as deployments default/web, and Version its
 	// resourceVersion.
@@ -43,7 +43,8 @@ type Item struct {
 	Failed  bool   `json:"failed,omitempty"`
 	// Detail is text such as a request's body or an object, and may be "".
 	Detail string `json:"detail,omitempty"`
-	// Fields are those of a version of an object, by the manager that owns them, such as spec.replicas.
+	// Fields has the fields of a version of an object, such as spec.replicas, by the field manager
+	// that owns them.
 	Fields map[string][]string `json:"fields,omitempty"`
 	// Causes are the IDs of the items that caused this one.
 	Causes []int `json:"causes,omitempty"`

@@ -47,7 +47,7 @@ const (
 var looks = map[string]Look{
 	"01": {
 		Title: "a gap, and 410 Gone",
-		Text:  "No event arrived for a while, and the Foo was scaled meanwhile. Then the watch got the error 410 Gone, so the program can't go on from where it was. It lists all Foos again, and finds the change.",
+		Text:  "For a while no events arrived, and meanwhile the Foo was scaled. Then the watch failed with 410 Gone, so the program couldn't continue from the last version that it knew. It listed all Foos again, and found the change.",
 		span:  10 * time.Second,
 		steps: []step{press("create"), idle, {action: "F9", seconds: 60}, press("scale"), pass(2 * time.Second), press("F2b"), pass(3 * time.Second), press("F2b"), press("F9"), idle},
 		selects: func(item Item) bool {
@@ -56,7 +56,7 @@ var looks = map[string]Look{
 	},
 	"02": {
 		Title: "a cache that is behind",
-		Text:  "Each event arrives two seconds late. The red bar shows for how long the cache still has the old Foo. Any work that starts before it ends is based on the past.",
+		Text:  "Each event arrives two seconds late. The red bar shows how long the cache still has the old Foo. A reconcile call that starts before the bar ends works with outdated data.",
 		span:  10 * time.Second,
 		steps: []step{press("create"), idle, press("F9"), press("scale"), pass(2500 * time.Millisecond), press("F9"), idle},
 		selects: func(item Item) bool {
@@ -65,35 +65,35 @@ var looks = map[string]Look{
 	},
 	"03": {
 		Title:   "keys that merge, and wait longer after each failure",
-		Text:    "The Foo was scaled three times in a row, and three writes were answered 500. Each failure puts the key back into the queue, for twice as long as before. Several events become one key.",
+		Text:    "The Foo was scaled three times in a row, and three of the program's writes failed with status 500. After each failure, the key waits twice as long as before until it is queued again. Several events can become one key.",
 		span:    time.Second,
 		steps:   []step{press("create"), idle, press("F4a"), press("scale"), press("scale"), press("scale"), idle, press("F4a")},
-		selects: func(item Item) bool { return item.Lane == Queue && item.Failed },
+		selects: func(item Item) bool { return item.Lane == Queue && strings.HasSuffix(item.Label, ", failure 3") },
 	},
 	"04": {
 		Title:   "who owns which field",
-		Text:    "Somebody set a label and the replicas of the Deployment. The program applies only its own fields, so it takes back the replicas and leaves the label alone. The tree of objects shows each field's owner.",
+		Text:    "Somebody added a label to the Deployment, and changed its replicas. The program applies only its own fields, so it reverts the replicas and leaves the label alone. To see the owner of each field, open “who owns which field” in the tree of objects.",
 		span:    3 * time.Second,
 		steps:   []step{press("create"), idle, press("label"), pass(500 * time.Millisecond), press("interfere"), idle},
 		selects: func(item Item) bool { return item.Lane == Actions && item.Label == "Interfere foo-1" },
 	},
 	"05": {
 		Title:   "what triggered a reconcile call",
-		Text:    "The Deployment got a label, and then it was deleted. Each event of an object that the Foo owns leads to a reconcile call for the Foo. After the label, there is nothing to write. After the deletion, there is.",
+		Text:    "Somebody added a label to the Deployment, and then deleted the Deployment. Each event of an object that the Foo owns triggers a reconcile call for the Foo. After the label there is nothing to do, but after the deletion the program has to create the Deployment again.",
 		span:    3 * time.Second,
 		steps:   []step{press("create"), idle, press("label"), pass(500 * time.Millisecond), press("remove"), idle},
 		selects: func(item Item) bool { return item.Lane == Actions && item.Label == "Delete the Deployment foo-1" },
 	},
 	"06": {
 		Title:   "the admission chain",
-		Text:    "Before the API server stores a Foo, it calls the program's webhooks: the first one fills in what is missing, and the second one accepts or refuses the result. The second Foo asked for the first one's Deployment, so it was refused, and there is no new version.",
+		Text:    "Before the API server stores a Foo, it calls the program's webhooks. The first one fills in missing fields, and the second one accepts or refuses the result. The second Foo asked for the Deployment of the first Foo, so it was refused, and the API server stored nothing.",
 		span:    3 * time.Second,
 		steps:   []step{press("create"), idle, press("double"), idle},
 		selects: func(item Item) bool { return item.Lane == Actions && item.Failed },
 	},
 	"07": {
 		Title:   "a deletion, and the next time to wake up",
-		Text:    "One of two TDSets was deleted. Its finalizer kept it until the program had scaled its Deployment down and all Pods were gone. The day of the other one shows its windows, and when the program wakes up for it.",
+		Text:    "One of two TDSets was deleted. Its finalizer kept it until the program had scaled its Deployment down, and all of its Pods were gone. The timeline of the day shows the other TDSet's windows, and when the program wakes up for it next.",
 		span:    3 * time.Second,
 		steps:   []step{press("create"), press("create"), idle, press("shift"), idle, press("delete"), idle},
 		selects: func(item Item) bool { return item.Lane == Objects && item.Label == "tdsets lens-07/tdset-1 is deleted" },
@@ -104,7 +104,7 @@ var looks = map[string]Look{
 func Tour(kind string) Look {
 	look := Look{
 		Title:   "a tour",
-		Text:    "A " + kind + " was created, scaled and deleted. In between, somebody changed its Deployment, and deleted it. Go back with the slider, and click what you want to know more about.",
+		Text:    "A " + kind + " was created and scaled, and finally deleted. In between, somebody changed its Deployment, and then deleted it. Drag the slider back, and click anything you want to know more about.",
 		span:    30 * time.Second,
 		selects: func(item Item) bool { return item.Lane == Actions },
 	}

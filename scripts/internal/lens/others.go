@@ -17,14 +17,14 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// userAgent is lens's own. Its requests aren't those of others.
+// userAgent identifies lens's own requests, which the lane of other clients leaves out.
 const userAgent = "lens"
 
 // followOthers shows the requests of other clients in a program's namespace until ctx ends.
 func (s *Session) followOthers(ctx context.Context, r *running) error {
 	log := audit.Log{Path: s.AuditLog}
 	if err := log.SkipToEnd(); errors.Is(err, os.ErrNotExist) {
-		return nil // this cluster keeps it elsewhere, and the lane stays empty
+		return nil // this cluster keeps its log elsewhere, so the lane stays empty
 	} else if err != nil {
 		return err
 	}
@@ -37,7 +37,8 @@ func (s *Session) followOthers(ctx context.Context, r *running) error {
 	}
 	go func() {
 		defer files.Close()
-		// The API server writes many lines, also about others, so they are read a few times a second.
+		// The API server writes many lines, also about other namespaces, so lens reads them in
+		// batches, a few times a second.
 		due := time.NewTimer(0)
 		defer due.Stop()
 		waiting := true
@@ -61,7 +62,7 @@ func (s *Session) followOthers(ctx context.Context, r *running) error {
 					return
 				}
 				for _, request := range requests {
-					if !strings.HasPrefix(request.UserAgent, userAgent) && !strings.HasPrefix(request.UserAgent, "kube-apiserver/") { // its own reads
+					if !strings.HasPrefix(request.UserAgent, userAgent) && !strings.HasPrefix(request.UserAgent, "kube-apiserver/") { // the API server's own reads
 						s.observer.otherRequested(request)
 					}
 				}

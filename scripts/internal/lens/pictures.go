@@ -1,6 +1,6 @@
 package lens
 
-// Pictures of the page, for the chapters' texts.
+// Pictures of the page, for the chapters.
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 	"example.com/operators/scripts/internal/browser"
 )
 
-// newTab starts a browser without a window, and returns a context for a tab of it. The caller must
-// call end.
+// newTab starts a headless browser, and returns a context for one of its tabs. The caller must call
+// end.
 func newTab(ctx context.Context, width, height int) (tab context.Context, end func(), err error) {
 	path, err := browser.Find()
 	if err != nil {
@@ -37,8 +37,8 @@ func newTab(ctx context.Context, width, height int) (tab context.Context, end fu
 	return tab, func() { closeTab(); stop() }, nil
 }
 
-// Pictures writes lens-light.png and lens-dark.png to a folder: the page at that address, when it
-// shows the end of a look.
+// Pictures waits until the page at that address shows the end of a look, and then saves it as
+// lens-light.png and lens-dark.png in a folder.
 func Pictures(ctx context.Context, address, dir string) error {
 	tab, end, err := newTab(ctx, 1100, 900)
 	if err != nil {
@@ -69,7 +69,7 @@ func Pictures(ctx context.Context, address, dir string) error {
 	return nil
 }
 
-// prefers has the page look as for people who prefer light or dark.
+// prefers makes the browser report that its user prefers light or dark pages.
 func prefers(theme string) chromedp.Action[chromedp.Void] {
 	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
 	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
@@ -78,8 +78,8 @@ func prefers(theme string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// fewerColours makes a PNG several times smaller. A picture of text and bars looks the same with 64
-// levels of each colour.
+// fewerColours makes a PNG several times smaller. A picture of text and bars looks the same with
+// only 64 levels of red, green and blue, and at most 256 colours.
 func fewerColours(picture []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {

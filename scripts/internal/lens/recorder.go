@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// most is how many items a Recorder keeps for the page. Older ones are only in the recording.
+// most is the number of items that a Recorder keeps for the page. Older ones are only in the
+// recording.
 const most = 10_000
 
 // Recorder keeps items and their changes. It is safe for concurrent use.
@@ -20,11 +21,11 @@ type Recorder struct {
 	items   map[int]*Item
 	last    int   // the newest item's ID
 	changed []int // IDs of items, in the order of their changes
-	skipped int   // how many changes aren't in changed any more
+	skipped int   // how many changes were removed from changed
 	dropped int   // how many items are only in the recording
 	woken   int   // how often Wake was called
 	next    chan struct{}
-	failure error // of writing to file
+	failure error // the first error of writing to file
 }
 
 // NewRecorder returns a Recorder that also writes each change to file, unless that is nil.
@@ -54,7 +55,7 @@ func (r *Recorder) Update(id int, change func(*Item)) {
 	}
 }
 
-// Cause says that one item caused another.
+// Cause records that one item caused another.
 func (r *Recorder) Cause(cause, effect int) {
 	r.Update(effect, func(item *Item) {
 		if cause != 0 && cause != effect && !slices.Contains(item.Causes, cause) {
@@ -94,14 +95,14 @@ func (r *Recorder) wake() {
 // Batch is what has changed since a position.
 type Batch struct {
 	Items []Item `json:"items"`
-	// Dropped is how many items the page can't have, because there are too many.
+	// Dropped is the number of old items that the page can't get any more: there are too many.
 	Dropped int `json:"dropped"`
 	// Position is where the next batch begins.
 	Position int `json:"position"`
 }
 
-// Since returns the changes after a position, which is 0 at first. It waits until there is one, or
-// until ctx ends.
+// Since returns the changes after a position, which is 0 at first. It waits until there is one,
+// Wake is called, or ctx ends.
 func (r *Recorder) Since(ctx context.Context, position int) (Batch, error) {
 	woken := -1
 	for {
@@ -123,7 +124,7 @@ func (r *Recorder) Since(ctx context.Context, position int) (Batch, error) {
 func (r *Recorder) batch(position int) Batch {
 	batch := Batch{Dropped: r.dropped, Position: r.skipped + len(r.changed)}
 	ids := map[int]bool{}
-	if position < r.skipped { // never asked, or too far behind: all items
+	if position < r.skipped { // the page is too far behind, so it gets all items
 		for id := range r.items {
 			ids[id] = true
 		}
@@ -141,7 +142,7 @@ func (r *Recorder) batch(position int) Batch {
 	return batch
 }
 
-// All returns all items that the page may have, in the order in which they were added.
+// All returns all items that the page can still get, in the order in which they were added.
 func (r *Recorder) All() []Item {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -165,7 +166,7 @@ func (r *Recorder) Last() int {
 	return r.last
 }
 
-// Wake has Since return, with no changes if there are none.
+// Wake makes Since return, even if there are no changes.
 func (r *Recorder) Wake() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -173,21 +174,21 @@ func (r *Recorder) Wake() {
 	r.wake()
 }
 
-// oldest is the ID of the oldest item that the page may have.
+// oldest is the ID of the oldest item that the page can still get.
 func (r *Recorder) oldest() int {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.last - most
 }
 
-// Err is the first error of writing the recording.
+// Err returns the first error that occurred while the recording was written.
 func (r *Recorder) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.failure
 }
 
-// ReadRecording returns the items in a recording, each as it was last.
+// ReadRecording returns the items in a recording, each in its last state.
 func ReadRecording(file io.Reader) ([]Item, error) {
 	var items []Item
 	index := map[int]int{}

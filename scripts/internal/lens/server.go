@@ -1,7 +1,7 @@
 package lens
 
-// The page's server. It listens on loopback only, its URL has a secret, and it refuses requests that
-// come from another page or by another name, so that no website can use it through the browser.
+// The page's server. It listens on loopback only, its URL has a secret, and it refuses requests
+// from another page or with another host name. So no website can use it through the browser.
 
 import (
 	"context"
@@ -30,11 +30,11 @@ type Server struct {
 	secret   string
 }
 
-// actor does what the page's buttons say.
+// actor carries out what the page's buttons ask for.
 type actor interface {
-	// Controls describe the buttons.
+	// Controls describes the buttons.
 	Controls() Controls
-	// Do does what a button says, and returns the command that does the same.
+	// Do carries out an action, and returns a shell command that does the same.
 	Do(ctx context.Context, action Action) (command string, err error)
 }
 
@@ -42,7 +42,7 @@ type actor interface {
 type Controls struct {
 	Title    string   `json:"title"`
 	Programs []string `json:"programs"`
-	// Replay says that the page shows a recording, so that there is nothing to control.
+	// Replay means that the page shows a recording, so there is nothing to control.
 	Replay  bool     `json:"replay"`
 	Objects []string `json:"objects"` // names of the managed objects
 	Buttons []Button `json:"buttons"`
@@ -56,13 +56,13 @@ type Button struct {
 	Label  string `json:"label"`
 	Help   string `json:"help"`
 	Group  string `json:"group"`
-	// Object says that the action needs an object, and Program that it needs a program.
+	// Object means that the action needs an object, and Program that it needs a program.
 	Object  bool `json:"object,omitempty"`
 	Program bool `json:"program,omitempty"`
-	// Switch says that the button is a switch, and On that it is on.
+	// Switch means that the button turns something on and off, and On that it is on now.
 	Switch bool `json:"switch,omitempty"`
 	On     bool `json:"on,omitempty"`
-	// Seconds is not 0 if the action takes a number of seconds. It is the usual one.
+	// Seconds is the default for an action that takes a number of seconds, and 0 for all others.
 	Seconds int `json:"seconds,omitempty"`
 }
 
@@ -74,7 +74,7 @@ type Action struct {
 	Seconds int    `json:"seconds"`
 }
 
-// Serve begins to serve the page on a free port of 127.0.0.1. actor may be nil.
+// Serve starts to serve the page on a free port of 127.0.0.1. actor may be nil.
 func Serve(recorder *Recorder, actor actor) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -169,8 +169,8 @@ func (s *Server) items(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// controls are the page's controls as JSON. A change of them is sent with the next item, or when the
-// recorder is woken.
+// controls returns the page's controls as JSON. A change is sent with the next item, or when
+// Recorder.Wake is called.
 func (s *Server) controls() string {
 	controls := Controls{Title: "a recording", Replay: true}
 	if s.actor != nil {
@@ -205,7 +205,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// unknownAction is the error for an action that there isn't.
+// unknownAction is the error for an action that doesn't exist.
 type unknownAction string
 
 func (u unknownAction) Error() string { return fmt.Sprintf("there is no action %q", string(u)) }

@@ -33,10 +33,10 @@ import (
 
 // Program is a program to show.
 type Program struct {
-	Name   string // of its lanes, such as 03
+	Name   string // the prefix of its lanes' titles, such as 03
 	Built  program.Program
 	Binary string
-	// Flags are its own, such as those for more log lines.
+	// Flags are the program's own flags, such as those that make it log more.
 	Flags []string
 }
 
@@ -44,22 +44,22 @@ type Program struct {
 type Options struct {
 	Programs []Program
 	Target   *rest.Config // with an administrator's credentials
-	// Sample is an object that the programs manage.
+	// Sample is an example of the objects that the programs manage.
 	Sample   *unstructured.Unstructured
 	Recorder *Recorder
 	// AuditLog is the path of the API server's audit log.
 	AuditLog string
-	// Kubectl acts on the same cluster. CanCall says that its API server can call programs on this
-	// machine, so that they can serve webhooks.
+	// Kubectl acts on the same cluster. CanCall reports whether its API server can reach programs
+	// on this machine. Webhooks need that.
 	Kubectl kubectl.Kubectl
 	CanCall bool
-	// Namespaces is the beginning of the namespaces' names, before those of the programs.
+	// Namespaces is the prefix of the namespaces' names. The program's name follows it.
 	Namespaces string
 	// Dir is for kubeconfigs and certificates. The caller removes it.
 	Dir string
 }
 
-// Session is the programs, and what the page can do with them.
+// Session is the running programs, and what the page can do with them.
 type Session struct {
 	Options
 	observer *observer
@@ -67,13 +67,13 @@ type Session struct {
 	dynamic  dynamic.Interface
 	resource schema.GroupVersionResource // the sample's
 
-	acting sync.Mutex // held by the only action on a program that may take place
+	acting sync.Mutex // held during an action on a program, so that there is only one at a time
 
 	mutex    sync.Mutex
 	programs []*running
 	number   int // of the next object
 	objects  []string
-	shown    *Shown // nil, unless there is a look
+	shown    *Shown // nil if there is no look
 }
 
 // running is a program with its proxy.
@@ -160,7 +160,7 @@ func (r *running) start(o *observer) (*replica.Replica, error) {
 	})
 }
 
-// freshNamespace deletes what an earlier session has left, and creates the namespace again.
+// freshNamespace deletes what an earlier session left behind, and creates the namespace again.
 func (s *Session) freshNamespace(ctx context.Context, name string) error {
 	if err := s.forget(ctx, name); err != nil {
 		return err
@@ -178,8 +178,8 @@ func (s *Session) freshNamespace(ctx context.Context, name string) error {
 	}
 }
 
-// forget deletes a namespace, and frees the managed objects in it from finalizers, because the
-// program that would remove them has ended.
+// forget deletes a namespace. It also removes the finalizers of the managed objects in it, because
+// the program that would remove them isn't running any more.
 func (s *Session) forget(ctx context.Context, namespace string) error {
 	err := program.Revoke(ctx, s.client, namespace)
 	objects := s.dynamic.Resource(s.resource).Namespace(namespace)
@@ -201,7 +201,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// follow shows each version of the objects in a namespace, as an informer of our own sees it.
+// follow shows each version of the objects in a namespace, as lens's own informer sees it.
 func (s *Session) follow(ctx context.Context, namespace string) error {
 	kinds := []schema.GroupVersionResource{s.resource, {Group: "apps", Version: "v1", Resource: "deployments"}}
 	if s.Sample.GetKind() == chapters.TDSet {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// WriteHTML writes a page that shows a recording, and needs no server and no network.
+// WriteHTML writes a page that shows a recording, and needs neither a server nor a network.
 func WriteHTML(w io.Writer, title string, items []Item) error {
 	read := func(name string) string {
 		content, err := page.ReadFile("page/" + name)

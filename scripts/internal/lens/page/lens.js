@@ -201,7 +201,7 @@ function drawSeconds(c, from, scale, width, y, colour) {
     c.moveTo(x, 4);
     c.lineTo(x, y);
     c.stroke();
-    const time = new Date(at), shown = every < 1000 ? time.toISOString().slice(18, 23) + ' s' : time.toLocaleTimeString().replace(/ .*/, '');
+    const time = new Date(at), shown = every < 1000 ? time.toISOString().slice(18, 23) + ' s' : clock(at).slice(0, 8);
     if (x + 55 < width) c.fillText(shown, x + 2, y + 8);
   }
 }
@@ -244,7 +244,7 @@ function select(id) {
   const box = $('selected');
   box.replaceChildren();
   if (!item) {
-    box.append(element('p', 'Click an item. What caused it and what it caused lights up in all lanes.'));
+    box.append(element('p', 'Click an item to highlight what caused it and what it caused, in all lanes.'));
     changed();
     return;
   }
@@ -265,7 +265,7 @@ function select(id) {
   if (item.detail && item.detail.length < 400) box.append(element('pre', item.detail));
   else if (item.detail) {
     const more = element('details', '');
-    more.append(element('summary', 'everything'), element('pre', item.detail));
+    more.append(element('summary', 'all details'), element('pre', item.detail));
     box.append(more);
   }
   changed();
@@ -381,7 +381,7 @@ function days(parsed) {
     const time = at => String(Math.floor(at / 60)).padStart(2, '0') + ':' + String(at % 60).padStart(2, '0');
     const made = element('figure', '');
     made.append(picture, element('figcaption', `${item.object}, ${zone}: it is ${clock === null ? '?' : time(clock)}` +
-      (object.status?.activeWindow ? `, in the window ${object.status.activeWindow}` : '') + (wakes === null ? '.' : `. The program wakes up at ${time(wakes)}.`)));
+      (object.status?.activeWindow ? `, in the window “${object.status.activeWindow}”` : '') + (wakes === null ? '.' : `. The program wakes up at ${time(wakes)}.`)));
     return made;
   }));
 }
@@ -498,7 +498,7 @@ async function act(button) {
 function look(state) {
   $('look').hidden = !state;
   if (!state) return;
-  $('look').replaceChildren(element('h2', 'Look: ' + state.title), element('p', state.done ? state.text : 'The scenario is being played …'));
+  $('look').replaceChildren(element('h2', 'Look: ' + state.title), element('p', state.done ? state.text : 'The scenario is running …'));
   finish();
 }
 
@@ -519,7 +519,7 @@ function connect() {
   const stream = new EventSource('items');
   stream.addEventListener('message', event => receive(JSON.parse(event.data)));
   stream.addEventListener('controls', event => show(JSON.parse(event.data)));
-  stream.addEventListener('error', () => { $('status').textContent = 'The server is gone. The page goes on when it is back.'; });
+  stream.addEventListener('error', () => { $('status').textContent = 'The server is gone. The page continues when it is back.'; });
 }
 
 $('pause').addEventListener('click', () => pause(live));
