@@ -48,6 +48,7 @@ func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts,
 	k := &onKind{s, c, s.kubectl(c)}
 	if k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) {
 		k.all(ctx)
+		k.runAgain(ctx)
 	}
 	switch {
 	case ctx.Err() != nil, s.counts.NotPassed() == 0:

@@ -55,6 +55,7 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 	case err != nil:
 	case len(problems) > 0:
 		err = errors.New(strings.Join(problems, "\n"))
+		s.noteFailures(module, env, args, results)
 	case counts.Passed == 0:
 		err = errors.New("no test was run")
 	}
@@ -99,23 +100,30 @@ func (s *Suite) findRace(ctx context.Context) error {
 	return nil
 }
 
-// onCluster runs tests on a new cluster of that name with the CRDs that they need. If all pass, it
-// deletes the cluster. Otherwise it keeps it for you to inspect.
+// onCluster runs tests on a new cluster of that name with the CRDs that they need. The cluster stays
+// up until closeClusters, because failed tests run again.
 func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
 	c := s.cluster(name)
 	if !s.freshCluster(ctx, c) {
 		return
 	}
-	before := s.counts.NotPassed()
+	s.open = append(s.open, c)
 	if s.applyCRDs(ctx, s.kubectl(c)) {
 		tests(c)
 	}
-	if ctx.Err() != nil || s.counts.NotPassed() == before {
-		s.removeCluster(ctx, c)
-		return
+}
+
+// closeClusters deletes the tests' clusters if all is green. Otherwise it keeps them for you to
+// inspect.
+func (s *Suite) closeClusters(ctx context.Context) {
+	for _, c := range s.open {
+		if ctx.Err() != nil || s.counts.NotPassed() == 0 {
+			s.removeCluster(ctx, c)
+			continue
+		}
+		s.this.Keep(clusters + c.Name())
+		s.UI.Say("! cluster %q stays up; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
 	}
-	s.this.Keep(clusters + name)
-	s.UI.Say("! cluster %q stays up; its logs are in %s", name, filepath.Dir(c.AuditLog()))
 }
 
 func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {

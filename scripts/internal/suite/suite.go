@@ -35,6 +35,10 @@ type Suite struct {
 	programs string // a path to Bin that has Version in it
 	counts   gotest.Counts
 	race     []string // arguments to go test
+
+	open       []*cluster.Cluster
+	failedRuns []failedRun
+	onlyAlone  []string // tests that failed, and passed when nothing else ran
 }
 
 // The tests' clusters. The contract has one to itself, because it kills the API server and deletes
@@ -79,6 +83,8 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	s.tests(ctx)
 	joinTexts()
 	joinContract()
+	s.runAgain(ctx)
+	s.closeClusters(ctx)
 	return s.result(ctx)
 }
 
@@ -182,5 +188,7 @@ func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
 		step.Drop()
 		s.UI.Say("%s", strings.TrimSuffix(out.String(), "\n"))
 		s.counts = s.counts.Plus(lane.counts)
+		s.open = append(s.open, lane.open...)
+		s.failedRuns = append(s.failedRuns, lane.failedRuns...)
 	}
 }
