@@ -35,8 +35,6 @@ type Options struct {
 	// Command starts the operator. {kubeconfig}, {namespace}, {metrics} and {probes} in its
 	// arguments are replaced: by a path, by the namespace to act on, and by free ports.
 	Command []string
-	// Env are variables for it, beyond this process's environment.
-	Env []string
 	// Target is the API server, with an administrator's credentials, and Kubectl uses the same.
 	Target  *rest.Config
 	Kubectl kubectl.Kubectl
@@ -53,7 +51,6 @@ type Options struct {
 type Judge struct {
 	config      *Config
 	command     []string
-	env         []string
 	target      *rest.Config
 	kubectl     kubectl.Kubectl
 	client      kubernetes.Interface
@@ -137,7 +134,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 // newJudge returns a Judge whose manifests are applied.
 func newJudge(ctx context.Context, o Options) (*Judge, error) {
 	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
-	j := &Judge{config: o.Config, command: command, env: o.Env, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
+	j := &Judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
 	j.target.QPS = -1
 	if err := errors.Join(j.readSamples(), j.compile(), j.connect()); err != nil {
 		return nil, err

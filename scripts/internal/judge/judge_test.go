@@ -1,18 +1,45 @@
 package judge_test
 
 import (
+	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"example.com/operators/scripts/internal/apitest"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/testfiles"
 )
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // most tests wait most of the time
+		panic(err)
+	}
+	code := m.Run()
+	if operatorDir != "" {
+		os.RemoveAll(operatorDir)
+	}
+	os.Exit(code)
+}
+
+var operatorDir string // of the built test operator; "" if it isn't built
+
+// testOperator builds the test operator, without the race detector, which would slow down all tests.
+var testOperator = sync.OnceValues(func() (binary string, err error) {
+	if operatorDir, err = os.MkdirTemp("", "testoperator-"); err != nil {
+		return "", err
+	}
+	binary = filepath.Join(operatorDir, "testoperator")
+	return binary, gobuild.Build{What: "the test operator", Args: []string{"-o", binary, "./testoperator"}}.Run(context.Background())
+})
 
 // judgedWith runs these checks of the operator with a bug, and returns their results.
 func judgedWith(t *testing.T, bug string, checks ...string) []judge.Result {
@@ -59,12 +86,12 @@ limits: {converge: 60s, recover: 60s, quiet: 4s, shutdown: 5s}
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
+	operator, err := testOperator()
 	if err != nil {
 		t.Fatal(err)
 	}
 	results, err := judge.Run(t.Context(), judge.Options{
-		Config: config, Command: []string{self}, Env: []string{bugVariable + "=" + bug}, Target: target, Checks: all,
+		Config: config, Command: []string{operator, "--bug=" + bug}, Target: target, Checks: all,
 		Kubectl: kubectl.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
 	})
 	if err != nil {

@@ -51,7 +51,7 @@ func (b *Bench) startBehind(do func(*faultproxy.Proxy), more ...string) *running
 	b.step("start %s %s", filepath.Base(b.command[0]), strings.Join(args, " "))
 	r.Replica, err = replica.Start(process.Options{
 		Binary: b.command[0], Args: args, OwnGroup: true,
-		Env: slices.Concat([]string{"KUBECONFIG=" + kubeconfig}, replica.Pings, b.env),
+		Env: slices.Concat([]string{"KUBECONFIG=" + kubeconfig}, replica.Pings),
 	})
 	b.must(err)
 	b.replicas = append(b.replicas, r)

@@ -1,7 +1,6 @@
-// A small operator for tests: it wraps a Deployment, as the chapters do, but can have one bug. The
-// test binary is the operator if the environment names a bug.
-
-package judge_test
+// Testoperator is a small operator for the judge's tests. It wraps a Deployment, as the chapters do,
+// but can have one bug.
+package main
 
 import (
 	"context"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,22 +28,15 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// bugVariable is set if this process is the operator. Without a bug, it is "none".
-const bugVariable = "JUDGE_TEST_BUG"
-
-func TestMain(m *testing.M) {
-	if bug := os.Getenv(bugVariable); bug != "" {
-		if err := runOperator(bug); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+func main() {
+	bug := flag.String("bug", "none", "the operator's bug")
+	kubeconfig := flag.String("kubeconfig", "", "the path of the kubeconfig")
+	namespace := flag.String("namespace", "", "the namespace of the Foos")
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // most tests wait most of the time
-		panic(err)
+	if err := run(*bug, *kubeconfig, *namespace); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	os.Exit(m.Run())
 }
 
 var (
@@ -53,7 +44,6 @@ var (
 	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
-// operator is the operator of the tests.
 type operator struct {
 	bug              string
 	client           dynamic.Interface
@@ -61,13 +51,8 @@ type operator struct {
 	queue            workqueue.TypedRateLimitingInterface[string]
 }
 
-func runOperator(bug string) error {
-	kubeconfig := flag.String("kubeconfig", "", "")
-	namespace := flag.String("namespace", "", "")
-	if err := flag.CommandLine.Parse(os.Args[1:]); err != nil {
-		return err
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+func run(bug, kubeconfig, namespace string) error {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -83,7 +68,7 @@ func runOperator(bug string) error {
 		ctx = context.Background()
 	}
 
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, *namespace, nil)
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
 	o := &operator{
 		bug: bug, client: client,
 		foos: factory.ForResource(fooResource).Lister(), deployment: factory.ForResource(deploymentResource).Lister(),
@@ -108,7 +93,7 @@ func runOperator(bug string) error {
 		return err
 	}
 	if bug == "it gives up if it can't start" {
-		if _, err := client.Resource(fooResource).Namespace(*namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+		if _, err := client.Resource(fooResource).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
 			fmt.Println("giving up:", err)
 			<-ctx.Done()
 			return nil
@@ -119,7 +104,7 @@ func runOperator(bug string) error {
 	if bug == "it polls" {
 		go func() {
 			for range time.Tick(500 * time.Millisecond) {
-				_, _ = client.Resource(fooResource).Namespace(*namespace).List(ctx, metav1.ListOptions{})
+				_, _ = client.Resource(fooResource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 			}
 		}()
 	}
