@@ -7,12 +7,14 @@ import (
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
-	"example.com/operators/scripts/internal/exercises/watch"
+	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
 
 func newCheckCommand() *cobra.Command {
-	var everything bool
+	var everything, inLens, noOpen bool
+	var cause int
+	var editCommand string
 	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
 		Short: "Check your work on the exercises",
@@ -21,10 +23,16 @@ expected, and where to look in your file. If more than three fail, it shows only
 --all. Without an argument it checks the first exercise that you haven't passed. It remembers which exercises you have
 passed ("progress"). Its exit code is 0 if everything that it checked passed.
 
-Some tests need a cluster. They are skipped while yours isn't up.`,
+Some tests need a cluster. They are skipped while yours isn't up.
+
+A ticket begins with a symptom. Check first asks for its cause, which you name with --cause, and then checks your fix.
+
+In the exercises in which you write a whole program (01/5 to 06/5), --lens also runs it on your cluster, beside the solution,
+and shows what both do in your browser.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
-  ./scripts/workshop check 01`,
+  ./scripts/workshop check 01
+  ./scripts/workshop check 01/5 --lens`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			found, err := findExercises(args)
@@ -42,14 +50,53 @@ Some tests need a cluster. They are skipped while yours isn't up.`,
 				}
 				found = []exercises.Exercise{open}
 			}
-			return checkAll(command, found, everything)
+			if command.Flags().Changed("cause") {
+				if err := nameCause(command, found, cause); err != nil {
+					return err
+				}
+			}
+			if !inLens {
+				return checkAll(command, found, everything, editCommand)
+			}
+			if len(found) > 1 {
+				return problem.New("--lens shows one exercise").ToDo("name it, for example 01/5")
+			}
+			if err := hasProgram(found[0]); err != nil {
+				return err
+			}
+			failed := checkAll(command, found, everything, editCommand)
+			if err := exerciseInLens(command, found[0], noOpen); err != nil {
+				return err
+			}
+			return failed
 		},
 	}
 	command.Flags().BoolVar(&everything, "all", false, "show the whole output of each failing test")
+	addEditFlag(command, &editCommand, "if the exercise fails, open its place in your editor with this command, such as 'code -g {file}:{line}'")
+	command.Flags().IntVar(&cause, "cause", 0, "the number of your answer to a ticket's question")
+	command.Flags().BoolVar(&inLens, "lens", false, "then run your program beside the solution, and show what both do in your browser")
+	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
 	return command
 }
 
-func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool) error {
+// nameCause answers a ticket's question, and says why the answer is right or wrong.
+func nameCause(command *cobra.Command, found []exercises.Exercise, number int) error {
+	if len(found) > 1 {
+		return problem.New("--cause answers the question of one ticket").ToDo("name the ticket as well, such as 03/7")
+	}
+	answer, err := exercises.NameCause(command.Context(), theRoot(), found[0], number)
+	if err != nil {
+		return err
+	}
+	if !answer.Right {
+		command.Printf("That isn't the cause. %s\n", answer.Because)
+		return errReported
+	}
+	command.Printf("Yes. %s\n\n", answer.Because)
+	return nil
+}
+
+func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool, editCommand string) error {
 	checker := verdict.Checker{Root: theRoot(), Env: clusterForTests}
 	show := ui.New(os.Stderr)
 	passed := 0
@@ -64,7 +111,7 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 			command.Print(v.Text(colours(), everything))
 		}
 		if err == nil && len(found) == 1 {
-			err = advise(command, v)
+			err = advise(command, v, editCommand)
 		}
 		if err != nil {
 			return err
@@ -82,7 +129,8 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 	return nil
 }
 
-func advise(command *cobra.Command, v verdict.Verdict) error {
+// advise says what to do next, and opens the editor if that is to continue.
+func advise(command *cobra.Command, v verdict.Verdict, editCommand string) error {
 	all, err := exercises.All(theRoot())
 	if err != nil {
 		return err
@@ -92,50 +140,8 @@ func advise(command *cobra.Command, v verdict.Verdict) error {
 		return err
 	}
 	command.Printf("\n%s\n", advice)
-	return nil
-}
-
-func newWatchCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "watch [CHAPTER[/K]]",
-		Short: "Check an exercise each time you save it",
-		Long: `Watch checks an exercise, and checks it again each time that you save it. It begins with the exercise that you name, or
-with the first one that you haven't passed, in all chapters or in one. Keys: h shows a hint, l lists all exercises, n goes
-to the next one that you haven't passed, c checks again, q quits.`,
-		Example: `  ./scripts/workshop watch
-  ./scripts/workshop watch 01/1`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			found, err := findExercises(args)
-			if err != nil {
-				return err
-			}
-			if len(found) == 0 {
-				command.Println(nothingOpen(found))
-				return nil
-			}
-			start, open, err := firstOpen(found)
-			if err != nil {
-				return err
-			}
-			if !open {
-				start = found[0]
-			}
-			if len(found) == 1 { // that one first, and then all others
-				if found, err = exercises.All(theRoot()); err != nil {
-					return err
-				}
-			}
-			terminal, err := watch.OpenTerminal(os.Stdin, os.Stdout, colours())
-			if err != nil {
-				return err
-			}
-			return watch.Watch{
-				Checker:   verdict.Checker{Root: theRoot(), Env: clusterForTests},
-				Terminal:  terminal,
-				Exercises: found,
-				Start:     start,
-			}.Run(command.Context())
-		},
+	if v.Outcome != verdict.Passed && editCommand != "" {
+		return editAt(editCommand, v.EditPlace())
 	}
+	return nil
 }

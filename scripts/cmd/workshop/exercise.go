@@ -43,12 +43,14 @@ have seen.`,
 }
 
 func newSolutionCommand() *cobra.Command {
-	var spoil bool
+	var spoil, whole bool
 	command := aboutOneExercise(&cobra.Command{
 		Use:   "solution CHAPTER/K",
 		Short: "Show the solution of an exercise that you have passed",
 		Long: `Solution prints one way to solve an exercise. There are others, and any that passes the check is right. Until you have
-passed the exercise yourself, you have to add --spoil.`,
+passed the exercise yourself, you have to add --spoil.
+
+If you have changed exercise.go, it prints how the solution differs from yours. --whole prints the whole file.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		progress, err := exercises.ReadProgress(theRoot())
 		if err != nil {
@@ -58,10 +60,18 @@ passed the exercise yourself, you have to add --spoil.`,
 			return problem.New("you haven't passed %s yet", exercise.Name()).
 				ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution anyway", exercise.Name())
 		}
+		if !whole {
+			diff, err := exercises.SolutionDiff(command.Context(), theRoot(), exercise, colours())
+			if err != nil || diff != "" {
+				command.Print(diff)
+				return err
+			}
+		}
 		solution, err := exercises.Solution(exercise)
 		command.Print(solution)
 		return err
 	})
+	command.Flags().BoolVar(&whole, "whole", false, "print the whole file, even if you have changed exercise.go")
 	command.Flags().BoolVar(&spoil, "spoil", false, "show it even if you haven't passed")
 	return command
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +20,7 @@ import (
 	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/lens"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -33,13 +35,15 @@ type lensFlags struct {
 func newLensCommand() *cobra.Command {
 	var flags lensFlags
 	command := &cobra.Command{
-		Use:   "lens [CHAPTER [CHAPTER]]",
+		Use:   "lens [CHAPTER[/K] [CHAPTER]]",
 		Short: "See what happens inside a chapter's program, in the browser",
 		Long: `Lens runs a chapter's program behind the fault proxy, and opens a page that shows everything on one time axis: what you do, each
 version of each object, the watch events, the queue, the reconcile calls and the requests. Click an item to highlight everything
 that caused it and everything it caused. Buttons create and change objects, inject faults, and kill the program.
 
 With two chapters, both programs run, each in its own namespace, and every button acts on both.
+
+A ticket, an exercise that begins with a symptom, has a program of its own: lens 03/7.
 
 With --look, lens plays a scenario that shows what the chapter is about, and then stops the time axis at the interesting moment.
 
@@ -62,7 +66,11 @@ The page is served on this machine only, and its address contains a secret.`,
 			if err != nil {
 				return err
 			}
-			return runLens(command, flags, args, look)
+			shown, err := programsIn(args, flags.tdset)
+			if err != nil {
+				return err
+			}
+			return runLens(command, flags, shown, look)
 		},
 	}
 	addTDSetFlag(command, &flags.tdset)
@@ -80,16 +88,62 @@ func demoInLens(command *cobra.Command, args []string, flags lensFlags) error {
 	if len(args) == 0 {
 		args = []string{"01"}
 	}
-	chapter, err := oneProgram(args, flags.tdset)
+	shown, err := programsIn(args, flags.tdset)
 	if err != nil {
 		return err
 	}
-	tour := lens.Tour(chapter.Kind())
-	return runLens(command, flags, args, &tour)
+	tour := lens.Tour(shown[0].program.Kind)
+	return runLens(command, flags, shown, &tour)
 }
 
-// runLens shows the chapters' programs, and plays a look if there is one.
-func runLens(command *cobra.Command, flags lensFlags, args []string, look *lens.Look) (err error) {
+// exerciseInLens shows the learner's program beside the solution while both get the same tour.
+func exerciseInLens(command *cobra.Command, exercise exercises.Exercise, noOpen bool) error {
+	chapter, _ := exercise.Chapter.TDSet()
+	solution, err := program.OfChapter(chapter)
+	if err != nil {
+		return err
+	}
+	tour := lens.Tour(solution.Kind)
+	tour.Title = "your program, and the solution"
+	return runLens(command, lensFlags{noOpen: noOpen}, []inLens{{"yours", chapter, solution.AsLearner()}, {"solution", chapter, solution}}, &tour)
+}
+
+// hasProgram returns an error if an exercise has no program that lens could run.
+func hasProgram(exercise exercises.Exercise) error {
+	chapter, found := exercise.Chapter.TDSet()
+	if found && chapter.Dir == exercise.Dir() {
+		return nil
+	}
+	return problem.New("the tests of exercise %s call functions and start no program, so lens has nothing to show", exercise.Name()).
+		ToDo("use --lens with the exercises in which you write a whole program: 01/5 to 06/5")
+}
+
+// inLens is a program for lens to run, and its name on the page.
+type inLens struct {
+	name    string
+	chapter chapters.Chapter
+	program program.Program
+}
+
+// programsIn returns the programs of the chapters that args name, or their programs for TDSets.
+func programsIn(args []string, tdset bool) ([]inLens, error) {
+	var all []inLens
+	for _, arg := range args {
+		chapter, p, err := theProgram(arg, tdset)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > 0 && all[0].program.Kind != p.Kind {
+			return nil, problem.New("the programs of %s and %s manage different kinds", args[0], args[1]).ToDo("compare two programs for Foos, or two for TDSets")
+		}
+		// The name is the chapter's number, and for a ticket also its folder's.
+		all = append(all, inLens{chapter.Number() + strings.TrimPrefix(strings.TrimSuffix(p.Name, "-tdset"), chapter.Name), chapter, p})
+	}
+	return all, nil
+}
+
+// runLens shows these programs, and plays a look if there is one.
+func runLens(command *cobra.Command, flags lensFlags, programs []inLens, look *lens.Look) (err error) {
 	ctx := command.Context()
 	if flags.html != "" {
 		return problem.New("--html needs a recording").ToDo("make one with --record FILE, and then use --replay FILE together with --html")
@@ -114,34 +168,21 @@ func runLens(command *cobra.Command, flags lensFlags, args []string, look *lens.
 	}
 	options.Target.QPS = -1
 	options.AuditLog, options.Kubectl, options.CanCall = c.AuditLog(), kubectlOn(c), c.Nodes() != cluster.Containers
-	for _, arg := range args {
-		chapter, err := oneProgram([]string{arg}, flags.tdset)
+	for _, p := range programs {
+		if err := alone.Check(ctx, theRoot(), c, kubectlOn(c), p.program.Kind, "", os.Stderr); err != nil {
+			return err
+		}
+		if err := kubectlOn(c).ApplyCRD(ctx, p.program.CRD); err != nil {
+			return err
+		}
+		if options.Sample, err = readSample(p.chapter); err != nil {
+			return err
+		}
+		binary, err := buildProgram(ctx, p.program)
 		if err != nil {
 			return err
 		}
-		p, err := program.OfChapter(chapter)
-		if err != nil {
-			return err
-		}
-		if err := alone.Check(ctx, theRoot(), c, kubectlOn(c), p.Kind, "", os.Stderr); err != nil {
-			return err
-		}
-		if err := kubectlOn(c).ApplyCRD(ctx, p.CRD); err != nil {
-			return err
-		}
-		sample, err := readSample(chapter)
-		if err != nil {
-			return err
-		}
-		if options.Sample != nil && options.Sample.GetKind() != sample.GetKind() {
-			return problem.New("the programs of %s and %s manage different kinds", args[0], args[1]).ToDo("compare two programs for Foos, or two for TDSets")
-		}
-		options.Sample = sample
-		binary, err := buildProgram(ctx, p)
-		if err != nil {
-			return err
-		}
-		options.Programs = append(options.Programs, lens.Program{Name: chapter.Number(), Built: p, Binary: binary, Flags: logFlags(chapter)})
+		options.Programs = append(options.Programs, lens.Program{Name: p.name, Built: p.program, Binary: binary, Flags: logFlags(p.chapter)})
 	}
 	if options.Dir, err = os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "lens-"); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/demo"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
@@ -28,7 +30,7 @@ func newRunCommand() *cobra.Command {
 	var tdset bool
 	var store string
 	command := &cobra.Command{
-		Use:   "run CHAPTER [-- FLAG...]",
+		Use:   "run CHAPTER[/K] [-- FLAG...]",
 		Short: "Run a chapter's program until you press Ctrl-C",
 		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example Foo, and runs its program with only the
 permissions that its manifests grant. Flags after -- are the program's.
@@ -38,21 +40,20 @@ If the chapter has webhooks, the API server calls them while the program runs.
 With --tdset it runs the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
 day. Its flag --now sets its clock.
 
+A ticket, an exercise that begins with a symptom, has a program of its own: run 03/7.
+
 With --store it has the API server store objects in another version of the API than the chapter's CRD does.`,
 		Example: `  ./scripts/workshop run 01
   ./scripts/workshop run 01 -- --trace
   ./scripts/workshop run 01 --tdset -- --now 2026-01-01T08:59:50Z
+  ./scripts/workshop run 03/7
   ./scripts/workshop run 07 --store v1`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
 				return fmt.Errorf("name one chapter; the program's own flags come after --")
 			}
-			chapter, err := oneProgram(args[:1], tdset)
-			if err != nil {
-				return err
-			}
-			p, err := program.OfChapter(chapter)
+			_, p, err := theProgram(args[0], tdset)
 			if err != nil {
 				return err
 			}
@@ -233,6 +234,29 @@ func oneProgram(args []string, tdset bool) (chapters.Chapter, error) {
 		return chapter, err
 	}
 	return solvedTDSet(chapter)
+}
+
+// theProgram returns the program that an argument names: a chapter's, the one for TDSets, or, for an
+// argument such as 03/7, a ticket's.
+func theProgram(arg string, tdset bool) (chapters.Chapter, program.Program, error) {
+	if strings.Contains(arg, "/") {
+		ticket, err := exercises.FindOne(theRoot(), arg)
+		if err != nil {
+			return chapters.Chapter{}, program.Program{}, err
+		}
+		if !ticket.IsTicket() || tdset {
+			return chapters.Chapter{}, program.Program{}, problem.New("%s has no program of its own, because it isn't a ticket", arg).
+				ToDo("name a chapter, such as %s, or an exercise whose title begins with Ticket (./scripts/workshop progress lists all)", ticket.Chapter.Number())
+		}
+		p, err := program.OfChapter(ticket.Chapter)
+		return ticket.Chapter, p.Ticket(ticket.Folder), err
+	}
+	chapter, err := oneProgram([]string{arg}, tdset)
+	if err != nil {
+		return chapter, program.Program{}, err
+	}
+	p, err := program.OfChapter(chapter)
+	return chapter, p, err
 }
 
 func solvedTDSet(chapter chapters.Chapter) (chapters.Chapter, error) {

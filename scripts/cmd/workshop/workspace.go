@@ -5,12 +5,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
@@ -115,12 +117,32 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 	return build(ctx, show, builder)
 }
 
-// whileBuilding is shown during a first build, which takes minutes.
-const whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. If you press
-Ctrl-C, the next command continues from there. Meanwhile, read in an editor or on the web:
-   3 minutes   README.md: the chapters, and how to read one
+// firstExercise needs neither a cluster nor any module, so it can be done during the first build.
+const firstExercise = "01/0"
+
+const (
+	whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. If you press
+Ctrl-C, the next command continues from there. Meanwhile, in another terminal, in an editor or on the web:
+`
+	readMeanwhile = `   3 minutes   README.md: the chapters, and how to read one
   10 minutes   01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
    5 minutes   scripts/MUSEUM.md: how well-known operators fail`
+)
+
+// firstBuildNote is shown during a first build, which takes minutes. It offers the first exercise,
+// unless the user has passed it.
+func firstBuildNote(root string) string {
+	e, err := exercises.FindOne(root, firstExercise)
+	if err != nil {
+		return whileBuilding + readMeanwhile
+	}
+	progress, _ := exercises.ReadProgress(root) // after an error, nothing is known to be passed
+	if _, open := exercises.FirstOpen([]exercises.Exercise{e}, progress); !open {
+		return whileBuilding + readMeanwhile
+	}
+	offer := fmt.Sprintf("%4d minutes   %s: fix your first bug\n", e.Minutes, e.Path(exercises.ReadmeFile))
+	return whileBuilding + offer + readMeanwhile
+}
 
 // fewPackages are compiled within seconds.
 const fewPackages = 50
@@ -138,7 +160,7 @@ func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) erro
 	return show.While("building "+what, func(step *ui.Step) (string, error) {
 		return what + " built", builder.Build(ctx, func(p controlplane.Progress) {
 			if !noted && p.Packages > fewPackages {
-				step.Note(whileBuilding)
+				step.Note(firstBuildNote(theRoot()))
 				noted = true
 			}
 			step.Update("%s", p)

@@ -105,7 +105,10 @@ func TestTheScriptExplainsWhatIsWrong(t *testing.T) {
 			[]string{"lacks a module that is needed", "remove "}},
 		"no network": {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be downloaded", "the value of GOPROXY"}},
 		"a broken tool on first use": {
-			strings.Repeat("some/package\n", 60) + "./main.go:1:1: syntax error", []string{"first use", "go said: ./main.go:1:1: syntax error"},
+			strings.Repeat("some/package\n", 60) + "./main.go:1:1: syntax error", []string{
+				"workshop: first use: ", "\n  meanwhile, in another terminal, fix your first bug (2 minutes): 01-raw-watch/exercises/0-first-loop/README.md\n",
+				"go said: ./main.go:1:1: syntax error",
+			},
 		},
 		"a broken tool": {"./main.go:1:1: syntax error", []string{"go said: ./main.go:1:1: syntax error", "can't be built"}},
 	}

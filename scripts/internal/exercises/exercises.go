@@ -4,13 +4,14 @@
 //
 // An exercise is a folder, NN-chapter/exercises/K-slug, with these files:
 //
-//	README.md         "# K: Title", a line "Minutes: N", what to read first and what to do
+//	README.md         "# K: Title", "Minutes: N", "<!-- Learned: … -->", and the task
 //	exercise.go       //go:build !solution         the learner's: it compiles, and is incomplete
 //	solution.go       //go:build solution          replaces it
 //	exercise_test.go  //go:build check || solution tests both; it says what fails as given
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
+//	cause.yaml        only in tickets: the question about the cause, and its answers
 //
-// progress.go records what was passed, and shows it. reset.go and catchup.go replace
+// progress.go records what was passed, and table.go shows it. reset.go and catchup.go replace
 // exercise.go, and keep the learner's version.
 package exercises
 
@@ -49,7 +50,7 @@ const WorkMark = "YOUR WORK"
 
 type Exercise struct {
 	Chapter chapters.Chapter
-	Number  int    // from 1
+	Number  int    // from 1; chapter 01 also has an exercise 0
 	Folder  string // its name, such as 1-resume
 	Title   string // from the README; if there is none, the folder's name
 	Minutes int    // that the exercise should take, from the README; 0: unknown
@@ -67,7 +68,7 @@ func (e Exercise) Path(name string) string {
 	return path.Join(e.Chapter.Name, Folder, e.Folder, name)
 }
 
-var folderName = regexp.MustCompile(`^([1-9][0-9]?)-[a-z0-9-]+$`)
+var folderName = regexp.MustCompile(`^([1-9]?[0-9])-[a-z0-9-]+$`)
 
 func All(root string) ([]Exercise, error) {
 	all, err := chapters.All(root)

@@ -3,6 +3,7 @@ package exercises
 // Finding exercises by the names that users type.
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,8 +35,9 @@ func Find(root, name string) ([]Exercise, error) {
 	case len(parts) == 1:
 		return all, nil
 	}
-	number := strings.TrimPrefix(parts[1], "0")
-	i := slices.IndexFunc(all, func(e Exercise) bool { return parts[1] == e.Folder || number == strconv.Itoa(e.Number) })
+	i := slices.IndexFunc(all, func(e Exercise) bool {
+		return slices.Contains([]string{e.Folder, strconv.Itoa(e.Number), fmt.Sprintf("%02d", e.Number)}, parts[1])
+	})
 	if i < 0 {
 		return nil, notFound("there is no exercise %q; chapter %s has %s", name, found[0].Number(), namesOf(all))
 	}

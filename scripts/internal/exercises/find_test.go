@@ -10,6 +10,8 @@ func TestFind(t *testing.T) {
 	writeSum(t, root, "01-a", "1-one", nil)
 	writeSum(t, root, "01-a", "2-two", nil)
 	writeSum(t, root, "02-b", "1-one", nil)
+	writeSum(t, root, "04-d", "0-zero", nil)
+	writeSum(t, root, "04-d", "10-ten", nil)
 	write(t, root+"/03-c/README.md", "no exercises yet")
 	write(t, root+"/01-a/exercises/notes/README.md", "not an exercise")
 	for sentence, test := range map[string]struct {
@@ -30,8 +32,15 @@ func TestFind(t *testing.T) {
 		"one that doesn't exist":          {"01/3", `there is no exercise "01/3"; chapter 01 has 01/1, 01/2`},
 		"a folder with another name":      {"01/2-deux", `there is no exercise "01/2-deux"`},
 		"no number at all":                {"01/x", `there is no exercise "01/x"`},
+		"exercise 0":                      {"04/0", "04/0"},
+		"exercise 0 with a second zero":   {"4/00", "04/0"},
+		"exercise 0 by its folder":        {"04-d/exercises/0-zero", "04/0"},
+		"a chapter with an exercise 0":    {"04", "04/0, 04/10"},
+		"a chapter without an exercise 0": {"01/0", `there is no exercise "01/0"`},
+		"no number after the slash":       {"04//", "04/0, 04/10"},
+		"a number with two digits":        {"04/10", "04/10"},
 		"a chapter without exercises":     {"03/1", "chapter 03-c has no exercises"},
-		"a chapter that doesn't exist":    {"09/1", `there is no chapter "09"; there are 01-a, 02-b, 03-c`},
+		"a chapter that doesn't exist":    {"09/1", `there is no chapter "09"; there are 01-a, 02-b, 03-c, 04-d`},
 		"just a slash":                    {"/", `there is no chapter`},
 	} {
 		t.Run(sentence, func(t *testing.T) {

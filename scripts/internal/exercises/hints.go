@@ -1,6 +1,6 @@
 package exercises
 
-// Showing hints one by one, and the solution.
+// Showing hints one by one.
 
 import (
 	"context"
@@ -85,13 +85,4 @@ func NextHint(ctx context.Context, root string, e Exercise, all bool, colours ui
 		fmt.Fprintf(&page, "That was the last one. The solution: ./scripts/workshop solution %s --spoil\n", e.Name())
 	}
 	return page.String(), nil
-}
-
-// Solution returns the solution without its build tag.
-func Solution(e Exercise) (string, error) {
-	content, err := os.ReadFile(e.File(SolutionFile))
-	if err != nil {
-		return "", fmt.Errorf("read the solution of %s: %w", e.Name(), err)
-	}
-	return strings.TrimLeft(strings.TrimPrefix(string(content), "//go:build "+TagSolution), "\r\n"), nil
 }

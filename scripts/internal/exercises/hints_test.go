@@ -48,10 +48,3 @@ func TestInvalidHints(t *testing.T) {
 		})
 	}
 }
-
-func TestSolutionIsShownWithoutItsTag(t *testing.T) {
-	solution, err := Solution(writeSum(t, t.TempDir(), "01-a", "1-sum", nil))
-	if err != nil || !strings.HasPrefix(solution, "package sum\n") {
-		t.Errorf("got %q, error %v", solution, err)
-	}
-}

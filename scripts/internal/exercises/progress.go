@@ -1,6 +1,6 @@
 package exercises
 
-// A learner's progress: .workshop/progress.json, and a table of it.
+// A learner's progress: .workshop/progress.json.
 
 import (
 	"context"
@@ -11,24 +11,22 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/ui"
 )
 
 // progressVersion increases with each new field, because an older workshop would lose the field.
-const progressVersion = 1
+const progressVersion = 2
 
 type Record struct {
 	Passing bool       `json:"passing"`          // the result of the last check
 	Passed  *time.Time `json:"passed,omitempty"` // for the first time, without the course's solution
 	Hints   int        `json:"hints,omitempty"`  // that were shown
+	Named   bool       `json:"named,omitempty"`  // the ticket's cause
+	Guess   string     `json:"guess,omitempty"`  // at the answer to the exercise's question
 }
 
 type Progress struct {
@@ -59,13 +57,14 @@ func ReadProgress(root string) (Progress, error) {
 	case progress.Version > progressVersion:
 		return Progress{}, problem.New("%s was written by a newer workshop (version %d; this one knows %d)", path, progress.Version, progressVersion).
 			ToDo("use the newer one, or move the file to start over: mv .workshop/progress.json .workshop/progress-newer.json")
-	case err != nil || progress.Version != progressVersion:
+	case err != nil || progress.Version < 1:
 		return Progress{}, problem.New("%s, the file with your progress, is damaged", path).
 			ToDo("fix it, or move it to start over: mv .workshop/progress.json .workshop/progress-damaged.json").
 			Because(err)
 	case progress.Exercises == nil:
 		progress.Exercises = map[string]Record{}
 	}
+	progress.Version = progressVersion // an older file only lacks fields
 	return progress, nil
 }
 
@@ -121,69 +120,4 @@ func RecordCheck(ctx context.Context, root string, e Exercise, passing bool) err
 			r.Passed = &now
 		}
 	})
-}
-
-// tally counts exercises. One may be both passed and caught up, because the course's solution
-// passes the check.
-type tally struct{ passed, caughtUp, total int }
-
-func (t tally) String() string {
-	percent := 100 * t.passed / t.total // rounded down: it is 100 only if all are passed
-	counted := fmt.Sprintf("%d of %d passed (%d %%)", t.passed, t.total, percent)
-	if t.caughtUp > 0 {
-		counted += fmt.Sprintf(", %d caught up, not solved", t.caughtUp)
-	}
-	return counted
-}
-
-// Table shows which exercises are passed. They have to be sorted by chapter.
-func Table(exercises []Exercise, progress Progress, colours ui.Palette) string {
-	if len(exercises) == 0 {
-		return "There are no exercises yet.\n"
-	}
-	var page, rows strings.Builder
-	columns := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
-	var inAll, inChapter tally
-	for i, e := range exercises {
-		record := progress.Of(e)
-		caughtUp := e.HasSolution() && (!record.Passing || record.Passed == nil)
-		for _, t := range []*tally{&inAll, &inChapter} {
-			t.total++
-			if record.Passing {
-				t.passed++
-			}
-			if caughtUp {
-				t.caughtUp++
-			}
-		}
-		fmt.Fprintln(columns, row(e, record, caughtUp, colours))
-		if i+1 == len(exercises) || exercises[i+1].Chapter != e.Chapter {
-			_ = columns.Flush() // to memory
-			fmt.Fprintf(&page, "%s: %s\n%s\n", colours.Bold.Sprint(e.Chapter.Name), inChapter, &rows)
-			rows.Reset()
-			inChapter = tally{}
-		}
-	}
-	fmt.Fprintf(&page, "In all: %s\n", inAll)
-	return emptyColumns.ReplaceAllString(page.String(), "")
-}
-
-var emptyColumns = regexp.MustCompile(`(?m) +$`)
-
-func row(e Exercise, record Record, caughtUp bool, colours ui.Palette) string {
-	mark := colours.Grey.Sprint("·") // the marks' colour codes are equally long, so the columns stay aligned
-	minutes, hints, note := "", "", ""
-	if record.Passing {
-		mark = colours.Green.Sprint("✓")
-	}
-	if caughtUp {
-		mark, note = colours.Cyan.Sprint("»"), "caught up"
-	}
-	if e.Minutes > 0 {
-		minutes = fmt.Sprintf("%d min", e.Minutes)
-	}
-	if record.Hints > 0 {
-		hints = ui.Plural(record.Hints, "hint")
-	}
-	return fmt.Sprintf("  %s %s\t%s\t%s\t%s\t%s", mark, e.Name(), e.Title, minutes, hints, note)
 }

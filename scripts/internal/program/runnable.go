@@ -109,6 +109,21 @@ func (p Program) Build(ctx context.Context, dir string) (binary string, err erro
 	}.Run(ctx)
 }
 
+// AsLearner returns p, which is the solution of an exercise, as the learner has written it so far.
+func (p Program) AsLearner() Program {
+	p.Name += "-yours"
+	p.buildArgs = nil
+	return p
+}
+
+// Ticket returns the program of a ticket, an exercise in that folder of the chapter, which has the
+// chapter's CRD, examples and permissions.
+func (p Program) Ticket(folder string) Program {
+	p.Name += "-" + folder
+	p.pkg = "./exercises/" + folder
+	return p
+}
+
 // WithRaceDetector returns p with a build that uses Go's race detector, which needs a C compiler.
 func (p Program) WithRaceDetector() Program {
 	p.buildArgs = append(slices.Clone(p.buildArgs), "-race")

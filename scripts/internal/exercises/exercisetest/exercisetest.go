@@ -37,7 +37,7 @@ func Write(t testing.TB, root, chapter, name string, changes map[string]string) 
 	t.Helper()
 	number, _, _ := strings.Cut(name, "-")
 	all := files()
-	all["README.md"] = "# " + number + ": Sums\n\nMinutes: 5\n\nAdd.\n"
+	all["README.md"] = "# " + number + ": Sums\n\nMinutes: 5\n\n<!-- Learned: A sum needs both numbers. -->\n\nAdd.\n"
 	maps.Copy(all, changes)
 	maps.DeleteFunc(all, func(_, content string) bool { return content == "" })
 	testfiles.Write(t, filepath.Join(root, chapter, "exercises", name), all)

@@ -38,8 +38,8 @@ func (p *Proof) files(e exercises.Exercise) {
 			p.fail("%s: it is missing", e.Path(name))
 		case !strings.HasPrefix(string(content), line+"\n"):
 			p.fail("%s: its first line isn't %q", e.Path(name), line)
-		case name == exercises.ExerciseFile && !strings.Contains(string(content), exercises.WorkMark):
-			p.fail("%s: no place is marked %q", e.Path(name), exercises.WorkMark)
+		case name == exercises.ExerciseFile && strings.Contains(string(content), exercises.WorkMark) == e.IsTicket():
+			p.fail("%s: a place must be marked %q, except in tickets", e.Path(name), exercises.WorkMark)
 		}
 	}
 	sources, _ := filepath.Glob(e.File("*.go")) // the pattern is valid
@@ -50,6 +50,12 @@ func (p *Proof) files(e exercises.Exercise) {
 		}
 	}
 	if _, _, err := e.ReadHead(); err != nil {
+		p.fail("%v", err)
+	}
+	if readme, err := e.ReadReadme(); err == nil && readme.Learned == "" { // ReadHead reports a missing file
+		p.fail("%s: it has no line \"<!-- Learned: … -->\"", e.Path(exercises.ReadmeFile))
+	}
+	if _, err := e.Cause(); err != nil {
 		p.fail("%v", err)
 	}
 	if _, err := exercises.Hints(e); err != nil {

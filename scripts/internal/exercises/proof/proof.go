@@ -144,13 +144,18 @@ func (p *Proof) fail(format string, args ...any) {
 	p.Problems = append(p.Problems, fmt.Sprintf(format, args...))
 }
 
-// numbers checks that the exercises are numbered from 1 without a gap.
+// numbers checks that the exercises are numbered from 1, or from 0 if there is an exercise 0,
+// without a gap.
 func (p *Proof) numbers(all []exercises.Exercise) {
 	p.Exercises = len(all)
 	slices.SortStableFunc(all, func(a, b exercises.Exercise) int { return a.Number - b.Number })
+	first := 1
+	if len(all) > 0 && all[0].Number == 0 {
+		first = 0
+	}
 	for i, e := range all {
-		if e.Number != i+1 {
-			p.fail("%s: exercise %d of the chapter should have the number %d", e.Path(""), i+1, i+1)
+		if e.Number != first+i {
+			p.fail("%s: exercise %d of the chapter should have the number %d", e.Path(""), i+1, first+i)
 			return // the others would only repeat it
 		}
 	}

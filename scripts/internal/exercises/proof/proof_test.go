@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,9 +9,12 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/testfiles"
 )
+
+const learned = "<!-- Learned: A sum needs both numbers. -->\n"
 
 // Each defect is in an exercise of its own. One run checks them all.
 func TestProveFinds(t *testing.T) {
@@ -64,12 +68,16 @@ func TestProveFinds(t *testing.T) {
 			"/hints.md: its second-level headings are",
 		},
 		"a README without its time": {
-			"12-time", map[string]string{"README.md": "# 12: Sums\n"},
+			"12-time", map[string]string{"README.md": "# 12: Sums\n\n" + learned},
 			`/README.md: it has no line "Minutes: N"`,
 		},
 		"a README with another's number": {
-			"13-number", map[string]string{"README.md": "# 12: Sums\n\nMinutes: 5\n"},
+			"13-number", map[string]string{"README.md": "# 12: Sums\n\nMinutes: 5\n\n" + learned},
 			`/README.md: its first line isn't "# 13: Title"`,
+		},
+		"a README that doesn't say what is learned": {
+			"19-learned", map[string]string{"README.md": "# 19: Sums\n\nMinutes: 5\n\nLearned: Nothing.\n"},
+			`/README.md: it has no line "<!-- Learned: … -->"`,
 		},
 		"a solution with another tag": {
 			"14-tag", map[string]string{"solution.go": strings.Replace(exercisetest.Solved, "solution", "solution || never", 1)},
@@ -85,7 +93,11 @@ func TestProveFinds(t *testing.T) {
 		},
 		"a place to work that isn't marked": {
 			"15-mark", map[string]string{"exercise.go": strings.Replace(exercisetest.Given, "YOUR WORK: ", "", 1)},
-			`/exercise.go: no place is marked "YOUR WORK"`,
+			`/exercise.go: a place must be marked "YOUR WORK", except in tickets`,
+		},
+		"a ticket that says where to look": {
+			"20-ticket", map[string]string{"cause.yaml": "question: Why?\nanswers: [{text: a, because: b, right: true}, {text: c, because: d}, {text: e, because: f}, {text: g, because: h}]\n"},
+			`/exercise.go: a place must be marked "YOUR WORK", except in tickets`,
 		},
 		"an exercise that announces its panic": {
 			"16-panic", map[string]string{
@@ -97,7 +109,7 @@ func TestProveFinds(t *testing.T) {
 	for _, defect := range defects {
 		exercisetest.Write(t, root, "01-a", defect.folder, defect.files)
 	}
-	exercisetest.Write(t, root, "01-a", "20-gap", nil)
+	exercisetest.Write(t, root, "01-a", "22-gap", nil)
 	testfiles.Write(t, root, map[string]string{"01-a/exercises/Notes/README.md": "not an exercise"})
 
 	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
@@ -120,13 +132,13 @@ func TestProveFinds(t *testing.T) {
 			}
 		})
 	}
-	if got := about("20-gap"); !slices.Equal(got, []string{": exercise 19 of the chapter should have the number 19"}) {
+	if got := about("22-gap"); !slices.Equal(got, []string{": exercise 21 of the chapter should have the number 21"}) {
 		t.Errorf("a gap in the numbers: found %q", got)
 	}
 	if got := about("Notes"); len(got) != 1 {
 		t.Errorf("a folder that is no exercise: found %q", got)
 	}
-	if proof.Exercises != 19 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
+	if proof.Exercises != 21 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
 		t.Errorf("%d exercises, counts %+v, %d problems", proof.Exercises, proof.Counts, len(proof.Problems))
 	}
 }
@@ -178,6 +190,32 @@ func TestProveChecksTheLastCommit(t *testing.T) {
 	exercisetest.Write(t, root, "01-a", "3-new", map[string]string{"hints.md": ""})
 	if proof := prove(); proof.Exercises != 3 || len(proof.Problems) != 1 || !strings.Contains(proof.Problems[0], "read the hints of 01/3") {
 		t.Errorf("a new exercise: %d exercises, problems %q", proof.Exercises, proof.Problems)
+	}
+}
+
+func TestExercisesAreNumberedWithoutAGap(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		numbers []int
+		want    []string
+	}{
+		"from 1":            {[]int{1, 2}, nil},
+		"from 0":            {[]int{1, 0, 2}, nil},
+		"none":              {nil, nil},
+		"from 2":            {[]int{2, 3}, []string{"01-a/exercises/2-x: exercise 1 of the chapter should have the number 1"}},
+		"a gap after 0":     {[]int{0, 2, 3}, []string{"01-a/exercises/2-x: exercise 2 of the chapter should have the number 1"}},
+		"two of them are 0": {[]int{0, 0, 1}, []string{"01-a/exercises/0-x: exercise 2 of the chapter should have the number 1"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var all []exercises.Exercise
+			for _, number := range test.numbers {
+				all = append(all, exercises.Exercise{Chapter: chapters.Chapter{Name: "01-a"}, Number: number, Folder: fmt.Sprintf("%d-x", number)})
+			}
+			var proof Proof
+			proof.numbers(all)
+			if !slices.Equal(proof.Problems, test.want) {
+				t.Errorf("problems %q, want %q", proof.Problems, test.want)
+			}
+		})
 	}
 }
 

@@ -110,6 +110,18 @@ func TestCheckShows(t *testing.T) {
 			files: map[string]string{"exercise.go": head + "// YOUR WORK: a number.\nconst one = 0\n\nfunc Add(a, b int) int { return a + b*one }\n"},
 			want:  "      look at: " + file + ":5 (YOUR WORK)\n",
 		},
+		"the tests that the subtests belong to, if there are several": {
+			files: map[string]string{"exercise_test.go": severalTests},
+			want: "  Add:\n" +
+				"    ✗ one and one is two\n" +
+				"        the sum is 1, want 2\n" +
+				"        look at: " + file + ":7 (YOUR WORK in Add)\n" +
+				"        the test: 01-a/exercises/1-sum/exercise_test.go:8\n" +
+				"    ✓ nothing added is no change\n" +
+				"  ✓ no subtests\n" +
+				"  Big numbers:\n" +
+				"    ✓ a million and nothing\n",
+		},
 		"a test without a sentence, by its name": {
 			files: map[string]string{"exercise_test.go": "//go:build check || solution\n\npackage sum\n\nimport \"testing\"\n\nfunc TestOneAndOneIsTwo(t *testing.T) { equal(t, 2, sum(1, 1)) }\n\nfunc sum(a, b int) int { return Add(a, b) }\n\nfunc equal(t *testing.T, want, got int) {\n\tt.Helper()\n\tif got != want {\n\t\tt.Errorf(`got %d, want %d`, got, want)\n\t}\n}\n"},
 			want:  "  ✗ one and one is two\n      got 1, want 2\n      look at: " + file + ":7 (YOUR WORK in Add)\n      the test: 01-a/exercises/1-sum/exercise_test.go:7\n",
@@ -171,5 +183,31 @@ func TestAdd(t *testing.T) {
 		}
 	})
 	t.Run("the others", func(t *testing.T) { Add(1, 2) })
+}
+`
+
+// severalTests has two tests with subtests, and one without.
+const severalTests = `//go:build check || solution
+
+package sum
+
+import "testing"
+
+func TestAdd(t *testing.T) {
+	t.Run("one and one is two", func(t *testing.T) { equal(t, 2, Add(1, 1)) })
+	t.Run("nothing added is no change", func(t *testing.T) { equal(t, 1, Add(1, 0)) })
+}
+
+func TestNoSubtests(t *testing.T) { equal(t, 0, Add(0, 0)) }
+
+func TestBigNumbers(t *testing.T) {
+	t.Run("a million and nothing", func(t *testing.T) { equal(t, 1e6, Add(1e6, 0)) })
+}
+
+func equal(t *testing.T, want, got int) {
+	t.Helper()
+	if got != want {
+		t.Errorf("the sum is %d, want %d", got, want)
+	}
 }
 `

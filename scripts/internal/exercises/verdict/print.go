@@ -23,6 +23,7 @@ type page struct {
 	failed int  // failed tests so far
 	short  int  // of these, how many aren't shown in full
 	place  string
+	group  string
 }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
@@ -42,6 +43,8 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 		if strings.Contains(v.Compiler, e.Path(exercises.TestFile)+":") {
 			p.printf("\n  The test uses the names and types that the original %s declares, so keep them.", exercises.ExerciseFile)
 		}
+	case Unnamed:
+		p.question(v.Cause)
 	case NoTest:
 		p.printf("  Nothing was checked. Is %s still the original?", e.Path(exercises.TestFile))
 	}
@@ -54,36 +57,53 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	return p.String()
 }
 
-func (p *page) test(t Test) {
-	switch t.State {
-	case gotest.Passed:
-		p.printf("  %s %s", p.Green.Sprint("✓"), t.Sentence)
-	case gotest.Failed:
-		p.printf("  %s %s", p.Red.Sprint("✗"), t.Sentence)
-		p.reason(t)
-	case gotest.Skipped:
-		p.printf("  - %s: not checked", t.Sentence)
-		p.lines("      ", t.Message)
-	default:
-		p.printf("  - %s: the run ended before it", t.Sentence)
+// question prints a ticket's question with its answers.
+func (p *page) question(cause *exercises.Cause) {
+	p.printf("  %s", cause.Question)
+	for i, answer := range cause.Answers {
+		p.printf("    %d. %s", i+1, answer.Text)
 	}
 }
 
-func (p *page) reason(t Test) {
+// test prints a test, with the heading of its group above the first one.
+func (p *page) test(t Test) {
+	if t.Group != "" && t.Group != p.group {
+		p.printf("  %s:", t.Group)
+	}
+	p.group = t.Group
+	indent := "  "
+	if t.Group != "" {
+		indent += "  "
+	}
+	switch t.State {
+	case gotest.Passed:
+		p.printf("%s%s %s", indent, p.Green.Sprint("✓"), t.Sentence)
+	case gotest.Failed:
+		p.printf("%s%s %s", indent, p.Red.Sprint("✗"), t.Sentence)
+		p.reason(t, indent+"    ")
+	case gotest.Skipped:
+		p.printf("%s- %s: not checked", indent, t.Sentence)
+		p.lines(indent+"    ", t.Message)
+	default:
+		p.printf("%s- %s: the run ended before it", indent, t.Sentence)
+	}
+}
+
+func (p *page) reason(t Test, indent string) {
 	p.failed++
 	if p.failed > inFull && !p.all {
 		first, _, _ := strings.Cut(t.Message, "\n")
-		p.lines("      ", first)
+		p.lines(indent, first)
 		p.short++
 		return
 	}
-	p.lines("      ", t.Message)
+	p.lines(indent, t.Message)
 	if t.Place != "" && t.Place != p.place {
-		p.printf("      %s", p.Grey.Sprintf("look at: %s (%s)", t.Place, t.Why))
+		p.printf("%s%s", indent, p.Grey.Sprintf("look at: %s (%s)", t.Place, t.Why))
 		p.place = t.Place // isn't repeated
 	}
 	if t.Row != "" {
-		p.printf("      %s", p.Grey.Sprintf("the test: %s", t.Row))
+		p.printf("%s%s", indent, p.Grey.Sprintf("the test: %s", t.Row))
 	}
 }
 
@@ -105,6 +125,9 @@ func (p *page) lines(indent, text string) {
 // Advice tells the learner what to do next.
 func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
 	e := v.Exercise
+	if v.Outcome == Unnamed {
+		return fmt.Sprintf("The evidence: %s\nYour answer: ./scripts/workshop check %s --cause 1 (or 2, and so on)", e.Path(exercises.ReadmeFile), e.Name()), nil
+	}
 	if v.Outcome != Passed {
 		return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", e.Path(exercises.ReadmeFile), e.Name()), nil
 	}
@@ -112,7 +135,11 @@ func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	advice := fmt.Sprintf("Well done. To compare: ./scripts/workshop solution %s", e.Name())
+	debrief, err := exercises.Debrief(e, progress.Of(e))
+	if err != nil {
+		return "", err
+	}
+	advice := debrief + fmt.Sprintf("Well done. To compare: ./scripts/workshop solution %s", e.Name())
 	if next, found := exercises.NextOpen(all, e, progress); found {
 		return advice + fmt.Sprintf("\nThe next: %s %s, %s", next.Name(), next.Title, next.Path(exercises.ReadmeFile)), nil
 	}

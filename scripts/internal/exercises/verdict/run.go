@@ -69,6 +69,10 @@ func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, erro
 		return Verdict{}, problem.New("%s is missing", e.Path(exercises.ExerciseFile)).
 			ToDo("./scripts/workshop reset %s", e.Name())
 	}
+	cause, err := exercises.OpenCause(c.Root, e)
+	if err != nil || cause != nil {
+		return Verdict{Exercise: e, Outcome: Unnamed, Cause: cause}, err
+	}
 	run := Run{Tag: exercises.TagCheck, Args: []string{"-count=1"}, Limit: cmp.Or(c.Limit, DefaultLimit)}
 	if c.Env != nil {
 		run.Env = c.Env(ctx)

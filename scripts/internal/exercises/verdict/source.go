@@ -1,7 +1,7 @@
 package verdict
 
-// The exercise's source has the sentences of its tests, their order, and the place that a test is
-// about. A file that doesn't parse is ignored, because the compiler reports it.
+// The exercise's source has the sentences of its tests (sentences.go), their order, and the place
+// that a test is about. A file that doesn't parse is ignored, because the compiler reports it.
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"go/token"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,44 +79,6 @@ func (s *source) addFunction(decl *ast.FuncDecl, file string) {
 		}
 		return true
 	})
-}
-
-// TestName returns a sentence without spaces, as in go test's names.
-func TestName(sentence string) string { return blank.ReplaceAllString(sentence, "_") }
-
-var blank = regexp.MustCompile(`[\s\pZ]`)
-
-func (s *source) sentence(name string) string {
-	function, subtest, _ := strings.Cut(name, "/")
-	if subtest == "" {
-		return inWords(strings.TrimPrefix(function, "Test"))
-	}
-	if found := s.lookUp(subtest); found.text != "" {
-		return found.text
-	}
-	return strings.ReplaceAll(subtest, "_", " ")
-}
-
-// lookUp finds the sentence of a subtest. The sentence of "a/b" may be b, a subtest of a subtest.
-func (s *source) lookUp(subtest string) (found sentence) {
-	for more := true; more && found.text == ""; {
-		found = s.sentences[subtest]
-		_, subtest, more = strings.Cut(subtest, "/")
-	}
-	return found
-}
-
-var wordBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])|_`)
-
-// inWords returns "a watch ends" for "AWatchEnds". Abbreviations stay.
-func inWords(name string) string {
-	words := strings.Fields(wordBoundary.ReplaceAllString(name, "$1$3 $2$4"))
-	for i, word := range words {
-		if len(word) == 1 || strings.ToUpper(word) != word {
-			words[i] = strings.ToLower(word)
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // row returns the place of a test's row in a table, or "".

@@ -23,14 +23,16 @@ const (
 	Passed              // at least one test ran, and none failed
 	NotCompiled         // the tests couldn't be built
 	NoTest              // nothing ran
+	Unnamed             // a ticket whose cause the learner hasn't named: nothing ran
 )
 
 type Verdict struct {
 	Exercise exercises.Exercise
 	Outcome  Outcome
-	Tests    []Test // in the order of the source, after a failure outside of them, as in init
-	Compiler string // the compiler's or vet's output, with paths from the repository's root
-	Vetted   bool   // the code compiles, but vet finds a mistake; then Outcome is NotCompiled, too
+	Cause    *exercises.Cause // the question, if the outcome is Unnamed
+	Tests    []Test           // in the order of the source, after a failure outside of them, as in init
+	Compiler string           // the compiler's or vet's output, with paths from the repository's root
+	Vetted   bool             // the code compiles, but vet finds a mistake; then Outcome is NotCompiled, too
 	Took     time.Duration
 }
 
@@ -38,6 +40,7 @@ type Verdict struct {
 type Test struct {
 	Name       string // go test's
 	Sentence   string
+	Group      string // the heading of the subtests of the same test, if several tests have subtests
 	State      gotest.State
 	Message    string // the test's output, or how it panicked
 	Place, Why string // where to look in the learner's file, as path:line, and why; "": unknown
@@ -60,6 +63,7 @@ func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 		}
 	}
 	source.sort(v.Tests)
+	source.group(v.Tests)
 	if run.Failed && v.count(gotest.Failed) == 0 {
 		_, crash := findCrash(run.Output())
 		v.Tests = slices.Insert(v.Tests, 0, source.test("outside the tests", gotest.Failed, run.Output(), crash))
@@ -93,6 +97,8 @@ func (v Verdict) Summary() string {
 		return "go vet finds a mistake"
 	case v.Outcome == NotCompiled:
 		return "it doesn't compile"
+	case v.Outcome == Unnamed:
+		return "first name the cause"
 	case v.Outcome == NoTest:
 		return "no test was run"
 	}
@@ -120,6 +126,9 @@ func (s *source) test(name string, state gotest.State, output string, c *crash) 
 	if line > 0 {
 		test.Place = fmt.Sprintf("%s:%d", s.exercise.Path(exercises.ExerciseFile), line)
 		return test
+	}
+	if s.exercise.IsTicket() {
+		return test // to find the place is the task
 	}
 	at, why := s.work(name)
 	test.Place, test.Why = s.place(at), why

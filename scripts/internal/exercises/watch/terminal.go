@@ -1,10 +1,9 @@
 package watch
 
-// The keys and saves that watch mode waits for.
+// The terminal, and the saves that watch mode waits for.
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -24,15 +23,10 @@ type Terminal struct {
 	Out     io.Writer
 	Keys    io.Reader // nil: there are none
 	Colours ui.Palette
-	Clear   bool   // the screen may be cleared
-	Close   func() // restores the terminal; may be called more than once
+	Clear   bool       // the screen may be cleared
+	Rows    func() int // the screen's height; only called if Clear
+	Close   func()     // restores the terminal; may be called more than once
 }
-
-// In raw mode, these keys are just bytes.
-const (
-	ctrlC = 3
-	ctrlD = 4
-)
 
 // OpenTerminal puts the terminal into raw mode until Close, if in and out are a terminal: keys need
 // no Enter and aren't shown, and Ctrl-C is a key.
@@ -47,6 +41,7 @@ func OpenTerminal(in, out *os.File, colours ui.Palette) (Terminal, error) {
 	}
 	t.Keys, t.Out = in, rawWriter{out}
 	t.Clear = os.Getenv("TERM") != "dumb"
+	t.Rows = func() int { _, rows, _ := term.GetSize(int(out.Fd())); return rows }
 	t.Close = func() { _ = term.Restore(int(in.Fd()), before) }
 	return t, nil
 }
@@ -59,28 +54,6 @@ func (w rawWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-func readKeys(ctx context.Context, in io.Reader) <-chan byte {
-	if in == nil {
-		return nil
-	}
-	keys := make(chan byte)
-	go func() {
-		defer close(keys)
-		buffer := make([]byte, 1)
-		for {
-			if _, err := in.Read(buffer); err != nil {
-				return
-			}
-			select {
-			case keys <- buffer[0]:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return keys
 }
 
 // debounce is the time without a change after which a file is saved. Some editors write, rename and

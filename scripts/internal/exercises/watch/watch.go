@@ -1,5 +1,6 @@
 // Package watch is watch mode: it checks an exercise at each save. One loop (watch.go) gets the
-// results of checks, the keys and the saves (terminal.go).
+// results of checks, the keys (keys.go, press.go) and the saves (terminal.go). screen.go prints.
+// Keys go to the list (list.go) while it is open, and to the guess (guess.go) while it is typed.
 package watch
 
 import (
@@ -23,12 +24,20 @@ type Watch struct {
 	Terminal  Terminal
 	Exercises []exercises.Exercise
 	Start     exercises.Exercise // the first one to check
+
+	// EditCommand is for exercises.EditCommand; "": the key e does nothing.
+	EditCommand string
 }
 
 type session struct {
 	Watch
 	saves   *saves
 	current exercises.Exercise
+	verdict verdict.Verdict // of the last check of current
+	page    string          // that verdict, as printed
+	list    *list           // nil: it isn't open
+	guess   *line           // nil: it isn't being typed
+	edited  chan error      // from editors that failed
 
 	cancel  context.CancelFunc // ends the check under way; nil: there is none
 	begun   time.Time          // when that began
@@ -51,7 +60,7 @@ func (w Watch) Run(ctx context.Context) error {
 	defer files.watcher.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{Watch: w, saves: files}
+	s := &session{Watch: w, saves: files, edited: make(chan error)}
 	defer s.cancelCheck()
 	if err := s.open(ctx, w.Start); err != nil {
 		return err
@@ -59,7 +68,7 @@ func (w Watch) Run(ctx context.Context) error {
 	return s.loop(ctx, readKeys(ctx, w.Terminal.Keys))
 }
 
-func (s *session) loop(ctx context.Context, keys <-chan byte) error {
+func (s *session) loop(ctx context.Context, keys <-chan string) error {
 	report := time.NewTicker(reportPeriod)
 	defer report.Stop()
 	for {
@@ -67,7 +76,7 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 		case <-ctx.Done():
 			return nil // without keys, Ctrl-C ends it
 		case key, open := <-keys:
-			if !open || key == 'q' || key == ctrlC || key == ctrlD {
+			if !open || key == keyCtrlC || key == keyCtrlD || key == "q" && !s.isTyping() {
 				s.printf("")
 				return nil
 			}
@@ -80,61 +89,48 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 			s.printError(fmt.Errorf("a save may have gone unnoticed (c checks again): %w", err))
 		case <-s.saves.quiet.C:
 			if _, err := os.Stat(s.current.File(exercises.ExerciseFile)); err == nil { // else the save goes on
-				s.check(ctx)
+				s.recheck(ctx)
 			}
+		case err := <-s.edited:
+			s.printError(err)
+			s.printFooter()
 		case r := <-s.results:
 			s.show(r)
 		case <-report.C:
-			if took := time.Since(s.begun).Round(time.Second); s.cancel != nil && took >= reportPeriod {
-				s.printf("still checking (%s); the first time, Go compiles the libraries too", took)
-			}
+			s.reportLongCheck()
 		}
 	}
 }
 
-// press handles a key. It ignores others, such as the arrows, which send several bytes.
-func (s *session) press(ctx context.Context, key byte) error {
-	progress, err := exercises.ReadProgress(s.Checker.Root)
-	next, found := exercises.NextOpen(s.Exercises, s.current, progress)
-	switch {
-	case key == 'c':
-		return s.open(ctx, s.current)
-	case key == 'h':
-		hint, err := exercises.NextHint(ctx, s.Checker.Root, s.current, false, s.Terminal.Colours)
-		if err != nil {
-			s.printError(err)
-			return nil
-		}
-		s.printf("\n%s", hint)
-	case key != 'l' && key != 'n':
-	case err != nil:
-		s.printError(err)
-	case key == 'l':
-		s.printf("\n%s", exercises.Table(s.Exercises, progress, s.Terminal.Colours))
-	case !found:
-		s.printf("\nNo other exercise is left to do.")
-	default:
-		return s.open(ctx, next)
-	}
-	return nil
-}
-
+// open shows an exercise's task, and checks the exercise.
 func (s *session) open(ctx context.Context, e exercises.Exercise) error {
-	s.current = e
+	s.current, s.verdict, s.page = e, verdict.Verdict{}, ""
 	if err := s.saves.follow(e); err != nil {
 		return err
 	}
+	s.clear()
+	s.printTask()
 	s.check(ctx)
 	return nil
+}
+
+// recheck checks the current exercise on an empty screen, unless the list is open.
+func (s *session) recheck(ctx context.Context) {
+	if s.list == nil {
+		s.clear()
+	}
+	s.check(ctx)
 }
 
 // check starts a check, and cancels the running one.
 func (s *session) check(ctx context.Context) {
 	s.cancelCheck()
-	if s.Terminal.Clear {
-		fmt.Fprint(s.Terminal.Out, "\033[2J\033[H")
+	if s.list == nil {
+		s.printChecking()
 	}
-	s.printf("Checking %s …", s.current.Path(exercises.ExerciseFile))
+	if s.guess != nil {
+		s.printFooter()
+	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.begun = time.Now()
 	results, exercise := make(chan result, 1), s.current
@@ -168,27 +164,25 @@ func (s *session) show(r result) {
 	case errors.Is(r.err, context.Canceled):
 		return // the whole run ends
 	}
+	s.verdict, s.page = r.verdict, s.format(r)
+	if s.list != nil {
+		s.redraw() // for the marks in the list
+		return
+	}
+	s.printf("\n%s", s.page)
+	s.printFooter()
+}
+
+func (s *session) format(r result) (page string) {
 	if r.verdict.Exercise.Folder != "" { // it was checked, even if that can't be remembered
-		s.printf("\n%s", r.verdict.Text(s.Terminal.Colours, false))
+		page = r.verdict.Text(s.Terminal.Colours, false) + "\n"
 	}
 	advice, err := "", r.err
 	if err == nil {
 		advice, err = r.verdict.Advice(s.Checker.Root, s.Exercises)
 	}
 	if err != nil {
-		s.printError(err)
-	} else {
-		s.printf("%s", advice)
+		return page + problem.Format(err)
 	}
-	if s.Terminal.Keys == nil {
-		s.printf("\nWaiting for the next save. Press Ctrl-C to stop.")
-		return
-	}
-	s.printf("\nh hint   l list   n next   c check again   q quit")
+	return page + advice
 }
-
-func (s *session) printf(format string, args ...any) {
-	fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
-}
-
-func (s *session) printError(err error) { s.printf("\n%s", problem.Format(err)) }

@@ -100,6 +100,12 @@ func writeSum(t *testing.T, root, chapter, name string, changes map[string]strin
 
 func watch(t *testing.T, root string, checker verdict.Checker, withKeys bool) *watching {
 	t.Helper()
+	return watchOn(t, root, Watch{Checker: checker}, withKeys, 0)
+}
+
+// watchOn has a screen of so many rows. Without rows, the screen can't be cleared.
+func watchOn(t *testing.T, root string, options Watch, withKeys bool, screenRows int) *watching {
+	t.Helper()
 	all, err := exercises.All(root)
 	if err != nil {
 		t.Fatal(err)
@@ -110,14 +116,18 @@ func watch(t *testing.T, root string, checker verdict.Checker, withKeys bool) *w
 	if withKeys {
 		terminal.Keys, w.keys = io.Pipe()
 	}
-	checker.Root = root
+	if screenRows > 0 {
+		terminal.Clear, terminal.Rows = true, func() int { return screenRows }
+	}
+	options.Checker.Root = root
+	options.Terminal, options.Exercises, options.Start = terminal, all, all[0]
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
 				w.ended <- errPanicked
 			}
 		}()
-		w.ended <- Watch{Checker: checker, Terminal: terminal, Exercises: all, Start: all[0]}.Run(ctx)
+		w.ended <- options.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -125,6 +135,11 @@ func watch(t *testing.T, root string, checker verdict.Checker, withKeys bool) *w
 	})
 	return w
 }
+
+var (
+	noChecker verdict.Checker
+	noColours = ui.NewPalette(false)
+)
 
 var errPanicked = context.DeadlineExceeded // any error will do
 
@@ -144,15 +159,16 @@ func save(t *testing.T, e exercises.Exercise, content string) {
 	}
 }
 
-const keysLine = "h hint   l list   n next   c check again   q quit\n"
+const keysLine = "h hint   p your guess   l list   n next   c check again   q quit\n"
 
 func TestWatchFromAFailureToTheNextExercise(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-one", nil)
 	two := writeSum(t, root, "01-a", "2-two", nil)
 	w := watch(t, root, verdict.Checker{}, true)
+	w.waitFor("01/1 Sums\n\nAdd.\n\nChecking ")
 	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
-	w.waitFor(keysLine)
+	w.waitFor("\n[░░░░░░░░░░░░░░] 0/2 passed\n" + keysLine)
 
 	w.press("h")
 	w.waitFor("Hint 1 of 3: A nudge\n\nRead it.")
@@ -171,8 +187,9 @@ func TestWatchFromAFailureToTheNextExercise(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.waitFor("✓ 01/1 Sums: passed")
-	w.waitFor("Well done. To compare: ./scripts/workshop solution 01/1\nThe next: 01/2 Sums, 01-a/exercises/2-two/README.md\n")
-	w.waitFor(keysLine)
+	w.waitFor("What you now know: A sum needs both numbers.\n\n" +
+		"Well done. To compare: ./scripts/workshop solution 01/1\nThe next: 01/2 Sums, 01-a/exercises/2-two/README.md\n")
+	w.waitFor("\n[███████░░░░░░░] 1/2 passed\n" + keysLine)
 
 	w.press("n")
 	w.waitFor("Checking 01-a/exercises/2-two/exercise.go …")

@@ -1,0 +1,53 @@
+package main
+
+// The programs of tickets, and of the exercises in which the learner writes one.
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/exercises"
+)
+
+// root is this repository, with its real exercises.
+const root = "../../.."
+
+func TestTheProgram(t *testing.T) {
+	t.Setenv("WORKSHOP_ROOT", root)
+	for arg, test := range map[string]struct {
+		tdset            bool
+		wantName, wantOn string // the program's name, and its name in lens
+		wantErr          string
+	}{
+		"03":   {wantName: "03-workqueue", wantOn: "03"},
+		"03/7": {wantName: "03-workqueue-7-busy", wantOn: "03-7-busy"},
+		"3":    {tdset: true, wantName: "03-workqueue-tdset", wantOn: "03"},
+		"03/1": {wantErr: "03/1 has no program of its own, because it isn't a ticket"},
+		"03/9": {wantErr: `there is no exercise "03/9"`},
+	} {
+		_, p, err := theProgram(arg, test.tdset)
+		shown, shownErr := programsIn([]string{arg}, test.tdset)
+		switch {
+		case test.wantErr != "":
+			if err == nil || !strings.Contains(err.Error(), test.wantErr) || shownErr == nil {
+				t.Errorf("%s: got the errors %v and %v, want %q", arg, err, shownErr, test.wantErr)
+			}
+		case err != nil || shownErr != nil:
+			t.Errorf("%s: got the errors %v and %v", arg, err, shownErr)
+		case p.Name != test.wantName || shown[0].name != test.wantOn:
+			t.Errorf("%s: got the program %s, in lens %s; want %s and %s", arg, p.Name, shown[0].name, test.wantName, test.wantOn)
+		}
+	}
+}
+
+func TestExercisesThatLensCanShow(t *testing.T) {
+	for name, want := range map[string]bool{"01/5": true, "03/5": true, "06/5": true, "01/1": false, "03/7": false, "07/1": false} {
+		exercise, err := exercises.FindOne(root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := hasProgram(exercise); (err == nil) != want {
+			t.Errorf("%s: got the error %v, and want one: %v", name, err, !want)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package exercises
+
+// Tickets: exercises that begin with a symptom. The learner names the cause before the tests run.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// CauseFile has the question about a ticket's cause. Exercises without it aren't tickets.
+const CauseFile = "cause.yaml"
+
+// Cause is the question about a ticket's cause.
+type Cause struct {
+	Question string   `json:"question"`
+	Answers  []Answer `json:"answers"` // exactly one is right
+}
+
+type Answer struct {
+	Text    string `json:"text"`
+	Right   bool   `json:"right,omitempty"`
+	Because string `json:"because"` // why it is right, or which piece of evidence speaks against it
+}
+
+func (e Exercise) IsTicket() bool {
+	_, err := os.Stat(e.File(CauseFile))
+	return err == nil
+}
+
+// Cause returns the question, or nil if the exercise isn't a ticket.
+func (e Exercise) Cause() (*Cause, error) {
+	content, err := os.ReadFile(e.File(CauseFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var cause Cause
+	if err := yaml.UnmarshalStrict(content, &cause); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Path(CauseFile), err)
+	}
+	right := 0
+	for i, answer := range cause.Answers {
+		if answer.Text == "" || answer.Because == "" {
+			return nil, fmt.Errorf("%s: answer %d has no text, or no because", e.Path(CauseFile), i+1)
+		}
+		if answer.Right {
+			right++
+		}
+	}
+	if cause.Question == "" || len(cause.Answers) < 4 || right != 1 {
+		return nil, fmt.Errorf("%s: it needs a question, and at least four answers, of which exactly one is right", e.Path(CauseFile))
+	}
+	return &cause, nil
+}
+
+// OpenCause returns the question if the learner still has to answer it, or else nil.
+func OpenCause(root string, e Exercise) (*Cause, error) {
+	cause, err := e.Cause()
+	if err != nil || cause == nil {
+		return nil, err
+	}
+	progress, err := ReadProgress(root)
+	if err != nil || progress.Of(e).Named {
+		return nil, err
+	}
+	return cause, nil
+}
+
+// NameCause answers the question with the answer of that number, from 1, and records it if it's
+// right.
+func NameCause(ctx context.Context, root string, e Exercise, number int) (Answer, error) {
+	cause, err := e.Cause()
+	if err != nil {
+		return Answer{}, err
+	}
+	if cause == nil {
+		return Answer{}, problem.New("exercise %s doesn't ask for a cause, because it isn't a ticket", e.Name()).ToDo("leave out --cause")
+	}
+	if number < 1 || number > len(cause.Answers) {
+		return Answer{}, problem.New("there is no answer %d", number).ToDo("choose one of 1 to %d", len(cause.Answers))
+	}
+	answer := cause.Answers[number-1]
+	if answer.Right {
+		err = UpdateProgress(ctx, root, e, func(r *Record) { r.Named = true })
+	}
+	return answer, err
+}

@@ -1,0 +1,48 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/exercisetest"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// A ticket's tests run only after its cause has been named, and the verdict doesn't say where to
+// look.
+func TestATicket(t *testing.T) {
+	root := t.TempDir()
+	e := writeSum(t, root, map[string]string{
+		"exercise.go": strings.ReplaceAll(exercisetest.Given, exercises.WorkMark, ""),
+		"cause.yaml": `question: Why is the sum wrong?
+answers:
+- {text: It's the weather., because: "It was wrong in summer, too."}
+- {text: It forgets b., right: true, because: "The sum is always a."}
+- {text: It's the compiler., because: "Other sums are right."}
+- {text: It's the moon., because: "Look outside."}
+`,
+	})
+	check := func() (Verdict, string) {
+		t.Helper()
+		v, err := Checker{Root: root}.Check(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, v.Text(ui.NewPalette(false), false)
+	}
+	v, text := check()
+	if v.Outcome != Unnamed || !strings.Contains(text, "Why is the sum wrong?\n    1. It's the weather.\n    2. It forgets b.\n") {
+		t.Errorf("before: got outcome %v and\n%s", v.Outcome, text)
+	}
+	if advice, err := v.Advice(root, []exercises.Exercise{e}); err != nil || !strings.Contains(advice, "check 01/1 --cause 1") {
+		t.Errorf("got the advice %q, error %v", advice, err)
+	}
+	if _, err := exercises.NameCause(t.Context(), root, e, 2); err != nil {
+		t.Fatal(err)
+	}
+	v, text = check()
+	if v.Outcome != Failed || !strings.Contains(text, "the sum is 1, want 2") || strings.Contains(text, "look at") {
+		t.Errorf("after: got outcome %v and\n%s", v.Outcome, text)
+	}
+}
