@@ -21,6 +21,9 @@ func (s *session) press(ctx context.Context, key string) error {
 	case s.guess != nil:
 		s.typeGuess(ctx, key)
 		return nil
+	case s.isNaming() && key >= "1" && key <= "9":
+		s.nameCause(ctx, int(key[0]-'0'))
+		return nil
 	}
 	switch key {
 	case "c":

@@ -60,6 +60,9 @@ func (s *session) printFooter() {
 }
 
 func (s *session) keys() []string {
+	if s.isNaming() {
+		return []string{fmt.Sprintf("1 to %d your answer", len(s.verdict.Cause.Answers)), "h hint", "l list", "n next", "q quit"}
+	}
 	keys := []string{"h hint", "p your guess", "l list", "n next", "c check again", "q quit"}
 	if s.EditCommand != "" {
 		keys = append([]string{"e edit"}, keys...)
