@@ -89,10 +89,10 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 		return err
 	}
 	if !answer.Right {
-		command.Printf("That isn't the cause. %s\n", answer.Because)
+		command.Println(exercises.Wrap("That isn't the cause. " + answer.Because))
 		return errReported
 	}
-	command.Printf("Yes. %s\n\n", answer.Because)
+	command.Println(exercises.Wrap("Yes. "+answer.Because) + "\n")
 	return nil
 }
 
