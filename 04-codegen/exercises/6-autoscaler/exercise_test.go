@@ -267,7 +267,7 @@ func (c *cluster) wantOwner(want string) {
 	c.Helper()
 	var owners []string
 	for _, entry := range c.deployment().ManagedFields {
-		if strings.Contains(string(entry.FieldsV1.Raw), `"f:replicas"`) {
+		if strings.Contains(entry.FieldsV1.GetRawString(), `"f:replicas"`) {
 			owners = append(owners, entry.Manager)
 		}
 	}
