@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/problem"
 )
 
 // reloadAdvice is for learners whose editor would overwrite the new file with its old text.
@@ -21,6 +22,7 @@ const reloadAdvice = "These files have changed, so reload them in your editor."
 
 func newCatchUpCommand() *cobra.Command {
 	var restore bool
+	var agenda string
 	command := &cobra.Command{
 		Use:   "catch-up CHAPTER[/K] | --restore [CHAPTER[/K]]",
 		Short: "Fill in the solutions up to an exercise, and keep a copy of your work",
@@ -28,9 +30,12 @@ func newCatchUpCommand() *cobra.Command {
 the last one of CHAPTER, by the course's solutions, except those that you have passed. Your files are kept in
 .workshop/kept. "progress" lists these exercises as caught up, not as solved.
 
+With --agenda, it leaves out the exercises that the workshop skips, so that you can still solve them at home.
+
 With --restore, you get your files back. If you have changed a solution, it stays, unless you name its exercise. Then your
 changed solution is kept, too.`,
 		Example: `  ./scripts/workshop catch-up 02/1
+  ./scripts/workshop catch-up 02/1 --agenda 1day
   ./scripts/workshop catch-up --restore`,
 		Args: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 && !restore {
@@ -42,14 +47,15 @@ changed solution is kept, too.`,
 			if restore {
 				return restoreKept(command, args)
 			}
-			return catchUp(command, args)
+			return catchUp(command, args, agenda)
 		},
 	}
+	command.Flags().StringVar(&agenda, "agenda", "", "leave out exercises that this timetable (90m, 3h or 1day) doesn't have")
 	command.Flags().BoolVar(&restore, "restore", false, "restore what was kept")
 	return command
 }
 
-func catchUp(command *cobra.Command, args []string) error {
+func catchUp(command *cobra.Command, args []string, agenda string) error {
 	named, err := findExercises(args)
 	if err != nil {
 		return err
@@ -59,7 +65,23 @@ func catchUp(command *cobra.Command, args []string) error {
 		return err
 	}
 	last := named[len(named)-1]
-	moves, err := exercises.CatchUp(command.Context(), theRoot(), all[:1+slices.Index(all, last)], time.Now())
+	upTo := all[:1+slices.Index(all, last)]
+	if agenda != "" {
+		page, err := exercises.Agenda(theRoot())
+		if err != nil {
+			return err
+		}
+		timetable, err := exercises.Timetable(page, agenda)
+		if err != nil {
+			return err
+		}
+		upTo, all = exercises.InTimetable(timetable, upTo), exercises.InTimetable(timetable, all)
+		if len(upTo) == 0 {
+			return problem.New("the timetable %s has no exercise up to %s", agenda, last.Name()).ToDo("see ./scripts/workshop agenda %s", agenda)
+		}
+		last = upTo[len(upTo)-1]
+	}
+	moves, err := exercises.CatchUp(command.Context(), theRoot(), upTo, time.Now())
 	out := command.OutOrStdout()
 	printMoves(out, moves)
 	if err != nil {

@@ -25,13 +25,15 @@ passed ("progress"). Its exit code is 0 if everything that it checked passed.
 
 Some tests need a cluster. They are skipped while yours isn't up.
 
-A ticket begins with a symptom. Check first asks for its cause, which you name with --cause, and then checks your fix.
+A ticket is an exercise that begins with a symptom. Check first asks for the cause. Once you have named it with --cause,
+check runs the tests of your fix.
 
 In the exercises in which you write a whole program (01/5 to 06/5), --lens also runs it on your cluster, beside the solution,
 and shows what both do in your browser.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
   ./scripts/workshop check 01
+  ./scripts/workshop check 03/7 --cause 2
   ./scripts/workshop check 01/5 --lens`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -59,7 +61,7 @@ and shows what both do in your browser.`,
 				return checkAll(command, found, everything, editCommand)
 			}
 			if len(found) > 1 {
-				return problem.New("--lens shows one exercise").ToDo("name it, for example 01/5")
+				return problem.New("--lens shows only one exercise").ToDo("name it, for example 01/5")
 			}
 			if err := hasProgram(found[0]); err != nil {
 				return err
@@ -72,9 +74,9 @@ and shows what both do in your browser.`,
 		},
 	}
 	command.Flags().BoolVar(&everything, "all", false, "show the whole output of each failing test")
-	addEditFlag(command, &editCommand, "if the exercise fails, open its place in your editor with this command, such as 'code -g {file}:{line}'")
+	addEditFlag(command, &editCommand, "if the exercise fails, open the place to work on in your editor, with this command, such as 'code -g {file}:{line}'")
 	command.Flags().IntVar(&cause, "cause", 0, "the number of your answer to a ticket's question")
-	command.Flags().BoolVar(&inLens, "lens", false, "then run your program beside the solution, and show what both do in your browser")
+	command.Flags().BoolVar(&inLens, "lens", false, "after the check, run your program beside the solution, and show what both do in your browser")
 	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
 	return command
 }
@@ -129,7 +131,7 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 	return nil
 }
 
-// advise says what to do next, and opens the editor if that is to continue.
+// advise says what to do next. If there is more to do in this exercise, it also opens the editor.
 func advise(command *cobra.Command, v verdict.Verdict, editCommand string) error {
 	all, err := exercises.All(theRoot())
 	if err != nil {

@@ -50,7 +50,7 @@ func newSolutionCommand() *cobra.Command {
 		Long: `Solution prints one way to solve an exercise. There are others, and any that passes the check is right. Until you have
 passed the exercise yourself, you have to add --spoil.
 
-If you have changed exercise.go, it prints how the solution differs from yours. --whole prints the whole file.`,
+If you have changed exercise.go, it prints how the solution differs from your version. --whole prints the whole file.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		progress, err := exercises.ReadProgress(theRoot())
 		if err != nil {

@@ -43,7 +43,7 @@ that caused it and everything it caused. Buttons create and change objects, inje
 
 With two chapters, both programs run, each in its own namespace, and every button acts on both.
 
-A ticket, an exercise that begins with a symptom, has a program of its own: lens 03/7.
+A ticket (an exercise that begins with a symptom) has a program of its own: lens 03/7.
 
 With --look, lens plays a scenario that shows what the chapter is about, and then stops the time axis at the interesting moment.
 
@@ -125,7 +125,8 @@ type inLens struct {
 	program program.Program
 }
 
-// programsIn returns the programs of the chapters that args name, or their programs for TDSets.
+// programsIn returns the programs that args name. With tdset, these are the chapters' programs for
+// TDSets.
 func programsIn(args []string, tdset bool) ([]inLens, error) {
 	var all []inLens
 	for _, arg := range args {
@@ -136,7 +137,7 @@ func programsIn(args []string, tdset bool) ([]inLens, error) {
 		if len(all) > 0 && all[0].program.Kind != p.Kind {
 			return nil, problem.New("the programs of %s and %s manage different kinds", args[0], args[1]).ToDo("compare two programs for Foos, or two for TDSets")
 		}
-		// The name is the chapter's number, and for a ticket also its folder's.
+		// The name is the chapter's number. For a ticket, its folder's name follows.
 		all = append(all, inLens{chapter.Number() + strings.TrimPrefix(strings.TrimSuffix(p.Name, "-tdset"), chapter.Name), chapter, p})
 	}
 	return all, nil

@@ -40,7 +40,7 @@ If the chapter has webhooks, the API server calls them while the program runs.
 With --tdset it runs the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
 day. Its flag --now sets its clock.
 
-A ticket, an exercise that begins with a symptom, has a program of its own: run 03/7.
+A ticket (an exercise that begins with a symptom) has a program of its own: run 03/7.
 
 With --store it has the API server store objects in another version of the API than the chapter's CRD does.`,
 		Example: `  ./scripts/workshop run 01

@@ -21,8 +21,9 @@ func newWatchCommand() *cobra.Command {
 		Long: `Watch checks an exercise, and checks it again each time that you save it. It begins with the exercise that you name, or
 with the first one that you haven't passed, in all chapters or in one. Keys:
 
+  1  to 9 answer the question of a ticket
   h  shows a hint
-  p  takes your guess at the exercise's question, and shows it next to the answer when you have passed
+  p  records your guess at the exercise's question, and shows it next to the answer once you have passed
   l  lists all exercises: move with j and k, open one with Enter, filter with /, reset one with r
   n  goes to the next exercise that you haven't passed
   e  opens the place to work on in your editor, with the command in --edit-cmd

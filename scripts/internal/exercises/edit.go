@@ -12,7 +12,7 @@ import (
 
 // EditCommand returns the command that opens a place in an editor. The template is a command with
 // {file} and {line}, such as "code -g {file}:{line}". No shell reads it, so a file's name may
-// contain blanks. place is relative to root, such as 01-raw-watch/exercises/1-resume/exercise.go:9.
+// contain spaces. place is relative to root, such as 01-raw-watch/exercises/1-resume/exercise.go:9.
 func EditCommand(template, root, place string) (*exec.Cmd, error) {
 	if !strings.Contains(template, "{file}") || strings.HasPrefix(strings.TrimSpace(template), "{") {
 		return nil, problem.New("--edit-cmd %q isn't a command with {file} in it", template).

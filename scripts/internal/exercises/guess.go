@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// RecordGuess records a guess instead of an earlier one.
+// RecordGuess records a guess. It replaces an earlier one.
 func RecordGuess(ctx context.Context, root string, e Exercise, guess string) error {
 	return UpdateProgress(ctx, root, e, func(r *Record) { r.Guess = strings.TrimSpace(guess) })
 }
 
-// Debrief is the text for a learner who has passed: their guess with the answer, and what they have
-// learned. It is "" if there is neither.
+// Debrief returns the text for a learner who has passed: their guess next to the answer, and what
+// they have learned. It is "" if there is neither.
 func Debrief(e Exercise, record Record) (string, error) {
 	readme, err := e.ReadReadme()
 	if err != nil {

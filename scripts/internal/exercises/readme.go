@@ -13,7 +13,7 @@ import (
 
 // Readme has the parts of a README that the commands show. A part that the README lacks is "".
 type Readme struct {
-	Task    string // everything before "Read first", or before the question
+	Task    string // everything before "Read first", the question, or the first section
 	Predict string // the first question to think about before working
 	Answer  string // to that question
 	Learned string // the idea, in one sentence
@@ -41,7 +41,7 @@ func (e Exercise) ReadReadme() (Readme, error) {
 	var task []string
 	inTask := true
 	for _, block := range blankLines.Split(string(content), -1) {
-		inTask = inTask && !strings.HasPrefix(block, "**Read first") && !strings.HasPrefix(block, "**Predict")
+		inTask = inTask && !strings.HasPrefix(block, "**Read first") && !strings.HasPrefix(block, "**Predict") && !strings.HasPrefix(block, "## ")
 		question, isQuestion := strings.CutPrefix(block, "**Predict:** ")
 		switch {
 		case isQuestion && readme.Predict == "":
@@ -62,11 +62,13 @@ const textColumns = 78
 
 var (
 	markdownLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-	// ownLine matches lines that can't be joined with the one before: code, and rows of a table.
+	// ownLine matches lines that can't be joined with the one before: code, rows of a table, items
+	// of a list, and quotations.
 	ownLine = regexp.MustCompile(`^(    |\||- |> |\d+\. )`)
 )
 
-// plainText removes links from Markdown, and makes each paragraph a single line. See Wrap.
+// plainText replaces Markdown's links by their text, and makes each paragraph a single line. See
+// Wrap.
 func plainText(markdown string) string {
 	var text strings.Builder
 	before, inCode := "", false
@@ -91,7 +93,8 @@ func plainText(markdown string) string {
 // Wrap breaks lines that don't fit into a terminal.
 func Wrap(text string) string { return wordwrap.WrapString(text, textColumns) }
 
-// FirstLines wraps a text, and shortens it to a number of lines. Then the rest is in the README.
+// FirstLines wraps a text. If it has more lines than the limit, a note says that the rest is in the
+// README.
 func FirstLines(text string, limit int, e Exercise) string {
 	lines := strings.Split(Wrap(text), "\n")
 	if len(lines) <= limit {

@@ -25,7 +25,7 @@ func Solution(e Exercise) (string, error) {
 
 // SolutionDiff returns a unified diff from the learner's exercise.go to the solution. It is "" if
 // there is nothing to compare, because the learner hasn't changed the file, or because it equals
-// the solution. Git knows only what the learner hasn't committed, but work that passes counts as
+// the solution. Git shows only changes that aren't committed, so a file that passes counts as
 // changed in any case.
 func SolutionDiff(ctx context.Context, root string, e Exercise, colours ui.Palette) (string, error) {
 	progress, err := ReadProgress(root)
@@ -50,7 +50,7 @@ func isCommitted(ctx context.Context, root string, e Exercise) bool {
 }
 
 // coloured colours a diff as git does. It leaves out the library's first line, which only repeats
-// the names of the files.
+// the files' names.
 func coloured(diff []byte, colours ui.Palette) string {
 	var page strings.Builder
 	for line := range strings.Lines(string(diff)) {

@@ -62,7 +62,7 @@ func (e Exercise) Cause() (*Cause, error) {
 	return &cause, nil
 }
 
-// OpenCause returns the question if the learner still has to answer it, or else nil.
+// OpenCause returns the question if the learner still has to answer it, and otherwise nil.
 func OpenCause(root string, e Exercise) (*Cause, error) {
 	cause, err := e.Cause()
 	if err != nil || cause == nil {
@@ -75,8 +75,8 @@ func OpenCause(root string, e Exercise) (*Cause, error) {
 	return cause, nil
 }
 
-// NameCause answers the question with the answer of that number, from 1, and records it if it's
-// right.
+// NameCause returns the answer with that number, counted from 1. If it is right, NameCause records
+// that the learner has named the cause.
 func NameCause(ctx context.Context, root string, e Exercise, number int) (Answer, error) {
 	cause, err := e.Cause()
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 // Failure is a failed test in which no subtest failed.
 type Failure struct {
 	Package, Name string
-	// Tests is how many tests this failure counts for. Beside the test itself, these are its parents
-	// that no earlier failure counts for.
+	// Tests is how many failed tests this failure counts for: the test itself, and those of its
+	// parents that don't count with an earlier failure.
 	Tests int
 }
 
-// Pattern selects only this test, for go test's flag -run.
+// Pattern returns a value for go test's flag -run that selects only this test.
 func (f Failure) Pattern() string {
 	parts := strings.Split(f.Name, "/")
 	for i, part := range parts {
@@ -23,8 +23,8 @@ func (f Failure) Pattern() string {
 	return strings.Join(parts, "/")
 }
 
-// Failures returns the failed tests. onlyTests reports whether they are all that went wrong: no
-// test was skipped, and no package failed by itself.
+// Failures returns the failed tests. onlyTests reports whether nothing else went wrong: no test was
+// skipped, and no package failed by itself.
 func (r Results) Failures() (failures []Failure, onlyTests bool) {
 	onlyTests = true
 	for _, p := range r {

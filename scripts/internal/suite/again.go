@@ -1,8 +1,9 @@
 package suite
 
-// A failed test runs again when nothing else does. Most of a run keeps all processors busy, so a
-// test that waits for a cluster can run out of time. A bug fails both times. The run's result says
-// which tests needed the second time, because such a test may still have a problem of its own.
+// A failed test runs again when nothing else does. For most of a run, all processors are busy, so a
+// test that waits for a cluster can time out. With a bug, the test fails both times. The run's
+// result names the tests that passed only the second time, because such a test may still have a
+// problem of its own.
 
 import (
 	"context"
@@ -15,11 +16,11 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// mostAgain is how many failed tests of one go test run again. If more fail, the time isn't the
-// reason.
+// mostAgain is how many failed tests of one go test command may run again. If more of them fail, a
+// busy machine isn't the reason.
 const mostAgain = 8
 
-// failedRun is a run of go test in which tests failed. They count as failed until they pass again.
+// failedRun is a run of go test in which tests failed. They count as failed until they have passed.
 type failedRun struct {
 	module string
 	env    []string

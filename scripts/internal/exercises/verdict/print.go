@@ -61,7 +61,7 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 func (p *page) question(cause *exercises.Cause) {
 	p.printf("  %s", cause.Question)
 	for i, answer := range cause.Answers {
-		p.printf("    %d. %s", i+1, answer.Text)
+		p.printf("    %d. %s", i+1, strings.ReplaceAll(exercises.Wrap(answer.Text), "\n", "\n       "))
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"example.com/operators/scripts/internal/exercises/verdict"
 )
 
-// isNaming reports whether the current exercise is a ticket whose cause isn't named yet. Then the
-// keys 1 to 9 choose an answer.
+// isNaming reports whether the current exercise is a ticket whose cause the learner hasn't named
+// yet. Until then, the keys 1 to 9 choose an answer.
 func (s *session) isNaming() bool {
 	return s.cancel == nil && s.verdict.Outcome == verdict.Unnamed && s.verdict.Cause != nil
 }

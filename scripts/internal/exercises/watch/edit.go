@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// edit runs the editor's command in the background. The loop prints its error.
+// edit runs the editor's command in the background. If it fails, the main loop prints the error.
 func (s *session) edit(ctx context.Context) {
 	if s.EditCommand == "" {
 		s.printf("\nTo open your editor with e, start watch with its command: --edit-cmd 'code -g {file}:{line}'")

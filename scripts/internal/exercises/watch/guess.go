@@ -49,7 +49,7 @@ func (s *session) typeGuess(ctx context.Context, key string) {
 		if err := exercises.RecordGuess(ctx, s.Checker.Root, s.current, guess); err != nil {
 			s.printError(err)
 		} else {
-			s.printf("\nYour guess is kept. When you have passed, you see it next to the answer.")
+			s.printf("\nYour guess is kept. Once you have passed, you will see it next to the answer.")
 		}
 	}
 	s.printFooter()

@@ -24,10 +24,10 @@ const (
 // sequence matches what a key without a character sends, such as an arrow or Home.
 var sequence = regexp.MustCompile(`^\x1b(\[[0-9;]*[A-Za-z~]|O[A-Za-z])`)
 
-// synonyms are other sequences of some keys, which depend on the terminal.
+// synonyms are the other sequences that some terminals send for these keys.
 var synonyms = map[string]string{"\x1bOA": keyUp, "\x1bOB": keyDown, "\n": keyEnter, "\b": keyBackspace}
 
-// readKeys closes the channel at the end of the input.
+// readKeys sends each key to the channel, and closes it at the end of the input.
 func readKeys(ctx context.Context, in io.Reader) <-chan string {
 	if in == nil {
 		return nil
@@ -36,7 +36,7 @@ func readKeys(ctx context.Context, in io.Reader) <-chan string {
 	go func() {
 		defer close(keys)
 		buffer := make([]byte, 256)
-		begun := 0 // the bytes of a character that isn't complete yet
+		begun := 0 // how many bytes of an incomplete character there are
 		for {
 			n, err := in.Read(buffer[begun:])
 			if err != nil {
@@ -58,8 +58,8 @@ func readKeys(ctx context.Context, in io.Reader) <-chan string {
 	return keys
 }
 
-// cutKey cuts off the first key. The bytes of a sequence come together, so Esc is a key of its own
-// if nothing follows.
+// cutKey cuts off the first key. The bytes of a sequence arrive together, so Esc is a key of its
+// own if nothing follows.
 func cutKey(sent []byte) (key string, rest []byte) {
 	size := len(sequence.Find(sent))
 	if size == 0 {
@@ -75,7 +75,7 @@ func cutKey(sent []byte) (key string, rest []byte) {
 // line is text that the user types.
 type line struct{ text string }
 
-// take changes the text by a key.
+// take adds the key's character, or deletes the last one. It ignores other keys.
 func (l *line) take(key string) {
 	r, size := utf8.DecodeRuneInString(key)
 	switch {

@@ -1,6 +1,6 @@
 package watch
 
-// The list of exercises, in which the user moves around.
+// The list of exercises, in which the user can move around.
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 
 type list struct {
 	all       []exercises.Exercise
-	at        int  // the selected one of those that match the filter
+	at        int  // the selected exercise among those that match the filter
 	filter    line // "": all match
 	filtering bool // keys go to the filter
-	resetting bool // the next key confirms it
+	resetting bool // the next key confirms or cancels the reset
 	note      string
 }
 

@@ -8,12 +8,12 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 )
 
-// isTyping reports whether q isn't a command.
+// isTyping reports whether keys are part of a text or an answer, so that q doesn't quit.
 func (s *session) isTyping() bool {
 	return s.guess != nil || s.list != nil && (s.list.filtering || s.list.resetting)
 }
 
-// press handles a key, and ignores others.
+// press handles a key. It ignores keys that mean nothing here.
 func (s *session) press(ctx context.Context, key string) error {
 	switch {
 	case s.list != nil:

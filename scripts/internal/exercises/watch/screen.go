@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// taskLines is how much of a task is shown, because the result of the check comes below it.
+// taskLines limits how much of a task is shown, because the result of the check comes below it.
 const taskLines = 8
 
 func (s *session) printf(format string, args ...any) {
@@ -70,7 +70,7 @@ func (s *session) keys() []string {
 	return keys
 }
 
-// redraw prints the list, or after it the screen as before.
+// redraw prints the list or, once that is closed, the screen as it was before.
 func (s *session) redraw() {
 	s.clear()
 	if s.list != nil {

@@ -220,7 +220,7 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	}
 	now := found.(*unstructured.Unstructured)
 	if !metav1.IsControlledBy(now, foo) && o.bug != "it takes over what isn't its own" && o.bug != "it leaves its objects without an owner" {
-		return nil, fmt.Errorf("Deployment %s isn't ours", now.GetName())
+		return nil, fmt.Errorf("the Deployment %s isn't ours", now.GetName())
 	}
 	if o.bug == "it ignores changes" {
 		return now, nil
