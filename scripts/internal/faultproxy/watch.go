@@ -194,7 +194,11 @@ func (w *watch) interrupted(cause error) ([]byte, error) {
 		return nil, io.EOF
 	case errGone:
 		w.last = true
-		return errorEvent(w.mediaType, statusOf(expired(w.exchange)))
+		event, err := errorEvent(w.mediaType, statusOf(expired(w.exchange)))
+		if now := time.Now(); err == nil {
+			w.proxy.passesEvent(w, arrival{event: event, at: now}, now)
+		}
+		return event, err
 	}
 	if silent, ok := cause.(*silence); ok {
 		select {

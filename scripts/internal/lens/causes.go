@@ -64,7 +64,8 @@ type observed struct {
 	requests  []sent               // those that no work has claimed yet
 	kinds     map[string]bool      // the resources that it watches
 	waiting   map[string][]moment  // by key, the backoffs
-	retries   bool                 // controller-runtime retries failed work, and doesn't log that
+	pauses    map[string]pause     // by key, what else than an event will lead to the next work
+	retries   bool                 // it uses controller-runtime, which retries failed work and doesn't log its queue
 	queues    bool                 // it has a queue, and logs what enters it
 	calls     map[string]int       // of its webhooks, by request ID
 	sentFor   map[int]bool         // the work in progress that has sent a request
@@ -108,7 +109,7 @@ func (o *observer) of(name string) *observed {
 		p = &observed{
 			name: name, events: map[string]int{}, has: map[string]bool{}, behind: map[string]int{}, news: map[string][]int{},
 			handled: map[string]int{}, queued: map[string]int{}, working: map[string]int{}, began: map[string]time.Time{},
-			failures: map[string]int{}, kinds: map[string]bool{}, waiting: map[string][]moment{}, calls: map[string]int{}, sentFor: map[int]bool{},
+			failures: map[string]int{}, kinds: map[string]bool{}, waiting: map[string][]moment{}, pauses: map[string]pause{}, calls: map[string]int{}, sentFor: map[int]bool{},
 		}
 		o.programs[name] = p
 	}
@@ -287,11 +288,20 @@ func (o *observer) received(of string, e faultproxy.WatchEvent) {
 	if e.Type == "BOOKMARK" {
 		return
 	}
+	if e.Type == "ERROR" {
+		if !e.Delivered.IsZero() {
+			o.recorder.Add(Item{
+				Lane: Events, Program: of, At: milliseconds(at), Until: milliseconds(e.Delivered), Object: e.Watch.Resource, Label: "ERROR " + e.Watch.Resource, Failed: true,
+				Explain: fmt.Sprintf("The API server ends %s's watch of %s with an error. If it is 410 Gone, the history after the last known version is lost, so %[1]s has to list again.", of, e.Watch.Resource),
+			})
+		}
+		return
+	}
 	id := p.events[v]
 	if again := e.Delivered.IsZero() && p.has[v]; id == 0 || again { // a new watch may repeat a version
 		id = o.recorder.Add(Item{
 			Lane: Events, Program: of, At: milliseconds(at), Object: object, Version: e.Object.ResourceVersion,
-			Label: e.Type + " " + object, Failed: e.Type == "ERROR",
+			Label:   e.Type + " " + object,
 			Explain: fmt.Sprintf("The API server sends %s the event %s for %s.", of, e.Type, object),
 		})
 		p.events[v] = id
@@ -445,10 +455,12 @@ func (o *observer) logged(of, line string) {
 	case "wrote response":
 		o.answered(p, e)
 	case "Work finished", "Reconcile successful", "Reconcile done, requeueing", "Reconciler error":
+		p.pausesAfter(key, e.message, p.working[key], at)
 		o.finished(p, key, e.at, cmp.Or(e.values["err"], e.values["error"]))
 	default:
 		switch {
 		case strings.HasPrefix(e.message, "Reconcile done, requeueing after "):
+			p.pausesAfter(key, e.message, p.working[key], at)
 			o.finished(p, key, e.at, "")
 		case strings.HasPrefix(strings.ToLower(e.message), "starting"):
 			o.restarted(p, at)
@@ -506,8 +518,12 @@ func (p *observed) retried(key string, at float64) (ids []int) {
 
 func (o *observer) started(p *observed, key string, began time.Time) {
 	at := milliseconds(began)
+	var causes []int
+	if p.retries {
+		causes = o.inferQueue(p, key, at)
+	}
 	id := o.recorder.Add(Item{Lane: Work, Program: p.name, At: at, Object: key, Label: key, Explain: fmt.Sprintf("%s compares the actual state of %s with its desired state.", p.name, key)})
-	causes := p.retried(key, at)
+	causes = append(causes, p.retried(key, at)...)
 	queued, handled := p.queued[key], p.handled[key]
 	switch {
 	case queued != 0:
@@ -555,6 +571,7 @@ func (o *observer) restarted(p *observed, at float64) {
 	}
 	clear(p.failures)
 	clear(p.waiting)
+	clear(p.pauses)
 	clear(p.has)
 	clear(p.events)
 	clear(p.news)

@@ -3,6 +3,7 @@ package lens
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -434,5 +435,26 @@ func TestLater(t *testing.T) {
 		if got := later(zone); got != want {
 			t.Errorf("after %q comes %q, want %q", zone, got, want)
 		}
+	}
+}
+
+// A watch that fails sends an ERROR event, each time.
+func TestErrorsOfWatches(t *testing.T) {
+	s := newStory(t)
+	for range 2 {
+		at := s.later()
+		failed := faultproxy.WatchEvent{Watch: audit.Request{Resource: "foos"}, Type: "ERROR", Received: at}
+		s.received("03", failed) // from the API server
+		failed.Delivered = at
+		s.received("03", failed) // and passed on
+	}
+	var errors []string
+	for _, item := range s.recorder.All() {
+		if item.Lane == Events && item.Failed {
+			errors = append(errors, item.Label)
+		}
+	}
+	if want := []string{"ERROR foos", "ERROR foos"}; !slices.Equal(errors, want) {
+		t.Errorf("got %q, want %q", errors, want)
 	}
 }

@@ -110,6 +110,10 @@ func TestEachFaultLeavesItsTrace(t *testing.T) {
 				break
 			}
 		}
+		isError := func(item Item) bool { return item.Lane == Events && strings.HasPrefix(item.Label, "ERROR ") }
+		if fault == "F2b" && !slices.ContainsFunc(session.Recorder.All(), isError) {
+			t.Error("F2b: the 410 that ended the watch isn't shown")
+		}
 		if len(missing) > 0 {
 			t.Errorf("%s: the trace lacks %q:\n%s", fault, missing, strings.Join(got, "\n"))
 		}

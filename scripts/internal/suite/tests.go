@@ -66,35 +66,20 @@ func (s *Suite) testChapter(ctx context.Context, step *ui.Step, c *cluster.Clust
 
 func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Cluster) (summary string, err error) {
 	before := s.counts.Passed
-	packages, err := s.packages(ctx, "scripts")
-	if err != nil {
-		return "", err
-	}
-	// Both watch programs closely. With the race detector, they would be too slow for what they see.
-	var units, slowed []string
-	for _, path := range packages {
-		switch {
-		case strings.HasSuffix(path, "/internal/judge"), strings.HasSuffix(path, "/internal/lens"):
-			slowed = append(slowed, path)
-		case strings.Contains(path, "/internal/"):
-			units = append(units, path)
-		}
-	}
+	units := []string{"scripts", "./internal/..."}
 	if _, failed := browser.Find(); failed != nil && os.Getenv("CI") == "" { // in CI, they fail
-		slowed = append([]string{"-skip=^TestPage"}, slowed...)
+		units = append(units, "-skip=^TestPage")
 		step.Note("! the tests of lens's page are left out: %v", failed)
 	}
-	for _, tests := range []struct {
-		module string
-		args   []string
-	}{
-		{chapters.Schedule, append(slices.Clone(s.race), "./...")},
+	// The race detector is for code that readers copy. The tools' libraries would take minutes to
+	// compile with it, and the judge and lens would be too slow for what they watch.
+	for _, tests := range [][]string{
+		{chapters.Schedule, "./..."},
 		// The commands read the chapters, whose changes Go's test cache doesn't notice.
-		{"scripts", append(slices.Clone(s.race), "-count=1", "./cmd/...")},
-		{"scripts", slices.Concat(s.race, units)},
-		{"scripts", slowed},
+		{"scripts", "-count=1", "./cmd/..."},
+		units,
 	} {
-		_, failed := s.goTest(ctx, step, tests.module, s.testEnvironment(c, s.Chapters...), tests.args...)
+		_, failed := s.goTest(ctx, step, tests[0], s.testEnvironment(c, s.Chapters...), tests[1:]...)
 		err = errors.Join(err, failed)
 	}
 	return fmt.Sprintf("%d passed", s.counts.Passed-before), err
@@ -103,7 +88,7 @@ func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Clust
 // prove checks that the chapter's exercises fail as given, and pass as solved.
 func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
 	proof, err := proof.Prove(ctx, proof.Options{
-		Root: s.Root, Chapter: chapter, Args: s.race, Env: s.testEnvironment(c, chapter), Staticcheck: s.staticcheck(),
+		Root: s.Root, Chapter: chapter, Env: s.testEnvironment(c, chapter), Staticcheck: s.staticcheck(),
 		Progress: func(test string) { step.Update("%s", test) },
 	})
 	for _, note := range proof.Notes {

@@ -25,13 +25,12 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// solutionLimit allows for the race detector, which is slow.
-const solutionLimit = 5 * verdict.DefaultLimit
+// limit is for an exercise's tests on a busy machine.
+const limit = 5 * verdict.DefaultLimit
 
 type Options struct {
 	Root        string // of the repository
 	Chapter     chapters.Chapter
-	Args        []string          // more arguments for go test of the solutions, such as -race
 	Env         []string          // more environment variables for the tests
 	Staticcheck string            // the program's path; "": it isn't run
 	Progress    func(test string) // called with each test's name as it starts; may be nil
@@ -166,13 +165,13 @@ func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) 
 	if len(all) == 0 {
 		return nil
 	}
-	vet := []string{"-vet=all"} // `workshop check` runs a part of vet, to be quick
-	run := verdict.Run{Tag: exercises.TagCheck, Args: vet, Env: o.Env, Limit: verdict.DefaultLimit, Progress: o.Progress}
+	// `workshop check` runs a part of vet, to be quick.
+	run := verdict.Run{Tag: exercises.TagCheck, Args: []string{"-vet=all"}, Env: o.Env, Limit: limit, Progress: o.Progress}
 	given, err := run.Test(ctx, all...)
 	if err != nil {
 		return fmt.Errorf("test the exercises of %s as given: %w", o.Chapter.Name, err)
 	}
-	run.Tag, run.Args, run.Limit = exercises.TagSolution, append(vet, o.Args...), solutionLimit
+	run.Tag = exercises.TagSolution
 	solved, err := run.Test(ctx, all...)
 	if err != nil {
 		return fmt.Errorf("test the solutions of %s: %w", o.Chapter.Name, err)
