@@ -19,8 +19,8 @@ type T interface {
 }
 
 // Tests each get an empty fake API server, the Foo web in the namespace default, which asks for two
-// replicas of the Deployment web, and the Sync that they test. For a Sync that keeps its promises, no
-// test may report an error. For each one that breaks a promise, at least one test must.
+// replicas of the Deployment web, and the Sync that they test. For a Sync that keeps its promises,
+// no test may report an error. For each one that breaks a promise, at least one test must.
 var Tests = []func(t T, kube *fake.Clientset, foo *samplecontrollerv1alpha1.Foo, sync Sync){
 	testCreate,
 	// YOUR WORK: this single test accepts even a Sync that breaks a promise.

@@ -1,7 +1,7 @@
 //go:build check || solution
 
-// The test of your tests. They must accept the schedule that keeps the rules, and report an error for
-// each of the others.
+// The test of your tests. They must accept the schedule that keeps the rules, and report an error
+// for each of the others.
 //
 // As given, there is one test, which accepts them all. `workshop test` checks these failures:
 //

@@ -236,10 +236,10 @@ func oneProgram(args []string, tdset bool) (chapters.Chapter, error) {
 	return solvedTDSet(chapter)
 }
 
-// theProgram returns the program that an argument names: a chapter's, the one for TDSets, or, for an
-// argument such as 03/7, a ticket's.
+// theProgram returns the program that an argument names: a chapter's, its program for TDSets, or a
+// ticket's for an argument such as 03/7.
 func theProgram(arg string, tdset bool) (chapters.Chapter, program.Program, error) {
-	if strings.Contains(arg, "/") {
+	if strings.Contains(strings.TrimSuffix(arg, "/"), "/") {
 		ticket, err := exercises.FindOne(theRoot(), arg)
 		if err != nil {
 			return chapters.Chapter{}, program.Program{}, err

@@ -24,7 +24,7 @@ func (t tally) String() string {
 	return counted
 }
 
-// Bar shows how many of the exercises are passed, such as [██████░░░░░░░░] 12/28 passed.
+// Bar shows how many of the exercises are passed, such as [███░░░] 14/28 passed.
 func Bar(exercises []Exercise, progress Progress) string {
 	passed := 0
 	for _, e := range exercises {

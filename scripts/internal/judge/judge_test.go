@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 
 var operatorDir string // of the built test operator; "" if it isn't built
 
-// testOperator builds the test operator, without the race detector, which would slow down all tests.
+// testOperator builds the test operator, without the race detector, which would slow down all
+// tests.
 var testOperator = sync.OnceValues(func() (binary string, err error) {
 	if operatorDir, err = os.MkdirTemp("", "testoperator-"); err != nil {
 		return "", err

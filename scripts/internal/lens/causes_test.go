@@ -143,7 +143,7 @@ func TestKeysMerge(t *testing.T) {
 	}
 }
 
-// Without a queue's lines, as in 01, 02, and 05 to 07, the events since the last work caused this one.
+// Without a queue, as in 01 and 02, the events since the last work caused this one.
 func TestWorkWithoutAQueue(t *testing.T) {
 	s := newStory(t)
 	s.object("Deployment", "backend", "10", "web")

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// pause is why a key is processed again without an event: its work has failed, or it asked for that.
+// pause is why a key is processed again without an event: its work has failed, or the reconcile
+// call asked for that.
 type pause struct {
 	work  int // that ended so
 	ended float64

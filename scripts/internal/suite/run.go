@@ -100,8 +100,8 @@ func (s *Suite) findRace(ctx context.Context) error {
 	return nil
 }
 
-// onCluster runs tests on a new cluster of that name with the CRDs that they need. The cluster stays
-// up until closeClusters, because failed tests run again.
+// onCluster runs tests on a new cluster of that name with the CRDs that they need. The cluster
+// stays up until closeClusters, because failed tests run again.
 func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
 	c := s.cluster(name)
 	if !s.freshCluster(ctx, c) {

@@ -1,5 +1,5 @@
-// Testoperator is a small operator for the judge's tests. It wraps a Deployment, as the chapters do,
-// but can have one bug.
+// Testoperator is a small operator for the judge's tests. It wraps a Deployment, as the chapters
+// do, but can have one bug.
 package main
 
 import (
