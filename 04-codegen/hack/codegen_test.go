@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +33,8 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 }
 
 // Change a type and don't run the generators, in a clone with an unusual name. The clone also has
-// generated code that no tag asks for any more. verify-codegen.sh must notice, and name
-// update-codegen.sh, which must fix both and change nothing else.
+// generated code that no tag asks for any more. verify-codegen.sh runs update-codegen.sh in a copy,
+// so its output must show that the latter would fix both, and would change nothing else.
 func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	t.Parallel()
 	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")
@@ -65,35 +66,18 @@ func TestAForgottenUpdateIsNoticed(t *testing.T) {
 	if err == nil {
 		t.Error("verify-codegen.sh succeeded, want an error: a type has changed")
 	}
-	for _, want := range []string{"+func (b *FooSpecApplyConfiguration) WithColour(", "run hack/update-codegen.sh"} {
+	for _, want := range append(stale, "+func (b *FooSpecApplyConfiguration) WithColour(", "run hack/update-codegen.sh") {
 		if !strings.Contains(output, want) {
 			t.Errorf("the output of verify-codegen.sh doesn't contain %q:\n%s", want, output)
 		}
 	}
-	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
-		t.Errorf("verify-codegen.sh has changed files (-before +after):\n%s", diff)
-	}
-
-	if output, err := runScript(t, clone, "update-codegen.sh"); err != nil {
-		t.Fatalf("%v:\n%s", err, output)
-	}
-
-	after := filesIn(t, clone)
-	if !strings.Contains(after["pkg/generated/applyconfiguration/samplecontroller/v1alpha1/foospec.go"], "WithColour(") {
-		t.Error("update-codegen.sh hasn't generated WithColour")
-	}
-	for _, name := range stale {
-		if _, exists := after[name]; exists {
-			t.Errorf("update-codegen.sh hasn't deleted %s, which no generator writes", name)
+	for _, file := range regexp.MustCompile(`(?m)^--- (\S+)`).FindAllStringSubmatch(output, -1) {
+		if !strings.HasPrefix(file[1], "pkg/generated/") && !strings.Contains(file[1], "/zz_generated.") {
+			t.Errorf("update-codegen.sh would change %s, which isn't generated", file[1])
 		}
 	}
-	for _, files := range []map[string]string{before, after} {
-		maps.DeleteFunc(files, func(name, _ string) bool {
-			return strings.HasPrefix(name, "pkg/generated/") || strings.Contains(name, "/zz_generated.")
-		})
-	}
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("update-codegen.sh has changed files that aren't generated (-before +after):\n%s", diff)
+	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
+		t.Errorf("verify-codegen.sh has changed files (-before +after):\n%s", diff)
 	}
 }
 

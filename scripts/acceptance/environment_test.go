@@ -12,6 +12,9 @@
 //	./scripts/workshop test 01 --only B4   brings up a cluster for it and runs just these
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=01 go test ./acceptance -parallel 8 -run /01/B4
 //
+// TEST_EXERCISE names the folder of an exercise, such as 9-capstone. Its program is then tested
+// instead of the chapter's.
+//
 // The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names
 // that container. It must have the images of contract.Images, and contract.LeftOut says what isn't
 // tested there. With TEST_IN_CLUSTER=1, the chapters' own programs run as Pods, from 03 on, and
@@ -174,6 +177,10 @@ func newEnvironment() (*environment, error) {
 	for _, c := range contract.All() {
 		for _, chapter := range found {
 			p, found, err := program.Of(chapter, c.Kind)
+			if exercise := os.Getenv("TEST_EXERCISE"); exercise != "" && err == nil {
+				found = c.Kind == chapter.Kind()
+				p, err = p.InExercise(exercise)
+			}
 			if err != nil {
 				return nil, err
 			}

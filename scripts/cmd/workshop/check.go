@@ -15,13 +15,14 @@ func newCheckCommand() *cobra.Command {
 	var everything, inLens, noOpen bool
 	var cause int
 	var editCommand string
+	var inRoom roomFlags
 	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
 		Short: "Check your work on the exercises",
 		Long: `Check runs the tests of an exercise, or of every exercise in a chapter. For each test that fails it shows what was
-expected, and where to look in your file. If more than three fail, it shows only the first line of each, unless you add
---all. Without an argument it checks the first exercise that you haven't passed. It remembers which exercises you have
-passed ("progress"). Its exit code is 0 if everything that it checked passed.
+expected, and where to look in your file. If many fail, it shows the first few, so that you can take one step at a time.
+--all shows all of them in full. Without an argument it checks the first exercise that you haven't passed. It remembers
+which exercises you have passed ("progress"). Its exit code is 0 if everything that it checked passed.
 
 Some tests need a cluster. They are skipped while yours isn't up.
 
@@ -29,7 +30,10 @@ A ticket is an exercise that begins with a symptom. Check first asks for the cau
 check runs the tests of your fix.
 
 In the exercises in which you write a whole program (01/5 to 06/5), --lens also runs it on your cluster, beside the solution,
-and shows what both do in your browser.`,
+and shows what both do in your browser.
+
+In a workshop, --room and --name send the result to the instructor's page: your name, the exercise, how many of its tests pass,
+and which exercises you have passed. Without --room (or WORKSHOP_ROOM), nothing is sent.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
   ./scripts/workshop check 01
@@ -58,7 +62,7 @@ and shows what both do in your browser.`,
 				}
 			}
 			if !inLens {
-				return checkAll(command, found, everything, editCommand)
+				return checkAll(command, inRoom, found, everything, editCommand)
 			}
 			if len(found) > 1 {
 				return problem.New("--lens shows only one exercise").ToDo("name it, for example 01/5")
@@ -66,7 +70,7 @@ and shows what both do in your browser.`,
 			if err := hasProgram(found[0]); err != nil {
 				return err
 			}
-			failed := checkAll(command, found, everything, editCommand)
+			failed := checkAll(command, inRoom, found, everything, editCommand)
 			if err := exerciseInLens(command, found[0], noOpen); err != nil {
 				return err
 			}
@@ -78,6 +82,7 @@ and shows what both do in your browser.`,
 	command.Flags().IntVar(&cause, "cause", 0, "the number of your answer to a ticket's question")
 	command.Flags().BoolVar(&inLens, "lens", false, "after the check, run your program beside the solution, and show what both do in your browser")
 	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
+	inRoom.add(command)
 	return command
 }
 
@@ -98,8 +103,13 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 	return nil
 }
 
-func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool, editCommand string) error {
-	checker := verdict.Checker{Root: theRoot(), Env: clusterForTests}
+func checkAll(command *cobra.Command, inRoom roomFlags, found []exercises.Exercise, everything bool, editCommand string) error {
+	return inRoom.with(command, func(checker verdict.Checker, _ <-chan error) error {
+		return checkWith(checker, command, found, everything, editCommand)
+	})
+}
+
+func checkWith(checker verdict.Checker, command *cobra.Command, found []exercises.Exercise, everything bool, editCommand string) error {
 	show := ui.New(os.Stderr)
 	passed := 0
 	for i, exercise := range found {

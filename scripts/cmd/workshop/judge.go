@@ -33,12 +33,13 @@ type judgeFlags struct {
 	output, junit, html, before string
 	only                        []string
 	parallel                    int
+	solution                    bool
 }
 
 func newJudgeCommand() *cobra.Command {
 	var flags judgeFlags
 	command := &cobra.Command{
-		Use:   "judge [-f FILE] -- OPERATOR [ARG...]",
+		Use:   "judge [-f FILE] -- OPERATOR [ARG...] | judge NN/K [-- ARG...]",
 		Short: "Judge any operator by the course's contract",
 		Long: `Judge runs an operator on the cluster behind the fault proxy, checks whether it keeps the course's promises, and prints a
 report card. The operator is your own program, unchanged. judge.yaml says what it manages, and "judge init" writes that file.
@@ -47,14 +48,22 @@ Each check has its own namespace, ServiceAccount and process. In the operator's 
 with the path of a kubeconfig, {namespace} with the only namespace to act on, and {metrics} and {probes} with free ports. If
 no argument has {namespace}, the checks run one after another.
 
+"judge 03/9" judges the program that you have written in this capstone, as its judge.yaml says. With --solution, it judges the
+course's solution instead, so that you can compare both reports.
+
 The exit status is 0 if there is no finding that isn't in the baseline, 1 if there are such findings, and 2 if something
 couldn't be judged, or if the judge itself fails.`,
 		Example: `  ./scripts/workshop judge -f judge.yaml -- ./my-operator --kubeconfig {kubeconfig} --namespace {namespace}
   ./scripts/workshop judge --only quiet,drift -- ./my-operator --kubeconfig {kubeconfig}
-  ./scripts/workshop judge --html report.html --junit report.xml -- ./my-operator --kubeconfig {kubeconfig}`,
-		Args: needsOperator,
+  ./scripts/workshop judge --html report.html --junit report.xml -- ./my-operator --kubeconfig {kubeconfig}
+  ./scripts/workshop judge 03/9`,
+		Args: needsOperatorOrCapstone,
 		RunE: func(command *cobra.Command, args []string) error {
-			report, err := runJudge(command, flags, args)
+			judgeThis := runJudge
+			if namesCapstone(command, args) {
+				judgeThis = judgeCapstone
+			}
+			report, err := judgeThis(command, flags, args)
 			if err == nil {
 				err = writeReport(command.OutOrStdout(), report, flags)
 			}
@@ -79,6 +88,7 @@ couldn't be judged, or if the judge itself fails.`,
 	command.Flags().StringVar(&flags.before, "baseline", "", "an earlier JSON report; its findings don't count")
 	command.Flags().StringSliceVar(&flags.only, "only", nil, `run only these checks ("judge explain" lists them)`)
 	command.Flags().IntVar(&flags.parallel, "parallel", judge.DefaultParallel, "how many checks run at the same time, if {namespace} is an argument")
+	command.Flags().BoolVar(&flags.solution, "solution", false, "with the name of a capstone: judge the course's solution instead of your program")
 	command.AddCommand(newJudgeInitCommand(), newJudgeExplainCommand())
 	return command
 }

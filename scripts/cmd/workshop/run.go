@@ -40,7 +40,8 @@ If the chapter has webhooks, the API server calls them while the program runs.
 With --tdset it runs the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
 day. Its flag --now sets its clock.
 
-A ticket (an exercise that begins with a symptom) has a program of its own: run 03/7.
+A ticket (an exercise that begins with a symptom) has a program of its own: run 03/7. In a capstone, you write the program:
+run 03/9.
 
 With --store it has the API server store objects in another version of the API than the chapter's CRD does.`,
 		Example: `  ./scripts/workshop run 01
@@ -236,20 +237,20 @@ func oneProgram(args []string, tdset bool) (chapters.Chapter, error) {
 	return solvedTDSet(chapter)
 }
 
-// theProgram returns the program that an argument names: a chapter's, its program for TDSets, or a
-// ticket's for an argument such as 03/7.
+// theProgram returns the program that an argument names: a chapter's, its program for TDSets, or
+// that of a ticket or a capstone for an argument such as 03/7.
 func theProgram(arg string, tdset bool) (chapters.Chapter, program.Program, error) {
-	if strings.Contains(strings.TrimSuffix(arg, "/"), "/") {
-		ticket, err := exercises.FindOne(theRoot(), arg)
+	if isExercise(arg) {
+		e, err := exercises.FindOne(theRoot(), arg)
 		if err != nil {
 			return chapters.Chapter{}, program.Program{}, err
 		}
-		if !ticket.IsTicket() || tdset {
-			return chapters.Chapter{}, program.Program{}, problem.New("%s has no program of its own, because it isn't a ticket", arg).
-				ToDo("name a chapter, such as %s, or an exercise whose title begins with Ticket (./scripts/workshop progress lists all)", ticket.Chapter.Number())
+		if !e.HasProgram() || tdset {
+			return chapters.Chapter{}, program.Program{}, problem.New("%s has no program of its own, because it is neither a ticket nor a capstone", arg).
+				ToDo("name a chapter, such as %s, or an exercise whose title begins with Ticket or Capstone (./scripts/workshop progress lists all)", e.Chapter.Number())
 		}
-		p, err := program.OfChapter(ticket.Chapter)
-		return ticket.Chapter, p.Ticket(ticket.Folder), err
+		p, err := programOf(e)
+		return e.Chapter, p, err
 	}
 	chapter, err := oneProgram([]string{arg}, tdset)
 	if err != nil {
@@ -274,4 +275,16 @@ func oneChapter(args []string) (chapters.Chapter, error) {
 		return chapters.Chapter{}, err
 	}
 	return found[0], nil
+}
+
+// isExercise reports whether an argument names an exercise, such as 03/7, and not a chapter.
+func isExercise(arg string) bool { return strings.Contains(strings.TrimSuffix(arg, "/"), "/") }
+
+// programOf returns the program of a ticket or a capstone, as the learner has written it so far.
+func programOf(e exercises.Exercise) (program.Program, error) {
+	p, err := program.OfChapter(e.Chapter)
+	if err != nil {
+		return p, err
+	}
+	return p.InExercise(e.Folder)
 }

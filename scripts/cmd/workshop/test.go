@@ -15,6 +15,7 @@ import (
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/overview"
 	"example.com/operators/scripts/internal/problem"
@@ -38,7 +39,8 @@ tests that needed that.
 
 With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
 chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
-minute, or two minutes under faults. With --matrix it runs nothing, and prints which chapter keeps its promises through
+minute, or two minutes under faults. "test 03/9" runs these tests against the program that you have written in this capstone:
+all of them, unless you add --only. With --matrix it runs nothing, and prints which chapter keeps its promises through
 which fault. Each cell is such a test.
 
 With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
@@ -48,6 +50,7 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
   ./scripts/workshop test 01 --only B4
   ./scripts/workshop test 07 --only T2
   ./scripts/workshop test 02 03 --only B11,F4
+  ./scripts/workshop test 03/9
   ./scripts/workshop test --matrix
   ./scripts/workshop test --on kind`,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -61,6 +64,9 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
 			nodes := theNodes()
 			if err := testableOn(nodes, command.Flags().Changed("only"), image); err != nil {
 				return err
+			}
+			if len(args) == 1 && isExercise(args[0]) {
+				return testCapstone(command, args[0], only)
 			}
 			if command.Flags().Changed("only") {
 				return testOnly(command, args, only)
@@ -110,6 +116,35 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	if err != nil {
 		return err
 	}
+	return runOnly(command, s, selected)
+}
+
+// testCapstone holds the learner's program to the contract of its kind.
+func testCapstone(command *cobra.Command, name string, only []string) error {
+	e, err := exercises.FindCapstone(theRoot(), name)
+	if err != nil {
+		return err
+	}
+	if e.HasOwnKind() {
+		return problem.New("the contract is about Foos and TDSets, and the program of %s manages another kind", e.Name()).
+			ToDo("./scripts/workshop judge %s", e.Name())
+	}
+	selected := contract.Everything()
+	if len(only) > 0 {
+		if selected, err = contract.Find(only...); err != nil {
+			return err
+		}
+	}
+	s, err := newSuite(command, []string{e.Chapter.Name}, cluster.Simulated)
+	if err != nil {
+		return err
+	}
+	s.Exercise = e.Folder
+	return runOnly(command, s, selected)
+}
+
+// runOnly runs the tests of these promises and faults, and prints which held.
+func runOnly(command *cobra.Command, s *suite.Suite, selected []contract.Named) error {
 	counts, err := s.Only(command.Context(), selected, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
 	if err != nil {
 		return err

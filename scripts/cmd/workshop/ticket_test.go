@@ -23,8 +23,9 @@ func TestTheProgram(t *testing.T) {
 		"03-workqueue/": {wantName: "03-workqueue", wantOn: "03"},
 		"03/7":          {wantName: "03-workqueue-7-busy", wantOn: "03-7-busy"},
 		"3":             {tdset: true, wantName: "03-workqueue-tdset", wantOn: "03"},
-		"03/1":          {wantErr: "03/1 has no program of its own, because it isn't a ticket"},
-		"03/9":          {wantErr: `there is no exercise "03/9"`},
+		"03/9":          {wantName: "03-workqueue-9-capstone", wantOn: "03-9-capstone"},
+		"03/1":          {wantErr: "03/1 has no program of its own, because it is neither a ticket nor a capstone"},
+		"03/99":         {wantErr: `there is no exercise "03/99"`},
 	} {
 		_, p, err := theProgram(arg, test.tdset)
 		shown, shownErr := programsIn([]string{arg}, test.tdset)

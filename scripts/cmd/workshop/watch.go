@@ -15,6 +15,7 @@ import (
 
 func newWatchCommand() *cobra.Command {
 	var editCommand string
+	var inRoom roomFlags
 	command := &cobra.Command{
 		Use:   "watch [CHAPTER[/K]]",
 		Short: "Check an exercise each time you save it",
@@ -28,10 +29,13 @@ with the first one that you haven't passed, in all chapters or in one. Keys:
   n  goes to the next exercise that you haven't passed
   e  opens the place to work on in your editor, with the command in --edit-cmd
   c  checks again
-  q  quits`,
+  q  quits
+
+In a workshop, --room and --name send each result to the instructor's page, as check does.`,
 		Example: `  ./scripts/workshop watch
   ./scripts/workshop watch 01/1
-  ./scripts/workshop watch --edit-cmd 'code -g {file}:{line}'`,
+  ./scripts/workshop watch --edit-cmd 'code -g {file}:{line}'
+  ./scripts/workshop watch --room http://192.168.1.5:8090/lomar-tibek --name Ana`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			found, err := findExercises(args)
@@ -54,19 +58,23 @@ with the first one that you haven't passed, in all chapters or in one. Keys:
 					return err
 				}
 			}
-			terminal, err := watch.OpenTerminal(os.Stdin, os.Stdout, colours())
-			if err != nil {
-				return err
-			}
-			return watch.Watch{
-				Checker:     verdict.Checker{Root: theRoot(), Env: clusterForTests},
-				Terminal:    terminal,
-				Exercises:   found,
-				Start:       start,
-				EditCommand: editCommand,
-			}.Run(command.Context())
+			return inRoom.with(command, func(checker verdict.Checker, failed <-chan error) error {
+				terminal, err := watch.OpenTerminal(os.Stdin, os.Stdout, colours())
+				if err != nil {
+					return err
+				}
+				return watch.Watch{
+					Checker:     checker,
+					Terminal:    terminal,
+					Exercises:   found,
+					Start:       start,
+					EditCommand: editCommand,
+					Failed:      failed,
+				}.Run(command.Context())
+			})
 		},
 	}
+	inRoom.add(command)
 	addEditFlag(command, &editCommand, "the command of your editor for the key e, such as 'code -g {file}:{line}'")
 	return command
 }

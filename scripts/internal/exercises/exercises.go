@@ -10,6 +10,7 @@
 //	exercise_test.go  //go:build check || solution tests both; it says what fails as given
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
 //	cause.yaml        only in tickets: the question about the cause, and its answers
+//	judge.yaml        only in capstones: what the learner's program manages, for the judge
 //
 // progress.go records what was passed, and table.go shows it. reset.go and catchup.go replace
 // exercise.go, and keep the learner's version.

@@ -19,7 +19,7 @@ import (
 )
 
 // progressVersion increases with each new field, because an older workshop would lose the field.
-const progressVersion = 2
+const progressVersion = 3
 
 type Record struct {
 	Passing bool       `json:"passing"`          // the result of the last check
@@ -27,6 +27,7 @@ type Record struct {
 	Hints   int        `json:"hints,omitempty"`  // that were shown
 	Named   bool       `json:"named,omitempty"`  // the ticket's cause
 	Guess   string     `json:"guess,omitempty"`  // at the answer to the exercise's question
+	Judged  bool       `json:"judged,omitempty"` // the judge had no finding on the capstone
 }
 
 type Progress struct {

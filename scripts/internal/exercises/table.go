@@ -94,6 +94,9 @@ func row(e Exercise, record Record, caughtUp bool, colours ui.Palette) string {
 	if record.Passing {
 		mark = colours.Green.Sprint("✓")
 	}
+	if record.Judged {
+		note = "judged"
+	}
 	if caughtUp {
 		mark, note = colours.Cyan.Sprint("»"), "caught up"
 	}

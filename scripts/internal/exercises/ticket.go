@@ -29,10 +29,7 @@ type Answer struct {
 	Because string `json:"because"` // why it is right, or which piece of evidence speaks against it
 }
 
-func (e Exercise) IsTicket() bool {
-	_, err := os.Stat(e.File(CauseFile))
-	return err == nil
-}
+func (e Exercise) IsTicket() bool { return exists(e.File(CauseFile)) }
 
 // Cause returns the question, or nil if the exercise isn't a ticket.
 func (e Exercise) Cause() (*Cause, error) {

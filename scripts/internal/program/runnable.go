@@ -5,9 +5,13 @@ package program
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/gobuild"
@@ -116,11 +120,33 @@ func (p Program) AsLearner() Program {
 	return p
 }
 
-// Ticket returns the program of a ticket, an exercise in that folder of the chapter, which has the
-// chapter's CRD, examples and permissions.
-func (p Program) Ticket(folder string) Program {
+// InExercise returns the program of an exercise in that folder of the chapter. It has the chapter's
+// CRD, examples and permissions, unless the exercise has manifests of its own.
+func (p Program) InExercise(folder string) (Program, error) {
 	p.Name += "-" + folder
 	p.pkg = "./exercises/" + folder
+	manifests := filepath.Join(p.chapter.Dir, "exercises", folder, "manifests")
+	if _, err := os.Stat(manifests); err != nil {
+		return p, nil
+	}
+	p.CRD, p.permissionsFile, p.Webhooks = filepath.Join(manifests, "crd.yaml"), filepath.Join(manifests, "rbac.yaml"), ""
+	crd, _, err := p.readCRD()
+	if err != nil {
+		return p, err
+	}
+	if p.Kind, _, err = unstructured.NestedString(crd.Object, "spec", "names", "kind"); err != nil {
+		return p, fmt.Errorf("%s: %w", p.CRD, err)
+	}
+	p.Examples = []string{filepath.Join(manifests, strings.ToLower(p.Kind)+".yaml")}
+	permissions, err := p.permissions()
+	p.Namespace, p.ServiceAccount = permissions.namespace, permissions.serviceAccount
+	return p, err
+}
+
+// Solution returns p, which is an exercise's program, as its solution.
+func (p Program) Solution() Program {
+	p.Name += "-solution"
+	p.buildArgs = []string{"-tags", "solution"}
 	return p
 }
 

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -126,5 +127,34 @@ func TestTheKubeconfigIsForTheProgramsOwnAccount(t *testing.T) {
 	}
 	if want := []string{"a/b", "c/d"}; !slices.Equal(asked, want) {
 		t.Errorf("tokens were asked for %q, want %q", asked, want)
+	}
+}
+
+// A capstone about the chapter's kind has the chapter's manifests. One about a new kind has its own.
+func TestTheProgramOfAnExercise(t *testing.T) {
+	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
+	const crd = "spec:\n  names: {kind: Website}\n  versions: [{name: v1, storage: true}]\n"
+	testfiles.Write(t, chapter.Dir, map[string]string{
+		"manifests/rbac.yaml":                     manyObjects,
+		"exercises/1-foo/exercise.go":             "package main\n",
+		"exercises/2-website/manifests/crd.yaml":  crd,
+		"exercises/2-website/manifests/rbac.yaml": strings.ReplaceAll(manyObjects, "a-manager", "w-manager"),
+	})
+	own, err := OfChapter(chapter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foo, err := own.InExercise("1-foo")
+	if err != nil || foo.Kind != chapters.Foo || foo.CRD != own.CRD || foo.ServiceAccount != "a-manager" || foo.Name != "01-test-1-foo" {
+		t.Errorf("got %+v, error %v, want the chapter's manifests", foo, err)
+	}
+	website, err := own.InExercise("2-website")
+	at := filepath.Join(chapter.Dir, "exercises", "2-website", "manifests")
+	if err != nil || website.Kind != "Website" || website.CRD != filepath.Join(at, "crd.yaml") || website.ServiceAccount != "w-manager" ||
+		!slices.Equal(website.Examples, []string{filepath.Join(at, "website.yaml")}) {
+		t.Errorf("got %+v, error %v, want its own manifests", website, err)
+	}
+	if solved := website.Solution(); solved.Name != "01-test-2-website-solution" || !slices.Equal(solved.buildArgs, []string{"-tags", "solution"}) {
+		t.Errorf("got %+v, want the solution", solved)
 	}
 }

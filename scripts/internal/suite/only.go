@@ -84,6 +84,10 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, selected [
 			continue
 		}
 		p, found, err := program.Of(chapter, c.Kind)
+		if err == nil && s.Exercise != "" {
+			found = c.Kind == chapter.Kind()
+			p, err = p.InExercise(s.Exercise)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +99,7 @@ func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, selected [
 		}
 	}
 	step.Update("building its tests")
-	env := s.testEnvironment(s.Cluster(), chapter)
+	env := append(s.testEnvironment(s.Cluster(), chapter), "TEST_EXERCISE="+s.Exercise)
 	if !slices.ContainsFunc(selected, contract.Named.IsFault) {
 		env = append(env, "TEST_TIMEOUT="+onlyTimeout)
 	}

@@ -30,6 +30,8 @@ type Suite struct {
 	// Chapters are the chapters to test. With Everything, what belongs to no chapter is tested too.
 	Chapters   []chapters.Chapter
 	Everything bool
+	// Exercise is the folder of an exercise. Only then tests its program instead of the chapters'.
+	Exercise string
 
 	this     *runs.Run
 	programs string // a path to Bin that has Version in it

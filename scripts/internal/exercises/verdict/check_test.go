@@ -169,6 +169,29 @@ func TestCheckShowsThreeFailuresInFull(t *testing.T) {
 	}
 }
 
+// Seven tests fail: five of them are shown, and the tests that pass.
+func TestCheckShowsAHandfulOfFailures(t *testing.T) {
+	rows := ""
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		rows += `"` + name + `": {1, 1, 2}, `
+	}
+	root := t.TempDir()
+	verdict, err := Checker{Root: root}.Check(t.Context(), writeSum(t, root, map[string]string{
+		"exercise_test.go": strings.Replace(exercisetest.Test, `"one and one is two":         {1, 1, 2},`, rows, 1),
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const later = "\n  Begin with these. 2 more tests fail, and come later. All at once: ./scripts/workshop check 01/1 --all\n"
+	short, all := verdict.Text(ui.NewPalette(false), false), verdict.Text(ui.NewPalette(false), true)
+	if strings.Count(short, "  ✗ ") != 5 || strings.Count(short, "  ✓ ") != 1 || !strings.HasSuffix(short, later) {
+		t.Errorf("in short, got\n%s", short)
+	}
+	if strings.Count(all, "  ✗ ") != 7 || strings.Contains(all, "--all") {
+		t.Errorf("in full, got\n%s", all)
+	}
+}
+
 // oneTest has a subtest in a subtest, and one that comes after.
 const oneTest = `//go:build check || solution
 

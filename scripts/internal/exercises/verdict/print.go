@@ -13,6 +13,7 @@ import (
 
 const (
 	inFull   = 3  // failed tests are shown in full; the others may well fail for the same reason
+	atOnce   = 5  // failed tests are shown; the others wait until these pass
 	maxLines = 20 // of one message
 )
 
@@ -22,6 +23,7 @@ type page struct {
 	all    bool // of each failed test
 	failed int  // failed tests so far
 	short  int  // of these, how many aren't shown in full
+	later  int  // failed tests that aren't shown
 	place  string
 	group  string
 }
@@ -51,10 +53,20 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	for _, t := range v.Tests {
 		p.test(t)
 	}
-	if p.short > 0 {
+	switch {
+	case p.later > 0:
+		p.printf("\n  Begin with these. %s later. All at once: ./scripts/workshop check %s --all", failLater(p.later), e.Name())
+	case p.short > 0:
 		p.printf("\n  Shown in short: %s. In full: ./scripts/workshop check %s --all", ui.Plural(p.short, "failing test"), e.Name())
 	}
 	return p.String()
+}
+
+func failLater(tests int) string {
+	if tests == 1 {
+		return "1 more test fails, and comes"
+	}
+	return fmt.Sprintf("%d more tests fail, and come", tests)
 }
 
 // question prints a ticket's question with its answers.
@@ -65,8 +77,13 @@ func (p *page) question(cause *exercises.Cause) {
 	}
 }
 
-// test prints a test, with the heading of its group above the first one.
+// test prints a test, with the heading of its group above the first one. If many fail, it prints the
+// first few, so that the learner can take one step at a time.
 func (p *page) test(t Test) {
+	if t.State == gotest.Failed && p.failed == atOnce && !p.all {
+		p.later++
+		return
+	}
 	if t.Group != "" && t.Group != p.group {
 		p.printf("  %s:", t.Group)
 	}
@@ -140,6 +157,9 @@ func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
 		return "", err
 	}
 	advice := debrief + fmt.Sprintf("Well done. To compare: ./scripts/workshop solution %s", e.Name())
+	if e.IsCapstone() && !progress.Of(e).Judged {
+		return debrief + fmt.Sprintf("The tests pass. Now hold your program to the course's promises: ./scripts/workshop judge %s", e.Name()), nil
+	}
 	if next, found := exercises.NextOpen(all, e, progress); found {
 		return advice + fmt.Sprintf("\nThe next: %s %s, %s", next.Name(), next.Title, next.Path(exercises.ReadmeFile)), nil
 	}

@@ -1,0 +1,146 @@
+// The pure core. It builds the Deployment that a Foo asks for, checks whether a Deployment matches
+// it, and computes the Foo's status. Nothing here reads from a cluster, a clock or a flag, so plain
+// values are enough to test it. Chapters 01 to 03 share one version of this file. Chapters 04 to 06
+// share another, which builds an apply configuration.
+
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// The condition Ready and its reasons. From chapter 03 on, ErrResourceExists is also the reason of
+// an Event.
+const (
+	conditionReady    = "Ready"
+	reasonAvailable   = "Available"
+	reasonProgressing = "Progressing"
+	reasonTerminating = "Terminating"
+	errResourceExists = "ErrResourceExists"
+)
+
+const (
+	containerName   = "nginx"
+	containerImage  = "nginx:latest"
+	controllerLabel = "controller" // its value is the Foo's name
+)
+
+// desiredDeployment returns the Deployment that foo asks for. It sets only the fields that the
+// controller owns, and leaves the rest to the API server's defaults and to others.
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1.Deployment {
+	labels := map[string]string{"app": "nginx", controllerLabel: foo.Name}
+	return &appsv1.Deployment{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      foo.Spec.DeploymentName,
+			Namespace: foo.Namespace,
+			Labels:    labels,
+			// The owner reference does two jobs. It makes the garbage collector delete the
+			// Deployment after its Foo, and its UID says whose Deployment this is: names are
+			// reused, UIDs aren't.
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.GroupVersion.WithKind("Foo")),
+			},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: foo.Spec.Replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					Containers: []corev1.Container{{
+						Name:            containerName,
+						Image:           containerImage,
+						ImagePullPolicy: corev1.PullIfNotPresent,
+					}},
+				},
+			},
+		},
+	}
+}
+
+// upToDate reports whether observed has the values that desired sets. The other fields belong to
+// someone else: a kubectl annotation, a sidecar that an admission webhook added, a default.
+func upToDate(observed, desired *appsv1.Deployment) bool {
+	return hasLabels(observed.Labels, desired.Labels) &&
+		hasLabels(observed.Spec.Template.Labels, desired.Spec.Template.Labels) &&
+		replicasOf(observed) == replicasOf(desired) &&
+		hasContainer(observed.Spec.Template.Spec.Containers, desired.Spec.Template.Spec.Containers[0])
+}
+
+// hasLabels reports whether have contains every label in want.
+func hasLabels(have, want map[string]string) bool {
+	return labels.SelectorFromSet(want).Matches(labels.Set(have))
+}
+
+// hasContainer reports whether one of containers has want's name, image and pull policy.
+func hasContainer(containers []corev1.Container, want corev1.Container) bool {
+	return slices.ContainsFunc(containers, func(container corev1.Container) bool {
+		return container.Name == want.Name &&
+			container.Image == want.Image &&
+			container.ImagePullPolicy == want.ImagePullPolicy
+	})
+}
+
+// replicasOf returns spec.replicas, where nil means 1.
+func replicasOf(deployment *appsv1.Deployment) int32 {
+	return ptr.Deref(deployment.Spec.Replicas, 1)
+}
+
+// controls reports whether foo may change deployment: its owner reference names foo as the
+// controller, by UID, and it isn't being deleted.
+func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
+	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
+}
+
+// desiredStatus returns the status that foo should have, given the Deployment that it names. If
+// nothing has changed, the result equals foo.Status, including its times, so no write is needed.
+func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
+	ready := metav1.Condition{
+		Type:               conditionReady,
+		Status:             metav1.ConditionFalse,
+		ObservedGeneration: foo.Generation,
+		LastTransitionTime: now,
+	}
+	status := samplecontrollerv1alpha1.FooStatus{
+		ObservedGeneration: foo.Generation,
+		Conditions:         slices.Clone(foo.Status.Conditions),
+	}
+	want, available := replicasOf(deployment), deployment.Status.AvailableReplicas
+	switch {
+	case !metav1.IsControlledBy(deployment, foo):
+		ready.Reason = errResourceExists
+		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
+	case !deployment.DeletionTimestamp.IsZero():
+		ready.Reason = reasonTerminating
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
+	default:
+		status.AvailableReplicas = available
+		ready.Reason = reasonProgressing
+		ready.Message = fmt.Sprintf("%d of %d replicas of Deployment %q are available", available, want, deployment.Name)
+		if rolledOut(deployment) {
+			ready.Status = metav1.ConditionTrue
+			ready.Reason = reasonAvailable
+		}
+	}
+	meta.SetStatusCondition(&status.Conditions, ready)
+	return status
+}
+
+// rolledOut reports whether the Deployment controller has seen the latest spec and has finished the
+// rollout.
+func rolledOut(deployment *appsv1.Deployment) bool {
+	want, status := replicasOf(deployment), deployment.Status
+	return status.ObservedGeneration >= deployment.Generation &&
+		status.Replicas == want && status.UpdatedReplicas == want && status.AvailableReplicas == want
+}

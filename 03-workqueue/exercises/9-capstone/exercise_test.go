@@ -1,0 +1,75 @@
+//go:build check || solution
+
+// One Foo's life on a real API server, in stages. Each stage needs the ones before it.
+//
+// fails: TestAFoosLife/a Foo gets the Deployment that it asks for
+// says: deployments "a" has the value 1 at spec.replicas
+
+package main
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const manifests = "../../manifests/"
+
+var foos = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+
+func TestAFoosLife(t *testing.T) {
+	runStages(t, manifests+"crd.yaml", []stage{
+		{"a Foo gets the Deployment that it asks for", func(t *testing.T, w *world) {
+			w.create(t, foos, manifests+"foo.yaml", named("foo", "a"))
+			w.has(t, deployments, "a", 1, "spec", "replicas")
+			w.isOwnedBy(t, deployments, "a", "Foo", "foo")
+		}},
+		{"the status says when it is ready", func(t *testing.T, w *world) {
+			w.hasCondition(t, foos, "foo", "Ready", "True")
+			w.has(t, foos, "foo", 1, "status", "availableReplicas")
+		}},
+		{"a change to the Foo reaches the Deployment", func(t *testing.T, w *world) {
+			w.patch(t, foos, "foo", `{"spec": {"replicas": 2}}`)
+			w.has(t, deployments, "a", 2, "spec", "replicas")
+			w.has(t, foos, "foo", 2, "status", "availableReplicas")
+		}},
+		{"a change to the Deployment is reverted", func(t *testing.T, w *world) {
+			w.patch(t, deployments, "a", `{"spec": {"replicas": 7}}`)
+			w.has(t, deployments, "a", 2, "spec", "replicas")
+		}},
+		{"a deleted Deployment is created again", func(t *testing.T, w *world) {
+			before, err := w.get(t, deployments, "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.delete(t, deployments, "a")
+			w.isReplaced(t, deployments, "a", before.GetUID())
+			w.has(t, deployments, "a", 2, "spec", "replicas")
+		}},
+		{"a renamed Deployment replaces the former one", func(t *testing.T, w *world) {
+			w.patch(t, foos, "foo", `{"spec": {"deploymentName": "b"}}`)
+			w.has(t, deployments, "b", 2, "spec", "replicas")
+			w.isGone(t, deployments, "a")
+		}},
+		{"another Foo's Deployment stays as it is, and the status says so", func(t *testing.T, w *world) {
+			w.create(t, foos, manifests+"foo.yaml", named("late", "b"))
+			w.hasCondition(t, foos, "late", "Ready", "False")
+			w.has(t, deployments, "b", 2, "spec", "replicas")
+			w.isOwnedBy(t, deployments, "b", "Foo", "foo")
+		}},
+		{"when a name becomes free, the Foo that waits for it gets it", func(t *testing.T, w *world) {
+			w.patch(t, foos, "foo", `{"spec": {"deploymentName": "c"}}`)
+			w.isOwnedBy(t, deployments, "c", "Foo", "foo")
+			w.isOwnedBy(t, deployments, "b", "Foo", "late")
+			w.hasCondition(t, foos, "late", "Ready", "True")
+		}},
+	})
+}
+
+// named gives a Foo another name, and its Deployment too.
+func named(name, deployment string) func(object map[string]any) {
+	return func(object map[string]any) {
+		object["metadata"].(map[string]any)["name"] = name
+		object["spec"].(map[string]any)["deploymentName"] = deployment
+	}
+}

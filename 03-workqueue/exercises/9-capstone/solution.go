@@ -1,0 +1,161 @@
+//go:build solution
+
+// The handlers and the work on one Foo, as in the chapter. Two choices are worth comparing with
+// yours. A handler never decides what to do, it only finds keys. And syncHandler ends after a write
+// to a Deployment, because the event that the write causes leads to the rest.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
+)
+
+// handleFoo handles a Foo that was added or changed. A deleted Foo needs no work: its Deployment
+// has an owner reference to it, so the garbage collector deletes the Deployment.
+func (c *controller) handleFoo(ctx context.Context, foo metav1.Object) {
+	klog.FromContext(ctx).V(4).Info("Event received", "kind", "Foo", "object", klog.KObj(foo), "resourceVersion", foo.GetResourceVersion())
+	c.handle(ctx, types.NamespacedName{Namespace: foo.GetNamespace(), Name: foo.GetName()})
+}
+
+// handleObject handles the Foos that a change to a Deployment may concern.
+func (c *controller) handleObject(ctx context.Context, deployment metav1.Object) {
+	klog.FromContext(ctx).V(4).Info("Event received", "kind", "Deployment", "object", klog.KObj(deployment), "resourceVersion", deployment.GetResourceVersion())
+	keys, err := c.findFoosForDeployment(ctx, deployment)
+	if err != nil && ctx.Err() == nil {
+		klog.ErrorS(err, "Lost an event: nothing will retry it", "deployment", klog.KObj(deployment))
+	}
+	for _, key := range keys {
+		c.handle(ctx, key)
+	}
+}
+
+// findFoosForDeployment returns the keys of the Foos that a change to deployment may concern: the
+// Foo that controls it, and the Foos that ask for its name, which may be free now.
+func (c *controller) findFoosForDeployment(ctx context.Context, deployment metav1.Object) ([]types.NamespacedName, error) {
+	foos, err := c.listFoos(ctx, deployment.GetNamespace(), deployment.GetName())
+	if err != nil {
+		return nil, err
+	}
+	var keys []types.NamespacedName
+	for _, foo := range foos {
+		keys = append(keys, types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name})
+	}
+	if owner := metav1.GetControllerOf(deployment); owner != nil && isFoo(owner) {
+		key := types.NamespacedName{Namespace: deployment.GetNamespace(), Name: owner.Name}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// isFoo reports whether an owner reference names a Foo of our API group, in any version. Another
+// group may have a kind of the same name.
+func isFoo(owner *metav1.OwnerReference) bool {
+	groupVersion, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && groupVersion.Group == samplecontrollerv1alpha1.GroupVersion.Group && owner.Kind == "Foo"
+}
+
+// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
+func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) error {
+	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
+	// Deployment, so don't create one now.
+	foo, err := c.getFoo(ctx, key)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get Foo: %w", err)
+	}
+	if !foo.DeletionTimestamp.IsZero() {
+		return nil
+	}
+
+	// 2. Create or update the Deployment that it names. A write causes an event, and that event
+	// leads to the remaining steps.
+	deployment, err := c.syncDeployment(ctx, foo)
+	if err != nil || deployment == nil {
+		return err
+	}
+
+	// 3. Delete Deployments that it named before, but only once the new one exists.
+	if controls(foo, deployment) {
+		if err := c.deleteFormer(ctx, foo); err != nil {
+			return err
+		}
+	}
+
+	// 4. Update the status, but only if it has changed.
+	status := desiredStatus(foo, deployment, metav1.Now())
+	if equality.Semantic.DeepEqual(foo.Status, status) {
+		return nil
+	}
+	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
+	if err := c.updateFooStatus(ctx, foo, status); err != nil {
+		return fmt.Errorf("update the status: %w", err)
+	}
+	c.recordEvent(foo, status)
+	return nil
+}
+
+// syncDeployment returns the Deployment that foo names, or nil if it has just created or updated it
+// (or can't, because the namespace is being deleted).
+func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
+	logger := klog.FromContext(ctx)
+	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
+	observed, err := c.getDeployment(ctx, foo.Namespace, name)
+	switch {
+	case apierrors.IsNotFound(err) && c.terminating.has(foo):
+		return nil, nil // the Foo will be deleted with its namespace
+	case apierrors.IsNotFound(err):
+		logger.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
+		if err := c.createDeployment(ctx, desired); err != nil && !c.terminating.refused(foo, err) {
+			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
+		}
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
+	case !controls(foo, observed):
+		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
+		// retry, because the next change to it causes an event.
+		logger.V(2).Info("Leaving alone", "deployment", klog.KObj(observed))
+		return observed, nil
+	case upToDate(observed, desired):
+		return observed, nil
+	}
+	logger.Info("Updating", "deployment", klog.KObj(observed))
+	if err := c.updateDeployment(ctx, observed, desired); err != nil {
+		return nil, fmt.Errorf("update Deployment %s: %w", name, err)
+	}
+	return nil, nil
+}
+
+// deleteFormer deletes the Deployments that foo controls and no longer names.
+func (c *controller) deleteFormer(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
+	deployments, err := c.listDeployments(ctx, foo)
+	if err != nil {
+		return fmt.Errorf("list the Deployments of the Foo: %w", err)
+	}
+	for _, former := range deployments {
+		if former.Name == foo.Spec.DeploymentName || !controls(foo, former) {
+			continue
+		}
+		klog.FromContext(ctx).Info("Deleting", "deployment", klog.KObj(former))
+		if err := c.deleteDeployment(ctx, former); err != nil {
+			return fmt.Errorf("delete Deployment %s: %w", former.Name, err)
+		}
+	}
+	return nil
+}

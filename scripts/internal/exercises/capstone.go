@@ -1,0 +1,39 @@
+package exercises
+
+// Capstones: exercises in which the learner writes a program from an empty file. After its tests,
+// the judge and the contract hold it to the course's promises.
+
+import (
+	"context"
+	"path/filepath"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// JudgeFile tells the judge what a capstone's program manages. Exercises without it aren't
+// capstones.
+const JudgeFile = "judge.yaml"
+
+func (e Exercise) IsCapstone() bool { return exists(e.File(JudgeFile)) }
+
+// HasProgram reports whether the exercise has a program of its own, which "workshop run" runs: a
+// ticket's, or a capstone's.
+func (e Exercise) HasProgram() bool { return e.IsTicket() || e.IsCapstone() }
+
+// HasOwnKind reports whether the exercise's program manages a kind of its own, and not the chapter's.
+func (e Exercise) HasOwnKind() bool { return exists(filepath.Join(e.Dir(), "manifests", "crd.yaml")) }
+
+// FindCapstone is FindOne for commands that judge a capstone.
+func FindCapstone(root, name string) (Exercise, error) {
+	e, err := FindOne(root, name)
+	if err == nil && !e.IsCapstone() {
+		return e, problem.New("exercise %s can't be judged, because it isn't a capstone", e.Name()).
+			ToDo("name an exercise whose title begins with Capstone (./scripts/workshop progress lists all)")
+	}
+	return e, err
+}
+
+// RecordJudged records whether the judge found that the learner's program keeps every promise.
+func RecordJudged(ctx context.Context, root string, e Exercise, kept bool) error {
+	return UpdateProgress(ctx, root, e, func(r *Record) { r.Judged = kept })
+}
