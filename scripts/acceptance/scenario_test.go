@@ -185,8 +185,13 @@ func (s *scenario) start(more ...string) *scenario {
 	return s
 }
 
-// detectRaces selects the operator with Go's race detector, if TEST_RACE is set.
-func (s *scenario) detectRaces() { s.binaries = s.raced }
+// detectRaces selects the operator with Go's race detector, if it is a chapter's own and TEST_RACE is
+// set.
+func (s *scenario) detectRaces() {
+	if s.isFull() {
+		s.binaries = s.raced
+	}
+}
 
 // crashes is how often the operator has exited unasked, restarts included.
 func (s *scenario) crashes() (crashes int) {

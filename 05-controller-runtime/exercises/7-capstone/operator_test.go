@@ -52,6 +52,12 @@ var (
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
+// No capstone uses all of these helpers.
+var _ = []any{
+	configMaps, services, pods, deployments,
+	(*world).patch, (*world).delete, (*world).isGone, (*world).isReplaced, (*world).isOwnedBy, (*world).hasCondition,
+}
+
 // world is a namespace of a real cluster, and the operator that acts on it.
 type world struct {
 	client    dynamic.Interface

@@ -134,6 +134,9 @@ func programsIn(args []string, tdset bool) ([]inLens, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.Kind != chapters.Foo && p.Kind != chapters.TDSet {
+			return nil, problem.New("lens shows only programs for Foos and TDSets, and that of %s manages %ss", arg, p.Kind).ToDo("./scripts/workshop run %s", arg)
+		}
 		if len(all) > 0 && all[0].program.Kind != p.Kind {
 			return nil, problem.New("the programs of %s and %s manage different kinds", args[0], args[1]).ToDo("compare two programs for Foos, or two for TDSets")
 		}

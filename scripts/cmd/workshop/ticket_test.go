@@ -42,6 +42,14 @@ func TestTheProgram(t *testing.T) {
 	}
 }
 
+func TestLensDoesntKnowOtherKinds(t *testing.T) {
+	t.Setenv("WORKSHOP_ROOT", root)
+	_, err := programsIn([]string{"07/9"}, false)
+	if err == nil || !strings.Contains(err.Error(), "that of 07/9 manages Websites") {
+		t.Errorf("got the error %v", err)
+	}
+}
+
 func TestExercisesThatLensCanShow(t *testing.T) {
 	for name, want := range map[string]bool{"01/5": true, "03/5": true, "06/5": true, "01/1": false, "03/7": false, "07/1": false} {
 		exercise, err := exercises.FindOne(root, name)

@@ -156,12 +156,19 @@ func takenNameIsLeftAlone(b *Bench) {
 			b.forceDelete(sample)
 			return errors.New("the sample isn't gone")
 		}
-		return nil
+		return b.areGone(owned...)
 	})
 	if err != nil {
 		b.unable("%v", err)
 	}
+	b.pass(settled) // the kubelet's last delete of a Pod names no UID, and could meet the new one
 	theirs := b.takeNames(owned)
+	b.pass(settled) // the scheduler changes new Pods
+	for i := range theirs {
+		if theirs[i] = b.now(theirs[i]); theirs[i] == nil {
+			b.unable("an object that the judge has created is gone, although the operator wasn't running")
+		}
+	}
 	b.step("somebody else's objects have the names now: create the sample again")
 	b.start()
 	began := time.Now()

@@ -211,7 +211,7 @@ func driftIsReverted(b *Bench) {
 				continue
 			}
 			err = b.within(b.config.Limits.Converge.Duration, func() error {
-				now := b.now(drifted)
+				now := b.nowOrReplaced(sample, drifted)
 				if now == nil {
 					return errors.New("it is gone")
 				}

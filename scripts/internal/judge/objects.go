@@ -113,7 +113,7 @@ func (b *Bench) areGone(objects ...*unstructured.Unstructured) error {
 // controllers, such as a Deployment's ReplicaSet, aren't its own.
 func (b *Bench) owned(sample *unstructured.Unstructured) []*unstructured.Unstructured {
 	return b.history.objects(func(object *unstructured.Unstructured) bool {
-		if b.made[object.GetUID()] || !b.isOwnedKind(object) {
+		if b.made[object.GetUID()] || !b.isOwnedKind(object) || isTheClusters(object) {
 			return false
 		}
 		controller := metav1.GetControllerOf(object)
@@ -122,6 +122,26 @@ func (b *Bench) owned(sample *unstructured.Unstructured) []*unstructured.Unstruc
 		}
 		return controller.UID == sample.GetUID()
 	})
+}
+
+// nowOrReplaced is now, or if the object is gone, the owned object that has replaced it. Not every
+// field of an object can be changed back, so the operator may replace the object, such as a Pod.
+func (b *Bench) nowOrReplaced(sample, object *unstructured.Unstructured) *unstructured.Unstructured {
+	if now := b.now(object); now != nil {
+		return now
+	}
+	for _, other := range b.owned(sample) {
+		if other.GetKind() == object.GetKind() && other.GetName() == object.GetName() {
+			return other
+		}
+	}
+	return nil
+}
+
+// isTheClusters reports whether Kubernetes itself creates that object in each namespace.
+func isTheClusters(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "ConfigMap" && object.GetName() == "kube-root-ca.crt" ||
+		object.GetKind() == "ServiceAccount" && object.GetName() == "default"
 }
 
 func (b *Bench) samplesHere() (count int) {
