@@ -1,7 +1,7 @@
 package exercises
 
-// Capstones: exercises in which the learner writes a program from an empty file. After its tests,
-// the judge and the contract hold it to the course's promises.
+// Capstones: exercises with a program that the learner writes, most often from an empty file. After
+// its tests, the judge and the contract hold it to the course's promises.
 
 import (
 	"context"
@@ -27,8 +27,8 @@ func (e Exercise) HasOwnKind() bool { return exists(filepath.Join(e.Dir(), "mani
 func FindCapstone(root, name string) (Exercise, error) {
 	e, err := FindOne(root, name)
 	if err == nil && !e.IsCapstone() {
-		return e, problem.New("exercise %s can't be judged, because it isn't a capstone", e.Name()).
-			ToDo("name an exercise whose title begins with Capstone (./scripts/workshop progress lists all)")
+		return e, problem.New("exercise %s can't be judged, because it has no judge.yaml", e.Name()).
+			ToDo("name an exercise with a program that is judged, such as 03/9 or 05/7")
 	}
 	return e, err
 }

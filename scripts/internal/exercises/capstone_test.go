@@ -14,7 +14,7 @@ func TestFindCapstone(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, "01-a", "1-sum", nil)
 	_, err := FindCapstone(root, "01/1")
-	if err == nil || !strings.Contains(problem.Format(err), "exercise 01/1 can't be judged, because it isn't a capstone") {
+	if err == nil || !strings.Contains(problem.Format(err), "exercise 01/1 can't be judged, because it has no judge.yaml") {
 		t.Errorf("got the error %v", err)
 	}
 	write(t, e.File(JudgeFile), "version: v1\n")

@@ -1,0 +1,293 @@
+//go:build !solution
+
+// Command 8-museum is a small controller for Foos, without leader election and Events.
+//
+// YOUR WORK: it has five bugs of the bug museum.
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	samplecontrollerv1alpha1ac "example.com/operators/05-controller-runtime/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
+)
+
+const (
+	fieldOwner       = client.FieldOwner("foo-controller")
+	byDeploymentName = "spec.deploymentName" // indexes Foos
+
+	conditionReady    = "Ready"
+	reasonAvailable   = "Available"
+	reasonProgressing = "Progressing"
+	reasonTerminating = "Terminating"
+	errResourceExists = "ErrResourceExists"
+)
+
+func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) }
+
+func main() {
+	var o ctrl.Options
+	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
+	watchIdleTimeout := flag.Duration("watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long")
+	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics (default: nowhere)")
+	logOptions := zap.Options{Development: true}
+	logOptions.BindFlags(flag.CommandLine)
+	flag.Parse()
+
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logOptions)))
+	klog.SetLogger(ctrl.Log)
+	o.Controller.MaxConcurrentReconciles = 4
+	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
+	if *namespace != "" {
+		o.Cache.DefaultNamespaces = map[string]cache.Config{*namespace: {}}
+	}
+	if err := run(ctrl.SetupSignalHandler(), o, *watchIdleTimeout); err != nil {
+		fmt.Fprintln(os.Stderr, "8-museum:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the controller until ctx ends.
+func run(ctx context.Context, o ctrl.Options, watchIdleTimeout time.Duration) error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
+	}
+	if err := addWatchIdleTimeout(config, watchIdleTimeout); err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, o)
+	if err != nil {
+		return fmt.Errorf("manager: %w", err)
+	}
+	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")); err != nil {
+		return nil // told to stop
+	}
+	c := &controller{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader()}
+	if err := c.setUp(ctx, mgr); err != nil {
+		return fmt.Errorf("controller: %w", err)
+	}
+	return mgr.Start(ctx)
+}
+
+// controller creates a Deployment for each Foo and keeps it in the state that the Foo asks for.
+type controller struct {
+	client.Client               // reads from the manager's cache, writes to the API server
+	apiReader     client.Reader // reads from the API server
+	terminating   terminatingOwners
+}
+
+// setUp says which events concern which Foos.
+func (c *controller) setUp(ctx context.Context, mgr ctrl.Manager) error {
+	indexer := mgr.GetFieldIndexer()
+	if err := indexer.IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, byDeploymentName, func(object client.Object) []string {
+		return []string{object.(*samplecontrollerv1alpha1.Foo).Spec.DeploymentName}
+	}); err != nil {
+		return err
+	}
+	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&samplecontrollerv1alpha1.Foo{}).
+		Owns(&appsv1.Deployment{}, changed).
+		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(c.findFoosForDeployment), changed).
+		Complete(c)
+}
+
+// findFoosForDeployment returns the Foos that ask for the Deployment's name, which may be free now.
+func (c *controller) findFoosForDeployment(ctx context.Context, deployment client.Object) (requests []ctrl.Request) {
+	var foos samplecontrollerv1alpha1.FooList
+	err := c.List(ctx, &foos, client.InNamespace(deployment.GetNamespace()), client.MatchingFields{byDeploymentName: deployment.GetName()})
+	if err != nil {
+		klog.ErrorS(err, "Lost an event: the index can't be read", "deployment", klog.KObj(deployment))
+	}
+	for i := range foos.Items {
+		requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&foos.Items[i])})
+	}
+	return requests
+}
+
+// Reconcile makes the cluster match the Foo with that key.
+func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	err := c.reconcile(ctx, req)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) { // the cache was behind, which is normal
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+func (c *controller) reconcile(ctx context.Context, req ctrl.Request) error {
+	// 1. Read the Foo. If it is gone, the garbage collector does the rest.
+	foo := &samplecontrollerv1alpha1.Foo{}
+	if err := c.Get(ctx, req.NamespacedName, foo); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+
+	// 2. Create or update its Deployment. The write causes an event, which leads to the rest.
+	deployment, written, err := c.syncDeployment(ctx, foo)
+	if err != nil || written {
+		return err
+	}
+
+	// 3. Update the status.
+	status := foo.Status.DeepCopy()
+	ready := desiredReady(foo, deployment)
+	status.ObservedGeneration, status.AvailableReplicas = foo.Generation, 0
+	if controls(foo, deployment) {
+		status.AvailableReplicas = deployment.Status.AvailableReplicas
+	}
+	meta.SetStatusCondition(&status.Conditions, ready)
+	if err := c.applyStatus(ctx, foo, status); err != nil {
+		return fmt.Errorf("update the status: %w", err)
+	}
+	return nil
+}
+
+// syncDeployment returns the Deployment that foo names, unless it has just written it, or can't
+// write it because the namespace is being deleted.
+func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (deployment *appsv1.Deployment, written bool, err error) {
+	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
+	key := client.ObjectKey{Namespace: foo.Namespace, Name: name}
+	deployment = &appsv1.Deployment{}
+	if err = c.Get(ctx, key, deployment); apierrors.IsNotFound(err) {
+		err = c.apiReader.Get(ctx, key, deployment) // the cache may be behind, and an apply changes what exists
+	}
+	switch {
+	case apierrors.IsNotFound(err) && c.terminating.has(foo):
+		return nil, true, nil
+	case apierrors.IsNotFound(err):
+		klog.FromContext(ctx).Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
+		// Without force, it can't take over fields of a Deployment that someone has just created.
+		if err := c.Apply(ctx, desired, fieldOwner); err != nil && !c.terminating.refused(foo, err) {
+			return nil, false, fmt.Errorf("create Deployment %s: %w", name, err)
+		}
+		return nil, true, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("get Deployment %s: %w", name, err)
+	case upToDate(deployment, foo):
+		return deployment, false, nil
+	}
+	klog.FromContext(ctx).Info("Updating", "deployment", klog.KObj(deployment))
+	before := deployment.DeepCopy()
+	deployment.Labels, deployment.Annotations = desired.Labels, nil
+	deployment.Spec.Replicas = desired.Spec.Replicas
+	deployment.Spec.Template.Spec.Containers = []corev1.Container{{
+		Name: "nginx", Image: "nginx:latest", ImagePullPolicy: corev1.PullIfNotPresent,
+	}}
+	if err := c.Patch(ctx, deployment, client.MergeFrom(before), fieldOwner); err != nil {
+		return nil, false, fmt.Errorf("update Deployment %s: %w", name, err)
+	}
+	return nil, true, nil
+}
+
+// applyStatus sends only the condition that this controller owns. It assumes foo's resourceVersion,
+// so the API server refuses a status that was computed from an old spec.
+func (c *controller) applyStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status *samplecontrollerv1alpha1.FooStatus) error {
+	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
+	return c.Status().Apply(ctx, samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
+		WithUID(foo.UID).
+		WithResourceVersion(foo.ResourceVersion).
+		WithStatus(samplecontrollerv1alpha1ac.FooStatus().
+			WithAvailableReplicas(status.AvailableReplicas).
+			WithObservedGeneration(status.ObservedGeneration).
+			WithConditions(metav1ac.Condition().
+				WithType(ready.Type).
+				WithStatus(ready.Status).
+				WithObservedGeneration(ready.ObservedGeneration).
+				WithLastTransitionTime(ready.LastTransitionTime).
+				WithReason(ready.Reason).
+				WithMessage(ready.Message))), fieldOwner, client.ForceOwnership)
+}
+
+// From here on, nothing reads from a cluster: these functions only decide.
+
+// desiredDeployment sets only the fields that this controller owns.
+func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
+	labels := map[string]string{"app": "nginx", "controller": foo.Name}
+	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).
+		WithLabels(labels).
+		WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(samplecontrollerv1alpha1.GroupVersion.String()).
+			WithKind("Foo").
+			WithName(foo.Name).
+			WithUID(foo.UID).
+			WithController(true).
+			WithBlockOwnerDeletion(true)).
+		WithSpec(appsv1ac.DeploymentSpec().
+			WithReplicas(ptr.Deref(foo.Spec.Replicas, 1)).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
+			WithTemplate(corev1ac.PodTemplateSpec().
+				WithLabels(labels).
+				WithSpec(corev1ac.PodSpec().
+					WithContainers(corev1ac.Container().
+						WithName("nginx").
+						WithImage("nginx:latest").
+						WithImagePullPolicy(corev1.PullIfNotPresent)))))
+}
+
+// upToDate reports whether the Deployment has the values that desiredDeployment sets.
+func upToDate(deployment *appsv1.Deployment, foo *samplecontrollerv1alpha1.Foo) bool {
+	for _, labels := range []map[string]string{deployment.Labels, deployment.Spec.Template.Labels} {
+		if labels["app"] != "nginx" || labels["controller"] != foo.Name {
+			return false
+		}
+	}
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		if container.Name == "nginx" {
+			return container.Image == "nginx:latest" && container.ImagePullPolicy == corev1.PullIfNotPresent &&
+				ptr.Deref(deployment.Spec.Replicas, 1) == ptr.Deref(foo.Spec.Replicas, 1)
+		}
+	}
+	return false
+}
+
+// controls reports whether foo may change the Deployment.
+func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
+	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
+}
+
+// desiredReady returns the condition Ready. meta.SetStatusCondition sets its time if it has changed.
+func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) metav1.Condition {
+	ready := metav1.Condition{Type: conditionReady, Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation}
+	want, status := ptr.Deref(deployment.Spec.Replicas, 1), deployment.Status
+	switch {
+	case !metav1.IsControlledBy(deployment, foo):
+		ready.Reason = errResourceExists
+		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
+	case !deployment.DeletionTimestamp.IsZero():
+		ready.Reason = reasonTerminating
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
+	default:
+		ready.Reason = reasonProgressing
+		ready.Message = fmt.Sprintf("%d of %d replicas of Deployment %q are available", status.AvailableReplicas, want, deployment.Name)
+		if status.ObservedGeneration >= deployment.Generation && status.Replicas == want && status.UpdatedReplicas == want && status.AvailableReplicas == want {
+			ready.Status, ready.Reason = metav1.ConditionTrue, reasonAvailable
+		}
+	}
+	return ready
+}
