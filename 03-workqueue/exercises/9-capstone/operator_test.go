@@ -82,6 +82,11 @@ func runStages(t *testing.T, crd string, stages []stage) {
 			if failed != "" {
 				t.Skipf("it comes after %q", failed)
 			}
+			t.Cleanup(func() {
+				if t.Failed() && w.log.String() != "" {
+					t.Logf("the operator's log:\n%s", w.log)
+				}
+			})
 			s.run(t, w)
 		})
 		if failed == "" && t.Failed() {
@@ -166,9 +171,6 @@ func (w *world) startOperator(t *testing.T, args ...string) {
 			_ = operator.Process.Kill()
 			<-w.exited
 			t.Error("the operator didn't exit within 10s of SIGTERM")
-		}
-		if t.Failed() && w.log.String() != "" {
-			t.Logf("the operator's log:\n%s", w.log)
 		}
 	})
 }
