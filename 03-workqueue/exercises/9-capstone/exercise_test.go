@@ -66,7 +66,7 @@ func TestAFoosLife(t *testing.T) {
 	})
 }
 
-// named gives a Foo another name, and its Deployment too.
+// named changes the names of a Foo and of its Deployment.
 func named(name, deployment string) func(object map[string]any) {
 	return func(object map[string]any) {
 		object["metadata"].(map[string]any)["name"] = name

@@ -1,7 +1,8 @@
 //go:build solution
 
-// Command 7-capstone is a controller for Foos in a single file. Read it from the top: it starts,
-// learns about changes, works on one Foo, and has a pure core that decides what a Foo asks for.
+// Command 7-capstone is a controller for Foos in a single file. From top to bottom, it starts,
+// finds the Foos that an event concerns, and reconciles one Foo. At the end are pure functions that
+// decide what a Foo asks for.
 
 package main
 
@@ -80,7 +81,7 @@ func main() {
 	}
 }
 
-// run runs the controller until ctx ends.
+// run runs the controller until ctx is cancelled.
 func run(ctx context.Context, o ctrl.Options, watchIdleTimeout time.Duration) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -111,7 +112,7 @@ type controller struct {
 	terminating   terminatingOwners
 }
 
-// setUp says which events concern which Foos.
+// setUp creates the indexes, and tells the manager which events enqueue which Foos.
 func (c *controller) setUp(ctx context.Context, mgr ctrl.Manager) error {
 	indexer := mgr.GetFieldIndexer()
 	if err := indexer.IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, byDeploymentName, func(object client.Object) []string {
@@ -198,21 +199,22 @@ func (c *controller) reconcile(ctx context.Context, req ctrl.Request) error {
 	return nil
 }
 
-// syncDeployment returns the Deployment that foo names, unless it has just written it, or can't
-// write it because the namespace is being deleted.
+// syncDeployment creates or updates the Deployment that foo names. It returns it only if there was
+// nothing to write. written is also true if the namespace is being deleted, so nothing can follow.
 func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (deployment *appsv1.Deployment, written bool, err error) {
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	key := client.ObjectKey{Namespace: foo.Namespace, Name: name}
 	deployment = &appsv1.Deployment{}
 	if err = c.Get(ctx, key, deployment); apierrors.IsNotFound(err) {
-		err = c.apiReader.Get(ctx, key, deployment) // the cache may be behind, and an apply changes what exists
+		// Ask the API server, because the cache may be behind, and an apply changes what exists.
+		err = c.apiReader.Get(ctx, key, deployment)
 	}
 	switch {
 	case apierrors.IsNotFound(err) && c.terminating.has(foo):
 		return nil, true, nil
 	case apierrors.IsNotFound(err):
 		klog.FromContext(ctx).Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
-		// Without force, it can't take over fields of a Deployment that someone has just created.
+		// Without force, it can't take fields away from anyone who has just created the Deployment.
 		if err := c.Apply(ctx, desired, fieldOwner); err != nil && !c.terminating.refused(foo, err) {
 			return nil, false, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
@@ -229,7 +231,7 @@ func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1
 	return nil, true, nil
 }
 
-// deleteFormer deletes the Deployments that foo controls and no longer names.
+// deleteFormer deletes the Deployments that foo controls but no longer names.
 func (c *controller) deleteFormer(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	var deployments appsv1.DeploymentList
 	if err := c.List(ctx, &deployments, client.InNamespace(foo.Namespace), client.MatchingFields{byOwner: string(foo.UID)}); err != nil {
@@ -248,8 +250,8 @@ func (c *controller) deleteFormer(ctx context.Context, foo *samplecontrollerv1al
 	return nil
 }
 
-// applyStatus sends only the condition that this controller owns. It assumes foo's resourceVersion,
-// so the API server refuses a status that was computed from an old spec.
+// applyStatus sends only the fields that this controller owns. It includes foo's resourceVersion,
+// so that the API server refuses a status that was computed from an old spec.
 func (c *controller) applyStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status *samplecontrollerv1alpha1.FooStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	return c.Status().Apply(ctx, samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
@@ -267,7 +269,7 @@ func (c *controller) applyStatus(ctx context.Context, foo *samplecontrollerv1alp
 				WithMessage(ready.Message))), fieldOwner, client.ForceOwnership)
 }
 
-// recordEvent records an Event if the condition has a new reason.
+// recordEvent records an Event if the reason of Ready has changed.
 func (c *controller) recordEvent(foo *samplecontrollerv1alpha1.Foo, ready metav1.Condition) {
 	if before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady); before != nil && before.Reason == ready.Reason {
 		return
@@ -327,7 +329,7 @@ func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) 
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredReady returns the condition Ready. meta.SetStatusCondition sets its time if it has changed.
+// desiredReady returns the condition Ready, without the time that meta.SetStatusCondition sets.
 func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) metav1.Condition {
 	ready := metav1.Condition{Type: conditionReady, Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation}
 	want, status := ptr.Deref(deployment.Spec.Replicas, 1), deployment.Status

@@ -1,8 +1,8 @@
 //go:build check || solution
 
-// The helpers of the capstones' tests. They run your program as a process of its own, and only look
-// at the API server, as the judge does. So you may write the program in any way you like. This file
-// is the same in all capstones.
+// Helpers for the capstones' tests. They run your program in its own process and, like the judge,
+// look only at the API server, so you can write the program any way you like. This file is the same
+// in all capstones.
 
 package main
 
@@ -31,7 +31,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// asOperator is an environment variable. If it is set, the test binary is the operator.
+// asOperator is an environment variable. If it is set, the test binary runs as the operator.
 const asOperator = "RUN_AS_OPERATOR"
 
 func TestMain(m *testing.M) {
@@ -72,8 +72,8 @@ type stage struct {
 	run      func(t *testing.T, w *world)
 }
 
-// runStages starts the operator in a new namespace, and runs the stages until one fails. So only
-// one is red at a time.
+// runStages starts the operator in a new namespace, and runs the stages until one fails. The others
+// are skipped, so that only one is red at a time.
 func runStages(t *testing.T, crd string, stages []stage) {
 	w := startWorld(t, crd)
 	failed := ""
@@ -95,7 +95,7 @@ func runStages(t *testing.T, crd string, stages []stage) {
 	}
 }
 
-// startWorld applies the CRD, and starts the operator in a namespace of its own until the test ends.
+// startWorld applies the CRD, and runs the operator in its own namespace until the test ends.
 func startWorld(t *testing.T, crd string) *world {
 	t.Helper()
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
@@ -127,7 +127,7 @@ func startWorld(t *testing.T, crd string) *world {
 	return w
 }
 
-// applyCRD applies a CRD, unless the cluster has one of that name, and waits until it is served.
+// applyCRD creates a CRD, unless there is one with that name, and waits until it is served.
 func (w *world) applyCRD(t *testing.T, file string) {
 	t.Helper()
 	crd := readYAML(t, file)
@@ -160,7 +160,7 @@ func (w *world) startOperator(t *testing.T, args ...string) {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = operator.Wait() // its log says why it ended
+		_ = operator.Wait() // its log says why it exited
 		close(w.exited)
 	}()
 	t.Cleanup(func() {
@@ -175,8 +175,8 @@ func (w *world) startOperator(t *testing.T, args ...string) {
 	})
 }
 
-// eventually waits until check returns nil. It fails the test if the operator exits, or after some
-// seconds: half of what go test has left, but at most 15.
+// eventually waits until check returns nil. It fails the test if the operator exits, or after half
+// of the time that go test has left, but at most 15s.
 func eventually(t *testing.T, w *world, what string, check func() error) {
 	t.Helper()
 	limit := 15 * time.Second
@@ -199,7 +199,7 @@ func eventually(t *testing.T, w *world, what string, check func() error) {
 	}
 }
 
-// create creates an object from a YAML file, with changes to its fields.
+// create creates an object from a YAML file. If change isn't nil, it may edit the object first.
 func (w *world) create(t *testing.T, resource schema.GroupVersionResource, file string, change func(object map[string]any)) {
 	t.Helper()
 	object := readYAML(t, file)
@@ -211,7 +211,7 @@ func (w *world) create(t *testing.T, resource schema.GroupVersionResource, file 
 	}
 }
 
-// patch changes an object, as kubectl patch does.
+// patch changes an object, as kubectl patch --type=merge does.
 func (w *world) patch(t *testing.T, resource schema.GroupVersionResource, name, patch string) {
 	t.Helper()
 	_, err := w.client.Resource(resource).Namespace(w.namespace).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
@@ -231,8 +231,9 @@ func (w *world) get(t *testing.T, resource schema.GroupVersionResource, name str
 	return w.client.Resource(resource).Namespace(w.namespace).Get(t.Context(), name, metav1.GetOptions{})
 }
 
-// has waits until the field of an object has a value, such as has(t, deployments, "a", 3, "spec", "replicas").
-// A list's elements have the numbers from "0". A value of nil means that there is no such field.
+// has waits until a field of an object has a value, as in
+// has(t, deployments, "a", 3, "spec", "replicas"). In a list, the path has the index, such as "0".
+// A value of nil means that there is no such field.
 func (w *world) has(t *testing.T, resource schema.GroupVersionResource, name string, want any, path ...string) {
 	t.Helper()
 	what := fmt.Sprintf("%s %q has the value %v at %s", resource.Resource, name, want, strings.Join(path, "."))
@@ -278,7 +279,7 @@ func (w *world) isGone(t *testing.T, resource schema.GroupVersionResource, name 
 	})
 }
 
-// isReplaced waits until an object has another UID than before: it was deleted and created again.
+// isReplaced waits until an object has a new UID, so it was deleted and created again.
 func (w *world) isReplaced(t *testing.T, resource schema.GroupVersionResource, name string, before types.UID) {
 	t.Helper()
 	eventually(t, w, fmt.Sprintf("%s %q is created again", resource.Resource, name), func() error {
@@ -290,7 +291,7 @@ func (w *world) isReplaced(t *testing.T, resource schema.GroupVersionResource, n
 	})
 }
 
-// isOwnedBy waits until an object has the controller reference to its owner.
+// isOwnedBy waits until an object's controller reference names that owner.
 func (w *world) isOwnedBy(t *testing.T, resource schema.GroupVersionResource, name, ownerKind, ownerName string) {
 	t.Helper()
 	eventually(t, w, fmt.Sprintf("%s %q is controlled by %s %q", resource.Resource, name, ownerKind, ownerName), func() error {
@@ -306,7 +307,7 @@ func (w *world) isOwnedBy(t *testing.T, resource schema.GroupVersionResource, na
 	})
 }
 
-// field returns what is at that path, or nil.
+// field returns the value at that path, or nil if there is none.
 func field(value any, path []string) any {
 	for _, name := range path {
 		switch node := value.(type) {
@@ -352,7 +353,7 @@ func lastLine(log string) string {
 	return lines[len(lines)-1]
 }
 
-// logBuffer is a log that one goroutine writes and another one reads.
+// logBuffer is a log that one goroutine can write while another one reads it.
 type logBuffer struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer

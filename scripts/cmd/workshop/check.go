@@ -29,11 +29,11 @@ Some tests need a cluster. They are skipped while yours isn't up.
 A ticket is an exercise that begins with a symptom. Check first asks for the cause. Once you have named it with --cause,
 check runs the tests of your fix.
 
-In the exercises in which you write a whole program (01/5 to 06/5), --lens also runs it on your cluster, beside the solution,
-and shows what both do in your browser.
+In the exercises where you write a whole program (01/5 to 06/5), --lens also runs it on your cluster, next to the solution,
+and shows in your browser what both do.
 
-In a workshop, --room and --name send the result to the instructor's page: your name, the exercise, how many of its tests pass,
-and which exercises you have passed. Without --room (or WORKSHOP_ROOM), nothing is sent.`,
+In a workshop, --room and --name send the result to the instructor's page: your name, the exercise, how many of its tests
+pass, and which exercises you have passed. Without --room (or WORKSHOP_ROOM), check sends nothing.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
   ./scripts/workshop check 01

@@ -59,11 +59,11 @@ func newProgressCommand() *cobra.Command {
 		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen, and which ones
 have the course's solution instead of your work ("catch-up").
 
-With --serve, it is for the instructor of a workshop. It opens a room: a page that shows who works on which exercise, and what
-passes, for everybody who adds --room to their check or watch. It prints the page's address, which has a code, and what learners
-type. You have to name the address to listen on, because everything else in the workshop listens on this machine alone, and
-this opens a port to your network: 0.0.0.0:8090 for all of this machine's addresses, or 127.0.0.1:8090 to try it. Nothing is
-stored. Ctrl-C closes the room, and then everything in it is forgotten.`,
+--serve is for the instructor of a workshop. It opens a room: a page that shows who works on which exercise, and what
+passes, for everybody who adds --room to their check or watch. It prints the page's address, which contains a code, and what
+learners type. Everything else in the workshop listens on this machine alone. A room opens a port to your network, so you
+have to name the address: 0.0.0.0:8090 for all of this machine's addresses, or 127.0.0.1:8090 to try it out. It stores
+nothing. Ctrl-C closes the room, and then everything in it is gone.`,
 		Example: `  ./scripts/workshop progress
   ./scripts/workshop progress --serve 0.0.0.0:8090`,
 		Args: cobra.NoArgs,

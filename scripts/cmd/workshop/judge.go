@@ -48,8 +48,8 @@ Each check has its own namespace, ServiceAccount and process. In the operator's 
 with the path of a kubeconfig, {namespace} with the only namespace to act on, and {metrics} and {probes} with free ports. If
 no argument has {namespace}, the checks run one after another.
 
-"judge 03/9" judges the program that you have written in this capstone, as its judge.yaml says. With --solution, it judges the
-course's solution instead, so that you can compare both reports.
+"judge 03/9" judges the program that you wrote in that capstone, as its judge.yaml says. With --solution, it judges the
+course's solution instead, so that you can compare the two reports.
 
 The exit status is 0 if there is no finding that isn't in the baseline, 1 if there are such findings, and 2 if something
 couldn't be judged, or if the judge itself fails.`,

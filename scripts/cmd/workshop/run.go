@@ -40,8 +40,8 @@ If the chapter has webhooks, the API server calls them while the program runs.
 With --tdset it runs the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
 day. Its flag --now sets its clock.
 
-A ticket (an exercise that begins with a symptom) has a program of its own: run 03/7. In a capstone, you write the program:
-run 03/9.
+A ticket (an exercise that begins with a symptom) has a program of its own, as in "run 03/7". In a capstone, it runs the
+program that you wrote, as in "run 03/9".
 
 With --store it has the API server store objects in another version of the API than the chapter's CRD does.`,
 		Example: `  ./scripts/workshop run 01

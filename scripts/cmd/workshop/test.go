@@ -39,9 +39,9 @@ tests that needed that.
 
 With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
 chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
-minute, or two minutes under faults. "test 03/9" runs these tests against the program that you have written in this capstone:
-all of them, unless you add --only. With --matrix it runs nothing, and prints which chapter keeps its promises through
-which fault. Each cell is such a test.
+minute, or two minutes under faults. "test 03/9" runs all of these tests, or those in --only, against the program that you
+wrote in that capstone. With --matrix it runs nothing, and prints which chapter keeps its promises through which fault. Each
+cell is such a test.
 
 With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
 the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,

@@ -19,7 +19,7 @@ func newWatchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "watch [CHAPTER[/K]]",
 		Short: "Check an exercise each time you save it",
-		Long: `Watch checks an exercise, and checks it again each time that you save it. It begins with the exercise that you name, or
+		Long: `Watch checks an exercise, and checks it again each time you save it. It begins with the exercise that you name, or
 with the first one that you haven't passed, in all chapters or in one. Keys:
 
   1  to 9 answer the question of a ticket
