@@ -81,7 +81,7 @@ func main() {
 	}
 }
 
-// run runs the controller until ctx is cancelled.
+// run runs the controller until ctx ends.
 func run(ctx context.Context, o ctrl.Options, watchIdleTimeout time.Duration) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {

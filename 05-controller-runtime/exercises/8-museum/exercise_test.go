@@ -10,7 +10,6 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -53,7 +52,9 @@ func TestAFoosLife(t *testing.T) {
 			w.delete(t, foos, "late")
 			w.delete(t, deployments, "b")
 			w.isGone(t, deployments, "b")
-			time.Sleep(time.Second) // in which the Deployment would come back
+			// The deletion is an event. When a Foo that is created after it is Ready, it was handled.
+			w.create(t, foos, manifests+"foo.yaml", named("last", "c"))
+			w.hasCondition(t, foos, "last", "Ready", "True")
 			w.isGone(t, deployments, "b")
 			w.patch(t, foos, "foo", `{"metadata": {"finalizers": null}}`)
 		}},
