@@ -67,7 +67,8 @@ func Join(address, name string, transport http.RoundTripper) (*Client, error) {
 func (c *Client) Report(root string) func(verdict.Verdict) {
 	return func(v verdict.Verdict) {
 		passing, tests := v.Counts()
-		report := Report{Name: c.name, Exercise: v.Exercise.Name(), Passed: v.Outcome == verdict.Passed, Passing: passing, Tests: tests, Done: []string{}}
+		report := Report{Name: c.name, Exercise: v.Exercise.Name(), Passed: v.Outcome == verdict.Passed,
+			Unnamed: v.Outcome == verdict.Unnamed, Passing: passing, Tests: tests, Done: []string{}}
 		all, err := exercises.All(root)
 		if err != nil {
 			return // the check reports this

@@ -91,6 +91,8 @@ func (p *person) cell(exercise string) cell {
 		c = cell{"passed", "✓", "passed"}
 	} else if touched {
 		c = cell{"failed", "✗", "failed"}
+	} else if exercise == p.now {
+		c = cell{"grey", "?", "looking for the cause"}
 	}
 	if exercise == p.now {
 		c.Class, c.Words = c.Class+" now", c.Words+", now"

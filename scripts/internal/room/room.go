@@ -32,9 +32,10 @@ type Report struct {
 	Name     string   `json:"name"`
 	Exercise string   `json:"exercise"` // such as 03/1
 	Passed   bool     `json:"passed"`
-	Passing  int      `json:"passing"` // tests of the exercise
-	Tests    int      `json:"tests"`   // that ran; 0 if it doesn't compile
-	Done     []string `json:"done"`    // the exercises that the learner's progress has as passed
+	Unnamed  bool     `json:"unnamed,omitempty"` // a ticket whose cause the learner is looking for; no tests ran
+	Passing  int      `json:"passing"`           // tests of the exercise
+	Tests    int      `json:"tests"`             // that ran; 0 if it doesn't compile
+	Done     []string `json:"done"`              // the exercises that the learner's progress has as passed
 }
 
 // room has the people who have sent a report within the last hour.
@@ -99,7 +100,9 @@ func (p *person) take(report Report, knows func(exercise string) bool) {
 			p.passed[exercise] = true
 		}
 	}
-	p.passed[report.Exercise] = report.Passed
+	if !report.Unnamed {
+		p.passed[report.Exercise] = report.Passed
+	}
 	p.now, p.passing, p.tests = report.Exercise, report.Passing, report.Tests
 	p.heard = time.Now()
 }

@@ -103,6 +103,8 @@ func TestTheCellsOfAPerson(t *testing.T) {
 		{Report{Exercise: "01/2", Passed: true, Done: []string{"01/1", "01/2"}}, "passed | passed, now | failed"},
 		{Report{Exercise: "01/2", Done: []string{"01/1"}}, "passed | failed, now | failed"},
 		{Report{Exercise: "02/1"}, "not touched | failed | failed, now"}, // started over
+		{Report{Exercise: "01/1", Unnamed: true}, "looking for the cause, now | failed | failed"},
+		{Report{Exercise: "01/1"}, "failed, now | failed | failed"},
 	} {
 		step.report.Name = "Ana"
 		if err := r.take(step.report); err != nil {
