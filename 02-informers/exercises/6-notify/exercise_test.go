@@ -47,6 +47,9 @@
 //
 // fails: TestWithAnInformer
 // says: the webhook got
+//
+// fails: TestALineThatHangsDoesntHoldUpTheNextForLong
+// says: the handlers took 10s, want nothing
 
 package notify
 
@@ -216,6 +219,21 @@ func TestARefusedLineDoesntHoldUpTheNext(t *testing.T) {
 	})
 }
 
+func TestALineThatHangsDoesntHoldUpTheNextForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		webhook := &webhook{hangs: "runs nginx:1.1"}
+		n := New("http://chat.example.com", webhook.client())
+		stop := run(t, n)
+		defer stop()
+
+		change(t, n, 0, 2)
+		time.Sleep(PostTimeout)
+		synctest.Wait()
+
+		webhook.got(t, "shop/web: main was nginx:1.1 and runs nginx:1.2")
+	})
+}
+
 // The handlers with a real informer, which resyncs once a minute.
 func TestWithAnInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -275,6 +293,7 @@ func change(t *testing.T, n *Notifier, first, last int) {
 type webhook struct {
 	takes   time.Duration
 	refuses string // lines that contain this, unless it is empty
+	hangs   string // for an hour, on lines that contain this, unless it is empty
 
 	lock  sync.Mutex
 	lines []string
@@ -286,8 +305,12 @@ func (w *webhook) ServeHTTP(response http.ResponseWriter, request *http.Request)
 		http.Error(response, err.Error(), http.StatusBadRequest)
 		return
 	}
+	takes := w.takes
+	if w.hangs != "" && strings.Contains(string(line), w.hangs) {
+		takes = time.Hour
+	}
 	select {
-	case <-time.After(w.takes):
+	case <-time.After(takes):
 	case <-request.Context().Done(): // the client has hung up
 		return
 	}

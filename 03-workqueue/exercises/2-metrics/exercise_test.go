@@ -23,6 +23,12 @@
 //
 // fails: TestAfterARestart
 // says: got healthy, want failing
+//
+// fails: TestDiagnose/some keys wait, and last week, keys waited for hours
+// says: got growing, want healthy
+//
+// fails: TestDiagnose/ten keys fail again and again, after a week without a failure
+// says: got healthy, want failing
 
 package diagnosis
 
@@ -65,6 +71,18 @@ func TestDiagnose(t *testing.T) {
 			objects: 600,
 			want:    Growing,
 		},
+		"the work takes too long since a minute, after a week without a problem": {
+			before: Scrape{Adds: 90_000, Waits: 90_000, WaitTime: 900}, now: Scrape{Depth: 480, Adds: 90_600, Waits: 90_120, WaitTime: 3732, Longest: 0.9},
+			objects: 600,
+			want:    Growing,
+			why:     "only the last minute counts",
+		},
+		"some keys wait, and last week, keys waited for hours": {
+			before: Scrape{Depth: 1, Adds: 90_000, Waits: 89_999, WaitTime: 2_000_000}, now: Scrape{Depth: 3, Adds: 90_600, Waits: 90_597, WaitTime: 2_000_006},
+			objects: 600,
+			want:    Healthy,
+			why:     "only the last minute counts",
+		},
 		"a worker waits for an answer that never comes": {
 			before: Scrape{Depth: 1, Adds: 542, Waits: 541, Longest: 59.6}, now: Scrape{Depth: 1, Adds: 1084, Waits: 1083, Longest: 119.6},
 			objects: 100,
@@ -83,6 +101,12 @@ func TestDiagnose(t *testing.T) {
 			want:    Failing,
 			why:     "nothing waits, because keys that wait for their backoff aren't in the queue",
 		},
+		"ten keys fail again and again, after a week without a failure": {
+			before: Scrape{Adds: 90_000, Waits: 90_000}, now: Scrape{Adds: 90_140, Retries: 140, Waits: 90_140},
+			objects: 1000,
+			want:    Failing,
+			why:     "only the last minute counts",
+		},
 		"a few conflicts are retried": {
 			now:     Scrape{Adds: 620, Retries: 20, Waits: 620, WaitTime: 0.1},
 			objects: 100,
@@ -94,6 +118,12 @@ func TestDiagnose(t *testing.T) {
 			objects: 1,
 			want:    HotLoop,
 			why:     "one object is processed 100 times a second, and nothing fails",
+		},
+		"ten events a second, for a week": {
+			before: Scrape{Adds: 6_000_000, Waits: 6_000_000, WaitTime: 600}, now: Scrape{Adds: 6_000_600, Waits: 6_000_600, WaitTime: 600.06},
+			objects: 100,
+			want:    Healthy,
+			why:     "only the last minute counts",
 		},
 		"many objects have as many events": {
 			now:     Scrape{Adds: 6010, Waits: 6010, WaitTime: 0.6},

@@ -21,6 +21,9 @@
 //
 // fails: TestWritesAreForgotten
 // says: the caches have all writes, but those of 1 owner are still remembered
+//
+// fails: TestTheWritesOfOtherOwnersAreRemembered
+// says: the cache doesn't have the write for default/theirs
 
 package ownwrites
 
@@ -87,6 +90,18 @@ func TestWritesAreForgotten(t *testing.T) {
 	}
 	if n := store.Owners(); n != 0 {
 		t.Errorf("the caches have all writes, but those of %d owner are still remembered", n)
+	}
+}
+
+func TestTheWritesOfOtherOwnersAreRemembered(t *testing.T) {
+	store := &Store{Caches: map[string]LastSynced{"pods": cacheAt("7")}}
+	store.WroteAt(ours, "pods", "6")
+	store.WroteAt(theirs, "pods", "9")
+	if err := store.EnsureReady(ours); err != nil {
+		t.Fatalf("the cache has the write for %s: got the error %v", ours, err)
+	}
+	if err := store.EnsureReady(theirs); err == nil || store.Owners() != 1 {
+		t.Errorf("the cache doesn't have the write for %s: got the error %v, and %d owners, want an error and 1", theirs, err, store.Owners())
 	}
 }
 

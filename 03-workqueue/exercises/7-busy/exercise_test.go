@@ -84,6 +84,17 @@ func TestController(t *testing.T) {
 				c.wantStatus("True", "Available", "2 of 2 replicas")
 			})
 		},
+		"a condition that somebody else has written is corrected": func(c *cluster) {
+			c.running(func() {
+				c.changeDeployment(available(2))
+				time.Sleep(100 * time.Millisecond)
+				c.changeFoo(func(foo *Foo) { foo.Status.Conditions[0].Message = "2 of 2 replicas, I believe" })
+				time.Sleep(100 * time.Millisecond)
+				if message := c.ready().Message; strings.Contains(message, "I believe") {
+					c.Errorf("the condition Ready still says %q", message)
+				}
+			})
+		},
 		"a status that couldn't be written is written later": func(c *cluster) {
 			c.running(func() {
 				c.setDown(true)

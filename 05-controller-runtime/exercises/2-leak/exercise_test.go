@@ -23,6 +23,7 @@ package leak
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/pprof"
@@ -145,6 +146,32 @@ func TestProbes(t *testing.T) {
 	})
 }
 
+// The API server doesn't answer for a moment. That says nothing about the Foo.
+func TestAFailedRead(t *testing.T) {
+	t.Run("Reconcile returns the error, so it is called again", func(t *testing.T) {
+		f := newFoos(t)
+		f.fails = errors.New("the API server doesn't answer")
+		if _, err := f.prober.Reconcile(f.ctx, ctrl.Request{NamespacedName: key("a")}); !errors.Is(err, f.fails) {
+			t.Errorf("it returned the error %v, want %q", err, f.fails)
+		}
+	})
+	t.Run("the Foo is still probed, and keeps its report", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFoos(t)
+			f.put("a", 1)
+			f.fails = errors.New("the API server doesn't answer")
+			_, _ = f.prober.Reconcile(f.ctx, ctrl.Request{NamespacedName: key("a")})
+			time.Sleep(10*time.Minute + time.Second)
+			if f.probes != 10 {
+				t.Errorf("it was probed %d times in ten minutes, want 10: the error wasn't NotFound", f.probes)
+			}
+			if f.prober.Report(key("a"), 1) == "" {
+				t.Error("there is no report about it any more: the error wasn't NotFound")
+			}
+		})
+	})
+}
+
 // foos is a cluster with Foos, and a prober that is told about each change.
 type foos struct {
 	client.Reader
@@ -152,6 +179,7 @@ type foos struct {
 	ctx    context.Context // the manager's
 	prober *Prober
 	stored map[types.NamespacedName]*samplecontrollerv1alpha1.Foo
+	fails  error // the answer to each Get, unless it is nil
 	probes int
 }
 
@@ -165,6 +193,9 @@ func newFoos(t *testing.T) *foos {
 }
 
 func (f *foos) Get(_ context.Context, name types.NamespacedName, into client.Object, _ ...client.GetOption) error {
+	if f.fails != nil {
+		return f.fails
+	}
 	foo, found := f.stored[name]
 	if !found {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "foos"}, name.Name)

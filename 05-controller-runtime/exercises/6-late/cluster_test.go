@@ -51,6 +51,7 @@ type cluster struct {
 
 	mu     sync.Mutex
 	refuse string         // the kind of which writes are refused
+	behind bool           // the cache has no Deployments yet
 	gets   map[string]int // the program's reads, by kind
 	sent   int            // all requests of the program
 }
@@ -114,6 +115,9 @@ func (c *cluster) client() client.Client {
 			defer c.mu.Unlock()
 			c.sent++
 			c.gets[kindOf(into)]++
+			if c.behind && kindOf(into) == "Deployment" {
+				return apierrors.NewNotFound(appsv1.Resource("deployments"), key.Name)
+			}
 			return server.Get(ctx, key, into, opts...)
 		},
 		Apply: func(ctx context.Context, server client.WithWatch, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
@@ -147,6 +151,13 @@ func (c *cluster) refusing(kind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refuse = kind
+}
+
+// fallBehind makes the cache miss all Deployments.
+func (c *cluster) fallBehind() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.behind = true
 }
 
 func (c *cluster) reads(kind string) int {

@@ -30,6 +30,9 @@
 //
 // fails: TestReconcile/its Deployment isn't available
 // says: Reconcile took 2m0s
+//
+// fails: TestReconcile/the cache doesn't have its Deployment yet
+// says: Reconcile took 2m0s
 
 package main
 
@@ -181,8 +184,9 @@ func TestNothingHappens(t *testing.T) {
 // Reconcile is called here without a manager, so nothing but the call itself can take time.
 func TestReconcile(t *testing.T) {
 	for sentence, before := range map[string]func(*cluster){
-		"its Deployment is available":    makeAvailable,
-		"its Deployment isn't available": waitTenSeconds,
+		"its Deployment is available":               makeAvailable,
+		"its Deployment isn't available":            waitTenSeconds,
+		"the cache doesn't have its Deployment yet": (*cluster).fallBehind,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -63,6 +63,19 @@ func TestAFoosLife(t *testing.T) {
 			w.isOwnedBy(t, deployments, "b", "Foo", "late")
 			w.hasCondition(t, foos, "late", "Ready", "True")
 		}},
+		{"as long as the new name isn't free, the former Deployment stays", func(t *testing.T, w *world) {
+			w.hasCondition(t, foos, "foo", "Ready", "True")
+			before, err := w.get(t, deployments, "c")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.patch(t, foos, "foo", `{"spec": {"deploymentName": "b"}}`)
+			w.hasCondition(t, foos, "foo", "Ready", "False")
+			after, err := w.get(t, deployments, "c")
+			if err != nil || after.GetUID() != before.GetUID() {
+				t.Fatalf("the Foo can't have the Deployment \"b\", but its Deployment \"c\" was deleted (%v)", err)
+			}
+		}},
 	})
 }
 

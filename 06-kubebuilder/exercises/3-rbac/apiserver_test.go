@@ -43,7 +43,7 @@ import (
 type question struct {
 	Verb, Group, Resource string // with its subresource, such as foos/status
 	Namespace, Name       string // "" means all
-	Why                   string // the request that needs it
+	Why                   string // a question about the request that needs it
 }
 
 // apiServer stores objects in controller-runtime's fake client, and answers requests as an API
@@ -209,17 +209,17 @@ func (s *apiServer) answer(r *http.Request) (any, error) {
 	apply := strings.HasPrefix(r.Header.Get("Content-Type"), "application/apply-patch")
 	switch {
 	case q.Verb == "list":
-		q.Why = "a cache begins with a list (" + line + ")"
+		q.Why = line + ": the cache begins with it. Which verb is that?"
 	case q.Verb == "watch":
-		q.Why = "a watch keeps a cache up to date (" + line + "?watch=true)"
+		q.Why = line + "?watch=true: it keeps the cache up to date. Which verb is that?"
 	case q.Resource == "events" && q.Verb == "patch":
-		q.Why = "a repeated event is counted in the first one (" + line + ")"
+		q.Why = line + ": it counts a repeated event in the first one. Which verb is that?"
 	case q.Resource == "events":
-		q.Why = "the controller records events (" + line + ")"
+		q.Why = line + ": it records an event. Which verb is that, and in which group?"
 	case apply:
-		q.Why = "an apply is a PATCH (" + line + ")"
+		q.Why = line + ": it applies an object. Which verb is that?"
 	default:
-		q.Why = "the controller sends this request (" + line + ")"
+		q.Why = line + ": which verb is that?"
 	}
 	s.ask(q)
 
@@ -272,7 +272,8 @@ func (s *apiServer) askMore(r *http.Request, q question, object *unstructured.Un
 	if !apierrors.IsNotFound(err) {
 		return err // if it exists, it has its owner reference already
 	}
-	q.Verb, q.Why = "create", "an apply creates an object that doesn't exist, so it needs create as well (PATCH "+r.URL.Path+")"
+	line := "PATCH " + r.URL.Path
+	q.Verb, q.Why = "create", line+", if the object doesn't exist yet: which other verb does it need then?"
 	s.ask(q)
 	// If the admission plugin OwnerReferencesPermissionEnforcement is enabled, it asks this.
 	for _, owner := range object.GetOwnerReferences() {
@@ -287,7 +288,7 @@ func (s *apiServer) askMore(r *http.Request, q question, object *unstructured.Un
 		s.ask(question{
 			Verb: "update", Group: kind.Group, Resource: mapping.Resource.Resource + "/finalizers",
 			Namespace: q.Namespace, Name: owner.Name,
-			Why: "an owner reference with blockOwnerDeletion delays the owner's deletion, as a finalizer does (PATCH " + r.URL.Path + ")",
+			Why: line + ", because the object delays the deletion of its owner, as a finalizer does: what must the controller be allowed to change?",
 		})
 	}
 	return nil

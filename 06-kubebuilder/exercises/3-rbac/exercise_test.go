@@ -11,19 +11,19 @@
 // says: too many: verbs=* on foos
 //
 // fails: TestMarkers/the status of Foos is applied
-// says: missing: patch on foos/status
+// says: refused: PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/example/status: it applies an object
 //
 // fails: TestMarkers/a Deployment delays the deletion of its Foo
-// says: missing: update on foos/finalizers
+// says: because the object delays the deletion of its owner
 //
 // fails: TestMarkers/Deployments are read from the cache, and applied
-// says: missing: create on deployments in the group apps: an apply creates an object that doesn't exist
+// says: refused: PATCH /apis/apps/v1/namespaces/default/deployments/web, if the object doesn't exist yet
 //
 // fails: TestMarkers/ConfigMaps are read from the cache, in one namespace
 // says: too wide: list;watch on configmaps, in all namespaces
 //
 // fails: TestMarkers/events are recorded
-// says: missing: create on events in the group events.k8s.io
+// says: refused: POST /apis/events.k8s.io/v1/namespaces/default/events: it records an event
 //
 // fails: TestMarkers/no other permissions
 // says: too many: get;list;watch on secrets
@@ -31,7 +31,6 @@
 package rbac
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -111,7 +110,7 @@ func (r right) isFor(resource string) bool {
 
 func is(allowed, asked string) bool { return allowed == "*" || allowed == asked }
 
-// missing describes each missing permission: the verb, the resource, and the request that needs it.
+// missing asks about each missing permission: it shows a request that the API server would refuse.
 func missing(asked []question, rights []right, isOf func(resource string) bool) []string {
 	problems := map[string]string{}
 	for _, q := range asked {
@@ -130,15 +129,15 @@ func missing(asked []question, rights []right, isOf func(resource string) bool) 
 				}
 			}
 		}
-		key := fmt.Sprintf("missing: %s on %s in the %s%s: ", q.Verb, q.Resource, group(q.Group), where)
+		key := q.Verb + " " + q.Resource + where
 		if problems[key] == "" {
-			problems[key] = key + q.Why
+			problems[key] = "refused" + where + ": " + q.Why
 		}
 	}
 	return slices.Sorted(maps.Values(problems))
 }
 
-// tooMany describes each right that nothing needs, or that is wider than needed.
+// tooMany asks about each right that nothing needs, or that is wider than needed.
 func tooMany(asked []question, rights []right, isOf func(resource string) bool) []string {
 	verbs := map[string][]string{} // by problem
 	for _, r := range rights {
@@ -157,7 +156,7 @@ func tooMany(asked []question, rights []right, isOf func(resource string) bool) 
 	return all
 }
 
-// check describes what is wrong with a right that allows more than is needed. VERBS is a
+// check asks about a right that allows more than is needed. VERBS is a
 // placeholder for all verbs with the same problem.
 func (r right) check(asked []question) (problems []string) {
 	var used, similar []question // what it allows, and everything about its resource
@@ -177,35 +176,34 @@ func (r right) check(asked []question) (problems []string) {
 	case strings.HasPrefix(r.resource, "/"):
 		return []string{fmt.Sprintf("too many: VERBS on urls=%s: nothing uses them", r.resource)}
 	case strings.HasPrefix(r.resource, "*"):
-		return []string{fmt.Sprintf("too many: verbs=VERBS on resources=%s: this includes every resource in the cluster, even Secrets; "+
-			"name the resources", r.resource)}
+		return []string{fmt.Sprintf("too many: verbs=VERBS on resources=%s: this includes every resource in the cluster, even Secrets. "+
+			"Which ones are needed?", r.resource)}
 	}
 	if r.verb == "*" {
-		problems = append(problems, fmt.Sprintf("too many: verbs=* on %s: this includes deletecollection, and verbs that don't exist yet; "+
-			"in use: %s", r.resource, cmp.Or(strings.Join(verbs, ";"), "nothing")))
+		problems = append(problems, fmt.Sprintf("too many: verbs=* on %s: this includes deletecollection, and verbs that don't exist yet. "+
+			"What does the controller do with %[1]s?", r.resource))
 	}
 	if r.group == "*" {
-		problems = append(problems, fmt.Sprintf("too many: groups=* on %s: this includes resources with this name in every group; in use: the %s",
-			r.resource, group(groups...)))
+		problems = append(problems, fmt.Sprintf("too many: groups=* on %s: this includes resources with this name in every group. "+
+			"Which group is this one's?", r.resource))
 	}
 	what := fmt.Sprintf("VERBS on %s in the %s", r.resource, group(r.group))
 	switch {
 	case len(problems) > 0:
 	case len(used) > 0 && r.namespace == "" && len(namespaces) == 1 && namespaces[0] != "":
-		problems = append(problems, fmt.Sprintf("too wide: VERBS on %s, in all namespaces: used only in %s; "+
-			"namespace=%[2]s in the marker makes a Role there", r.resource, namespaces[0]))
+		problems = append(problems, fmt.Sprintf("too wide: VERBS on %s, in all namespaces. "+
+			"Where does the controller use them, and how does a marker make a Role there?", r.resource))
 	case len(used) > 0:
 	case len(similar) == 0:
-		problems = append(problems, "too many: "+what+": nothing uses it")
+		problems = append(problems, "too many: "+what+": who uses it?")
 	case !slices.Contains(groups, r.group):
-		problems = append(problems, fmt.Sprintf("too many: %s: the requests are in the %s", what, group(groups...)))
+		problems = append(problems, "too many: "+what+": in which group are the requests?")
 	case !slices.Contains(verbs, r.verb) && r.verb == "get" && slices.Contains(verbs, "list"):
-		problems = append(problems, "too many: "+what+": nothing uses it. "+
-			"The manager's client reads from the cache, which lists and watches")
+		problems = append(problems, "too many: "+what+": no request uses it. Where does the manager's client read?")
 	case !slices.Contains(verbs, r.verb) && r.verb == "update" && slices.Contains(verbs, "patch"):
-		problems = append(problems, "too many: "+what+": nothing uses it. An apply is a PATCH, and an update would be a PUT")
+		problems = append(problems, "too many: "+what+": no request uses it. Which method does an apply have?")
 	case !slices.Contains(verbs, r.verb):
-		problems = append(problems, "too many: "+what+": nothing uses it")
+		problems = append(problems, "too many: "+what+": who uses it?")
 	case len(r.names) > 0:
 		problems = append(problems, fmt.Sprintf("too many: %s, with the name %s: no request has this name", what, strings.Join(r.names, ", ")))
 	default:
@@ -223,15 +221,12 @@ func distinct(questions []question, value func(question) string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// group describes one or more API groups.
-func group(names ...string) string {
-	switch {
-	case len(names) != 1:
-		return "groups " + strings.Join(names, ", ")
-	case names[0] == "":
+// group describes an API group.
+func group(name string) string {
+	if name == "" {
 		return `group ""` // the core group, for example of Secrets
 	}
-	return "group " + names[0]
+	return "group " + name
 }
 
 // source returns the name of the file that Reconcile is in: exercise.go or solution.go.

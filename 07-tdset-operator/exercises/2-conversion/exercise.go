@@ -21,7 +21,8 @@ const keptV2 = "workers.example.com/v2"
 // value in v1 has been edited since. Then the edit wins, for this field only.
 //
 // The annotation never reaches v2, whose other annotations are those of v1. One that ConvertFrom
-// can't have written is ignored. This Worker itself stays as it is.
+// can't have written is ignored, and so is one with a range or a drain that no Worker may have.
+// This Worker itself stays as it is.
 //
 // YOUR WORK: this knows nothing of the annotation.
 func (w *WorkerV1) ConvertTo(hub conversion.Hub) error {

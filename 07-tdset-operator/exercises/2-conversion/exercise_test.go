@@ -135,6 +135,16 @@ func TestEdits(t *testing.T) {
 		worker.Spec.Drain = &metav1.Duration{Duration: drain}
 		return worker
 	}
+	// forged sets the drain, and the annotation to that of a Worker that the API server refuses.
+	forged := func(drainSeconds int64, refused *WorkerV2) func(*WorkerV1) {
+		view := &WorkerV1{}
+		if err := view.ConvertFrom(refused); err != nil {
+			t.Fatal(err)
+		}
+		return func(w *WorkerV1) {
+			w.Spec.DrainSeconds, w.Annotations[keptV2] = &drainSeconds, view.Annotations[keptV2]
+		}
+	}
 	for sentence, test := range map[string]struct {
 		edit func(*WorkerV1)
 		want *WorkerV2
@@ -148,6 +158,10 @@ func TestEdits(t *testing.T) {
 		"our annotation is removed": {func(w *WorkerV1) { delete(w.Annotations, keptV2) }, drain(replicas(original(), 5, 5), 2*time.Second)},
 		"our annotation is spoilt":  {func(w *WorkerV1) { w.Annotations[keptV2] = "{" }, drain(replicas(original(), 5, 5), 2*time.Second)},
 		"our annotation is null":    {func(w *WorkerV1) { w.Annotations[keptV2] = "null" }, drain(replicas(original(), 5, 5), 2*time.Second)},
+
+		"our annotation has a range from 9 to 5":  {forged(2, v2(9, 5, 2*time.Second)), drain(replicas(original(), 5, 5), 2*time.Second)},
+		"our annotation has a range from -1 to 5": {forged(2, v2(-1, 5, 2*time.Second)), drain(replicas(original(), 5, 5), 2*time.Second)},
+		"our annotation has a drain of -500ms":    {forged(0, drain(v2(5, 5, 0), -500*time.Millisecond)), drain(replicas(original(), 5, 5), 0)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			view := &WorkerV1{}

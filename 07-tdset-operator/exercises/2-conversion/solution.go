@@ -22,6 +22,13 @@ type kept struct {
 	Drain    *metav1.Duration `json:"drain,omitempty"`
 }
 
+// isValid reports whether a Worker may have this range and this drain. The API server checks them
+// in a Worker's fields, but not in an annotation.
+func (k kept) isValid() bool {
+	return k.Replicas != nil && 0 <= k.Replicas.Min && k.Replicas.Min <= k.Replicas.Max &&
+		(k.Drain == nil || 0 <= k.Drain.Duration && k.Drain.Duration <= 24*time.Hour)
+}
+
 // ConvertTo makes hub the same Worker in v2. It only fails if hub is no *WorkerV2.
 //
 // In v2, both ends of the range are the number in v1, and drain is drainSeconds. But if the Worker
@@ -29,7 +36,8 @@ type kept struct {
 // value in v1 has been edited since. Then the edit wins, for this field only.
 //
 // The annotation never reaches v2, whose other annotations are those of v1. One that ConvertFrom
-// can't have written is ignored. This Worker itself stays as it is.
+// can't have written is ignored, and so is one with a range or a drain that no Worker may have.
+// This Worker itself stays as it is.
 func (w *WorkerV1) ConvertTo(hub conversion.Hub) error {
 	dst, isWorker := hub.(*WorkerV2)
 	if !isWorker {
@@ -50,10 +58,10 @@ func (w *WorkerV1) ConvertTo(hub conversion.Hub) error {
 		dst.Annotations = nil
 	}
 	var before kept
-	if err := json.Unmarshal([]byte(text), &before); err != nil || before.Replicas == nil {
+	if err := json.Unmarshal([]byte(text), &before); err != nil || !before.isValid() {
 		return nil
 	}
-	if before.Replicas.Max == w.Spec.Replicas && before.Replicas.Min <= before.Replicas.Max {
+	if before.Replicas.Max == w.Spec.Replicas {
 		dst.Spec.Replicas = *before.Replicas
 	}
 	if sameSeconds(seconds(before.Drain), w.Spec.DrainSeconds) {

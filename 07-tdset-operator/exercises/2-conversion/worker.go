@@ -38,7 +38,7 @@ type WorkerV2Spec struct {
 	Drain *metav1.Duration `json:"drain,omitempty"`
 }
 
-// Range is a number of Pods that depends on the load.
+// Range is a number of Pods that depends on the load: 0 <= Min <= Max.
 type Range struct {
 	Min int32 `json:"min"`
 	Max int32 `json:"max"`

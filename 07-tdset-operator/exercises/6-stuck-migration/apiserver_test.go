@@ -39,7 +39,11 @@ type apiServer struct {
 	writes []string        // such as "update TDSet a"
 	// before is called before each write of a TDSet. An error is the API server's answer.
 	before func(name string) error
-	t      *testing.T
+	// refusal is the answer to each list of TDSets, unless it is nil.
+	refusal error
+	// shortLived is a TDSet that somebody deletes right after the next list, unless it is "".
+	shortLived string
+	t          *testing.T
 }
 
 // newAPIServer has the TDSets a, b and c, stored in v1 as listed. v2 is stored now, and the webhook
@@ -123,14 +127,23 @@ func (s *apiServer) get(ctx context.Context, c client.WithWatch, key client.Obje
 }
 
 func (s *apiServer) list(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-	if _, isCRDs := list.(*apiextensionsv1.CustomResourceDefinitionList); !isCRDs {
-		for _, name := range []string{"a", "b", "c"} {
-			if err := s.readable(name); err != nil {
-				return err
-			}
+	if _, isCRDs := list.(*apiextensionsv1.CustomResourceDefinitionList); isCRDs {
+		return c.List(ctx, list, options...)
+	}
+	if s.refusal != nil {
+		return s.refusal
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if err := s.readable(name); err != nil {
+			return err
 		}
 	}
-	return c.List(ctx, list, options...)
+	if err := c.List(ctx, list, options...); err != nil || s.shortLived == "" {
+		return err
+	}
+	must(s.t, c.Delete(ctx, tdset(s.shortLived)))
+	s.inV1[s.shortLived], s.shortLived = false, ""
+	return nil
 }
 
 func (s *apiServer) update(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {

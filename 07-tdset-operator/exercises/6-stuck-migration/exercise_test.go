@@ -8,6 +8,9 @@
 // fails: TestDiagnose/a TDSet is stored in v1, and the webhook is gone
 // says: got "TDSets may still be stored in v1, and nobody has rewritten them", error <nil>; want "a TDSet is stored
 //
+// fails: TestDiagnose/the TDSets can't be listed for another reason
+// says: error <nil>; want "", error "tdsets.schedule.rs is forbidden
+//
 // fails: TestFinish/one TDSet is stored in v1
 // says: status.storedVersions has no v1, but TDSet b is stored in v1: once v1 is removed from the CRD, nobody can
 //
@@ -16,6 +19,12 @@
 //
 // fails: TestAConflict
 // says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
+//
+// fails: TestADeletion
+// says: status.storedVersions has no v1, but TDSet b is stored in v1: once v1 is removed from the CRD, nobody can
+//
+// fails: TestARightWebhook
+// says: status.storedVersions has no v1, but TDSet b is stored in v1: once v1 is removed from the CRD, nobody can
 //
 // fails: TestARefusal
 // says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
@@ -34,7 +43,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
@@ -42,21 +53,25 @@ import (
 
 var both = []string{"v1", "v2"}
 
+var forbidden = apierrors.NewForbidden(schema.GroupResource{Group: "schedule.rs", Resource: "tdsets"}, "", errors.New("no permission"))
+
 func TestDiagnose(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		server *apiServer
-		want   Cause
+		server  *apiServer
+		want    Cause
+		wantErr string // a part of the error, or "" if there is none
 	}{
-		"a TDSet is stored in v1, and the webhook is gone":   {newAPIServer(t, both, "b"), NotConverted},
-		"a TDSet is stored in v1, and the webhook answers":   {newAPIServer(t, both, "b").withWebhook(), NotRewritten},
-		"all TDSets are stored in v2, and the CRD says v1":   {newAPIServer(t, both), NotRewritten},
-		"the CRD says that nothing is stored in v1 any more": {newAPIServer(t, []string{"v2"}), Finished},
+		"a TDSet is stored in v1, and the webhook is gone":   {newAPIServer(t, both, "b"), NotConverted, ""},
+		"a TDSet is stored in v1, and the webhook answers":   {newAPIServer(t, both, "b").withWebhook(), NotRewritten, ""},
+		"all TDSets are stored in v2, and the CRD says v1":   {newAPIServer(t, both), NotRewritten, ""},
+		"the CRD says that nothing is stored in v1 any more": {newAPIServer(t, []string{"v2"}), Finished, ""},
+		"the TDSets can't be listed for another reason":      {newAPIServer(t, both, "b").refusing(forbidden), "", forbidden.Error()},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			test.server.t = t
 			got, err := Diagnose(t.Context(), test.server.Client)
-			if err != nil || got != test.want {
-				t.Errorf("got %q, error %v; want %q", got, err, test.want)
+			if got != test.want || (err == nil) != (test.wantErr == "") || err != nil && !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("got %q, error %v; want %q, error %q", got, err, test.want, test.wantErr)
 			}
 			if len(test.server.writes) > 0 {
 				t.Errorf("got the writes %q; want none, because it only looks", test.server.writes)
@@ -108,6 +123,32 @@ func TestAConflict(t *testing.T) {
 	}
 	if changed != 1 {
 		t.Errorf("got %d TDSets with the other writer's 7 replicas; want 1", changed)
+	}
+}
+
+// Somebody deletes a TDSet after Finish has listed it.
+func TestADeletion(t *testing.T) {
+	s := newAPIServer(t, both, "b")
+	s.shortLived = "b"
+	if err := Finish(t.Context(), s.Client, working); err != nil {
+		t.Fatalf("got the error %v; want none: a TDSet that is gone needs no rewriting", err)
+	}
+	s.isFinished()
+	for _, name := range []string{"a", "c"} {
+		s.has(tdset(name))
+	}
+}
+
+// The CRD has the right webhook already, so only v1's field served has to be written there.
+func TestARightWebhook(t *testing.T) {
+	s := newAPIServer(t, both, "b").withWebhook()
+	if err := Finish(t.Context(), s.Client, working); err != nil {
+		t.Fatalf("got the error %v; want none", err)
+	}
+	s.isFinished()
+	ofCRD := slices.DeleteFunc(slices.Clone(s.writes), func(write string) bool { return !strings.HasSuffix(write, " CRD") })
+	if len(ofCRD) != 1 {
+		t.Errorf("got the writes %q of the CRD, apart from its status; want one, because its webhook is already right", ofCRD)
 	}
 }
 
@@ -184,6 +225,12 @@ func (s *apiServer) withWebhook() *apiServer {
 	crd.Spec.Conversion.Webhook.ClientConfig = &working
 	must(s.t, s.Client.Update(context.Background(), crd))
 	s.writes = nil
+	return s
+}
+
+// refusing lets the API server answer each list of TDSets with that error.
+func (s *apiServer) refusing(err error) *apiServer {
+	s.refusal = err
 	return s
 }
 

@@ -41,7 +41,8 @@ func Diagnose(ctx context.Context, c client.Client) (Cause, error) {
 //
 // When it returns nil, no TDSet is stored in v1, the CRD says so in status.storedVersions, and v1 is
 // no longer served. It stays in spec.versions, so that one field brings it back. All TDSets are the
-// same as before, with everything that others have written meanwhile.
+// same as before, with everything that others have written meanwhile. Others may also delete one
+// meanwhile, and that isn't a failure.
 //
 // At no moment does status.storedVersions leave out a version in which a TDSet is stored. If anything
 // fails, Finish returns an error that says what it was doing and to which object, and leaves the

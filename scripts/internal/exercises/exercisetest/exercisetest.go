@@ -16,12 +16,13 @@ import (
 //go:embed sum.txtar
 var sum []byte
 
-// The exercise, its solution (also as a learner's exercise.go), and its test.
+// The exercise, its solution (also as a learner's exercise.go), its test, and wrong answers.
 var (
 	Given         = files()["exercise.go"]
 	Solved        = files()["solution.go"]
 	SolvedInPlace = strings.Replace(Solved, "solution", "!solution", 1)
 	Test          = files()["exercise_test.go"]
+	Mistakes      = files()["mistakes.yaml"]
 )
 
 func files() map[string]string {

@@ -1,6 +1,7 @@
 // Package proof proves for `workshop test` that every exercise of a chapter compiles, fails as
-// given for the right reason, and passes as solved. It uses the last commit, so that a learner's
-// work can't fail the proof. judge.go has the rules.
+// given for the right reason, passes as solved, and rejects wrong answers. It uses the last commit, so that a learner's
+// work can't fail the proof. judge.go and mistakes.go have
+// the rules.
 package proof
 
 import (
@@ -176,10 +177,18 @@ func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) 
 	if err != nil {
 		return fmt.Errorf("test the solutions of %s: %w", o.Chapter.Name, err)
 	}
+	var sound []exercises.Exercise
 	for i, e := range all {
+		before := p.Failed
 		p.files(e)
 		p.asGiven(given[i])
 		p.solved(solved[i])
+		if p.Failed == before {
+			sound = append(sound, e)
+		}
+	}
+	if err := p.mistakes(ctx, o, sound); err != nil {
+		return err
 	}
 	return p.staticcheck(ctx, o, all)
 }

@@ -99,9 +99,34 @@ func TestProveFinds(t *testing.T) {
 			"20-ticket", map[string]string{"cause.yaml": "question: Why?\nanswers: [{text: a, because: b, right: true}, {text: c, because: d}, {text: e, because: f}, {text: g, because: h}]\n"},
 			`/exercise.go: a place must be marked "YOUR WORK", except in tickets`,
 		},
+		"an exercise without mistakes": {
+			"21-none", map[string]string{"mistakes.yaml": ""},
+			"/mistakes.yaml: it is missing",
+		},
+		"an exercise with too few mistakes": {
+			"22-few", map[string]string{"mistakes.yaml": strings.Replace(exercisetest.Mistakes, "- mistake: It forgets b.\n", "", 1)},
+			"/mistakes.yaml: ",
+		},
+		"a mistake that the tests accept": {
+			"23-accepted", map[string]string{"mistakes.yaml": strings.Replace(exercisetest.Mistakes, "with: b", "with: b + a", 1)},
+			`/mistakes.yaml: "It forgets a.": the tests accept it`,
+		},
+		"a mistake that isn't in the solution": {
+			"24-elsewhere", map[string]string{"mistakes.yaml": strings.Replace(exercisetest.Mistakes, "replace: a + b", "replace: a * b", 1)},
+			`/mistakes.yaml: "It forgets b.": solution.go has the text "a * b" 0 times, want once`,
+		},
+		"a mistake that fails another test": {
+			"25-another", map[string]string{"mistakes.yaml": strings.Replace(exercisetest.Mistakes, "one and one is two", "nothing added is no change", 1)},
+			`/mistakes.yaml: "It forgets b.": TestAdd/nothing_added_is_no_change doesn't fail. These do:` + "\nTestAdd/one_and_one_is_two",
+		},
+		"a mistake that doesn't compile": {
+			"26-compile", map[string]string{"mistakes.yaml": strings.Replace(exercisetest.Mistakes, "with: b", "with: c", 1)},
+			`/mistakes.yaml: "It forgets a.": it doesn't compile:`,
+		},
 		"an exercise that announces its panic": {
 			"16-panic", map[string]string{
 				"exercise.go":      strings.Replace(exercisetest.Given, "return a", "panic(`YOUR WORK`)", 1),
+				"mistakes.yaml":    strings.ReplaceAll(exercisetest.Mistakes, "/one and one is two", ""),
 				"exercise_test.go": "//go:build check || solution\n\n// fails: TestAdd\n// says: it panicked: YOUR WORK\n\npackage sum\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n",
 			}, "",
 		},
@@ -109,7 +134,7 @@ func TestProveFinds(t *testing.T) {
 	for _, defect := range defects {
 		exercisetest.Write(t, root, "01-a", defect.folder, defect.files)
 	}
-	exercisetest.Write(t, root, "01-a", "22-gap", nil)
+	exercisetest.Write(t, root, "01-a", "28-gap", nil)
 	testfiles.Write(t, root, map[string]string{"01-a/exercises/Notes/README.md": "not an exercise"})
 
 	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
@@ -132,13 +157,13 @@ func TestProveFinds(t *testing.T) {
 			}
 		})
 	}
-	if got := about("22-gap"); !slices.Equal(got, []string{": exercise 21 of the chapter should have the number 21"}) {
+	if got := about("28-gap"); !slices.Equal(got, []string{": exercise 27 of the chapter should have the number 27"}) {
 		t.Errorf("a gap in the numbers: found %q", got)
 	}
 	if got := about("Notes"); len(got) != 1 {
 		t.Errorf("a folder that is no exercise: found %q", got)
 	}
-	if proof.Exercises != 21 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
+	if proof.Exercises != 27 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
 		t.Errorf("%d exercises, counts %+v, %d problems", proof.Exercises, proof.Counts, len(proof.Problems))
 	}
 }
@@ -164,7 +189,7 @@ func TestProveChecksTheLastCommit(t *testing.T) {
 	if !testfiles.Commit(t, root) {
 		return
 	}
-	if proof := prove(); len(proof.Problems)+len(proof.Notes) > 0 || proof.Passed != 2*(1+2) {
+	if proof := prove(); len(proof.Problems)+len(proof.Notes) > 0 || proof.Passed != 2*(1+2+3) {
 		t.Errorf("as committed: counts %+v, problems %q, notes %q", proof.Counts, proof.Problems, proof.Notes)
 	}
 
@@ -179,7 +204,7 @@ func TestProveChecksTheLastCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	proof := prove()
-	if len(proof.Problems) > 0 || proof.Passed != 2*(1+2) {
+	if len(proof.Problems) > 0 || proof.Passed != 2*(1+2+3) {
 		t.Errorf("a learner's work: counts %+v, problems %q", proof.Counts, proof.Problems)
 	}
 	if want := []string{"judged as committed, without your changes to 01-a/exercises/2-two/exercise_test.go, 01-a/exercises/2-two/helper.go, " +
