@@ -23,19 +23,23 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// YOUR WORK: write the other handlers. So far, there is only this one.
+	c.addHandlers(ctx)
+	<-ctx.Done()
+	// YOUR WORK: stop all timers. None may fire after run has returned.
+}
+
+// addHandlers makes the informers call handleObject.
+func (c *controller) addHandlers(ctx context.Context) {
+	// YOUR WORK: this is the only handler so far. Which other events matter, and for which kinds?
 	c.tdsetInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { c.handleObject(ctx, obj) },
 	})
-
-	<-ctx.Done()
-	// YOUR WORK: stop all timers. None may fire after run has returned.
 }
 
 // handleObject handles the TDSet that an event concerns. A Deployment has the same name as its
 // TDSet, so both have the same key.
 func (c *controller) handleObject(ctx context.Context, obj any) {
-	object := obj.(metav1.Object)
+	object := obj.(metav1.Object) // YOUR WORK: is obj always one?
 	c.handle(ctx, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
 }
 
@@ -44,7 +48,7 @@ func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	c.working.Lock()
 	defer c.working.Unlock()
 	// YOUR WORK: set the timer. syncHandler returns the time at which it has to be called again.
-	// Keep one timer for each TDSet in c.timers (c.clock.AfterFunc creates one), and never an
+	// Keep one timer for each TDSet in c.timers (c.clock.AfterFunc creates one), and never keep an
 	// outdated one. After a failure, retry within a minute, but not at once.
 	if _, err := c.syncHandler(ctx, key); err != nil {
 		logFailure(ctx, key, err)

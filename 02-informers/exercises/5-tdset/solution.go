@@ -27,8 +27,19 @@ func (c *controller) run(ctx context.Context) {
 		return
 	}
 
-	// Any change to a TDSet or a Deployment is a reason to call handle. So is a deletion, because a
-	// deleted Deployment has to be created again, and a deleted TDSet's timer has to be stopped.
+	c.addHandlers(ctx)
+	<-ctx.Done()
+	c.working.Lock()
+	defer c.working.Unlock()
+	for _, timer := range c.timers {
+		timer.Stop()
+	}
+}
+
+// addHandlers makes the informers call handleObject. Any change to a TDSet or a Deployment is a
+// reason for it. So is a deletion, because a deleted Deployment has to be created again, and a
+// deleted TDSet isn't due any more.
+func (c *controller) addHandlers(ctx context.Context) {
 	handler := cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { c.handleObject(ctx, obj) },
 		UpdateFunc: func(_, obj any) { c.handleObject(ctx, obj) },
@@ -36,13 +47,6 @@ func (c *controller) run(ctx context.Context) {
 	}
 	c.tdsetInformer.AddEventHandler(handler)
 	c.deploymentInformer.AddEventHandler(handler)
-
-	<-ctx.Done()
-	c.working.Lock()
-	defer c.working.Unlock()
-	for _, timer := range c.timers {
-		timer.Stop()
-	}
 }
 
 // handleObject handles the TDSet that an event concerns. A Deployment has the same name as its

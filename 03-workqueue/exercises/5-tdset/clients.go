@@ -5,19 +5,16 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/listers"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
 	schedulev1 "example.com/operators/03-workqueue/exercises/5-tdset/pkg/apis/schedule/v1"
@@ -64,11 +61,4 @@ func newTDSetClient(config *rest.Config) (rest.Interface, error) {
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.ContentType = runtime.ContentTypeJSON // protobuf is only for built-in types
 	return rest.RESTClientFor(config)
-}
-
-// newQueue returns a queue that retries a failing key after 5 ms, 10 ms, 20 ms and so on, up to a
-// minute. It works with durations, so it doesn't need our clock.
-func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
-	return workqueue.NewTypedRateLimitingQueue(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](5*time.Millisecond, time.Minute))
 }

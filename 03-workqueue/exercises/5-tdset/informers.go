@@ -4,6 +4,8 @@
 package main
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -41,4 +43,11 @@ func (c *controller) startRecorder() (stop func()) {
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
 	c.recorder = broadcaster.NewRecorder(scheme, corev1.EventSource{Component: "tdset-controller"})
 	return broadcaster.Shutdown
+}
+
+// newQueue returns a queue that retries a failing key after 5 ms, 10 ms, 20 ms and so on, up to a
+// minute. It works with durations, so it doesn't need our clock.
+func newQueue() workqueue.TypedRateLimitingInterface[types.NamespacedName] {
+	return workqueue.NewTypedRateLimitingQueue(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](5*time.Millisecond, time.Minute))
 }

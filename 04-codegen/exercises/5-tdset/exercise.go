@@ -8,17 +8,12 @@ import (
 	"context"
 	"errors"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	schedulev1ac "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
 )
-
-// fieldOwner is the controller's name in managedFields.
-const fieldOwner = "tdset-controller"
 
 // newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
 // doesn't start the informers, because run does that.
@@ -26,25 +21,10 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	c := &controller{clock: wallClock, queue: newQueue()}
-	// YOUR WORK: create both clients, and for TDSets and for Deployments an informer and a lister
-	// in that namespace. All of them are generated: for TDSets in pkg/generated, and for
-	// Deployments in client-go.
+	// YOUR WORK: create a client, an informer and a lister for TDSets, and the same for
+	// Deployments. The informers and the listers are only for that namespace. The code for TDSets
+	// is generated in pkg/generated, and the code for Deployments is in client-go.
 	return c, errors.New("the controller has no clients, informers and listers yet")
-}
-
-// createDeployment assumes that there is no Deployment with that name. If somebody has just created
-// one, it stays as it is, and createDeployment returns an error.
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	// YOUR WORK: send an apply.
-	return errors.New("createDeployment sends nothing yet")
-}
-
-// updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
-// must be a Deployment that we control. If that Deployment is gone, or another one has its name,
-// updateDeployment changes and creates nothing, and returns an error.
-func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	// YOUR WORK: send an apply here too, with other options.
-	return errors.New("updateDeployment sends nothing yet")
 }
 
 // updateTDSetStatus writes that status to the TDSet, even if someone else has written there before.

@@ -8,10 +8,8 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -22,9 +20,6 @@ import (
 	"example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/clientset/versioned"
 	scheduleinformers "example.com/operators/04-codegen/exercises/5-tdset/pkg/generated/informers/externalversions"
 )
-
-// fieldOwner is the controller's name in managedFields.
-const fieldOwner = "tdset-controller"
 
 // newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
 // doesn't start the informers, because run does that.
@@ -55,24 +50,6 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
 	}, nil
-}
-
-// createDeployment assumes that there is no Deployment with that name. An apply can't say so, and
-// would change an existing one. But without force, it can't change somebody else's fields: the
-// server answers 409.
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldOwner}
-	_, err := c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
-	return err
-}
-
-// updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
-// must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
-// with that name, and from creating one.
-func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
-	_, err := c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
-	return err
 }
 
 // updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was

@@ -37,7 +37,7 @@ func setUp(ctx context.Context, mgr ctrl.Manager, reconciler reconcile.Reconcile
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, bySettings, indexBySettings); err != nil {
 		return fmt.Errorf("index Foos: %w", err)
 	}
-	// YOUR WORK: this lets all events through.
+	// YOUR WORK: which of these events can change what Reconcile does?
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&samplecontrollerv1alpha1.Foo{}).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(foosWith(mgr.GetClient()))).
@@ -55,7 +55,7 @@ func indexBySettings(object client.Object) []string {
 // a ConfigMap, each key once. It uses the index of foos, for one namespace.
 func foosWith(foos client.Reader) handler.MapFunc {
 	return func(ctx context.Context, configMap client.Object) []reconcile.Request {
-		// YOUR WORK: this returns all Foos.
+		// YOUR WORK: which Foos does this ConfigMap concern?
 		var list samplecontrollerv1alpha1.FooList
 		if err := foos.List(ctx, &list); err != nil {
 			klog.ErrorS(err, "Lost an event: nothing will try again", "configMap", klog.KObj(configMap))

@@ -1,15 +1,30 @@
 //go:build check || solution
 
-// TestWrites checks each write separately. TestRequeueAfter and TestReconcile check when Reconcile
-// asks to be called again. TestRun checks what the program does in a cluster while time passes.
-// Functions such as until and wantReplicas are in cluster_test.go, settled and wantAfter in
+// TestReconcile checks what a call of Reconcile writes. TestRequeueAfter and TestRequeueAfterWrites
+// check when it asks to be called again. TestRun checks what the program does in a cluster while time
+// passes. Functions such as until and wantReplicas are in cluster_test.go, settled and wantAfter in
 // round_test.go.
 //
 // As given, the program writes nothing, and never asks to be called again. `workshop test` checks
 // these failures:
 //
-// fails: TestWrites
-// says: createDeployment returned the error: createDeployment sends nothing yet
+// fails: TestReconcile/there is no Deployment: it creates one, and leaves the status for the next call
+// says: Reconcile wrote [], want ["Deployment"]
+//
+// fails: TestReconcile/the Deployment has the replicas of the last window: it scales it, and leaves the status for the next call
+// says: Reconcile wrote [], want ["Deployment"]
+//
+// fails: TestReconcile/the status is out of date: it writes the status, and then records an Event
+// says: Reconcile wrote [], want ["status" "Event"]
+//
+// fails: TestReconcile/the Deployment is someone else's: it writes only the status
+// says: Reconcile wrote [], want ["status" "Event"]
+//
+// fails: TestReconcile/a write failed: it returns the error, and an empty result
+// says: a write failed: Reconcile returned no error, want one
+//
+// fails: TestReconcile/a write of the status failed: it returns the error, and records no Event
+// says: a write failed: Reconcile returned no error, want one
 //
 // fails: TestRequeueAfter/in a window: until it ends
 // says: RequeueAfter is 0s, which is never, want 7h0m0s
@@ -38,23 +53,23 @@
 // fails: TestRequeueAfter/intervalMint, and no boundary: intervalMint
 // says: RequeueAfter is 0s, which is never, want 20m0s
 //
-// fails: TestReconcile/after creating the Deployment: until the window ends
-// says: create Deployment: createDeployment sends nothing yet
-//
-// fails: TestReconcile/after scaling the Deployment: until the window ends
-// says: update Deployment: updateDeployment sends nothing yet
-//
-// fails: TestReconcile/after writing the status: until the window ends
+// fails: TestRequeueAfterWrites/after creating the Deployment: until the window ends
 // says: RequeueAfter is 0s, which is never, want 7h0m0s
 //
-// fails: TestReconcile/a write took ten seconds: ten seconds less
-// says: create Deployment: createDeployment sends nothing yet
+// fails: TestRequeueAfterWrites/after scaling the Deployment: until the window ends
+// says: RequeueAfter is 0s, which is never, want 7h0m0s
 //
-// fails: TestReconcile/a write took until after the boundary: at once
-// says: create Deployment: createDeployment sends nothing yet
+// fails: TestRequeueAfterWrites/after writing the status: until the window ends
+// says: RequeueAfter is 0s, which is never, want 7h0m0s
+//
+// fails: TestRequeueAfterWrites/a write took ten seconds: ten seconds less
+// says: RequeueAfter is 0s, which is never, want 6h59m50s
+//
+// fails: TestRequeueAfterWrites/a write took until after the boundary: at once
+// says: the write took from 16:59:55 to 17:00:05: RequeueAfter is 0s, want more than 0
 //
 // fails: TestRun
-// says: createDeployment returned the error: createDeployment sends nothing yet
+// says: setUp doesn't watch Deployments, so Reconcile can't read them from the cache: apps/v1
 
 package main
 
@@ -66,107 +81,57 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestWrites(t *testing.T) {
-	wantWrites(t)
-	for sentence, test := range map[string]func(c *cluster){
-		"createDeployment creates the Deployment, and owns the fields that it sets": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			c.wantReplicas(3)
-			c.wantOwner(c.deployment(), fieldOwner, "f:spec", "f:replicas")
+func TestReconcile(t *testing.T) {
+	for sentence, test := range map[string]func(t *testing.T){
+		"there is no Deployment: it creates one, and leaves the status for the next call": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment, r.tdset.Status = nil, TDSetStatus{}
+			r.wantWrites("Deployment")
 		},
-		"createDeployment doesn't change a Deployment that somebody has just created": func(c *cluster) {
-			c.putTDSet()
-			c.put(c.othersDeployment(1), "deployments")
-			c.wantError("createDeployment", c.createDeployment(3))
-			c.wantReplicas(1)
+		"the Deployment has the replicas of the last window: it scales it, and leaves the status for the next call": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment.Spec.Replicas, r.tdset.Status = new(int32(3)), TDSetStatus{}
+			r.wantWrites("Deployment")
 		},
-		"updateDeployment reverts what somebody has changed, and owns that field again": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
-			c.wantNoError("updateDeployment", c.updateDeployment(c.deployment(), 3))
-			c.wantReplicas(3)
-			c.wantOwner(c.deployment(), fieldOwner, "f:spec", "f:replicas")
+		"the status is out of date: it writes the status, and then records an Event": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset.Status = TDSetStatus{}
+			r.wantWrites("status", "Event")
 		},
-		"updateDeployment succeeds even if somebody has annotated the Deployment since": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			observed := c.deployment()
-			c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "blue"} })
-			c.wantNoError("after somebody annotated the Deployment, updateDeployment", c.updateDeployment(observed, 5))
-			c.wantReplicas(5)
-			if got := c.deployment().Annotations["team"]; got != "blue" {
-				c.Errorf("the annotation team, which somebody else owns, is %q, want blue", got)
-			}
+		"the Deployment is someone else's: it writes only the status": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment.OwnerReferences, r.deployment.Spec.Replicas = nil, new(int32(3))
+			r.wantWrites("status", "Event")
 		},
-		"updateDeployment doesn't change another Deployment with the same name": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			observed := c.deployment()
-			c.remove("deployments")
-			c.put(c.othersDeployment(1), "deployments")
-			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
-			c.wantReplicas(1)
+		"everything is as it should be: it writes nothing": func(t *testing.T) {
+			settled(t, "10:00").wantWrites()
 		},
-		"updateDeployment doesn't create a Deployment that was deleted": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			observed := c.deployment()
-			c.remove("deployments")
-			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
-			if read[appsv1.Deployment](c, "deployments") != nil {
-				c.Error("updateDeployment created a Deployment, want none")
-			}
+		"the TDSet has been deleted: it writes nothing": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset, r.deployment = nil, nil
+			r.wantWrites()
 		},
-		"updateTDSetStatus writes the status, and nothing else": func(c *cluster) {
-			c.putTDSet()
-			before := c.tdset()
-			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
-			after := c.tdset()
-			if got, want := after.Status, someStatus(7); !equality.Semantic.DeepEqual(got, want) {
-				c.Errorf("the status is\n%+v, want\n%+v", got, want)
-			}
-			if after.Generation != before.Generation {
-				c.Errorf("the spec is %+v, want no change", after.Spec)
-			}
+		"the TDSet is being deleted: it writes nothing": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment = nil
+			beingDeleted(r.tdset)
+			r.wantWrites()
 		},
-		"updateTDSetStatus overwrites a status that somebody else has written": func(c *cluster) {
-			c.putTDSet(func(tdset *TDSet) {
-				tdset.Status = someStatus(1)
-				tdset.Status.Conditions[0].Reason = "ByHand"
-			})
-			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
-			c.wantReason("Some")
+		"a write failed: it returns the error, and an empty result": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment, r.writeFails = nil, errors.New("the server is busy")
+			r.wantError()
 		},
-		"updateTDSetStatus doesn't take over somebody else's condition": func(c *cluster) {
-			blessed := someStatus(1).Conditions[0]
-			blessed.Type = "Blessed"
-			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
-			status := someStatus(1)
-			status.Conditions = append(status.Conditions, blessed) // as desiredStatus would return it
-			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
-			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
-				c.Fatal("the condition Blessed, which somebody else owns, is gone")
-			}
-			c.wantOwner(c.tdset(), somebody, "f:status", "f:conditions", `k:{"type":"Blessed"}`)
-		},
-		"updateTDSetStatus doesn't write a status that was computed from an old spec": func(c *cluster) {
-			c.putTDSet()
-			seen := c.tdset()
-			c.putTDSet(func(tdset *TDSet) { tdset.Spec.DefaultReplica = 1 })
-			c.wantError("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
-			if conditions := c.tdset().Status.Conditions; len(conditions) > 0 {
-				c.Errorf("the status has a condition with the reason %q, want no conditions", conditions[0].Reason)
-			}
+		"a write of the status failed: it returns the error, and records no Event": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset.Status, r.writeFails = TDSetStatus{}, errors.New("the server is busy")
+			r.wantError()
+			r.wrote("status")
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) { inACluster(t, test) })
+		t.Run(sentence, func(t *testing.T) { synctest.Test(t, test) })
 	}
 }
 
@@ -202,8 +167,7 @@ func TestRequeueAfter(t *testing.T) {
 	}
 }
 
-func TestReconcile(t *testing.T) {
-	failed := errors.New("the server is busy")
+func TestRequeueAfterWrites(t *testing.T) {
 	for sentence, test := range map[string]func(t *testing.T){
 		"after creating the Deployment: until the window ends": func(t *testing.T) {
 			r := settled(t, "10:00")
@@ -236,16 +200,6 @@ func TestReconcile(t *testing.T) {
 				t.Errorf("the write took from 16:59:55 to 17:00:05: RequeueAfter is %v, want more than 0 (0 or less means never) and at most a second", after)
 			}
 		},
-		"a write failed: an error, and an empty result": func(t *testing.T) {
-			r := settled(t, "10:00")
-			r.deployment, r.writeFails = nil, failed
-			r.wantError()
-		},
-		"a write of the status failed: an error, and an empty result": func(t *testing.T) {
-			r := settled(t, "10:00")
-			r.tdset.Status, r.writeFails = TDSetStatus{}, failed
-			r.wantError()
-		},
 		"the TDSet has been deleted: never": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.tdset = nil
@@ -253,8 +207,7 @@ func TestReconcile(t *testing.T) {
 		},
 		"the TDSet is being deleted: never": func(t *testing.T) {
 			r := settled(t, "10:00")
-			r.tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
-			r.tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			beingDeleted(r.tdset)
 			r.wantAfter(0)
 		},
 	} {
@@ -263,8 +216,7 @@ func TestReconcile(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	wantWrites(t)
-	wantSetUp(t)
+	wantProgram(t)
 	for sentence, test := range map[string]func(c *cluster){
 		"a TDSet that existed before the start gets its Deployment, with the replicas of the hour": func(c *cluster) {
 			c.until("10:00")
@@ -281,10 +233,7 @@ func TestRun(t *testing.T) {
 			})
 		},
 		"nothing is written for a TDSet that is being deleted": func(c *cluster) {
-			c.putTDSet(func(tdset *TDSet) {
-				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
-				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
-			})
+			c.putTDSet(beingDeleted)
 			c.running(func() {
 				c.wantNothingWritten()
 			})
@@ -480,55 +429,16 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// wantWrites ends the test if no write can be tested.
-func wantWrites(t *testing.T) {
+// wantProgram ends the test if the program can't do what all these tests begin with.
+func wantProgram(t *testing.T) {
 	t.Helper()
-	first(t, func(c *cluster) {
+	inACluster(t, func(c *cluster) {
+		c.until("10:00")
 		c.putTDSet()
-		c.wantNoError("createDeployment", c.createDeployment(3))
+		c.running(func() { c.wantReplicas(5) })
 	})
-}
-
-// wantSetUp ends the test if the manager doesn't watch what Reconcile reads.
-func wantSetUp(t *testing.T) {
-	t.Helper()
-	first(t, func(c *cluster) { c.running(func() {}) })
-}
-
-// first runs a test, and ends the calling test if it fails, because all others would report the
-// same.
-func first(t *testing.T, test func(c *cluster)) {
-	t.Helper()
-	if inACluster(t, test); t.Failed() {
-		t.FailNow()
-	}
-}
-
-// createDeployment, updateDeployment and updateTDSetStatus call the controller's functions.
-
-func (c *cluster) createDeployment(replicas int32) error {
-	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
-}
-
-func (c *cluster) updateDeployment(observed *appsv1.Deployment, replicas int32) error {
-	return c.program.updateDeployment(c.Context(), observed, desiredDeployment(c.tdset(), replicas))
-}
-
-func (c *cluster) updateTDSetStatus(seen *TDSet, status TDSetStatus) error {
-	return c.program.updateTDSetStatus(c.Context(), seen, status)
-}
-
-func (c *cluster) wantNoError(function string, err error) {
-	c.Helper()
-	if err != nil {
-		c.Fatalf("%s returned the error: %v", function, err)
-	}
-}
-
-func (c *cluster) wantError(function string, err error) {
-	c.Helper()
-	if err == nil {
-		c.Errorf("%s returned no error, want one", function)
+	if t.Failed() {
+		t.FailNow() // all others would report the same
 	}
 }
 
@@ -539,19 +449,4 @@ func elsewhere(tdset *TDSet, windows ...Scheduling) *TDSet {
 		tdset.Spec.SchedulingConfig = windows
 	}
 	return tdset
-}
-
-// someStatus returns a status that was computed from that generation.
-func someStatus(generation int64) TDSetStatus {
-	return TDSetStatus{
-		ObservedGeneration: generation,
-		Conditions: []metav1.Condition{{
-			Type:               conditionReady,
-			Status:             metav1.ConditionTrue,
-			ObservedGeneration: generation,
-			LastTransitionTime: metav1.NewTime(midnight),
-			Reason:             "Some",
-			Message:            "a message",
-		}},
-	}
 }

@@ -8,13 +8,13 @@ package main
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,6 +31,8 @@ type round struct {
 
 	writeTakes time.Duration // how long each write takes, of a Deployment or a status
 	writeFails error         // the error that it returns
+
+	writes []string // what Reconcile wrote: a Deployment, a status, or an Event
 }
 
 // settled returns a round at a time of day, such as "09:00" or "08:59:59.9", in which there is
@@ -72,20 +74,45 @@ func (r *round) reconcile() (ctrl.Result, error) {
 		builder = builder.WithObjects(r.deployment)
 	}
 	clock := clocktesting.NewFakePassiveClock(r.at)
-	write := func() error { // instead of the write
+	write := func(what string) error { // instead of the write
+		r.writes = append(r.writes, what)
 		clock.SetTime(clock.Now().Add(r.writeTakes))
 		return r.writeFails
 	}
 	api := builder.WithInterceptorFuncs(interceptor.Funcs{
 		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
-			return write()
+			return write("Deployment")
 		},
 		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
-			return write()
+			return write("status")
 		},
 	}).Build()
-	program := &controller{Client: api, APIReader: api, Recorder: &events.FakeRecorder{}, clock: clock}
+	program := &controller{Client: api, APIReader: api, Recorder: recorder{r}, clock: clock}
 	return program.Reconcile(r.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
+}
+
+// recorder counts an Event as a write.
+type recorder struct{ r *round }
+
+func (e recorder) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {
+	e.r.writes = append(e.r.writes, "Event")
+}
+
+// wantWrites checks what Reconcile writes, in order.
+func (r *round) wantWrites(want ...string) {
+	r.Helper()
+	if _, err := r.reconcile(); err != nil {
+		r.Errorf("Reconcile returned the error: %v", err)
+	}
+	r.wrote(want...)
+}
+
+// wrote checks what Reconcile has written, in order.
+func (r *round) wrote(want ...string) {
+	r.Helper()
+	if !slices.Equal(r.writes, want) {
+		r.Errorf("Reconcile wrote %q, want %q", r.writes, want)
+	}
 }
 
 // wantAfter checks RequeueAfter, exactly. 0 means never.
@@ -115,4 +142,10 @@ func (r *round) wantError() {
 	} else if result != (ctrl.Result{}) {
 		r.Errorf("Reconcile returned an error and RequeueAfter %v, want an empty result: controller-runtime ignores it, and logs a warning", result.RequeueAfter)
 	}
+}
+
+// beingDeleted makes it look as if someone had deleted the TDSet, and its Deployment has to go first.
+func beingDeleted(tdset *TDSet) {
+	tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
+	tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
 }

@@ -1,5 +1,5 @@
-// The schedule: what a TDSet asks for at an instant. Nothing here reads a clock, because the
-// instant is an argument.
+// The schedule, as in the solution of chapter 01's exercise: what a TDSet asks for at an instant.
+// Nothing here reads a clock, because the instant is an argument.
 
 package main
 

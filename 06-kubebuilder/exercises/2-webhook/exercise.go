@@ -105,7 +105,7 @@ func (v *FooValidator) ValidateDelete(ctx context.Context, foo *samplecontroller
 // othersReplicas returns how many replicas the other Foos in foo's namespace ask for, according to
 // reader.
 func othersReplicas(ctx context.Context, reader client.Reader, foo *samplecontrollerv1alpha1.Foo) (int32, error) {
-	// YOUR WORK: this counts too many Foos, and it panics if one has no replicas.
+	// YOUR WORK: which Foos count, and what does each ask for?
 	var foos samplecontrollerv1alpha1.FooList
 	if err := reader.List(ctx, &foos, client.InNamespace(foo.Namespace)); err != nil {
 		return 0, fmt.Errorf("list the namespace's Foos: %w", err)

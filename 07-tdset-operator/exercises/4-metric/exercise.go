@@ -66,7 +66,7 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 
 // Collect sends the metrics of every TDSet.
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
-	// YOUR WORK: compute the numbers here, because these are as old as the last call of Observe.
+	// YOUR WORK: how old are these numbers?
 	c.untilNext.Collect(metrics)
 	c.notAsScheduled.Collect(metrics)
 }

@@ -3,6 +3,7 @@ package verdict
 // Formatting a verdict for the learner.
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -140,13 +141,14 @@ func (p *page) lines(indent, text string) {
 }
 
 // Advice tells the learner what to do next.
-func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
+func (v Verdict) Advice(ctx context.Context, root string, all []exercises.Exercise) (string, error) {
 	e := v.Exercise
 	if v.Outcome == Unnamed {
 		return fmt.Sprintf("The evidence: %s\nYour answer: ./scripts/workshop check %s --cause 1 (or 2, and so on)", e.Path(exercises.ReadmeFile), e.Name()), nil
 	}
 	if v.Outcome != Passed {
-		return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", e.Path(exercises.ReadmeFile), e.Name()), nil
+		offer, err := exercises.CarryOffer(ctx, root, e)
+		return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", e.Path(exercises.ReadmeFile), e.Name()) + offer, err
 	}
 	progress, err := exercises.ReadProgress(root)
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *session) loop(ctx context.Context, keys <-chan string) error {
 		case err := <-s.Failed:
 			s.reportFailure(err)
 		case r := <-s.results:
-			s.show(r)
+			s.show(ctx, r)
 		case <-report.C:
 			s.reportLongCheck()
 		}
@@ -160,7 +160,7 @@ func (s *session) cancelCheck() {
 	}
 }
 
-func (s *session) show(r result) {
+func (s *session) show(ctx context.Context, r result) {
 	s.cancel()
 	s.cancel = nil
 	switch {
@@ -169,7 +169,7 @@ func (s *session) show(r result) {
 	case errors.Is(r.err, context.Canceled):
 		return // the whole run ends
 	}
-	s.verdict, s.page = r.verdict, s.format(r)
+	s.verdict, s.page = r.verdict, s.format(ctx, r)
 	if s.list != nil {
 		s.redraw() // for the marks in the list
 		return
@@ -178,13 +178,13 @@ func (s *session) show(r result) {
 	s.printFooter()
 }
 
-func (s *session) format(r result) (page string) {
+func (s *session) format(ctx context.Context, r result) (page string) {
 	if r.verdict.Exercise.Folder != "" { // it was checked, even if that can't be remembered
 		page = r.verdict.Text(s.Terminal.Colours, false) + "\n"
 	}
 	advice, err := "", r.err
 	if err == nil {
-		advice, err = r.verdict.Advice(s.Checker.Root, s.Exercises)
+		advice, err = r.verdict.Advice(ctx, s.Checker.Root, s.Exercises)
 	}
 	if err != nil {
 		return page + problem.Format(err)

@@ -1,0 +1,42 @@
+// The writes. Each one states its assumption, so that the API server refuses it with 409 if that is no
+// longer true.
+
+package main
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulev1ac "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
+)
+
+// fieldOwner is the controller's name in managedFields.
+const fieldOwner = client.FieldOwner("tdset-controller")
+
+// createDeployment assumes that there is no Deployment with that name. An apply can't say so, and
+// would change an existing one. But without force, it can't change somebody else's fields: the
+// server answers 409.
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	return c.Apply(ctx, desired, fieldOwner)
+}
+
+// updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
+// must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
+// with that name, and from creating one.
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+	return c.Apply(ctx, desired.WithUID(observed.UID), fieldOwner, client.ForceOwnership)
+}
+
+// updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was
+// computed from an outdated spec. It takes over the fields of the status, except for other people's
+// conditions.
+func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
+	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).
+		WithUID(tdset.UID).
+		WithResourceVersion(tdset.ResourceVersion).
+		WithStatus(statusToApply(status))
+	return c.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
+}
