@@ -30,7 +30,7 @@ var ErrRelist = errors.New("history is gone: list again")
 func Follow(response io.Reader, after string, report func(watch.EventType, metav1.PartialObjectMetadata)) (resourceVersion string, err error) {
 	decoder := json.NewDecoder(response)
 	for {
-		// YOUR WORK: this loop breaks four of the promises above.
+		// YOUR WORK: this loop breaks the promises above. Not every event is a change.
 		var event struct {
 			Type   watch.EventType
 			Object metav1.PartialObjectMetadata

@@ -149,7 +149,7 @@ func TestDiagnose(t *testing.T) {
 
 // After a restart, the counters are smaller than before. What has happened since is still ill.
 func TestAfterARestart(t *testing.T) {
-	before := Scrape{Adds: 90_000, Retries: 400, Waits: 90_000, WaitTime: 900}
+	before := Scrape{Adds: 90_000, Retries: 900, Waits: 90_000, WaitTime: 900}
 	now := Scrape{At: before.At.Add(time.Minute), Adds: 2000, Retries: 1500, Waits: 2000}
 	if got := Diagnose(before, now, 1000); got != Failing {
 		t.Errorf("got %s, want %s: there have been 2000 adds and 1500 retries since the restart", got, Failing)

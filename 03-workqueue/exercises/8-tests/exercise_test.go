@@ -14,8 +14,8 @@
 // fails: TestTests/they report the worker that never forgets failures
 // says: which test would notice that the worker never forgets failures?
 //
-// fails: TestTests/they report the worker that stops at the first failure
-// says: which test would notice that the worker stops at the first failure?
+// fails: TestTests/they report the worker that makes other keys wait for one that fails
+// says: which test would notice that the worker makes other keys wait for one that fails?
 //
 // fails: TestTests/they report the worker that works on a key twice at the same time
 // says: which test would notice that the worker works on a key twice at the same time?

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// T is the part of *testing.T that your tests may use.
+// T is the part of *testing.T that your tests may use. It has no Fatalf, so return if a test can't
+// go on after an error.
 type T interface {
 	Errorf(format string, args ...any)
 }

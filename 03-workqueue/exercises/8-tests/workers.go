@@ -4,6 +4,7 @@ package tests
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/client-go/util/workqueue"
 )
@@ -80,19 +81,20 @@ var wrong = map[string]Worker{
 			queue.Done(key)
 		}
 	},
-	"stops at the first failure": func(ctx context.Context, queue Queue, sync func(context.Context, string) error) {
+	"makes other keys wait for one that fails": func(ctx context.Context, queue Queue, sync func(context.Context, string) error) {
 		for {
 			key, shutdown := queue.Get()
 			if shutdown {
 				return
 			}
-			err := sync(ctx, key)
-			if err != nil {
-				queue.AddRateLimited(key)
-				queue.Done(key)
-				return
+			pause := 5 * time.Millisecond
+			for sync(ctx, key) != nil && ctx.Err() == nil {
+				select {
+				case <-time.After(pause):
+				case <-ctx.Done():
+				}
+				pause = min(2*pause, time.Minute)
 			}
-			queue.Forget(key)
 			queue.Done(key)
 		}
 	},

@@ -15,7 +15,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -309,23 +308,6 @@ func (c *cluster) wantReason(want string) {
 		c.Errorf("there is no condition %s, want one with the reason %s", conditionReady, want)
 	} else if condition.Reason != want {
 		c.Errorf("the condition %s has the reason %s, want %s", conditionReady, condition.Reason, want)
-	}
-}
-
-// wantOwner checks that a field has exactly one owner. The field's path is written as in
-// managedFields.
-func (c *cluster) wantOwner(object metav1.Object, want client.FieldOwner, path ...string) {
-	c.Helper()
-	var owners []string
-	for _, entry := range object.GetManagedFields() {
-		owned := map[string]any{}
-		convert(c.T, entry.FieldsV1, &owned)
-		if _, found, _ := unstructured.NestedFieldNoCopy(owned, path...); found {
-			owners = append(owners, entry.Manager)
-		}
-	}
-	if !slices.Equal(owners, []string{string(want)}) {
-		c.Errorf("%s is owned by %q, want %q", strings.Join(path, " "), owners, want)
 	}
 }
 

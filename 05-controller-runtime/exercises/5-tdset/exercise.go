@@ -35,7 +35,7 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 //     error.
 func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	// YOUR WORK: keep these promises.
-	return ctrl.Result{}, nil
+	return c.requeueAt(&TDSet{}, time.Time{}), nil
 }
 
 // requeueAt returns the result with which Reconcile is called again at next, or never if next is

@@ -19,7 +19,8 @@ func StartServer(assets string) (config *rest.Config, stop func() error, err err
 	return nil, nil, errors.New("it isn't written yet")
 }
 
-// T is the part of *testing.T that your tests may use.
+// T is the part of *testing.T that your tests may use. It has no Fatalf, so return if a test can't
+// go on after an error.
 type T interface {
 	Context() context.Context
 	Errorf(format string, args ...any)

@@ -30,7 +30,8 @@ func StartServer(assets string) (config *rest.Config, stop func() error, err err
 	return config, environment.Stop, err
 }
 
-// T is the part of *testing.T that your tests may use.
+// T is the part of *testing.T that your tests may use. It has no Fatalf, so return if a test can't
+// go on after an error.
 type T interface {
 	Context() context.Context
 	Errorf(format string, args ...any)

@@ -143,7 +143,7 @@ func (w *world) scaledAt(t *testing.T, name string) time.Time {
 	}
 	var at time.Time
 	for _, entry := range deployment.GetManagedFields() {
-		isSpec := entry.Subresource != "status" && strings.Contains(string(entry.FieldsV1.Raw), `"f:replicas"`)
+		isSpec := entry.Subresource != "status" && strings.Contains(string(entry.FieldsV1.GetRawBytes()), `"f:replicas"`)
 		if isSpec && entry.Time.After(at) {
 			at = entry.Time.Time
 		}

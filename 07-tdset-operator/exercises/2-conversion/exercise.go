@@ -20,9 +20,9 @@ const keptV2 = "workers.example.com/v2"
 // has the annotation that ConvertFrom writes, each of the two fields is as it was in v2, unless its
 // value in v1 has been edited since. Then the edit wins, for this field only.
 //
-// The annotation never reaches v2, whose other annotations are those of v1. One that ConvertFrom
-// can't have written is ignored, and so is one with a range or a drain that no Worker may have.
-// This Worker itself stays as it is.
+// The annotation never reaches v2, whose other annotations are those of v1. If there are none, v2
+// has nil and no empty map. An annotation that isn't in the format of ConvertFrom is ignored, and
+// so is one with a range or a drain that no Worker may have. This Worker itself stays as it is.
 //
 // YOUR WORK: this knows nothing of the annotation.
 func (w *WorkerV1) ConvertTo(hub conversion.Hub) error {

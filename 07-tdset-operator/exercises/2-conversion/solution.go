@@ -26,7 +26,7 @@ type kept struct {
 // in a Worker's fields, but not in an annotation.
 func (k kept) isValid() bool {
 	return k.Replicas != nil && 0 <= k.Replicas.Min && k.Replicas.Min <= k.Replicas.Max &&
-		(k.Drain == nil || 0 <= k.Drain.Duration && k.Drain.Duration <= 24*time.Hour)
+		(k.Drain == nil || k.Drain.Duration >= 0)
 }
 
 // ConvertTo makes hub the same Worker in v2. It only fails if hub is no *WorkerV2.
@@ -35,9 +35,9 @@ func (k kept) isValid() bool {
 // has the annotation that ConvertFrom writes, each of the two fields is as it was in v2, unless its
 // value in v1 has been edited since. Then the edit wins, for this field only.
 //
-// The annotation never reaches v2, whose other annotations are those of v1. One that ConvertFrom
-// can't have written is ignored, and so is one with a range or a drain that no Worker may have.
-// This Worker itself stays as it is.
+// The annotation never reaches v2, whose other annotations are those of v1. If there are none, v2
+// has nil and no empty map. An annotation that isn't in the format of ConvertFrom is ignored, and
+// so is one with a range or a drain that no Worker may have. This Worker itself stays as it is.
 func (w *WorkerV1) ConvertTo(hub conversion.Hub) error {
 	dst, isWorker := hub.(*WorkerV2)
 	if !isWorker {

@@ -16,7 +16,8 @@ func newCarryCommand() *cobra.Command {
 		Short: "Go on with your own code from an earlier exercise",
 		Long: `Some exercises (02/5 to 06/5) continue the program of an earlier one. The functions that you wrote there are given here, in a
 file of their own, so that everyone can go on. This command replaces them with your own versions, if these pass the earlier
-exercise. If the program doesn't compile with them, nothing changes.
+exercise. If the program doesn't compile with them, nothing changes. The solution of the exercise uses the same file, so "run
+--tdset" then runs your functions, too.
 
 --undo restores the course's version.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
@@ -33,9 +34,12 @@ exercise. If the program doesn't compile with them, nothing changes.
 		if err != nil {
 			return err
 		}
+		if len(open) == 0 && exercises.HasCarried(command.Context(), theRoot(), exercise) {
+			command.Printf("%s has your code already. To restore the course's: ./scripts/workshop carry %[1]s --undo\n", exercise.Name())
+			return nil
+		}
 		if len(open) == 0 {
-			return problem.New("there is nothing to carry over to %s", exercise.Name()).
-				ToDo("pass %s first; if you have, yours is here already (./scripts/workshop carry %s --undo restores the course's)", froms(all), exercise.Name())
+			return problem.New("there is nothing to carry over to %s", exercise.Name()).ToDo("pass %s first", froms(all))
 		}
 		for _, c := range open {
 			if err := exercises.CarryOver(command.Context(), theRoot(), exercise, c); err != nil {

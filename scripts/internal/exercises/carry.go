@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,6 +136,17 @@ func ToCarry(ctx context.Context, root string, e Exercise) ([]Carry, error) {
 		}
 	}
 	return open, nil
+}
+
+// HasCarried reports whether the learner has already replaced a file that they can carry work over
+// to.
+func HasCarried(ctx context.Context, root string, e Exercise) bool {
+	all, _ := e.Carries() // the caller has read them already
+	return slices.ContainsFunc(all, func(c Carry) bool {
+		given, err := git.Run(ctx, root, "cat-file", "blob", "HEAD:./"+e.Path(c.To))
+		own, readErr := os.ReadFile(e.File(c.To))
+		return err == nil && readErr == nil && !bytes.Equal(own, given)
+	})
 }
 
 // CarryOffer returns a line to print after the advice, which tells the learner what ToCarry

@@ -89,7 +89,7 @@ func foreignFieldsSurvive(b *Bench) {
 				break
 			}
 			if !f.in(now) {
-				b.find(Error, b.evidence(began, object), "a %s that somebody else added to a %s disappears", f.what, object.GetKind())
+				b.find(Error, b.evidence(began, object), "a %s loses the %s that somebody else added", object.GetKind(), f.what)
 			}
 		}
 	}

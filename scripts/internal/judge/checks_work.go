@@ -161,7 +161,7 @@ func mutationsReach(b *Bench) {
 		began := time.Now()
 		sample = b.patch(sample, string(m.Patch))
 		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, m) }); err != nil {
-			b.find(Error, b.evidence(began, sample), "the mutation %q has no effect: %s", m.Name, b.plain(err))
+			b.find(Error, b.evidence(began, sample), "the mutation %q doesn't have the expected effect: %s", m.Name, b.plain(err))
 			continue
 		}
 		if err := b.becomes(sample); err != nil {

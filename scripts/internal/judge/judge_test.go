@@ -120,8 +120,8 @@ func TestBugsAreFound(t *testing.T) {
 		"none":                                         {"F6b", "doesn't become ready"}, // client-go has no timeout for idle watches
 		"it ignores SIGTERM":                           {"sigterm", "doesn't exit within"},
 		"it fails when it is stopped":                  {"sigterm", "ends with exit status 1"},
-		"it ignores changes":                           {"mutations", "has no effect"},
-		"a rename leaves the old Deployment":           {"mutations", "has no effect"},
+		"it ignores changes":                           {"mutations", "expected effect"},
+		"a rename leaves the old Deployment":           {"mutations", "expected effect"},
 		"it panics at a tombstone":                     {"F2", "panics"},
 		"it ignores tombstones":                        {"F2", "isn't back"},
 		"it creates what its cache lacks":              {"F9", "too many objects of kind Deployment"},

@@ -54,6 +54,9 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	for _, t := range v.Tests {
 		p.test(t)
 	}
+	if v.Crashed {
+		p.printf("\n  The run ended there. The tests after it are missing here.")
+	}
 	switch {
 	case p.later > 0:
 		p.printf("\n  Begin with these. %s later. All at once: ./scripts/workshop check %s --all", failLater(p.later), e.Name())

@@ -61,11 +61,15 @@ func (s *source) heading(test string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-var wordBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])|_`)
+// Words end before the last capital of several, as in HTTPServer, and before the first one.
+var (
+	lastCapital  = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+	firstCapital = regexp.MustCompile(`([a-z0-9])([A-Z])|_`)
+)
 
-// inWords returns "a watch ends" for "AWatchEnds". Abbreviations stay.
+// inWords returns "after a restart" for "AfterARestart". Abbreviations stay.
 func inWords(name string) string {
-	words := strings.Fields(wordBoundary.ReplaceAllString(name, "$1$3 $2$4"))
+	words := strings.Fields(firstCapital.ReplaceAllString(lastCapital.ReplaceAllString(name, "$1 $2"), "$1 $2"))
 	for i, word := range words {
 		if len(word) == 1 || strings.ToUpper(word) != word {
 			words[i] = strings.ToLower(word)

@@ -33,6 +33,7 @@ type Verdict struct {
 	Tests    []Test           // in the order of the source, after a failure outside of them, as in init
 	Compiler string           // the compiler's or vet's output, with paths from the repository's root
 	Vetted   bool             // the code compiles, but vet finds a mistake; then Outcome is NotCompiled, too
+	Crashed  bool             // the run ended too early, so tests may be missing
 	Took     time.Duration
 }
 
@@ -62,6 +63,7 @@ func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 			v.Tests = append(v.Tests, test)
 		}
 	}
+	v.Crashed = len(crashes) > 0
 	source.sort(v.Tests)
 	source.group(v.Tests)
 	if run.Failed && v.count(gotest.Failed) == 0 {
