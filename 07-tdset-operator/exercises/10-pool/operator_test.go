@@ -82,9 +82,10 @@ func runStages(t *testing.T, crd string, stages []stage) {
 			if failed != "" {
 				t.Skipf("it comes after %q", failed)
 			}
+			before := len(w.log.String())
 			t.Cleanup(func() {
-				if t.Failed() && w.log.String() != "" {
-					t.Logf("the operator's log:\n%s", w.log)
+				if log := w.log.String()[before:]; t.Failed() && log != "" {
+					t.Logf("the operator's log of this stage:\n%s", log)
 				}
 			})
 			s.run(t, w)

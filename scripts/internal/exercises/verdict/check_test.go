@@ -67,7 +67,8 @@ func TestCheckShows(t *testing.T) {
 				"  ✗ one and one\n" +
 				"      it panicked: assignment to entry in nil map\n" +
 				"      look at: " + file + ":7 (in Add)\n" +
-				row + "8\n",
+				row + "8\n\n" +
+				"  The run ended there. The tests after it are missing here.\n",
 		},
 		"where it panicked, in another goroutine": {
 			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\tgo func() {\n\t\tsum <- a / (b - b)\n\t}()\n\treturn <-sum\n}\n"},
@@ -92,6 +93,10 @@ func TestCheckShows(t *testing.T) {
 				"exercise_test.go": strings.Replace(exercisetest.Test, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
 			},
 			want: "  ✗ one and one is two\n      printed: here 1\n      the sum is 1\n      want 2\n",
+		},
+		"a place in an operator's log isn't where to look": {
+			files: map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "the sum is %d, want %d", `the sum is %d, want %d\nthe operator's log of this stage:\nI1126 exercise.go:3] Creating`, 1)},
+			want:  "      I1126 exercise.go:3] Creating\n      look at: " + file + ":7 (YOUR WORK in Add)\n",
 		},
 		"why a test was skipped, which isn't a failure": {
 			files: map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},

@@ -163,7 +163,8 @@ func splitOutput(output string) (message, row string, mentioned int) {
 		lines = append(lines, message.Text)
 	}
 	message = strings.TrimSpace(strings.Join(lines, "\n"))
-	if match := mention.FindStringSubmatch(message); match != nil {
+	own, _, _ := strings.Cut(message, "\nthe operator's log") // whose lines also have places
+	if match := mention.FindStringSubmatch(own); match != nil {
 		mentioned, _ = strconv.Atoi(match[1])
 	}
 	return message, row, mentioned
