@@ -63,8 +63,8 @@ func (p *Prober) probeEachMinute(ctx context.Context, foo types.NamespacedName) 
 	}
 }
 
-// Report returns the report about that generation of a Foo, or "" if it isn't the generation that was
-// reconciled last.
+// Report returns the report about that generation of a Foo, or "" if it isn't the generation that
+// was reconciled last.
 func (p *Prober) Report(foo types.NamespacedName, generation int64) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

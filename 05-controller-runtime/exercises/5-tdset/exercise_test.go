@@ -1,17 +1,17 @@
 //go:build check || solution
 
 // TestReconcile checks what a call of Reconcile writes. TestRequeueAfter and TestRequeueAfterWrites
-// check when it asks to be called again. TestRun checks what the program does in a cluster while time
-// passes. Functions such as until and wantReplicas are in cluster_test.go, settled and wantAfter in
-// round_test.go.
+// check when it asks to be called again. TestRun checks what the program does in a cluster while
+// time passes. Functions such as until and wantReplicas are in cluster_test.go, settled and
+// wantAfter in round_test.go.
 //
 // As given, the program writes nothing, and never asks to be called again. `workshop test` checks
 // these failures:
 //
-// fails: TestReconcile/there is no Deployment: it creates one, and leaves the status for the next call
+// fails: TestReconcile/there is no Deployment: it only creates one
 // says: Reconcile wrote [], want ["Deployment"]
 //
-// fails: TestReconcile/the Deployment has the replicas of the last window: it scales it, and leaves the status for the next call
+// fails: TestReconcile/the Deployment has the wrong replicas: it only scales it
 // says: Reconcile wrote [], want ["Deployment"]
 //
 // fails: TestReconcile/the status is out of date: it writes the status, and then records an Event
@@ -85,12 +85,12 @@ import (
 
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]func(t *testing.T){
-		"there is no Deployment: it creates one, and leaves the status for the next call": func(t *testing.T) {
+		"there is no Deployment: it only creates one": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment, r.tdset.Status = nil, TDSetStatus{}
 			r.wantWrites("Deployment")
 		},
-		"the Deployment has the replicas of the last window: it scales it, and leaves the status for the next call": func(t *testing.T) {
+		"the Deployment has the wrong replicas: it only scales it": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment.Spec.Replicas, r.tdset.Status = new(int32(3)), TDSetStatus{}
 			r.wantWrites("Deployment")

@@ -144,7 +144,8 @@ func (r *round) wantError() {
 	}
 }
 
-// beingDeleted makes it look as if someone had deleted the TDSet, and its Deployment has to go first.
+// beingDeleted makes it look as if someone had deleted the TDSet, and its Deployment has to go
+// first.
 func beingDeleted(tdset *TDSet) {
 	tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
 	tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}

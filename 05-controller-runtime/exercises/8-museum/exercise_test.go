@@ -52,7 +52,8 @@ func TestAFoosLife(t *testing.T) {
 			w.delete(t, foos, "late")
 			w.delete(t, deployments, "b")
 			w.isGone(t, deployments, "b")
-			// The deletion is an event. When a Foo that is created after it is Ready, it was handled.
+			// The deletion is an event. When a Foo that is created after it is Ready, it was
+			// handled.
 			w.create(t, foos, manifests+"foo.yaml", named("last", "c"))
 			w.hasCondition(t, foos, "last", "Ready", "True")
 			w.isGone(t, deployments, "b")

@@ -11,13 +11,13 @@
 // says: too many: verbs=* on foos
 //
 // fails: TestMarkers/the status of Foos is applied
-// says: refused: PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/example/status: it applies an object
+// says: foos/example/status: it applies an object. Which verb is that?
 //
 // fails: TestMarkers/a Deployment delays the deletion of its Foo
 // says: because the object delays the deletion of its owner
 //
 // fails: TestMarkers/Deployments are read from the cache, and applied
-// says: refused: PATCH /apis/apps/v1/namespaces/default/deployments/web, if the object doesn't exist yet
+// says: deployments/web, if the object doesn't exist yet
 //
 // fails: TestMarkers/ConfigMaps are read from the cache, in one namespace
 // says: too wide: list;watch on configmaps, in all namespaces

@@ -70,8 +70,8 @@ func TestEnvtest(t *testing.T) {
 	})
 }
 
-// start calls StartServer. It ends the test if there is no API server, and stops the server after the
-// test.
+// start calls StartServer. It ends the test if there is no API server, and stops the server after
+// the test.
 func start(t *testing.T) (c client.Client, stop func() error) {
 	assets, err := utils.EnvtestAssets("../..")
 	if err != nil {

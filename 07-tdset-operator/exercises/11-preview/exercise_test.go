@@ -61,7 +61,8 @@ func TestPreviews(t *testing.T) {
 		}},
 		{"an expired Preview is Ready when its Pods are gone", func(t *testing.T, w *world) {
 			w.has(t, deployments, "short", nil, "status", "replicas")
-			// A new spec, for which it has expired too, so that the status is about what is there now.
+			// A new spec, for which it has expired too, so that the status is about what is there
+			// now.
 			w.patch(t, previews, "short", `{"spec": {"ttlSeconds": 2}}`)
 			w.has(t, previews, "short", 2, "status", "observedGeneration")
 			w.isReadyBecause(t, "short", "Expired")

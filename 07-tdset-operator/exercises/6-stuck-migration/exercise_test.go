@@ -12,7 +12,7 @@
 // says: error <nil>; want "", error "tdsets.schedule.rs is forbidden
 //
 // fails: TestFinish/one TDSet is stored in v1
-// says: status.storedVersions has no v1, but TDSet b is stored in v1: once v1 is removed from the CRD, nobody can
+// says: status.storedVersions has no v1, but TDSet b is stored in v1
 //
 // fails: TestFinish/all TDSets are stored in v1
 // says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
@@ -21,10 +21,10 @@
 // says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
 //
 // fails: TestADeletion
-// says: status.storedVersions has no v1, but TDSet b is stored in v1: once v1 is removed from the CRD, nobody can
+// says: status.storedVersions has no v1, but TDSet b is stored in v1
 //
 // fails: TestARightWebhook
-// says: status.storedVersions has no v1, but TDSet b is stored in v1: once v1 is removed from the CRD, nobody can
+// says: status.storedVersions has no v1, but TDSet b is stored in v1
 //
 // fails: TestARefusal
 // says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,8 @@ exercise. If the program doesn't compile with them, nothing changes. The solutio
 		if err != nil {
 			return err
 		}
-		if len(open) == 0 && exercises.HasCarried(command.Context(), theRoot(), exercise) {
+		isOwn := func(c exercises.Carry) bool { return c.IsOwn(command.Context(), theRoot(), exercise) }
+		if len(open) == 0 && slices.ContainsFunc(all, isOwn) {
 			command.Printf("%s has your code already. To restore the course's: ./scripts/workshop carry %[1]s --undo\n", exercise.Name())
 			return nil
 		}

@@ -71,8 +71,8 @@ func TestCarry(t *testing.T) {
 		t.Errorf("the file is now\n%s\nwant\n%s", got, carried)
 	}
 	offers("it is carried over", "")
-	if !HasCarried(t.Context(), root, second) {
-		t.Error("the learner's code is there, but HasCarried doesn't know it")
+	if !open[0].IsOwn(t.Context(), root, second) {
+		t.Error("the learner's code is there, but IsOwn doesn't know it")
 	}
 
 	restored, err := UndoCarry(t.Context(), root, second)
@@ -80,8 +80,8 @@ func TestCarry(t *testing.T) {
 		t.Errorf("restored %v, error %v", restored, err)
 	}
 	offers("it is undone", offer)
-	if HasCarried(t.Context(), root, second) {
-		t.Error("the course's file is back, but HasCarried doesn't know it")
+	if open[0].IsOwn(t.Context(), root, second) {
+		t.Error("the course's file is back, but IsOwn doesn't know it")
 	}
 	if restored, err := UndoCarry(t.Context(), root, second); err != nil || len(restored) != 0 {
 		t.Errorf("there is nothing to undo: restored %v, error %v", restored, err)

@@ -121,7 +121,8 @@ func (p *Proof) oneMistake(ctx context.Context, o Options, list []exercises.Exer
 	if len(tested) == 0 {
 		return nil
 	}
-	// Capstones wait for what their mistakes prevent, so more packages run at once than there are cores.
+	// Capstones wait for what their mistakes prevent, so more packages run at once than there are
+	// cores.
 	run := verdict.Run{Tag: exercises.TagSolution, Args: []string{"-vet=off", "-p=4"}, Env: o.Env, Limit: limit, Progress: o.Progress}
 	verdicts, err := run.Test(ctx, tested...)
 	if err != nil {

@@ -1,7 +1,6 @@
 // Package proof proves for `workshop test` that every exercise of a chapter compiles, fails as
-// given for the right reason, passes as solved, and rejects wrong answers. It uses the last commit, so that a learner's
-// work can't fail the proof. judge.go and mistakes.go have
-// the rules.
+// given for the right reason, passes as solved, and rejects wrong answers. It uses the last commit,
+// so that a learner's work can't fail the proof. judge.go and mistakes.go have the rules.
 package proof
 
 import (

@@ -123,6 +123,10 @@ func TestProveFinds(t *testing.T) {
 			"26-compile", map[string]string{"mistakes.yaml": strings.Replace(exercisetest.Mistakes, "with: b", "with: c", 1)},
 			`/mistakes.yaml: "It forgets a.": it doesn't compile:`,
 		},
+		"a mistake that names the whole test": {
+			"27-whole", map[string]string{"mistakes.yaml": strings.ReplaceAll(exercisetest.Mistakes, "/one and one is two", "")},
+			"",
+		},
 		"an exercise that announces its panic": {
 			"16-panic", map[string]string{
 				"exercise.go":      strings.Replace(exercisetest.Given, "return a", "panic(`YOUR WORK`)", 1),
@@ -134,7 +138,7 @@ func TestProveFinds(t *testing.T) {
 	for _, defect := range defects {
 		exercisetest.Write(t, root, "01-a", defect.folder, defect.files)
 	}
-	exercisetest.Write(t, root, "01-a", "28-gap", nil)
+	exercisetest.Write(t, root, "01-a", "29-gap", nil)
 	testfiles.Write(t, root, map[string]string{"01-a/exercises/Notes/README.md": "not an exercise"})
 
 	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
@@ -157,13 +161,13 @@ func TestProveFinds(t *testing.T) {
 			}
 		})
 	}
-	if got := about("28-gap"); !slices.Equal(got, []string{": exercise 27 of the chapter should have the number 27"}) {
+	if got := about("29-gap"); !slices.Equal(got, []string{": exercise 28 of the chapter should have the number 28"}) {
 		t.Errorf("a gap in the numbers: found %q", got)
 	}
 	if got := about("Notes"); len(got) != 1 {
 		t.Errorf("a folder that is no exercise: found %q", got)
 	}
-	if proof.Exercises != 27 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
+	if proof.Exercises != 28 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
 		t.Errorf("%d exercises, counts %+v, %d problems", proof.Exercises, proof.Counts, len(proof.Problems))
 	}
 }
