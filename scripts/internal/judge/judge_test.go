@@ -113,7 +113,7 @@ func TestBugsAreFound(t *testing.T) {
 		"it works for an object that is being deleted": {"delete-held", "Deployment"},
 		"it leaves its objects without an owner":       {"delete-background", "is still there"},
 		"it takes over what isn't its own":             {"taken-name", "somebody else"},
-		"it replaces the whole object":                 {"foreign-fields", "disappears"},
+		"it replaces the whole object":                 {"foreign-fields", "loses the sidecar"},
 		"it writes each time":                          {"quiet", "the operator writes"},
 		"it doesn't observe the generation":            {"observed-generation", "lags behind"},
 		"its conditions change without a reason":       {"conditions", "lastTransitionTime"},
