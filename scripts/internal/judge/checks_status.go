@@ -4,8 +4,10 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -13,8 +15,8 @@ func statusChecks() []Check {
 	return []Check{
 		{
 			Name:     "observed-generation",
-			Promise:  "the status reports which generation of the spec it is about",
-			Why:      "Without observedGeneration, nobody can tell whether a status is about the current spec or an older one, so kubectl wait returns too soon.",
+			Promise:  "the status reports which generation of the spec it is about, and isn't ready before the rollout of that one has begun",
+			Why:      "Without observedGeneration, nobody can tell whether a status is about the current spec or an older one, so kubectl wait returns too soon. It also does if the operator mistakes the end of the last rollout for that of the new one.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasMutations,
 			judge:    generationIsObserved,
@@ -58,6 +60,35 @@ func generationIsObserved(b *Bench) {
 		})
 		if err != nil {
 			b.find(Error, b.evidence(began, now), "observedGeneration lags behind the generation after a mutation")
+			return
+		}
+	}
+	b.findReadyTooSoon(now)
+}
+
+// findReadyTooSoon is a finding if the sample was ever ready for its generation before the rollout of
+// a Deployment that it owns, or of another kind of workload, had begun.
+func (b *Bench) findReadyTooSoon(sample *unstructured.Unstructured) {
+	owned := slices.DeleteFunc(b.owned(sample), func(object *unstructured.Unstructured) bool {
+		_, found := observedGeneration(object)
+		return !found || object.GroupVersionKind().Group != appsv1.GroupName
+	})
+	for _, v := range b.history.of(sample.GetUID()) {
+		if observed, _ := observedGeneration(v.object); observed != v.object.GetGeneration() || b.ready.holds(v.object, v.object) != nil {
+			continue
+		}
+		for _, object := range owned {
+			then := b.history.asOf(v.object.GetResourceVersion(), object)
+			if then == nil {
+				continue
+			}
+			if observed, _ := observedGeneration(then); observed < then.GetGeneration() {
+				b.find(Error, []Evidence{
+					{At: v.at, Text: title(v.object), Detail: text(v.object)},
+					{At: v.at, Text: title(then) + " at that time", Detail: text(then)},
+				}, "a sample is ready too soon: the rollout of its %s hasn't begun yet", object.GetKind())
+				return
+			}
 		}
 	}
 }

@@ -122,17 +122,29 @@ func converges(b *Bench) {
 	b.foundCrashes()
 }
 
-// evidence is what the operator has sent since then, and the object as it is.
+// evidence is what the operator has sent since then, and the object as it is. If that is too much,
+// requests about this object matter more than others.
 func (b *Bench) evidence(since time.Time, object *unstructured.Unstructured) (evidence []Evidence) {
 	requests := b.writes(since)
 	if len(requests) == 0 {
 		requests = b.requests()
 	}
+	slices.SortStableFunc(requests, func(x, y audit.Request) int { return b.distance(x, object) - b.distance(y, object) })
+	slices.SortStableFunc(requests[:min(len(requests), mostSeen)], inOrder)
 	evidence = seen(requests)
 	if now := b.now(object); now != nil {
 		evidence = append(evidence, Evidence{At: time.Now(), Text: title(now) + " now", Detail: text(now)})
 	}
 	return append(evidence, b.crashes()...)
+}
+
+// distance is 0 for a request about the object, and 1 for others.
+func (b *Bench) distance(r audit.Request, object *unstructured.Unstructured) int {
+	resource := b.mapping(object).Resource
+	if r.Name == object.GetName() && r.Group == resource.Group && withoutSubresource(r.Resource) == resource.Resource {
+		return 0
+	}
+	return 1
 }
 
 func (b *Bench) crashes() (crashes []Evidence) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -148,6 +149,18 @@ func (h *history) has(object *unstructured.Unstructured) bool {
 // of returns all versions of an object.
 func (h *history) of(uid types.UID) (versions []snapshot) {
 	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != uid })
+}
+
+// asOf returns an object as it was when the API server gave out that resourceVersion, or nil if it
+// didn't exist. That compares versions of different resources, which only works while they share
+// one etcd, as they do in the judge's clusters. Otherwise, the result is a guess.
+func (h *history) asOf(resourceVersion string, object *unstructured.Unstructured) (then *unstructured.Unstructured) {
+	for _, v := range h.of(object.GetUID()) {
+		if order, err := resourceversion.CompareResourceVersion(v.object.GetResourceVersion(), resourceVersion); err == nil && order <= 0 {
+			then = v.object
+		}
+	}
+	return then
 }
 
 // title names an object in findings: Deployment web.

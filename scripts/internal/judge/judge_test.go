@@ -116,6 +116,7 @@ func TestBugsAreFound(t *testing.T) {
 		"it replaces the whole object":                 {"foreign-fields", "loses the sidecar"},
 		"it writes each time":                          {"quiet", "the operator writes"},
 		"it doesn't observe the generation":            {"observed-generation", "lags behind"},
+		"it is ready too soon":                         {"observed-generation", "too soon"},
 		"its conditions change without a reason":       {"conditions", "lastTransitionTime"},
 		"none":                                         {"F6b", "doesn't become ready"}, // client-go has no timeout for idle watches
 		"it ignores SIGTERM":                           {"sigterm", "doesn't exit within"},

@@ -15,9 +15,12 @@ func (b *Bench) requests() (requests []audit.Request) {
 	for _, r := range b.replicas {
 		requests = append(requests, r.proxy.Requests()...)
 	}
-	slices.SortStableFunc(requests, func(a, b audit.Request) int { return a.Answered.Compare(b.Answered) })
+	slices.SortStableFunc(requests, inOrder)
 	return requests
 }
+
+// inOrder compares requests by the time of their answers.
+func inOrder(a, b audit.Request) int { return a.Answered.Compare(b.Answered) }
 
 // since returns the requests that were answered after that time and that include accepts.
 func (b *Bench) since(when time.Time, include func(audit.Request) bool) []audit.Request {

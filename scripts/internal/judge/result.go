@@ -88,12 +88,14 @@ type Step struct {
 	Text string    `json:"text"`
 }
 
+// mostSeen is how many requests a finding shows.
+const mostSeen = 10
+
 // seen returns requests as evidence. It returns the first few, and says how many more there are.
 func seen(requests []audit.Request) (evidence []Evidence) {
-	const most = 10
 	for i, request := range requests {
-		if i == most {
-			return append(evidence, Evidence{At: request.Answered, Text: fmt.Sprintf("… and %d more", len(requests)-most)})
+		if i == mostSeen {
+			return append(evidence, Evidence{At: request.Answered, Text: fmt.Sprintf("… and %d more", len(requests)-mostSeen)})
 		}
 		evidence = append(evidence, Evidence{At: request.Answered, Text: request.String(), Detail: audit.Readable(request.Body)})
 	}
