@@ -45,6 +45,7 @@ func judgeCapstone(command *cobra.Command, flags judgeFlags, args []string) (rep
 	if flags.solution {
 		p = p.Solution()
 	}
+	code := e.Code() // the learner may change it before the judge has finished
 	binary, err := buildProgram(command.Context(), p)
 	if err != nil {
 		return report, err
@@ -57,5 +58,8 @@ func judgeCapstone(command *cobra.Command, flags judgeFlags, args []string) (rep
 	if err != nil || flags.solution || len(flags.only) > 0 {
 		return report, err
 	}
-	return report, exercises.RecordJudged(command.Context(), theRoot(), e, report.Status() == 0)
+	if report.Status() != 0 {
+		code = ""
+	}
+	return report, exercises.RecordJudged(command.Context(), theRoot(), e, code)
 }

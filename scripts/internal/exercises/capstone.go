@@ -5,7 +5,11 @@ package exercises
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"example.com/operators/scripts/internal/problem"
 )
@@ -33,7 +37,26 @@ func FindCapstone(root, name string) (Exercise, error) {
 	return e, err
 }
 
-// RecordJudged records whether the judge found that the learner's program keeps every promise.
-func RecordJudged(ctx context.Context, root string, e Exercise, kept bool) error {
-	return UpdateProgress(ctx, root, e, func(r *Record) { r.Judged = kept })
+// RecordJudged records that the learner's program keeps every promise if its code has that hash. A
+// program that doesn't has the hash "".
+func RecordJudged(ctx context.Context, root string, e Exercise, code string) error {
+	return UpdateProgress(ctx, root, e, func(r *Record) { r.Judged = code })
+}
+
+// IsJudged reports whether the judge found that the program keeps every promise, and its code hasn't
+// changed since.
+func (r Record) IsJudged(e Exercise) bool { return r.Judged != "" && r.Judged == e.Code() }
+
+// Code is a hash of the learner's program: all of the exercise's Go files, without its tests and
+// the course's solution.
+func (e Exercise) Code() string {
+	hash := sha256.New()
+	files, _ := filepath.Glob(e.File("*.go")) // the pattern is valid
+	for _, file := range files {
+		if name := filepath.Base(file); name != SolutionFile && !strings.HasSuffix(name, "_test.go") {
+			content, _ := os.ReadFile(file) // a file that can't be read doesn't compile either
+			fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
+		}
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil))
 }

@@ -19,15 +19,15 @@ import (
 )
 
 // progressVersion increases with each new field, because an older workshop would lose the field.
-const progressVersion = 3
+const progressVersion = 4
 
 type Record struct {
-	Passing bool       `json:"passing"`          // the result of the last check
-	Passed  *time.Time `json:"passed,omitempty"` // for the first time, without the course's solution
-	Hints   int        `json:"hints,omitempty"`  // that were shown
-	Named   bool       `json:"named,omitempty"`  // the ticket's cause
-	Guess   string     `json:"guess,omitempty"`  // at the answer to the exercise's question
-	Judged  bool       `json:"judged,omitempty"` // the judge had no finding on the capstone
+	Passing bool       `json:"passing"`              // the result of the last check
+	Passed  *time.Time `json:"passed,omitempty"`     // for the first time, without the course's solution
+	Hints   int        `json:"hints,omitempty"`      // that were shown
+	Named   bool       `json:"named,omitempty"`      // the ticket's cause
+	Guess   string     `json:"guess,omitempty"`      // at the answer to the exercise's question
+	Judged  string     `json:"judgedCode,omitempty"` // a hash of the capstone's code in which the judge found nothing
 }
 
 type Progress struct {

@@ -17,7 +17,7 @@ func TestInvalidProgressIsAnErrorAndStays(t *testing.T) {
 		"empty":           {``, "is damaged"},
 		"something else":  {`{"a": 1}`, "is damaged"},
 		"another type":    {`{"version": 1, "exercises": []}`, "is damaged"},
-		"a newer version": {`{"version": 4, "exercises": []}`, "was written by a newer workshop (version 4; this one knows 3)"},
+		"a newer version": {`{"version": 5, "exercises": []}`, "was written by a newer workshop (version 5; this one knows 4)"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
@@ -50,7 +50,7 @@ func TestAnOlderProgressIsKept(t *testing.T) {
 	if want := (Record{Passing: true, Hints: 2, Guess: "two"}); err != nil || progress.Of(e) != want {
 		t.Errorf("got %+v, error %v, want %+v", progress.Of(e), err, want)
 	}
-	if now := read(t, path); !strings.Contains(now, `"version": 3`) {
+	if now := read(t, path); !strings.Contains(now, `"version": 4`) {
 		t.Errorf("the file is now %s", now)
 	}
 }

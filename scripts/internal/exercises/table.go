@@ -94,7 +94,7 @@ func row(e Exercise, record Record, caughtUp bool, colours ui.Palette) string {
 	if record.Passing {
 		mark = colours.Green.Sprint("✓")
 	}
-	if record.Judged {
+	if record.IsJudged(e) {
 		note = "judged"
 	}
 	if caughtUp {

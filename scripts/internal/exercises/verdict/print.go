@@ -162,7 +162,7 @@ func (v Verdict) Advice(ctx context.Context, root string, all []exercises.Exerci
 		return "", err
 	}
 	advice := debrief + fmt.Sprintf("Well done. To compare: ./scripts/workshop solution %s", e.Name())
-	if e.IsCapstone() && !progress.Of(e).Judged {
+	if e.IsCapstone() && !progress.Of(e).IsJudged(e) {
 		return debrief + fmt.Sprintf("The tests pass. Now hold your program to the course's promises: ./scripts/workshop judge %s", e.Name()), nil
 	}
 	if next, found := exercises.NextOpen(all, e, progress); found {
