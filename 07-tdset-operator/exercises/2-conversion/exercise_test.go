@@ -88,11 +88,11 @@ func TestConvertTo(t *testing.T) {
 		"another annotation": {withAnnotation(v1(3, nil), "team", "blue"), annotated(v2(3, 3, -1), "team", "blue")},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := &WorkerV2{}
+			from, got := asJSON(t, test.v1), &WorkerV2{}
 			if err := test.v1.ConvertTo(got); err != nil {
 				t.Fatal(err)
 			}
-			compare(t, got, test.want)
+			compare(t, from, got, test.want)
 		})
 	}
 }
@@ -110,20 +110,20 @@ func TestConvertFrom(t *testing.T) {
 		"a nanosecond":           {v2(3, 3, 1), v1(3, new(int64(1))), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := &WorkerV1{}
+			from, got := asJSON(t, test.v2), &WorkerV1{}
 			if err := got.ConvertFrom(test.v2); err != nil {
 				t.Fatal(err)
 			}
 			_, isKept := got.Annotations[keptV2]
 			if isKept != test.wantKept {
-				t.Errorf("got the annotation: %t; want %t", isKept, test.wantKept)
+				t.Errorf("got the annotation: %t; want %t\nconverted from %s", isKept, test.wantKept, from)
 			}
 			got = overTheWire(t, got, &WorkerV1{})
 			delete(got.Annotations, keptV2)
 			if len(got.Annotations) == 0 {
 				got.Annotations = nil
 			}
-			compare(t, got, test.want)
+			compare(t, from, got, test.want)
 		})
 	}
 }
@@ -170,11 +170,11 @@ func TestEdits(t *testing.T) {
 			}
 			view = overTheWire(t, view, &WorkerV1{})
 			test.edit(view)
-			got := &WorkerV2{}
+			from, got := asJSON(t, view), &WorkerV2{}
 			if err := view.ConvertTo(got); err != nil {
 				t.Fatal(err)
 			}
-			compare(t, got, test.want)
+			compare(t, from, got, test.want)
 		})
 	}
 }
@@ -193,10 +193,11 @@ func TestRoundTrips(t *testing.T) {
 			if err := view.ConvertFrom(want.DeepCopyObject().(*WorkerV2)); err != nil {
 				t.Fatal(err)
 			}
+			from := asJSON(t, view)
 			if err := overTheWire(t, view, &WorkerV1{}).ConvertTo(got); err != nil {
 				t.Fatal(err)
 			}
-			if compare(t, got, want); t.Failed() {
+			if compare(t, from, got, want); t.Failed() {
 				return
 			}
 		}
@@ -211,10 +212,11 @@ func TestRoundTrips(t *testing.T) {
 			if err := want.DeepCopyObject().(*WorkerV1).ConvertTo(hub); err != nil {
 				t.Fatal(err)
 			}
+			from := asJSON(t, hub)
 			if err := got.ConvertFrom(overTheWire(t, hub, &WorkerV2{})); err != nil {
 				t.Fatal(err)
 			}
-			if compare(t, got, want); t.Failed() {
+			if compare(t, from, got, want); t.Failed() {
 				return
 			}
 		}
@@ -225,10 +227,11 @@ func TestRoundTrips(t *testing.T) {
 func TestTheSourceStays(t *testing.T) {
 	t.Run("ConvertFrom", func(t *testing.T) {
 		source := annotated(v2(2, 5, time.Second), "team", "blue")
+		from := asJSON(t, source)
 		if err := new(WorkerV1).ConvertFrom(source); err != nil {
 			t.Fatal(err)
 		}
-		compare(t, source, annotated(v2(2, 5, time.Second), "team", "blue"))
+		compare(t, from, source, annotated(v2(2, 5, time.Second), "team", "blue"))
 	})
 	t.Run("ConvertTo", func(t *testing.T) {
 		view := &WorkerV1{}
@@ -255,19 +258,22 @@ func TestAnotherHub(t *testing.T) {
 	}
 }
 
-// compare fails the test unless both are the same as JSON.
-func compare(t *testing.T, got, want any) {
+// compare fails the test unless got and want are the same. from is what got was converted from, as
+// JSON.
+func compare(t *testing.T, from string, got, want any) {
 	t.Helper()
-	text := func(worker any) string {
-		content, err := json.Marshal(worker)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(content)
-	}
 	if !cmp.Equal(got, want) {
-		t.Errorf("got %s; want %s", text(got), text(want))
+		t.Errorf("got %s; want %s\nconverted from %s", asJSON(t, got), asJSON(t, want), from)
 	}
+}
+
+func asJSON(t *testing.T, worker any) string {
+	t.Helper()
+	content, err := json.Marshal(worker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 // overTheWire encodes from as JSON and decodes it, as the API server does.
