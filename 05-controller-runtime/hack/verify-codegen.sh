@@ -14,10 +14,13 @@ for folder in pkg exercises/*/pkg; do
 done
 "$copy/hack/update-codegen.sh"
 
+outdated=0
 for folder in pkg exercises/*/pkg; do
-    if ! diff -ruN "$folder" "$copy/$folder"; then
+    if diff -ruN "$folder" "$copy/$folder"; then
+        echo "The generated code in $folder is up to date."
+    else
         echo "The generated code in $folder is out of date: run hack/update-codegen.sh and commit what it writes." >&2
-        exit 1
+        outdated=1
     fi
 done
-echo "The generated code is up to date."
+exit "$outdated"
