@@ -20,7 +20,7 @@ import (
 
 const chapter = ".."
 
-// wantChanges are the lines of a diff that the missing update would add and remove.
+// wantChanges are the lines that update-codegen.sh would remove (-) and add (+), as in a diff.
 var wantChanges = strings.Split(`-// pkg/apis/samplecontroller/v1alpha1/zz_generated.stale.go
 +    - name: colour
 +      type:
@@ -38,8 +38,8 @@ var wantChanges = strings.Split(`-// pkg/apis/samplecontroller/v1alpha1/zz_gener
 
 // Change a type and don't run the generators, in a clone with an unusual name. The clone also has
 // generated code that no tag asks for any more. verify-codegen.sh runs update-codegen.sh in a copy,
-// so its output must show that the latter would fix both. If it would change anything else, or
-// anything in exercise 5, then what you see here is out of date.
+// so its output must show that the latter would fix both. If update-codegen.sh would also change
+// anything else, here or in exercise 5, then the chapter's generated code is out of date.
 func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "my clones", "foo controller")
 	if err := os.CopyFS(clone, os.DirFS(chapter)); err != nil {
@@ -68,7 +68,7 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	}
 	changes := regexp.MustCompile(`(?m)^[+-]([^+\n-].*)?$`).FindAllString(output, -1)
 	if diff := cmp.Diff(wantChanges, changes); diff != "" {
-		t.Errorf("update-codegen.sh makes other changes (-want +got):\n%s\nIts output:\n%s", diff, output)
+		t.Errorf("update-codegen.sh would make other changes (-want +got):\n%s\nThe output of verify-codegen.sh:\n%s", diff, output)
 	}
 	for _, want := range []string{"code in pkg is out of date: run hack/update-codegen.sh", "code in exercises/5-tdset/pkg is up to date"} {
 		if !strings.Contains(output, want) {

@@ -37,14 +37,13 @@ func FindCapstone(root, name string) (Exercise, error) {
 	return e, err
 }
 
-// RecordJudged records that the learner's program keeps every promise if its code has that hash. A
-// program that doesn't has the hash "".
+// RecordJudged records code, the hash of a program that keeps every promise. For any other program,
+// code is "".
 func RecordJudged(ctx context.Context, root string, e Exercise, code string) error {
 	return UpdateProgress(ctx, root, e, func(r *Record) { r.Judged = code })
 }
 
-// IsJudged reports whether the judge found that the program keeps every promise, and its code hasn't
-// changed since.
+// IsJudged reports whether the judge has passed the program and its code hasn't changed since.
 func (r Record) IsJudged(e Exercise) bool { return r.Judged != "" && r.Judged == e.Code() }
 
 // Code is a hash of the learner's program: all of the exercise's Go files, without its tests and

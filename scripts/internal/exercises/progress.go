@@ -27,7 +27,7 @@ type Record struct {
 	Hints   int        `json:"hints,omitempty"`      // that were shown
 	Named   bool       `json:"named,omitempty"`      // the ticket's cause
 	Guess   string     `json:"guess,omitempty"`      // at the answer to the exercise's question
-	Judged  string     `json:"judgedCode,omitempty"` // a hash of the capstone's code in which the judge found nothing
+	Judged  string     `json:"judgedCode,omitempty"` // the hash of the capstone code that passed
 }
 
 type Progress struct {

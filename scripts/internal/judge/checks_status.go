@@ -15,8 +15,8 @@ func statusChecks() []Check {
 	return []Check{
 		{
 			Name:     "observed-generation",
-			Promise:  "the status reports which generation of the spec it is about, and isn't ready before the rollout of that one has begun",
-			Why:      "Without observedGeneration, nobody can tell whether a status is about the current spec or an older one, so kubectl wait returns too soon. It also does if the operator mistakes the end of the last rollout for that of the new one.",
+			Promise:  "the status reports which generation of the spec it is about, and the sample isn't ready before that generation's rollout has begun",
+			Why:      "Without observedGeneration, nobody can tell whether a status is about the current spec or an older one, so kubectl wait returns too soon. It also returns too soon if the operator mistakes the end of the previous rollout for the end of the new one.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasMutations,
 			judge:    generationIsObserved,
@@ -66,8 +66,8 @@ func generationIsObserved(b *Bench) {
 	b.findReadyTooSoon(now)
 }
 
-// findReadyTooSoon is a finding if the sample was ever ready for its generation before the rollout of
-// a Deployment that it owns, or of another kind of workload, had begun.
+// findReadyTooSoon reports a finding if the sample was ever ready for its generation before the
+// rollout of a Deployment, or another kind of workload, that it owns had begun.
 func (b *Bench) findReadyTooSoon(sample *unstructured.Unstructured) {
 	owned := slices.DeleteFunc(b.owned(sample), func(object *unstructured.Unstructured) bool {
 		_, found := observedGeneration(object)
@@ -86,7 +86,7 @@ func (b *Bench) findReadyTooSoon(sample *unstructured.Unstructured) {
 				b.find(Error, []Evidence{
 					{At: v.at, Text: title(v.object), Detail: text(v.object)},
 					{At: v.at, Text: title(then) + " at that time", Detail: text(then)},
-				}, "a sample is ready too soon: the rollout of its %s hasn't begun yet", object.GetKind())
+				}, "a sample was ready too soon: the rollout of its %s hadn't begun yet", object.GetKind())
 				return
 			}
 		}

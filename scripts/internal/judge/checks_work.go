@@ -122,8 +122,8 @@ func converges(b *Bench) {
 	b.foundCrashes()
 }
 
-// evidence is what the operator has sent since then, and the object as it is. If that is too much,
-// requests about this object matter more than others.
+// evidence is what the operator has sent since then, and the object as it is. If a finding can't
+// show all of the requests, those about this object take precedence.
 func (b *Bench) evidence(since time.Time, object *unstructured.Unstructured) (evidence []Evidence) {
 	requests := b.writes(since)
 	if len(requests) == 0 {

@@ -151,9 +151,9 @@ func (h *history) of(uid types.UID) (versions []snapshot) {
 	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != uid })
 }
 
-// asOf returns an object as it was when the API server gave out that resourceVersion, or nil if it
-// didn't exist. That compares versions of different resources, which only works while they share
-// one etcd, as they do in the judge's clusters. Otherwise, the result is a guess.
+// asOf returns the object as it was at that resourceVersion, or nil if it didn't exist yet. It
+// compares versions of different resources, which works only if they are stored in the same etcd,
+// as they are in the judge's clusters. Otherwise, the result is a guess.
 func (h *history) asOf(resourceVersion string, object *unstructured.Unstructured) (then *unstructured.Unstructured) {
 	for _, v := range h.of(object.GetUID()) {
 		if order, err := resourceversion.CompareResourceVersion(v.object.GetResourceVersion(), resourceVersion); err == nil && order <= 0 {
