@@ -16,11 +16,8 @@ done
 
 outdated=0
 for folder in pkg exercises/*/pkg; do
-    if diff -ruN "$folder" "$copy/$folder"; then
-        echo "The generated code in $folder is up to date."
-    else
-        echo "The generated code in $folder is out of date: run hack/update-codegen.sh and commit what it writes." >&2
-        outdated=1
-    fi
+    diff -ruN "$folder" "$copy/$folder" && echo "The generated code in $folder is up to date." && continue
+    echo "The generated code in $folder is out of date: run hack/update-codegen.sh and commit what it writes." >&2
+    outdated=1
 done
 exit "$outdated"
