@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -216,20 +217,22 @@ func (s *scenario) createFull(name string) error {
 }
 
 // editInV1 reads the TDSet in v1, changes the replicas of its first window, and writes it back, as
-// an old client does.
+// an old client does. The operator writes to the TDSet, too, so after a conflict it starts over.
 func (s *scenario) editInV1(name string, replicas int64) error {
-	object, err := s.version("v1").Get(s.Context(), name, metav1.GetOptions{})
-	if err != nil {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		object, err := s.version("v1").Get(s.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		windows, _, err := unstructured.NestedSlice(object.Object, "spec", "schedulingConfig")
+		if err != nil || len(windows) == 0 {
+			return errors.Join(err, fmt.Errorf("%d windows in v1", len(windows)))
+		}
+		windows[0].(map[string]any)["replica"] = replicas
+		s.must(unstructured.SetNestedSlice(object.Object, windows, "spec", "schedulingConfig"))
+		_, err = s.version("v1").Update(s.Context(), object, metav1.UpdateOptions{})
 		return err
-	}
-	windows, _, err := unstructured.NestedSlice(object.Object, "spec", "schedulingConfig")
-	if err != nil || len(windows) == 0 {
-		return errors.Join(err, fmt.Errorf("%d windows in v1", len(windows)))
-	}
-	windows[0].(map[string]any)["replica"] = replicas
-	s.must(unstructured.SetNestedSlice(object.Object, windows, "spec", "schedulingConfig"))
-	_, err = s.version("v1").Update(s.Context(), object, metav1.UpdateOptions{})
-	return err
+	})
 }
 
 func (s *scenario) readV1(name string) error {
