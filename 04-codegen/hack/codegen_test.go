@@ -66,7 +66,9 @@ func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	if err == nil {
 		t.Error("verify-codegen.sh succeeded, want an error: a type has changed")
 	}
-	changes := regexp.MustCompile(`(?m)^[+-]([^+\n-].*)?$`).FindAllString(output, -1)
+	changes := slices.DeleteFunc(regexp.MustCompile(`(?m)^[+-].*$`).FindAllString(output, -1), func(line string) bool {
+		return strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") // the names of the files
+	})
 	if diff := cmp.Diff(wantChanges, changes); diff != "" {
 		t.Errorf("update-codegen.sh would make other changes (-want +got):\n%s\nThe output of verify-codegen.sh:\n%s", diff, output)
 	}

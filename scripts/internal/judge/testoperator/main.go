@@ -177,7 +177,7 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 	}
 	before, missing := o.deployment.ByNamespace(namespace).Get(wantedDeployment(foo, true).GetName())
 	deployment, err := o.apply(ctx, foo)
-	if err == nil && missing == nil && o.bug == "it is ready too soon" {
+	if err == nil && missing == nil && o.bug == "it is ready too soon" { // for apply may have changed it
 		deployment = before.(*unstructured.Unstructured)
 	}
 	if err == nil && o.bug != "a rename leaves the old Deployment" && o.bug != "it creates what its cache lacks" {
