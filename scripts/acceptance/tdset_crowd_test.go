@@ -1,4 +1,4 @@
-// Three hundred TDSets that must be scaled in the same second, for chapter 07 only.
+// A hundred TDSets that must be scaled in the same second, for chapter 07 only.
 
 package acceptance
 
@@ -18,9 +18,9 @@ import (
 // Deployment and two of the status.
 func TestCrowdOfTDSets(t *testing.T) {
 	fits := func(j judged) bool { return j.isFull() && whyLeftOut(contract.ManyPods) == "" }
-	alone(t, chapters.TDSet, "three hundred TDSets at once, and a boundary", fits, func(t *testing.T, s *scenario) {
+	alone(t, chapters.TDSet, "a hundred TDSets at once, and a boundary", fits, func(t *testing.T, s *scenario) {
 		s.moveOut()
-		s.createCrowd()
+		s.createCrowd(crowd)
 		s.startAt(at(8, 0))
 		s.crowdBecomesScheduled(1)
 		s.sentinel("settled")
@@ -46,7 +46,7 @@ func TestCrowdOfTDSets(t *testing.T) {
 		}
 
 		s.operator.Stop()
-		s.startAt(at(9, 0).Add(-30 * time.Second)) // time for three hundred statuses
+		s.startAt(at(9, 0).Add(-30 * time.Second)) // time for all statuses
 		var names []string
 		for i := range crowd {
 			names = append(names, crowdName(i))

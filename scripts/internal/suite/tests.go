@@ -85,10 +85,15 @@ func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Clust
 	return fmt.Sprintf("%d passed", s.counts.Passed-before), err
 }
 
-// prove checks that the chapter's exercises fail as given, and pass as solved.
+// prove checks that the chapter's exercises fail as given, pass as solved, and reject wrong answers:
+// all of them if chapters are named, and otherwise the first one of each exercise.
 func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
+	mistakes := 0
+	if s.Everything {
+		mistakes = 1 // each one is linked to a program of its own
+	}
 	proof, err := proof.Prove(ctx, proof.Options{
-		Root: s.Root, Chapter: chapter, Env: s.testEnvironment(c, chapter), Staticcheck: s.staticcheck(),
+		Root: s.Root, Chapter: chapter, Env: s.testEnvironment(c, chapter), Staticcheck: s.staticcheck(), Mistakes: mistakes,
 		Progress: func(test string) { step.Update("%s", test) },
 	})
 	for _, note := range proof.Notes {

@@ -33,6 +33,7 @@ type Options struct {
 	Chapter     chapters.Chapter
 	Env         []string          // more environment variables for the tests
 	Staticcheck string            // the program's path; "": it isn't run
+	Mistakes    int               // how many of each exercise's mistakes are tried; 0: all
 	Progress    func(test string) // called with each test's name as it starts; may be nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/exercisetest"
+	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/testfiles"
 )
 
@@ -169,6 +170,21 @@ func TestProveFinds(t *testing.T) {
 	}
 	if proof.Exercises != 28 || proof.Failed+proof.Skipped != len(proof.Problems) || proof.Passed == 0 {
 		t.Errorf("%d exercises, counts %+v, %d problems", proof.Exercises, proof.Counts, len(proof.Problems))
+	}
+}
+
+func TestProveMakesAsManyMistakesAsItIsAskedTo(t *testing.T) {
+	root := t.TempDir()
+	accepted := strings.Replace(exercisetest.Mistakes, "with: a - b", "with: b + a", 1)
+	exercisetest.Write(t, root, "01-a", "1-sum", map[string]string{"mistakes.yaml": accepted})
+	for mistakes, want := range map[int]gotest.Counts{
+		0: {Passed: 1 + 2 + 2, Failed: 1},
+		2: {Passed: 1 + 2 + 2},
+	} {
+		proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}, Mistakes: mistakes})
+		if err != nil || proof.Counts != want {
+			t.Errorf("%d mistakes: error %v, counts %+v, want %+v; problems %q", mistakes, err, proof.Counts, want, proof.Problems)
+		}
 	}
 }
 
