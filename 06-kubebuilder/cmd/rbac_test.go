@@ -165,7 +165,7 @@ func buildDefault(t *testing.T) (objects []*unstructured.Unstructured) {
 // written for a release.
 var kustomizeDefault = sync.OnceValues(func() ([]byte, error) {
 	build := exec.Command("go", "tool", "kustomize", "build", filepath.Join("..", "config", "default"))
-	build.Env = append(os.Environ(), "GOWORK=off") // the tool is in this module's go.mod
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off") // the tool is in this module's go.mod, and needs no cgo
 	build.Stderr = os.Stderr
 	return build.Output()
 })

@@ -1,5 +1,5 @@
-// A hundred Foos at once: how many writes they need, and how long they take. Chapters 01 and 02
-// are left out, because they work on one Foo at a time and lose failed writes.
+// Many Foos at once: how many writes a hundred of them need, and how long three hundred take.
+// Chapters 01 and 02 are left out, because they work on one Foo at a time and lose failed writes.
 
 package acceptance
 
@@ -23,8 +23,8 @@ import (
 	"example.com/operators/scripts/internal/contract"
 )
 
-// crowd is how many objects the tests create. One write too many per object shows with a hundred of
-// them, too, and each costs the API server about 30 requests. Benchmarks create crowdToMeasure.
+// crowd is how many objects the tests create. A hundred are enough to show one write too many per
+// object, and each object costs the API server about 30 requests. Benchmarks create crowdToMeasure.
 const (
 	crowd          = 100
 	crowdToMeasure = 300
@@ -65,8 +65,8 @@ func TestCrowd(t *testing.T) {
 
 // BenchmarkCrowd measures the time from a program's start until the last Deployment is created, for
 // Foos and TDSets. It compares that with concurrent bare POSTs and server-side applies of as many
-// Deployments. Each measurement waits until the last one's namespace is gone, because otherwise the
-// cluster is still busy with their rollouts.
+// Deployments. Each measurement waits until the last one's namespace is gone, because until then
+// the cluster is still busy with the rollouts of its Deployments.
 //
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… go test ./acceptance -run '^$' -bench Crowd -benchtime 3x
 func BenchmarkCrowd(b *testing.B) {

@@ -31,13 +31,13 @@ func newTestCommand() *cobra.Command {
 		Use:   "test [CHAPTER...]",
 		Short: "Run everything that CI runs, or the tests of one promise",
 		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests (the chapters' with the race
-detector), the proof that each exercise fails as given, passes as solved and rejects a wrong answer, the guided tours, the
-behaviour contract against the chapters' built programs, and the code and commands in the texts. It creates clusters of its
-own ("test", "units", "docs"), and removes them unless a test fails. It doesn't touch yours. A skipped test counts as a
-failure. A failed test runs again at the end, when nothing else does, because a busy machine can be the reason. The result
-names the tests that needed that.
+detector), the proof of each exercise (it fails as given, passes as solved, and rejects a wrong answer), the guided tours,
+the behaviour contract against the chapters' built programs, and the code and commands in the texts. It creates clusters
+of its own ("test", "units", "docs"), and removes them unless a test fails. It doesn't touch yours. A skipped test counts
+as a failure. A failed test runs again at the end, when nothing else does, because a busy machine can be the reason. The
+result names the tests that needed that.
 
-With chapters, it runs what belongs to them, and the exercises have to reject all of their wrong answers.
+With chapters, it tests only those, and checks that each exercise rejects all of its wrong answers, not just one.
 
 With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
 chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a

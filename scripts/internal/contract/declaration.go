@@ -180,7 +180,7 @@ const (
 // the constants above. inCluster is whether the programs run there too.
 func LeftOut(inCluster bool) map[string]string {
 	left := map[string]string{
-		ManyPods:    "the one node only has room for 110 Pods, and some are the cluster's own",
+		ManyPods:    "the one node only has room for 110 Pods, including the cluster's own",
 		URLWebhooks: "the API server runs in a container and can't reach this machine's loopback (the chapters' `test/e2e` calls webhooks through their Service)",
 	}
 	for _, fault := range faults.All() {

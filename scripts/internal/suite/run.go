@@ -89,9 +89,7 @@ func (s *Suite) findRace(ctx context.Context) error {
 	}
 	compiler, _, _ := strings.Cut(strings.TrimSpace(string(output)), " ")
 	if _, err := exec.LookPath(compiler); err == nil {
-		// The race detector needs cgo. If the tests passed that on to the programs that they build, all
-		// libraries would be compiled once more.
-		s.race = []string{"-race", "-exec=env CGO_ENABLED=0"}
+		s.race = []string{"-race"}
 		return nil
 	}
 	if os.Getenv("CI") == "true" {

@@ -90,7 +90,7 @@ func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Clust
 func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
 	mistakes := 0
 	if s.Everything {
-		mistakes = 1 // each one is linked to a program of its own
+		mistakes = 1 // each one needs a test binary of its own
 	}
 	proof, err := proof.Prove(ctx, proof.Options{
 		Root: s.Root, Chapter: chapter, Env: s.testEnvironment(c, chapter), Staticcheck: s.staticcheck(), Mistakes: mistakes,
