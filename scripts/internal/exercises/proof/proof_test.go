@@ -175,16 +175,11 @@ func TestProveFinds(t *testing.T) {
 
 func TestProveMakesAsManyMistakesAsItIsAskedTo(t *testing.T) {
 	root := t.TempDir()
-	accepted := strings.Replace(exercisetest.Mistakes, "with: a - b", "with: b + a", 1)
-	exercisetest.Write(t, root, "01-a", "1-sum", map[string]string{"mistakes.yaml": accepted})
-	for mistakes, want := range map[int]gotest.Counts{
-		0: {Passed: 1 + 2 + 2, Failed: 1},
-		2: {Passed: 1 + 2 + 2},
-	} {
-		proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}, Mistakes: mistakes})
-		if err != nil || proof.Counts != want {
-			t.Errorf("%d mistakes: error %v, counts %+v, want %+v; problems %q", mistakes, err, proof.Counts, want, proof.Problems)
-		}
+	thirdIsAccepted := strings.Replace(exercisetest.Mistakes, "with: a - b", "with: b + a", 1)
+	exercisetest.Write(t, root, "01-a", "1-sum", map[string]string{"mistakes.yaml": thirdIsAccepted})
+	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}, Mistakes: 2})
+	if want := (gotest.Counts{Passed: 1 + 2 + 2}); err != nil || proof.Counts != want {
+		t.Errorf("error %v, counts %+v, want %+v; problems %q", err, proof.Counts, want, proof.Problems)
 	}
 }
 
