@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/pack"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 // fakeGo "builds" a program that prints its root and arguments, or prints $SAYS and fails.
@@ -90,6 +91,27 @@ func TestTheScriptBuildsAndRunsTheTool(t *testing.T) {
 		if err != nil || !strings.Contains(out, "root: "+root+"\n<one><two words><--flag=$x>") {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
+	}
+}
+
+func TestTheScriptOnlyBuildsTheToolIfItsSourceIsNewer(t *testing.T) {
+	root, goDir := newRepository(t)
+	script := filepath.Join(root, "scripts", "workshop")
+	source := filepath.Join(root, "scripts", "cmd", "main.go")
+	testfiles.Write(t, filepath.Join(root, "scripts"), map[string]string{"cmd/main.go": "", "internal/a.go": "", "go.sum": ""})
+	sameAge(t, root)
+	if out, err := entry(script, goDir, ""); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := entry(script, goDir, "go was asked to build"); err != nil || strings.Contains(out, "building") {
+		t.Errorf("nothing has changed: %v\n%s", err, out)
+	}
+	future := time.Now().Add(time.Minute)
+	if err := os.Chtimes(source, future, future); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := entry(script, goDir, "go was asked to build"); err == nil || !strings.Contains(out, "go said: go was asked to build") {
+		t.Errorf("its source has changed: %v\n%s", err, out)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// mostAgain is how many failed tests of one go test command may run again. If more of them fail, a
-// busy machine isn't the reason.
+// mostAgain is how many failed tests of one go test command, or how many texts, may run again. If
+// more of them fail, a busy machine isn't the reason.
 const mostAgain = 8
 
 // failedRun is a run of go test in which tests failed. They count as failed until they have passed.

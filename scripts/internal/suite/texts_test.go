@@ -70,11 +70,14 @@ func TestFailedTextsRunAgain(t *testing.T) {
 		want     gotest.Counts
 		ran      []string
 		says     string
+		// noCluster: there is none for the second time.
+		noCluster bool
 	}{
-		"all pass":                           {nil, gotest.Counts{}, []string{"a.md b.md"}, ""},
-		"one passes the second time":         {map[string]int{"b.md": 1}, gotest.Counts{}, []string{"a.md b.md", "b.md"}, "! passed only the second time:\nb.md"},
-		"one has a mistake":                  {map[string]int{"a.md": 2}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "a.md"}, ""},
-		"one has a mistake, and one doesn't": {map[string]int{"a.md": 1, "b.md": 2}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "a.md b.md"}, "! passed only the second time:\na.md"},
+		"all pass":                                {nil, gotest.Counts{}, []string{"a.md b.md"}, "", false},
+		"one passes the second time":              {map[string]int{"b.md": 1}, gotest.Counts{}, []string{"a.md b.md", "b.md"}, "! passed only the second time:\nb.md", false},
+		"one has a mistake":                       {map[string]int{"a.md": 2}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "a.md"}, "", false},
+		"there is no cluster for the second time": {map[string]int{"b.md": 1}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "b.md"}, "", true},
+		"one has a mistake, and one doesn't":      {map[string]int{"a.md": 1, "b.md": 2}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "a.md b.md"}, "! passed only the second time:\na.md", false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var out output.Buffer
@@ -87,6 +90,10 @@ func TestFailedTextsRunAgain(t *testing.T) {
 						failed = append(failed, file)
 						s.counts.Failed++
 					}
+				}
+				if len(ran) == 2 && test.noCluster {
+					s.counts.Failed++
+					return nil
 				}
 				return failed
 			})
