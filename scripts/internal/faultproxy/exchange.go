@@ -98,7 +98,7 @@ func (p *Proxy) answered(response *http.Response) error {
 	x := response.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.Code = int32(response.StatusCode)
 	if x.IsWrite() && x.Code < 300 && p.keepsWrites() {
-		x.ResourceVersion = metadataOf(peek(&response.Body, response.Header)).ResourceVersion
+		x.ResourceVersion = metadataOf(peek(&response.Body)).ResourceVersion
 	}
 	p.record(x)
 	if x.Code >= 300 {

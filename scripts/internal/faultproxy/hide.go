@@ -39,7 +39,7 @@ func isDiscovery(r audit.Request) bool {
 // withoutGroup removes a group from the answer to /apis: the aggregated discovery or the older list.
 func withoutGroup(response *http.Response, group string) error {
 	var list map[string]any
-	if err := json.Unmarshal(peek(&response.Body, response.Header), &list); err != nil {
+	if err := json.Unmarshal(peek(&response.Body), &list); err != nil {
 		return err
 	}
 	named := func(entry any, path ...string) bool {
@@ -61,7 +61,6 @@ func withoutGroup(response *http.Response, group string) error {
 	response.Body = io.NopCloser(bytes.NewReader(content))
 	response.ContentLength = int64(len(content))
 	response.Header.Del("Content-Length")
-	response.Header.Del("Content-Encoding")
 	response.Header.Del("Etag") // it is that of the whole list
 	return nil
 }

@@ -112,12 +112,18 @@ func Before(target *rest.Config, original, path string) (*Proxy, error) {
 
 func (p *Proxy) newForward(server *url.URL, trust *tls.Config) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(server)
+			// Nothing may be compressed, because the proxy reads the events. Since Kubernetes 1.37,
+			// servers compress streaming lists, and if their last bookmark got stuck here, a cache
+			// would never be filled.
+			r.Out.Header.Del("Accept-Encoding")
+		},
 		Transport: &http.Transport{
 			DialContext:        p.servers.dial,
 			TLSClientConfig:    trust,
 			ForceAttemptHTTP2:  true,
-			DisableCompression: true, // the client asks for it itself if it wants it
+			DisableCompression: true,
 		},
 		FlushInterval:  -1, // pass on each event at once
 		ModifyResponse: p.answered,

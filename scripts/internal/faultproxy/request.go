@@ -5,7 +5,6 @@ package faultproxy
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -47,7 +46,7 @@ func parse(r *http.Request, keepBody bool) *exchange {
 	}
 	unnamed := x.Verb == "create" && x.Name == ""
 	if unnamed || keepBody && x.IsWrite() {
-		body := peek(&r.Body, r.Header)
+		body := peek(&r.Body)
 		if unnamed {
 			x.Name = metadataOf(body).Name
 		}
@@ -58,8 +57,8 @@ func parse(r *http.Request, keepBody bool) *exchange {
 	return x
 }
 
-// peek returns what a body contains, without its compression. The body can be read again.
-func peek(body *io.ReadCloser, header http.Header) []byte {
+// peek returns what a body contains. The body can be read again.
+func peek(body *io.ReadCloser) []byte {
 	content, err := io.ReadAll(*body)
 	*body = struct {
 		io.Reader
@@ -67,15 +66,6 @@ func peek(body *io.ReadCloser, header http.Header) []byte {
 	}{io.MultiReader(bytes.NewReader(content), *body), *body} // if reading failed, it fails again
 	if err != nil {
 		return nil
-	}
-	if header.Get("Content-Encoding") == "gzip" {
-		unzipped, err := gzip.NewReader(bytes.NewReader(content))
-		if err != nil {
-			return nil
-		}
-		if content, err = io.ReadAll(unzipped); err != nil {
-			return nil
-		}
 	}
 	return content
 }
