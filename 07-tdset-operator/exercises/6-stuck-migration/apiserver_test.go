@@ -1,7 +1,7 @@
 //go:build check || solution
 
 // An API server as far as a migration needs one: controller-runtime's fake client, and what the real
-// API server does with versions. It was compared with Kubernetes 1.36.
+// API server does with versions. It was compared with Kubernetes 1.37.
 
 package migration
 
@@ -108,13 +108,19 @@ func (s *apiServer) readable(name string) error {
 	conversion := crd.Spec.Conversion
 	switch {
 	case !knowsV1:
-		return apierrors.NewInternalError(fmt.Errorf("request to convert CR from an invalid group/version: schedule.rs/v1"))
+		return corrupt(name, "request to convert CR from an invalid group/version: schedule.rs/v1")
 	case conversion == nil || conversion.Strategy == apiextensionsv1.NoneConverter:
 		s.t.Errorf("TDSet %s was read without a conversion webhook: the API server drops its windows, because v1 calls them schedulingConfig", name)
 	case conversion.Webhook == nil || !reflect.DeepEqual(conversion.Webhook.ClientConfig, &working):
-		return apierrors.NewInternalError(fmt.Errorf("conversion webhook for schedule.rs/v1, Kind=TDSet failed: Post %q: dial tcp 127.0.0.1:9: connect: connection refused", "https://127.0.0.1:9/convert?timeout=30s"))
+		return corrupt(name, `conversion webhook for schedule.rs/v1, Kind=TDSet failed: Post "https://127.0.0.1:9/convert?timeout=30s": dial tcp 127.0.0.1:9: connect: connection refused`)
 	}
 	return nil
+}
+
+// corrupt is what the API server calls an object that it can't decode, for whatever reason.
+func corrupt(name, why string) error {
+	return apierrors.NewInternalError(fmt.Errorf("StorageError: corrupt object, Code: 7, Key: /registry/schedule.rs/tdsets/shop/%s, "+
+		"ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=7: %s", name, why))
 }
 
 func (s *apiServer) get(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {

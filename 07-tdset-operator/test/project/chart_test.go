@@ -16,9 +16,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -232,7 +233,7 @@ func TestValues(t *testing.T) {
 
 func TestTheReleaseSetsOnlyTheNamespace(t *testing.T) {
 	const ours = "tdset-operator-system"
-	manifests := manifestsOf(t, "", chartutil.ReleaseOptions{Name: "another", Namespace: "elsewhere"})
+	manifests := manifestsOf(t, "", common.ReleaseOptions{Name: "another", Namespace: "elsewhere"})
 	if strings.Contains(manifests, ours) {
 		t.Errorf("the objects still contain %s", ours)
 	}
@@ -273,7 +274,7 @@ func TestTheChartRefuses(t *testing.T) {
 }
 
 // release has the namespace of make deploy.
-var release = chartutil.ReleaseOptions{Name: "tdset-operator", Namespace: "tdset-operator-system", Revision: 1, IsInstall: true}
+var release = common.ReleaseOptions{Name: "tdset-operator", Namespace: "tdset-operator-system", Revision: 1, IsInstall: true}
 
 // render returns the chart's objects, with those values instead of the defaults.
 func render(t *testing.T, values string) objects {
@@ -282,7 +283,7 @@ func render(t *testing.T, values string) objects {
 }
 
 // manifestsOf returns the chart's objects as text.
-func manifestsOf(t *testing.T, values string, release chartutil.ReleaseOptions) string {
+func manifestsOf(t *testing.T, values string, release common.ReleaseOptions) string {
 	t.Helper()
 	files, err := renderFiles(t, values, release)
 	must(t, err)
@@ -296,17 +297,17 @@ func manifestsOf(t *testing.T, values string, release chartutil.ReleaseOptions) 
 }
 
 // renderFiles returns the rendered templates, by name.
-func renderFiles(t *testing.T, values string, release chartutil.ReleaseOptions) (map[string]string, error) {
+func renderFiles(t *testing.T, values string, release common.ReleaseOptions) (map[string]string, error) {
 	t.Helper()
 	chart, err := loader.LoadDir(filepath.Join(projectDir(t), "dist", "chart"))
 	must(t, err)
-	given, err := chartutil.ReadValues([]byte(values))
+	given, err := common.ReadValues([]byte(values))
 	must(t, err)
-	all, err := chartutil.ToRenderValues(chart, given, release, nil) // validates them with values.schema.json
+	all, err := util.ToRenderValues(chart, given, release, nil) // validates them with values.schema.json
 	if err != nil {
 		return nil, err
 	}
-	return engine.Engine{Strict: true}.Render(chart, all)
+	return engine.Engine{Strict: true}.RenderWithContext(t.Context(), chart, all)
 }
 
 // objects has manifests by kind and name.

@@ -28,8 +28,8 @@ import (
 
 // lensFlags are those of lens.
 type lensFlags struct {
-	tdset, noOpen, look            bool
-	record, replay, html, pictures string
+	tdset, noOpen, look  bool
+	record, replay, html string
 }
 
 func newLensCommand() *cobra.Command {
@@ -76,7 +76,6 @@ The page is served on this machine only, and its address contains a secret.`,
 	addTDSetFlag(command, &flags.tdset)
 	command.Flags().BoolVar(&flags.noOpen, "no-open", false, "only print the page's address, and don't open a browser")
 	command.Flags().BoolVar(&flags.look, "look", false, "play the chapter's prepared scenario, and stop at the interesting moment")
-	command.Flags().StringVar(&flags.pictures, "pictures", "", "with --look: save a light and a dark picture of the page in this folder, and exit (needs Chromium or Chrome)")
 	command.Flags().StringVar(&flags.record, "record", "", "also write everything to this file")
 	command.Flags().StringVar(&flags.replay, "replay", "", "show this recording instead of running a program")
 	command.Flags().StringVar(&flags.html, "html", "", "with --replay: write a single page with the recording to this file, for a bug report or a lecture")
@@ -202,12 +201,6 @@ func runLens(command *cobra.Command, flags lensFlags, programs []inLens, look *l
 		return err
 	}
 	defer server.Close()
-	if flags.pictures != "" {
-		if err := session.Play(ctx, *look); err != nil {
-			return err
-		}
-		return lens.Pictures(ctx, server.URL(), flags.pictures)
-	}
 	open(command, flags, server)
 	if look != nil {
 		if err := session.Play(ctx, *look); err != nil && ctx.Err() == nil {
@@ -220,10 +213,10 @@ func runLens(command *cobra.Command, flags lensFlags, programs []inLens, look *l
 
 // theLook returns the look to play, or nil.
 func theLook(flags lensFlags, args []string) (*lens.Look, error) {
-	if !flags.look && flags.pictures == "" {
+	if !flags.look {
 		return nil, nil
 	}
-	if len(args) != 1 || flags.tdset || !flags.look {
+	if len(args) != 1 || flags.tdset {
 		return nil, problem.New("a look shows exactly one chapter's own program").ToDo("name one chapter, with --look and without --tdset")
 	}
 	chapter, err := oneChapter(args)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,24 @@ func TestAClosedPipeCancelsTheCommand(t *testing.T) {
 	reader.Close()
 	if _, err := io.WriteString(out, "not read"); err == nil || ctx.Err() == nil {
 		t.Errorf("not cancelled when the pipe is closed: %v, %v", err, ctx.Err())
+	}
+}
+
+// Before a newcomer's first command, everything that the tool imports is compiled. So what hardly any
+// command needs belongs in a program of its own.
+func TestTheToolDoesNotImportWhatFewNeed(t *testing.T) {
+	packages, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for module, instead := range map[string]string{
+		"github.com/chromedp/": "tests and lens/pictures control the browser",
+		"sigs.k8s.io/kind":     "the tool builds and runs kind's command line",
+		"helm.sh/":             "a test builds and runs Helm's command line",
+	} {
+		if strings.Contains(string(packages), "\n"+module) {
+			t.Errorf("the tool imports %s, but %s", module, instead)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ func newPackCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pack",
 		Short: "Pack the whole course into one archive, for machines without a network",
-		Long: `Pack creates one archive with the last commit of this repository, the control plane's programs, Go, and a module proxy made
+		Long: `Pack creates one archive with the last commit of this repository, the control plane, Go, and a module proxy made
 of files. To use it, a machine needs a shell and tar, but no network:
 
   tar xzf operators-linux-amd64.tar.gz
@@ -29,14 +29,16 @@ of files. To use it, a machine needs a shell and tar, but no network:
 There, scripts/workshop finds Go and the modules in the archive. For your own go commands: eval "$(./scripts/workshop env)".
 An archive is for one platform: linux or darwin (macOS), amd64 or arm64. For WSL2, choose linux.
 
-The first archive for another platform takes some minutes, because Kubernetes has to be built for it. The built programs
-are kept in .workshop/pack for the next time. "down --purge" removes them, and the archives there.`,
+The first archive for another platform takes some minutes, because Kubernetes has to be built for it. The built program
+is kept in .workshop/pack for the next time. "down --purge" removes it, and the archives there.`,
 		Example: `  ./scripts/workshop pack
   ./scripts/workshop pack --os darwin --arch arm64 --output /media/stick`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			options.Root, options.UI = theRoot(), ui.New(os.Stderr)
-			options.Build = func(ctx context.Context, builder *controlplane.Builder) error { return build(ctx, options.UI, builder) }
+			options.Build = func(ctx context.Context, builder *controlplane.Builder) error {
+				return build(ctx, options.UI, builder, controlplane.ControlPlane)
+			}
 			result, err := pack.Pack(command.Context(), options)
 			if err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
@@ -110,19 +111,22 @@ func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResul
 
 // ensureBuilt builds the control plane, or just kubectl for kind, whose node image has the rest.
 func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
-	builder := controlplane.New(theRoot())
+	builder, program := controlplane.New(theRoot()), controlplane.ControlPlane
 	if nodes == cluster.Containers {
-		builder.Only = "kubectl"
+		if built, err := builder.IsBuilt(program); err != nil || built { // with kubectl
+			return err
+		}
+		program = controlplane.Kubectl
 	}
-	return build(ctx, show, builder)
+	return build(ctx, show, builder, program)
 }
 
 // firstExercise needs neither a cluster nor any module, so it can be done during the first build.
 const firstExercise = "01/0"
 
 const (
-	whileBuilding = `Kubernetes is built from source, once: about 2900 packages, 4 minutes on two cores. If you press
-Ctrl-C, the next command continues from there. Meanwhile, in another terminal, in an editor or on the web:
+	whileBuilding = `Kubernetes is built from source, once. If you press Ctrl-C, the next command continues from there.
+Meanwhile, in another terminal, in an editor or on the web:
 `
 	readMeanwhile = `   3 minutes   README.md: the chapters, and how to read one
   10 minutes   01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
@@ -147,23 +151,19 @@ func firstBuildNote(root string) string {
 // fewPackages are compiled within seconds.
 const fewPackages = 50
 
-func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder) error {
-	missing, err := builder.Missing()
-	if err != nil || len(missing) == 0 {
+func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder, p controlplane.Program) error {
+	if built, err := builder.IsBuilt(p); err != nil || built {
 		return err
 	}
-	what := "the control plane"
-	if len(missing) == 1 {
-		what = missing[0].Name
-	}
-	noted := len(missing) < len(controlplane.Components())
-	return show.While("building "+what, func(step *ui.Step) (string, error) {
-		return what + " built", builder.Build(ctx, func(p controlplane.Progress) {
-			if !noted && p.Packages > fewPackages {
+	noted := p != controlplane.ControlPlane
+	return show.While("building "+p.String(), func(step *ui.Step) (string, error) {
+		waiting := func(holder string) { step.Update("waiting for %s", holder) }
+		return p.String() + " built", builder.Build(ctx, p, waiting, func(done gobuild.Progress) {
+			if !noted && done.Packages > fewPackages {
 				step.Note(firstBuildNote(theRoot()))
 				noted = true
 			}
-			step.Update("%s", p)
+			step.Update("%s", done)
 		})
 	})
 }

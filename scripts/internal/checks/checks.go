@@ -106,7 +106,8 @@ func formatting(ctx context.Context, r *repository) error {
 }
 
 // versions: our modules and Makefiles require the same version of each module and of Go. Otherwise
-// neighbouring chapters would differ in more than their lesson, and share no build cache.
+// neighbouring chapters would differ in more than their lesson, and what they share with the tool
+// and the control plane would be compiled more than once.
 func versions(_ context.Context, r *repository) error {
 	first := map[string]string{} // by module: "version in file"
 	compare := func(file, what, version string) {
@@ -117,7 +118,7 @@ func versions(_ context.Context, r *repository) error {
 			r.report("%s: %s %s, but %s", file, what, version, before)
 		}
 	}
-	for _, module := range append(slices.Clone(r.modules), chapters.Schedule) {
+	for _, module := range append(slices.Clone(r.modules), chapters.Schedule, "scripts/controlplane") {
 		path := filepath.Join(r.root, module, "go.mod")
 		content, err := os.ReadFile(path)
 		if err != nil {

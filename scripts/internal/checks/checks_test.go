@@ -17,7 +17,7 @@ func TestAll(t *testing.T) {
 		"01-raw-watch/go.mod":     "module a\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
 		"01-raw-watch/a.go":       "package a\n",
 		"scripts/go.mod":          "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
-		"scripts/schedule/go.mod": "module e\n\ngo 1.26.0\n",
+		"scripts/schedule/go.mod": "module e\n\ngo 1.26.0\n", "scripts/controlplane/go.mod": "module f\n\ngo 1.26.0\n",
 	}
 	for _, part := range parts {
 		for _, chapter := range []string{"01-raw-watch", "02-informers"} {
@@ -38,6 +38,8 @@ func TestAll(t *testing.T) {
 		"a file that gofmt dislikes": {"scripts/c.go", "package  b\n", []string{"scripts/c.go: gofmt would change it"}},
 		"a library in two versions": {"scripts/go.mod", "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.36.3\n",
 			[]string{"scripts/go.mod: k8s.io/api v0.36.3, but v0.37.2 in 01-raw-watch/go.mod"}},
+		"the control plane in another version": {"scripts/controlplane/go.mod", "module f\n\ngo 1.26.0\n\nrequire k8s.io/api v0.36.3 // indirect\n",
+			[]string{"scripts/controlplane/go.mod: k8s.io/api v0.36.3, but v0.37.2 in 01-raw-watch/go.mod"}},
 		"a tool in another version than its library": {"02-informers/Makefile", "A_VERSION ?= v0.36.3\nA ?= go run k8s.io/api@$(A_VERSION)\n",
 			[]string{"02-informers/Makefile: k8s.io/api v0.36.3, but v0.37.2 in 01-raw-watch/go.mod"}},
 		"a tool in the version of its library": {"02-informers/Makefile", "A_VERSION ?= v0.37.2\nA ?= go run k8s.io/api@$(A_VERSION)\n", nil},

@@ -76,7 +76,8 @@ type ComponentStatus struct {
 	Port    int    // where it serves, on 127.0.0.1
 }
 
-// RSS is the resident memory of all components, in bytes.
+// RSS is the resident memory of all components, in bytes. All share one program, whose pages, some
+// 100 MB, count in each.
 func (s Status) RSS() (sum uint64) {
 	for _, component := range s.Components {
 		sum += component.RSS
@@ -98,11 +99,9 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		return status, err
 	}
 	for _, component := range components {
-		s := ComponentStatus{Name: component.Name}
-		if ports := component.Ports; len(ports) > 0 {
-			s.Port = ports[len(ports)-1].Port // etcd's first is for other etcds
-		}
-		p, runs := running[component.Name]
+		s := ComponentStatus{Name: component.name}
+		s.Port = component.ports[len(component.ports)-1] // etcd's first is for other etcds
+		p, runs := running[component.name]
 		if runs {
 			s.Running, s.PID = true, int(p.Pid)
 			if memory, err := p.MemoryInfoWithContext(ctx); err == nil {

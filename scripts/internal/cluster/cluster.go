@@ -1,7 +1,7 @@
 // Package cluster runs a real Kubernetes control plane with simulated nodes on this machine, which
-// listens only on loopback. kwokctl starts the programs. This package decides when, repairs a
-// cluster that is partly down, and ends exactly what it started. Package controlplane builds the
-// programs. Nothing here reads ~/.kube/config or $KUBECONFIG.
+// listens only on loopback. It starts the components, repairs a cluster that is partly down, and
+// ends exactly what it started. Package controlplane builds their program. Nothing here reads
+// ~/.kube/config or $KUBECONFIG.
 package cluster
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -23,11 +24,11 @@ const (
 type Cluster struct {
 	name  string
 	state string // .workshop: holds the lock, and all clusters
-	bin   string // the programs, by their usual names
-	dir   string // all that belongs to this cluster, and kwokctl's HOME
+	bin   string // the folder of the control plane's program
+	dir   string // all that belongs to this cluster
 }
 
-// New returns a cluster of the repository at root, run by the programs in the folder bin.
+// New returns a cluster of the repository at root, run by the control plane in the folder bin.
 func New(root, bin, name string) *Cluster {
 	state := filepath.Join(resolve(root), ".workshop")
 	return &Cluster{name: name, state: state, bin: resolve(bin), dir: filepath.Join(state, "clusters", name)}
@@ -50,24 +51,23 @@ func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig"
 // AuditLog is the path of the API server's audit log: one JSON object (audit.k8s.io/v1 Event) a
 // line, at level Metadata, when a response is sent and when a watch begins. At 100 MB it is
 // renamed.
-func (c *Cluster) AuditLog() string { return filepath.Join(c.kwok(), "logs", "audit.log") }
+func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "logs", "audit.log") }
 
 func (c *Cluster) ComponentLog(component string) string {
-	return filepath.Join(c.kwok(), "logs", component+".log")
+	return filepath.Join(c.dir, "logs", component+".log")
 }
 
+// executable becomes each component, by its first argument.
+func (c *Cluster) executable() string { return executable(c.bin) }
+
+func executable(bin string) string { return filepath.Join(bin, controlplane.ControlPlane.Name) }
+
 // Exists reports whether the cluster was created here. A copy in a copied or moved repository
-// doesn't count, because kwokctl's record has the old path in every argument, and would start the
-// original.
+// doesn't count, because it has the original's ports.
 func (c *Cluster) Exists() bool {
 	made, err := os.ReadFile(c.madeFile())
 	return err == nil && string(made) == c.dir
 }
-
-// kwok is kwokctl's folder for the cluster, below HOME.
-func (c *Cluster) kwok() string { return filepath.Join(c.dir, ".kwok", "clusters", c.name) }
-
-func (c *Cluster) kwokLog() string { return filepath.Join(c.dir, "kwokctl.log") }
 
 // madeFile contains the cluster's folder. It is written when a new cluster is ready, so without it,
 // the cluster is unfinished.
@@ -82,14 +82,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPath returns an error if kwokctl can't work below a path. It parses paths of binaries as
-// URLs (no "#", "%" or control characters) and paths of configurations as lists (no "," or quotes),
-// and finds kubectl in PATH (no ":").
+// CheckPath returns an error if a path has a colon, which separates the paths in $PATH and
+// $KUBECONFIG.
 func CheckPath(path string) error {
-	const awkward = "#%,:\"\t\n"
-	if i := strings.IndexAny(path, awkward); i >= 0 {
-		return problem.New("the path %s contains %q, which the cluster's tools can't handle", path, path[i]).
-			ToDo("move the repository to a folder without it; spaces and letters of any language are fine")
+	if strings.Contains(path, ":") {
+		return problem.New("the path %s contains a colon, which separates paths in $PATH and $KUBECONFIG", path).
+			ToDo("move the repository to a folder without it")
 	}
 	return nil
 }

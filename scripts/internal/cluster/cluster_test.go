@@ -3,7 +3,7 @@ package cluster
 import "testing"
 
 func TestCheckPath(t *testing.T) {
-	for path, good := range map[string]bool{"/home/é b/x'y": true, "/a:b": false, "/50%": false, "/c#": false, "/d,e": false, "/f\"g\"": false} {
+	for path, good := range map[string]bool{"/home/é b/x'y": true, "/50%/c#/d,e": true, "/a:b": false} {
 		if err := CheckPath(path); (err == nil) != good {
 			t.Errorf("%s: %v", path, err)
 		}

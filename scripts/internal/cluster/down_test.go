@@ -21,9 +21,9 @@ func TestPurgeKeepsMatchingFiles(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		files, keep, want []string // kept
 	}{
-		"a learner's files": {[]string{"bin/etcd", "kept/01-1.go", "progress.json", "progress-damaged.json", "run.kubeconfig"}, own, []string{"kept", "progress-damaged.json", "progress.json"}},
-		"no file matches":   {[]string{"bin/etcd"}, own, nil},
-		"no patterns":       {[]string{"bin/etcd", "kept/01-1.go", "progress.json"}, nil, nil},
+		"a learner's files": {[]string{"bin/controlplane", "kept/01-1.go", "progress.json", "progress-damaged.json", "run.kubeconfig"}, own, []string{"kept", "progress-damaged.json", "progress.json"}},
+		"no file matches":   {[]string{"bin/controlplane"}, own, nil},
+		"no patterns":       {[]string{"bin/controlplane", "kept/01-1.go", "progress.json"}, nil, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
@@ -54,12 +54,11 @@ func TestPurgeKeepsMatchingFiles(t *testing.T) {
 	}
 }
 
-// startComponent starts a program like kwokctl, by a path in its cluster's folder, and waits for
-// it.
+// startComponent starts a program as a component, and waits for it.
 func startComponent(t *testing.T, executable, home string) *gopsutil.Process {
 	t.Helper()
 	command := exec.Command(executable, "-c", "echo up; read line")
-	command.Args[0] = filepath.Join(home, "bin", "etcd")
+	command.Args[0] = filepath.Join(home, "etcd")
 	input, inErr := command.StdinPipe()
 	output, outErr := command.StdoutPipe()
 	if err := errors.Join(inErr, outErr, command.Start()); err != nil {
@@ -93,14 +92,14 @@ func TestPurgeFollowsNoLinkIntoAnotherRepository(t *testing.T) {
 		theirs  bool   // the other repository's process keeps running
 		refused bool
 	}{
-		"a program that is a link":   {link: ".workshop/bin/etcd", theirs: true},
+		"a program that is a link":   {link: ".workshop/bin/controlplane", theirs: true},
 		"all programs by one link":   {link: ".workshop/bin", theirs: true},
 		".workshop itself is a link": {link: ".workshop", theirs: true, refused: true},
 		"no link":                    {},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ours, others := resolve(t.TempDir()), resolve(t.TempDir())
-			etcd := filepath.Join(others, ".workshop", "bin", "etcd")
+			etcd := filepath.Join(others, ".workshop", "bin", "controlplane")
 			writeFile(t, etcd, string(program))
 			if err := os.Chmod(etcd, 0o700); err != nil {
 				t.Fatal(err)

@@ -126,7 +126,7 @@ func TestCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !status.Ready || status.NodesReady != DefaultNodes || len(status.Components) != 5 || status.RSS() > 700<<20 {
+		if !status.Ready || status.NodesReady != DefaultNodes || len(status.Components) != 5 || status.RSS() > 1300<<20 {
 			t.Errorf("%+v, %d MiB", status, status.RSS()>>20)
 		}
 		if !strings.HasPrefix(status.Version, "v1.") {
@@ -174,22 +174,13 @@ func TestCluster(t *testing.T) {
 		r.up(t, Started)
 		dataIsThere(t)
 	})
-	t.Run("up restarts everything after a reboot, although the pid files name other processes", func(t *testing.T) {
+	t.Run("up restarts everything after a reboot", func(t *testing.T) {
 		for component := range r.pids(t) {
 			r.kill(t, component)
-			writeFile(t, filepath.Join(r.kwok(), "pids", component+".pid"), strconv.Itoa(os.Getpid()))
 		}
 		r.up(t, Started)
 		dataIsThere(t)
 		podsRunAndStop(t, client)
-	})
-	t.Run("up ignores a pid file that names another process", func(t *testing.T) {
-		pids := r.pids(t)
-		writeFile(t, filepath.Join(r.kwok(), "pids", "etcd.pid"), strconv.Itoa(os.Getpid()))
-		r.up(t, AlreadyUp)
-		if again := r.pids(t); !maps.Equal(pids, again) {
-			t.Errorf("processes: %v, then %v", pids, again)
-		}
 	})
 	t.Run("up names the program that uses a port, and keeps the data", func(t *testing.T) { takenPort(t, r, dataIsThere) })
 	t.Run("down ends everything, even a stopped process, and up keeps the data", func(t *testing.T) {
@@ -267,9 +258,9 @@ func TestAnUnfinishedClusterIsCreatedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"without kwokctl's record": func(t *testing.T, r real) {
+		"without its ports": func(t *testing.T, r real) {
 			r.up(t, Created)
-			if err := os.Remove(filepath.Join(r.kwok(), "kwok.yaml")); err != nil {
+			if err := os.Remove(filepath.Join(r.dir, portsFile)); err != nil {
 				t.Fatal(err)
 			}
 		},

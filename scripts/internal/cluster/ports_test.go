@@ -9,24 +9,17 @@ import (
 )
 
 func TestPortsDifferAndAreFree(t *testing.T) {
-	first, err := freePorts("/some/folder")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := map[int]bool{}
-	for option, port := range first {
-		if seen[port] || port < firstPort || port > firstPort+manyPorts-1 {
-			t.Errorf("%s got port %d", option, port)
+	for _, dir := range []string{"/some/folder", "/another/folder"} {
+		p, err := freePorts(dir)
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen[port] = true
-	}
-	second, err := freePorts("/another/folder")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for option, port := range second {
-		if seen[port] {
-			t.Errorf("%s of another cluster got port %d as well", option, port)
+		for _, port := range []int{p.Etcd, p.EtcdPeer, p.APIServer, p.ControllerManager, p.Scheduler, p.Kwok} {
+			if seen[port] || port < firstPort || port > firstPort+manyPorts-1 {
+				t.Errorf("%s: got port %d, and before that %v", dir, port, seen)
+			}
+			seen[port] = true
 		}
 	}
 }
@@ -37,17 +30,14 @@ func TestATakenPortIsNamedWithItsHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	taken := component{Name: "etcd"}
-	taken.Ports = append(taken.Ports, struct {
-		Port int `json:"port"`
-	}{listener.Addr().(*net.TCPAddr).Port})
+	taken := component{name: "etcd", ports: []int{listener.Addr().(*net.TCPAddr).Port}}
 
 	c := newCluster(t)
 	err = c.checkPorts(t.Context(), []component{taken}, nil)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{fmt.Sprintf("port %d, which etcd of cluster %q needs, is in use by", taken.Ports[0].Port, c.name), fmt.Sprintf("(pid %d)", os.Getpid())} {
+	for _, want := range []string{fmt.Sprintf("port %d, which etcd of cluster %q needs, is in use by", taken.ports[0], c.name), fmt.Sprintf("(pid %d)", os.Getpid())} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q doesn't name %q", err, want)
 		}

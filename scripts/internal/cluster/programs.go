@@ -1,8 +1,8 @@
 package cluster
 
-// Which processes belong to the cluster. Pid files aren't reliable, because after a reboot another
-// process may have the number. What counts is a process's executable, and its first argument, which
-// contains the cluster's folder.
+// Which processes belong to the cluster. A file with process IDs wouldn't be reliable, because after
+// a reboot another process may have the number. What counts is a process's executable, and its first
+// argument, which contains the cluster's folder.
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	gopsutil "github.com/shirou/gopsutil/v4/process"
@@ -21,7 +20,7 @@ import (
 type program struct {
 	*gopsutil.Process
 	component  string
-	home       string // kwokctl's folder of its cluster
+	home       string // its cluster's folder
 	executable string
 	replaced   bool // the file on disk is another one now
 }
@@ -31,7 +30,7 @@ func (c *Cluster) running(ctx context.Context) (map[string]program, error) {
 	programs, err := findPrograms(ctx, c.bin)
 	found := map[string]program{}
 	for _, p := range programs {
-		if p.home == c.kwok() {
+		if p.home == c.dir {
 			found[p.component] = p
 		}
 	}
@@ -49,51 +48,29 @@ func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
 	return pids, err
 }
 
-// findPrograms finds the processes of all clusters that use the programs in bin.
+// findPrograms finds the processes of all clusters that use the program in bin.
 func findPrograms(ctx context.Context, bin string) ([]program, error) {
-	executables := executables(bin)
-	return process.Find(ctx, func(p *gopsutil.Process) (program, bool) { return identify(ctx, p, executables) })
+	want := resolve(executable(bin))
+	return process.Find(ctx, func(p *gopsutil.Process) (program, bool) { return identify(ctx, p, want) })
 }
 
-// identify reports whether kwokctl has started the process, by the path HOME/bin/COMPONENT.
-func identify(ctx context.Context, p *gopsutil.Process, executables map[string]bool) (program, bool) {
+// identify reports whether a process is a component of a cluster, by its first argument,
+// HOME/COMPONENT.
+func identify(ctx context.Context, p *gopsutil.Process, want string) (program, bool) {
 	path, err := p.ExeWithContext(ctx)                            // unknown of other users' processes, and of the dead
 	executable, replaced := strings.CutSuffix(path, " (deleted)") // Linux says so
-	if err != nil || !executables[executable] {
+	if err != nil || executable != want {
 		return program{}, false
 	}
 	args, err := p.CmdlineSliceWithContext(ctx)
-	if err != nil || len(args) == 0 || filepath.Base(filepath.Dir(args[0])) != "bin" {
+	if err != nil || len(args) == 0 || !filepath.IsAbs(args[0]) {
 		return program{}, false
 	}
 	return program{
 		Process:    p,
 		component:  filepath.Base(args[0]),
-		home:       filepath.Dir(filepath.Dir(args[0])),
+		home:       filepath.Dir(args[0]),
 		executable: executable,
 		replaced:   replaced,
 	}, true
-}
-
-// executables are the components' programs in bin, with links resolved.
-func executables(bin string) map[string]bool {
-	found := map[string]bool{}
-	for _, binary := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"} {
-		found[resolve(filepath.Join(bin, binary))] = true
-	}
-	return found
-}
-
-// writePIDFiles corrects kwokctl's pid files, because kwokctl believes any that names a process.
-func (c *Cluster) writePIDFiles(running map[string]program) error {
-	dir := filepath.Join(c.kwok(), "pids")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
-		return err
-	}
-	for component, p := range running {
-		if err := os.WriteFile(filepath.Join(dir, component+".pid"), []byte(strconv.Itoa(int(p.Pid))), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
 }

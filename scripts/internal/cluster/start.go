@@ -1,23 +1,20 @@
 package cluster
 
-// Creating, starting and joining a cluster. kwokctl's HOME is the cluster's folder, so that it
-// leaves ~/.kwok and ~/.kube alone, and its PATH has our kubectl, because it would download one
-// otherwise.
+// Starting the components, which keep running when this program exits.
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
+	"syscall"
 
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/process"
 )
 
 // create replaces any unfinished cluster. If it fails, it ends all processes and keeps the logs.
@@ -25,7 +22,18 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 	if err := end(ctx, maps.Values(running)); err != nil {
 		return err
 	}
-	if err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o700)); err != nil {
+	if err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o700), c.writeFiles()); err != nil {
+		return err
+	}
+	stages, err := c.command("stages").Output()
+	if err != nil {
+		return fmt.Errorf("the stages of simulated nodes and Pods: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "stages.yaml"), stages, 0o600); err != nil {
+		return err
+	}
+	components, err := c.components()
+	if err != nil {
 		return err
 	}
 	defer func() {
@@ -35,26 +43,7 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 			err = errors.Join(err, end(ctx, maps.Values(running)))
 		}
 	}()
-	config, policy, err := c.writeConfig()
-	if err != nil {
-		return err
-	}
-	err = c.whileAlive(ctx, func(ctx context.Context) error {
-		if err := c.kwokctl(ctx, "create", "cluster", "--config", config, "--runtime", "binary",
-			"--etcd-binary", filepath.Join(c.bin, "etcd"),
-			"--kube-apiserver-binary", filepath.Join(c.bin, "kube-apiserver"),
-			"--kube-controller-manager-binary", filepath.Join(c.bin, "kube-controller-manager"),
-			"--kube-scheduler-binary", filepath.Join(c.bin, "kube-scheduler"),
-			"--kwok-controller-binary", filepath.Join(c.bin, "kwok"),
-			"--kube-audit-policy", policy,
-			// With leases, an ended kwok would hold its nodes for minutes.
-			"--node-lease-duration-seconds", "0",
-			"--kubeconfig", ""); err != nil { // none to add to: see ensureKubeconfig
-			return err
-		}
-		return c.waitReady(ctx)
-	})
-	return c.startAgain(ctx, err)
+	return c.startMissing(ctx, nil, components)
 }
 
 func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
@@ -68,89 +57,69 @@ func (c *Cluster) start(ctx context.Context, running map[string]program, compone
 	if err := c.checkPorts(ctx, components, running); err != nil {
 		return err
 	}
-	return c.startAgain(ctx, c.startOnce(ctx, running))
+	return c.startMissing(ctx, running, components)
 }
 
-func (c *Cluster) startOnce(ctx context.Context, running map[string]program) error {
-	if err := c.writePIDFiles(running); err != nil {
-		return err
-	}
-	return c.whileAlive(ctx, func(ctx context.Context) error {
-		if err := c.kwokctl(ctx, "start", "cluster"); err != nil {
+// startMissing starts the components that don't run, and waits until the cluster is ready. The API
+// server waits for etcd by itself. The others would give up after some seconds, so they start when
+// the API server is ready. If a component ends meanwhile, that is the error.
+func (c *Cluster) startMissing(ctx context.Context, running map[string]program, components []component) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	for _, component := range components {
+		if _, runs := running[component.name]; runs {
+			continue
+		}
+		if component.name != "etcd" && component.name != "kube-apiserver" {
+			if err := c.waitServing(ctx); err != nil {
+				return cmp.Or(context.Cause(ctx), err)
+			}
+		}
+		command, err := c.launch(component)
+		if err != nil {
 			return err
 		}
-		return c.waitReady(ctx)
-	})
-}
-
-// join waits for a cluster whose components all run already.
-func (c *Cluster) join(ctx context.Context, running map[string]program) error {
-	if err := c.writePIDFiles(running); err != nil {
-		return err
+		go func() { // also collects what is left of the process
+			_ = command.Wait()
+			fail(c.ended(component.name))
+		}()
 	}
-	return c.whileAlive(ctx, c.waitReady)
-}
-
-// startAgain restarts a controller that has exited because the API server was slow to start.
-func (c *Cluster) startAgain(ctx context.Context, err error) error {
-	for range 2 {
-		var ended *endedError
-		if ctx.Err() != nil || !errors.As(err, &ended) || ended.component == "etcd" || ended.component == "kube-apiserver" {
-			return err
-		}
-		running, err2 := c.running(ctx)
-		if err2 != nil {
-			return err2
-		}
-		err = c.startOnce(ctx, running)
+	if err := c.waitReady(ctx); err != nil {
+		return cmp.Or(context.Cause(ctx), err)
 	}
-	return err
+	return nil
 }
 
-func (c *Cluster) kwokctl(ctx context.Context, args ...string) error {
-	log, err := os.OpenFile(c.kwokLog(), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+// command is the control plane's program as that component. Its environment is what it needs, and
+// nothing of the user's. Less garbage collection saves 10 to 20 % of a busy API server's CPU time,
+// and the limit bounds its memory.
+func (c *Cluster) command(component string, args ...string) *exec.Cmd {
+	command := exec.Command(c.executable(), args...)
+	command.Args[0] = filepath.Join(c.dir, component) // see identify
+	command.Dir = c.dir
+	command.Env = []string{"HOME=" + c.dir, "GOGC=300", "GOMEMLIMIT=1GiB"}
+	return command
+}
+
+func (c *Cluster) launch(component component) (*exec.Cmd, error) {
+	log, err := os.OpenFile(c.ComponentLog(component.name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer log.Close()
-	before, err := log.Stat()
-	if err != nil {
-		return err
-	}
-	cmd := process.NewCommand(ctx, time.Second, filepath.Join(c.bin, "kwokctl"), append([]string{"--name", c.name}, args...)...)
-	cmd.Dir = c.dir
-	// The cluster's programs inherit this. Less garbage collection saves 10 to 20 % of a busy API
-	// server's CPU time, and the limit bounds its memory.
-	cmd.Env = []string{"HOME=" + c.dir, "PATH=" + c.bin, "GOGC=300", "GOMEMLIMIT=1GiB"}
-	cmd.Stdout, cmd.Stderr = log, log
-	err = cmd.Run()
-	if err == nil || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	output := make([]byte, 64<<10)
-	n, _ := log.ReadAt(output, before.Size())
-	return c.kwokctlProblem(args, string(output[:n]), err)
+	command := c.command(component.name, component.args...)
+	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C in the terminal doesn't reach it
+	return command, command.Start()
 }
 
-func (c *Cluster) kwokctlProblem(args []string, output string, err error) error {
-	if last := lastError(output); last != "" {
-		err = errors.New(last)
-	}
-	p := problem.New("kwokctl couldn't %s %s %q", args[0], args[1], c.name).
-		ToDo(`look at the log; "./scripts/workshop down --purge" starts over`).
-		SeeLog(c.kwokLog()).
-		Because(err)
-	p.Explain(problem.OnMachine(), output)
+// ended is the error if a component has ended while the cluster started.
+func (c *Cluster) ended(component string) error {
+	cause := lastLogError(c.ComponentLog(component))
+	p := problem.New("%s of cluster %q ended while the cluster started", component, c.name).
+		ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts over`).
+		SeeLog(c.ComponentLog(component)).
+		Because(fmt.Errorf("its log says: %s", cause))
+	p.Explain(problem.OnMachine(), cause)
 	return p
-}
-
-// lastError returns the last error in kwokctl's log, which is JSON.
-func lastError(log string) string {
-	for _, text := range slices.Backward(strings.Split(log, "\n")) {
-		var line struct{ Level, Msg, Err string }
-		if json.Unmarshal([]byte(text), &line) == nil && line.Level == "ERROR" {
-			return cmp.Or(line.Err, line.Msg)
-		}
-	}
-	return ""
 }

@@ -19,7 +19,7 @@ import (
 
 var (
 	foos       = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "foos"}
-	migrations = schema.GroupVersionResource{Group: "storagemigration.k8s.io", Version: "v1beta1", Resource: "storageversionmigrations"}
+	migrations = schema.GroupVersionResource{Group: "storagemigration.k8s.io", Version: "v1", Resource: "storageversionmigrations"}
 )
 
 // storedVersionsAreShown stores one Foo in v1 and one in v2, which etcd shows.
@@ -73,7 +73,7 @@ func storageIsMigrated(t *testing.T, r real) {
 	}
 	client := dynamic.NewForConfigOrDie(config)
 	migration := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "storagemigration.k8s.io/v1beta1", "kind": "StorageVersionMigration", "metadata": map[string]any{"name": "configmaps"},
+		"apiVersion": "storagemigration.k8s.io/v1", "kind": "StorageVersionMigration", "metadata": map[string]any{"name": "configmaps"},
 		"spec": map[string]any{"resource": map[string]any{"group": "", "resource": "configmaps"}},
 	}}
 	if _, err := client.Resource(migrations).Create(t.Context(), migration, metav1.CreateOptions{}); err != nil {

@@ -42,7 +42,7 @@ func (c *Cluster) Up(ctx context.Context, options UpOptions) (UpResult, error) {
 	if options.Progress == nil {
 		options.Progress = func(string) {}
 	}
-	if err := errors.Join(CheckName(c.name), CheckPath(c.dir), CheckPath(c.bin)); err != nil {
+	if err := errors.Join(CheckName(c.name), CheckPath(c.dir)); err != nil {
 		return UpResult{}, err
 	}
 	release, err := lock.Acquire(ctx, c.state, func(holder string) { options.Progress("waiting for " + holder) })
@@ -81,7 +81,7 @@ func (c *Cluster) bringUp(ctx context.Context, options UpOptions) (Outcome, erro
 		return "", err
 	case isWhole(running, components):
 		options.Progress("waiting for the API server")
-		return AlreadyUp, c.join(ctx, running)
+		return AlreadyUp, c.waitReady(ctx)
 	default:
 		options.Progress("starting the cluster")
 		return Started, c.start(ctx, running, components)
@@ -91,7 +91,7 @@ func (c *Cluster) bringUp(ctx context.Context, options UpOptions) (Outcome, erro
 // isWhole reports whether every component runs, with the present executable.
 func isWhole(running map[string]program, components []component) bool {
 	return !slices.ContainsFunc(components, func(c component) bool {
-		p, runs := running[c.Name]
+		p, runs := running[c.name]
 		return !runs || p.replaced
 	})
 }

@@ -1,8 +1,5 @@
 package controlplane
 
-// The build: one go build for all missing components, so that it links one while it compiles
-// another.
-
 import (
 	"context"
 	"errors"
@@ -19,46 +16,21 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-type Progress struct {
-	Waiting string // for another command that builds; if set, all else is empty
-	gobuild.Progress
-	Built, Of int      // components
-	Linking   []string // components that are compiled already
-}
-
-func (p Progress) String() string {
-	switch {
-	case p.Waiting != "":
-		return "waiting for " + p.Waiting
-	case p.Built == 0 && len(p.Linking) == 0:
-		return p.Progress.String()
-	}
-	text := fmt.Sprintf("%s, %d of %d programs built", p.Progress, p.Built, p.Of)
-	if len(p.Linking) > 0 {
-		text += ", linking " + strings.Join(p.Linking, ", ")
-	}
-	return text
-}
-
-// Build builds the missing components and reports progress. If it fails or is cancelled, it keeps
-// the finished ones.
-func (b *Builder) Build(ctx context.Context, progress func(Progress)) (err error) {
-	release, err := lock.Acquire(ctx, b.State, func(holder string) {
-		progress(Progress{Waiting: holder})
-	})
+// Build builds the program unless it is up to date. It calls waiting if another command builds at
+// the moment. A build that was cancelled continues at the next call, from what is in Go's cache.
+func (b *Builder) Build(ctx context.Context, p Program, waiting func(holder string), progress func(gobuild.Progress)) (err error) {
+	release, err := lock.Acquire(ctx, b.State, waiting)
 	if err != nil {
 		return err
 	}
 	defer release()
-
-	missing, err := b.Missing() // under the lock: another command may have built them meanwhile
-	if err != nil || len(missing) == 0 {
+	if built, err := b.IsBuilt(p); err != nil || built { // under the lock: another command may have built it meanwhile
 		return err
 	}
-	if err := b.checkDisk(ctx, len(missing)); err != nil {
+	if err := b.checkDisk(ctx, p); err != nil {
 		return err
 	}
-	// go's temporary files are in this folder too, so finished programs are renamed and never
+	// go's temporary files are in this folder too, so a finished program is renamed and never
 	// partial.
 	dir := filepath.Join(b.Bin, ".new")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700), os.MkdirAll(filepath.Dir(b.Log), 0o700)); err != nil {
@@ -69,19 +41,26 @@ func (b *Builder) Build(ctx context.Context, progress func(Progress)) (err error
 	if err != nil {
 		return err
 	}
-	buildErr := b.goBuild(ctx, missing, dir, progress)
-	for _, c := range missing {
-		if !isFile(filepath.Join(dir, c.output())) {
-			continue
-		}
-		if err := b.keep(c, filepath.Join(dir, c.output()), stamp); err != nil {
-			return fmt.Errorf("keeping %s: %w", c.Name, err)
+	if err := b.goBuild(ctx, p, dir, progress); err != nil {
+		return err
+	}
+	// A process that runs the old program isn't disturbed. The stamp comes last, so the next build
+	// repeats one that was interrupted.
+	if err := os.Rename(filepath.Join(dir, p.Name), b.binary(p)); err != nil {
+		return err
+	}
+	if p == ControlPlane {
+		for _, name := range Links() {
+			link := filepath.Join(dir, name)
+			if err := errors.Join(os.Symlink(p.Name, link), os.Rename(link, filepath.Join(b.Bin, name))); err != nil {
+				return err
+			}
 		}
 	}
-	return buildErr
+	return os.WriteFile(b.stampFile(p), []byte(stamp), 0o600)
 }
 
-func (b *Builder) goBuild(ctx context.Context, missing []Component, dir string, progress func(Progress)) error {
+func (b *Builder) goBuild(ctx context.Context, p Program, dir string, progress func(gobuild.Progress)) error {
 	log, err := os.Create(b.Log)
 	if err != nil {
 		return err
@@ -91,54 +70,26 @@ func (b *Builder) goBuild(ctx context.Context, missing []Component, dir string, 
 	if err != nil {
 		return err
 	}
-	what := "the control plane"
-	if len(missing) == 1 {
-		what = missing[0].Name
-	}
+	what := p.String()
 	if b.Platform != (Platform{}) {
 		what += " for " + b.Platform.String()
 	}
-	var packages []string
-	for _, c := range missing {
-		packages = append(packages, c.Package)
-	}
-	var compiled []Component
 	err = gobuild.Build{
-		What: what,
-		Dir:  b.Module,
-		Args: slices.Concat([]string{compilerFlags, "-ldflags", flags, "-o", dir + string(filepath.Separator)}, packages),
-		Env:  append(b.Platform.Environment(), "GOTMPDIR="+dir),
-		Log:  log,
-		Progress: func(p gobuild.Progress) {
-			if i := slices.Index(packages, p.Package); i >= 0 {
-				compiled = append(compiled, missing[i])
-			}
-			now := Progress{Progress: p, Of: len(missing)}
-			for _, c := range compiled {
-				if isFile(filepath.Join(dir, c.output())) {
-					now.Built++
-				} else {
-					now.Linking = append(now.Linking, c.Name)
-				}
-			}
-			progress(now)
-		},
+		What:     what,
+		Dir:      b.Module,
+		Args:     []string{"-ldflags", flags, "-o", filepath.Join(dir, p.Name), p.Package},
+		Env:      append(b.Platform.Environment(), "GOTMPDIR="+dir),
+		Log:      log,
+		Progress: progress,
 	}.Run(ctx)
-	var p *problem.Problem
-	if errors.As(err, &p) {
-		p.Log = b.Log
-		if p.Fix == "" {
-			p.Fix = "see the log"
+	if failed, ok := errors.AsType[*problem.Problem](err); ok {
+		failed.Log = b.Log
+		if failed.Fix == "" {
+			failed.Fix = "see the log"
 		}
 	}
 	return err
 }
-
-// compilerFlags turn off debug information, and inlining in Kubernetes' own packages, which are
-// most of the build. That saves a third of the CPU time (75 s instead of 108 s for client-go and
-// the core API), and encoding, decoding and copying a Pod stay as fast. The chapters use other
-// versions of these packages.
-const compilerFlags = "-gcflags=k8s.io/...=-l -dwarf=false"
 
 // linkerFlags turn off debug information, and set the version of Kubernetes that go.mod pins.
 // Without it, kubectl and the API server report v0.0.0-master.

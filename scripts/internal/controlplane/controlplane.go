@@ -1,5 +1,5 @@
-// Package controlplane builds a cluster's programs, from etcd to kubectl, from the module in
-// scripts/controlplane. Package cluster runs them.
+// Package controlplane builds a whole cluster and kubectl, in one program, from the module in
+// scripts/controlplane. Package cluster runs it.
 package controlplane
 
 import (
@@ -10,38 +10,38 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/shirou/gopsutil/v4/disk"
 
-	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 )
 
-type Component struct {
-	Name    string // of the binary
+// Program is what the module builds.
+type Program struct {
+	Name    string // of the file
 	Package string // what it is built from
 }
 
-// output is the binary's name from go build: the package's last element without a major version.
-func (c Component) output() string {
-	if c.Name == "etcd" {
-		return "server"
-	}
-	return c.Name
-}
+// ControlPlane is a whole cluster and kubectl in one program. Kubectl is just that, for kind, whose
+// node image has a control plane.
+var (
+	ControlPlane = Program{"controlplane", "."}
+	Kubectl      = Program{"kubectl", "k8s.io/kubernetes/cmd/kubectl"}
+)
 
-func Components() []Component {
-	return []Component{
-		{"etcd", "go.etcd.io/etcd/server/v3"},
-		{"kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"},
-		{"kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"},
-		{"kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"},
-		{"kubectl", "k8s.io/kubernetes/cmd/kubectl"},
-		{"kwok", "sigs.k8s.io/kwok/cmd/kwok"},
-		{"kwokctl", "sigs.k8s.io/kwok/cmd/kwokctl"},
+// Links are the names by which others call ControlPlane. The first two are for envtest.
+func Links() []string { return []string{"etcd", "kube-apiserver", Kubectl.Name} }
+
+// Files are what ControlPlane consists of in the folder Bin. With its stamp, which matches go.mod,
+// `up` knows that there is nothing to build.
+func Files() []string { return append(Links(), ControlPlane.Name, "."+ControlPlane.Name+".stamp") }
+
+func (p Program) String() string {
+	if p == ControlPlane {
+		return "the control plane"
 	}
+	return p.Name
 }
 
 // Platform is an operating system and architecture, such as linux and arm64. The zero Platform is
@@ -62,13 +62,10 @@ func (p Platform) Environment() []string {
 type Builder struct {
 	State  string // .workshop, whose lock is held during a build
 	Module string // the folder whose go.mod pins everything
-	Bin    string // where the binaries and their stamps go
+	Bin    string // where the programs and their stamps go
 	Log    string // go's output during the last build
-	// Platform is the components' platform. Stamps don't contain it, so each platform has its own
-	// Bin.
+	// Platform is the programs' platform. Stamps don't contain it, so each platform has its own Bin.
 	Platform Platform
-	// Only is the name of the only component needed, or "" for all.
-	Only string
 }
 
 func New(root string) *Builder {
@@ -81,51 +78,41 @@ func New(root string) *Builder {
 	}
 }
 
-// Missing returns the components that aren't built, or were built for another go.mod or with other
-// flags.
-func (b *Builder) Missing() ([]Component, error) {
+// IsBuilt reports whether the program is there, and was built for the same go.mod and main.go, with
+// the same flags.
+func (b *Builder) IsBuilt(p Program) (bool, error) {
 	want, err := b.Stamp()
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return slices.DeleteFunc(Components(), func(c Component) bool {
-		return b.Only != "" && c.Name != b.Only || b.isBuilt(c, want)
-	}), nil
+	got, err := os.ReadFile(b.stampFile(p))
+	return err == nil && string(got) == want && isFile(b.binary(p)), nil
 }
 
-// Stamp returns the content of the stamps of current binaries: a hash of go.mod and the build
-// flags. A build writes the stamp last, so the next build repeats a component that was interrupted.
+// Stamp returns the content of the stamps of current programs, a hash.
 func (b *Builder) Stamp() (string, error) {
-	data, err := os.ReadFile(filepath.Join(b.Module, "go.mod"))
-	if err != nil {
-		return "", fmt.Errorf("read the control plane's go.mod: %w", err)
-	}
 	flags, err := b.linkerFlags()
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(data, gobuild.Environment(), compilerFlags, flags))), nil
+	hash := sha256.New()
+	for _, name := range []string{"go.mod", "main.go"} {
+		data, err := os.ReadFile(filepath.Join(b.Module, name))
+		if err != nil {
+			return "", fmt.Errorf("read the source of the control plane: %w", err)
+		}
+		hash.Write(data)
+	}
+	hash.Write([]byte(flags))
+	return fmt.Sprintf("%x", hash.Sum(nil)), nil
 }
 
-func (b *Builder) binary(c Component) string    { return filepath.Join(b.Bin, c.Name) }
-func (b *Builder) stampFile(c Component) string { return filepath.Join(b.Bin, "."+c.Name+".stamp") }
-
-func (b *Builder) isBuilt(c Component, want string) bool {
-	got, err := os.ReadFile(b.stampFile(c))
-	return err == nil && string(got) == want && isFile(b.binary(c))
-}
+func (b *Builder) binary(p Program) string    { return filepath.Join(b.Bin, p.Name) }
+func (b *Builder) stampFile(p Program) string { return filepath.Join(b.Bin, "."+p.Name+".stamp") }
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// keep moves a new binary into place. A process that runs the old one isn't disturbed.
-func (b *Builder) keep(c Component, built, stamp string) error {
-	if err := os.Rename(built, b.binary(c)); err != nil {
-		return err
-	}
-	return os.WriteFile(b.stampFile(c), []byte(stamp), 0o600)
 }
 
 const gib = 1 << 30
@@ -138,18 +125,18 @@ const (
 	NeededForBinary = 1 * gib
 )
 
-func (b *Builder) checkDisk(ctx context.Context, missing int) error {
+func (b *Builder) checkDisk(ctx context.Context, p Program) error {
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
 		return fmt.Errorf("go env GOCACHE: %w", err)
 	}
 	needed := uint64(NeededForCache)
-	if missing < len(Components()) {
+	if p == Kubectl {
 		needed = NeededForBinary // most packages are shared, and compiled already
 	}
 	return errors.Join(
-		CheckFree(strings.TrimSpace(string(cache)), needed, "to build the control plane", Elsewhere),
-		CheckFree(b.Bin, NeededForBinary, "for the control plane", Elsewhere),
+		CheckFree(strings.TrimSpace(string(cache)), needed, "to build "+p.String(), Elsewhere),
+		CheckFree(b.Bin, NeededForBinary, "for "+p.String(), Elsewhere),
 	)
 }
 

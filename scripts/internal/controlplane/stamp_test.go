@@ -1,88 +1,61 @@
 package controlplane
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// built returns a builder all of whose components are built, as far as the stamps say.
+// built returns a builder whose programs are built, as far as the stamps say.
 func built(t *testing.T) *Builder {
 	t.Helper()
 	b := New(t.TempDir())
-	for _, dir := range []string{b.Module, b.Bin} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.36.3\n")
+	write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.37.2\n")
+	write(t, filepath.Join(b.Module, "main.go"), "package main\n")
 	stamp, err := b.Stamp()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range Components() {
-		built := filepath.Join(b.Bin, c.Name+".new")
-		write(t, built, "a program")
-		if err := b.keep(c, built, stamp); err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range []Program{ControlPlane, Kubectl} {
+		write(t, b.binary(p), "a program")
+		write(t, b.stampFile(p), stamp)
 	}
 	return b
 }
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestMissing(t *testing.T) {
-	etcd := Components()[0]
-	tests := map[string]struct {
-		change func(t *testing.T, b *Builder)
-		want   int
+func TestIsBuilt(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		change                func(t *testing.T, b *Builder)
+		controlPlane, kubectl bool
 	}{
-		"nothing, when all is built": {
-			func(*testing.T, *Builder) {}, 0,
-		},
-		"everything, when go.mod has changed": {
-			func(t *testing.T, b *Builder) {
-				write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.36.4\n")
-			}, len(Components()),
-		},
-		"a binary that was built with other flags": {
-			func(t *testing.T, b *Builder) {
-				content, err := os.ReadFile(filepath.Join(b.Module, "go.mod"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				sum := sha256.Sum256(content) // the stamp without flags
-				write(t, b.stampFile(etcd), hex.EncodeToString(sum[:]))
-			}, 1,
-		},
-		"a binary that was removed": {
-			func(t *testing.T, b *Builder) { remove(t, b.binary(etcd)) }, 1,
-		},
-		"a binary without a stamp": {
-			func(t *testing.T, b *Builder) { remove(t, b.stampFile(etcd)) }, 1,
-		},
-		"a binary whose stamp was cut short": {
-			func(t *testing.T, b *Builder) { write(t, b.stampFile(etcd), "") }, 1,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
+		"nothing has changed": {func(*testing.T, *Builder) {}, true, true},
+		"go.mod has another version": {func(t *testing.T, b *Builder) {
+			write(t, filepath.Join(b.Module, "go.mod"), "module a\nrequire k8s.io/kubernetes v1.37.3\n")
+		}, false, false},
+		"main.go has changed": {func(t *testing.T, b *Builder) {
+			write(t, filepath.Join(b.Module, "main.go"), "package main // changed\n")
+		}, false, false},
+		"a program was removed":      {func(t *testing.T, b *Builder) { remove(t, b.binary(Kubectl)) }, true, false},
+		"a program without a stamp":  {func(t *testing.T, b *Builder) { remove(t, b.stampFile(ControlPlane)) }, false, true},
+		"a stamp that was cut short": {func(t *testing.T, b *Builder) { write(t, b.stampFile(ControlPlane), "") }, false, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
 			b := built(t)
 			test.change(t, b)
-			missing, err := b.Missing()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(missing) != test.want {
-				t.Errorf("missing: %v, want %d", missing, test.want)
+			for p, want := range map[Program]bool{ControlPlane: test.controlPlane, Kubectl: test.kubectl} {
+				if is, err := b.IsBuilt(p); is != want || err != nil {
+					t.Errorf("%s is built: %v, %v", p, is, err)
+				}
 			}
 		})
 	}

@@ -206,13 +206,12 @@ func (d Deployment) make(ctx context.Context, target, image string) error {
 
 // buildHelm builds helm in the workshop's module, whose client-go is compiled already. The
 // Makefile's `go run` would compile another version for minutes.
-func (d Deployment) buildHelm(ctx context.Context) (string, error) {
-	binary := filepath.Join(d.Root, ".workshop", "bin", "helm")
-	return binary, d.compiling(func(progress func(gobuild.Progress)) error {
-		return gobuild.Build{
-			What: "Helm", Dir: filepath.Join(d.Root, "scripts"), Args: []string{"-o", binary, "helm.sh/helm/v3/cmd/helm"}, Progress: progress,
-		}.Run(ctx)
+func (d Deployment) buildHelm(ctx context.Context) (helm string, err error) {
+	err = d.compiling(func(progress func(gobuild.Progress)) error {
+		helm, err = gobuild.Tool(ctx, d.Root, "helm.sh/helm/v4/cmd/helm", progress)
+		return err
 	})
+	return helm, err
 }
 
 // compiling shows how much is compiled while build runs.

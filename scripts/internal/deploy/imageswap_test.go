@@ -17,9 +17,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -187,15 +188,15 @@ func renderSwapper(t *testing.T, values, namespace string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, err := chartutil.ReadValues([]byte(values))
+	given, err := common.ReadValues([]byte(values))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{Name: "swap", Namespace: namespace, IsInstall: true}, nil)
+	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "swap", Namespace: namespace, IsInstall: true}, nil)
 	if err != nil {
 		return "", err
 	}
-	files, err := engine.Engine{Strict: true}.Render(chart, all)
+	files, err := engine.Engine{Strict: true}.RenderWithContext(t.Context(), chart, all)
 	return strings.Join(slices.Collect(maps.Values(files)), "\n---\n"), err
 }
 

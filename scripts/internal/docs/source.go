@@ -13,7 +13,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"io/fs"
 	"path"
 	"regexp"
@@ -140,9 +139,12 @@ func declares(decl ast.Decl) (names []string) {
 		if d.Recv == nil {
 			return []string{d.Name.Name}
 		}
-		// The receiver without its pointer and type parameters.
-		receiver, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*"), "[")
-		return []string{receiver + "." + d.Name.Name}
+		for node := range ast.Preorder(d.Recv.List[0].Type) {
+			// The first identifier comes after the pointer and before the type parameters.
+			if receiver, ok := node.(*ast.Ident); ok {
+				return []string{receiver.Name + "." + d.Name.Name}
+			}
+		}
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			switch s := spec.(type) {

@@ -95,7 +95,7 @@ func TestChecks(t *testing.T) {
 		},
 		"a path with a colon": {
 			func(m *machine) { m.root = "/a:b" },
-			checkPath, Bad, "':'",
+			checkPath, Bad, "contains a colon",
 		},
 		"a disk that is nearly full": {
 			func(m *machine) { m.disks = controlplane.CheckFree(m.root, 1<<62, "to build", controlplane.Elsewhere) },

@@ -92,8 +92,7 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	m.strays, _ = c.Strays(ctx)
 	m.readGoEnv(ctx)
 	m.readKubectlVersion(ctx)
-	missing, err := controlplane.New(root).Missing()
-	m.built = err == nil && len(missing) == 0
+	m.built, _ = controlplane.New(root).IsBuilt(controlplane.ControlPlane)
 	m.unpacked = pack.Unpacked(root)
 	m.disks = controlplane.CheckFree(root, controlplane.NeededForBinary, "for the control plane and the cluster's data", controlplane.Elsewhere)
 	if m.disks == nil && !m.built {

@@ -3,7 +3,10 @@ package gobuild
 import (
 	"io"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestWatcher(t *testing.T) {
@@ -14,7 +17,7 @@ func TestWatcher(t *testing.T) {
 	}{
 		"counts packages": {
 			[]string{"internal/abi\nk8s.io/api/core/v1\n"},
-			"2 packages compiled", nil,
+			"2 packages", nil,
 		},
 		"counts modules until the first package": {
 			[]string{"go: downloading k8s.io/api v0.36.3\n", "go: downloading sigs.k8s.io/yaml v1.6.0\n"},
@@ -22,11 +25,11 @@ func TestWatcher(t *testing.T) {
 		},
 		"joins the pieces of a line": {
 			[]string{"inter", "nal/abi\nre", "flect\nhal"},
-			"2 packages compiled", nil,
+			"2 packages", nil,
 		},
 		"keeps messages": {
 			[]string{"fmt\n# k8s.io/api\nx.go:1:2: undefined: y\n"},
-			"1 packages compiled", []string{"# k8s.io/api", "x.go:1:2: undefined: y"},
+			"1 packages", []string{"# k8s.io/api", "x.go:1:2: undefined: y"},
 		},
 	}
 	for name, test := range tests {
@@ -45,5 +48,41 @@ func TestWatcher(t *testing.T) {
 				t.Errorf("messages: %q, want %q", w.messages, test.messages)
 			}
 		})
+	}
+}
+
+func TestWhatIsLeft(t *testing.T) {
+	const list = `{"ImportPath": "small", "Stale": true, "GoFiles": ["progress_test.go"]}
+{"ImportPath": "as/large", "Stale": true, "GoFiles": ["progress_test.go"]}
+{"ImportPath": "in/the/cache", "Stale": false, "GoFiles": ["progress.go"]}`
+	synctest.Test(t, func(t *testing.T) {
+		var got string
+		w := NewWatcher(func(p Progress) { got = p.String() })
+		time.Sleep(10 * time.Minute)
+		for _, step := range []struct {
+			do   func()
+			want string
+		}{
+			{func() { io.WriteString(w, "small\n") }, "1 packages"},
+			{func() { w.counted(strings.NewReader(list)) }, "1 of 2 packages, about 10 min left"},
+			{func() { io.WriteString(w, "as/large\n") }, "2 of 2 packages, linking"},
+		} {
+			if step.do(); got != step.want {
+				t.Errorf("got %q, want %q", got, step.want)
+			}
+		}
+	})
+}
+
+func TestProgressInWords(t *testing.T) {
+	for want, p := range map[string]Progress{
+		"300 modules fetched":                              {Modules: 300},
+		"1,927 packages":                                   {Packages: 1927, Modules: 300},
+		"1,927 of 2,712 packages, about 6 min left":        {Packages: 1927, Of: 2712, Left: 6*time.Minute + 10*time.Second},
+		"1,927 of 2,712 packages, less than a minute left": {Packages: 1927, Of: 2712, Left: 20 * time.Second},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

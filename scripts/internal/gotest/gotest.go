@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 )
@@ -128,7 +127,7 @@ type Request struct {
 func Run(ctx context.Context, r Request) (Results, error) {
 	command := process.NewCommand(ctx, grace, "go", append([]string{"test", "-json"}, r.Args...)...)
 	command.Dir = r.Dir
-	command.Env = slices.Concat(os.Environ(), gobuild.Memory(), r.Env)
+	command.Env = slices.Concat(os.Environ(), r.Env)
 	if slices.Contains(r.Args, "-race") {
 		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo
 	}

@@ -1,20 +1,35 @@
 package kind
 
-// What this package asks docker, through its command line, as kind does.
+// What this package asks docker and kind, through their command lines.
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
-	kindexec "sigs.k8s.io/kind/pkg/exec"
-
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
+
+// kind returns a command of kind about this cluster, and builds kind before if necessary.
+func (c *Cluster) kind(ctx context.Context, progress func(string), args ...string) (*process.Command, error) {
+	root := filepath.Dir(c.state)
+	binary, err := gobuild.Tool(ctx, root, "sigs.k8s.io/kind", func(p gobuild.Progress) { progress("building kind: " + p.String()) })
+	if err != nil {
+		return nil, err
+	}
+	command := process.NewCommand(ctx, 10*time.Second, binary, append(args, "--name", c.KindName())...)
+	command.Env = append(os.Environ(), "KIND_EXPERIMENTAL_PROVIDER=docker") // even if podman is preferred
+	return command, nil
+}
 
 // docker runs docker and returns its output, without warnings. Its error explains common causes.
 func docker(ctx context.Context, args ...string) (string, error) {
@@ -33,7 +48,7 @@ func docker(ctx context.Context, args ...string) (string, error) {
 			ToDo("install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop --on kwok up")
 	}
 	err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(answer+"\n"+warnings.String()))
-	return answer, explain(err, "docker failed", "")
+	return answer, explain(err, err.Error(), "docker failed", "")
 }
 
 func query(ctx context.Context, answer any, args ...string) error {
@@ -47,18 +62,15 @@ func query(ctx context.Context, answer any, args ...string) error {
 	return nil
 }
 
-type engine struct {
-	CgroupVersion string // "1" or "2"
-	ServerErrors  []string
-}
-
-// findEngine returns an error unless docker runs.
-func findEngine(ctx context.Context) (found engine, err error) {
-	err = query(ctx, &found, "info")
-	if err == nil && len(found.ServerErrors) > 0 { // some versions exit with 0 all the same
-		err = explain(errors.New(strings.Join(found.ServerErrors, "; ")), "docker can't be used", "")
+// checkEngine returns an error unless docker runs.
+func checkEngine(ctx context.Context) error {
+	var engine struct{ ServerErrors []string }
+	err := query(ctx, &engine, "info")
+	if err == nil && len(engine.ServerErrors) > 0 { // some versions exit with 0 all the same
+		reported := strings.Join(engine.ServerErrors, "; ")
+		err = explain(errors.New(reported), reported, "docker can't be used", "")
 	}
-	return found, err
+	return err
 }
 
 type container struct {
@@ -85,8 +97,8 @@ func isGone(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container")
 }
 
-// pull makes docker pull an image, unless it has it. kind would pull it too, but can't be
-// interrupted.
+// pull makes docker pull an image, unless it has it. kind would pull it too, but tries five times
+// before it reports why it can't.
 func pull(ctx context.Context, image string) error {
 	if _, err := docker(ctx, "image", "inspect", "--format", "{{.ID}}", image); err == nil || ctx.Err() != nil {
 		return ctx.Err()
@@ -126,20 +138,21 @@ func causes() []problem.Cause {
 		Phrases: []string{"cgroup v1 support", "failCgroupV1"},
 		What:    "the kubelet doesn't support this machine's cgroups, which have version 1",
 		Fix:     "update the machine's system, or boot it with systemd.unified_cgroup_hierarchy=1",
+	}, {
+		Phrases: []string{"no nodes found for cluster"},
+		What:    "the cluster has no node",
+		Fix:     "./scripts/workshop up --kind",
 	}}
 }
 
-// explain adds the known cause and fix to an error. Without one, it names what failed and the log.
-func explain(err error, what, log string) error {
+// explain adds the known cause and fix to the error of a command that printed that. Without one, it
+// names what failed and the log.
+func explain(err error, printed, what, log string) error {
 	p := problem.New("%s", what).SeeLog(log).Because(err)
 	if log != "" {
 		p.Fix = "the log says more"
 	}
-	text := err.Error()
-	if run := kindexec.RunErrorForError(err); run != nil {
-		text += string(run.Output)
-	}
-	if cause, known := problem.Find(causes(), text); known {
+	if cause, known := problem.Find(causes(), printed); known {
 		p.What, p.Fix = cause.What, cause.Fix
 	}
 	return p

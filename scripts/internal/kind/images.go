@@ -4,18 +4,17 @@ package kind
 // stand-in for those that can't be pulled (see standin/main.go).
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/distribution/reference"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/kind/pkg/cluster/nodes"
-	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
@@ -24,56 +23,21 @@ import (
 
 // Load loads an image from docker onto the cluster's node, where it also gets the other names.
 func (c *Cluster) Load(ctx context.Context, image string, names ...string) error {
-	dir, err := os.MkdirTemp("", "image-")
+	command, err := c.kind(ctx, func(string) {}, "load", "docker-image", image)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	archive := filepath.Join(dir, "image.tar")
-	if _, err := docker(ctx, "save", "--output", archive, image); err != nil {
-		return err
-	}
-	node, err := c.node()
-	if err != nil {
-		return err
-	}
-	f, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := nodeutils.LoadImageArchive(node, f); err != nil {
-		return explain(err, fmt.Sprintf("image %s can't be loaded onto node %s", image, node), "")
+	if printed, err := command.CombinedOutput(); err != nil {
+		err = fmt.Errorf("%w: %s", err, printed)
+		return cmp.Or(ctx.Err(), explain(err, err.Error(), fmt.Sprintf("image %s can't be loaded onto node %s", image, c.Node()), ""))
 	}
 	for _, name := range names {
-		if err := tag(node, image, name); err != nil {
-			return explain(err, fmt.Sprintf("image %s can't be named %s on node %s", image, name, node), "")
+		_, err := docker(ctx, "exec", c.Node(), "ctr", "--namespace=k8s.io", "images", "tag", "--force", qualified(image), qualified(name))
+		if err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func tag(node nodes.Node, image, name string) error {
-	from, err := qualified(image)
-	if err != nil {
-		return err
-	}
-	to, err := qualified(name)
-	if err != nil {
-		return err
-	}
-	return nodeutils.ReTagImage(node, from, to)
-}
-
-func (c *Cluster) node() (nodes.Node, error) {
-	all, err := c.provider(logger{}).ListInternalNodes(c.KindName())
-	if err != nil {
-		return nil, err
-	}
-	if len(all) == 0 {
-		return nil, problem.New("cluster %q has no node", c.name).ToDo("./scripts/workshop up --kind")
-	}
-	return all[0], nil
 }
 
 func BuildImage(ctx context.Context, dir, image string, args ...string) error {
@@ -90,23 +54,21 @@ func BuildStatic(ctx context.Context, dir, binary string, progress func(gobuild.
 	}.Run(ctx)
 }
 
-// qualified is an image's name as containerd knows it: nginx is docker.io/library/nginx:latest.
-func qualified(image string) (string, error) {
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return "", err
+// qualified is an image's name as containerd knows it: nginx is docker.io/library/nginx:latest. It
+// has no digest, because a name may be given with or without one.
+func qualified(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	host, _, hasFolder := strings.Cut(image, "/")
+	switch {
+	case !hasFolder:
+		image = "docker.io/library/" + image
+	case !strings.ContainsAny(host, ".:") && host != "localhost":
+		image = "docker.io/" + image
 	}
-	return reference.TagNameOnly(named).String(), nil
-}
-
-// sameImage reports whether two names mean the same image. It ignores digests, because only one may
-// have one.
-func sameImage(a, b string) bool {
-	a, _, _ = strings.Cut(a, "@")
-	b, _, _ = strings.Cut(b, "@")
-	first, errFirst := qualified(a)
-	second, errSecond := qualified(b)
-	return errFirst == nil && errSecond == nil && first == second
+	if !strings.Contains(path.Base(image), ":") {
+		image += ":latest"
+	}
+	return image
 }
 
 const (

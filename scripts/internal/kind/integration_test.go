@@ -7,6 +7,7 @@ package kind
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,12 +18,12 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestARealCluster(t *testing.T) {
-	root, home := t.TempDir(), t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("KUBECONFIG", filepath.Join(home, "users-own"))
+	root, own := t.TempDir(), filepath.Join(t.TempDir(), "config")
+	t.Setenv("KUBECONFIG", own) // instead of ~/.kube/config
 	c := forTests(t, root, "test-of-kind")
 	up := func(c *Cluster, want cluster.Outcome) {
 		t.Helper()
@@ -40,8 +41,11 @@ func TestARealCluster(t *testing.T) {
 	up(c, cluster.Created)
 	up(c, cluster.AlreadyUp)
 
-	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {
-		t.Errorf("the user's home has %v now, error %v", entries, err)
+	if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the user's own kubeconfig exists now, error %v", err)
+	}
+	if info, err := os.Stat(c.Kubeconfig()); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the kubeconfig: %v, error %v", info, err)
 	}
 
 	// Another folder's workshop can't take it for its own.
@@ -153,6 +157,10 @@ func TestInterruptedWhileItBecomesReady(t *testing.T) {
 // it goes first; it goes when the test ends.
 func forTests(t *testing.T, root, name string) *Cluster {
 	t.Helper()
+	scripts, err := filepath.Abs(filepath.Join(testfiles.Repository(), "scripts")) // names the version of kind
+	if err = errors.Join(err, os.Symlink(scripts, filepath.Join(root, "scripts"))); err != nil {
+		t.Fatal(err)
+	}
 	c := New(root, name)
 	c.Image = os.Getenv("TEST_KIND_IMAGE")
 	if left, err := inspect(t.Context(), c.Node()); err != nil {

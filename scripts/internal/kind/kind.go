@@ -1,7 +1,7 @@
-// Package kind runs a cluster whose node is a container that runs containers, through the library
-// of kind (Kubernetes in Docker). It creates, deletes and inspects its own clusters, loads images
-// onto them, and leaves all others alone. Like package cluster, it never reads ~/.kube/config or
-// $KUBECONFIG.
+// Package kind runs a cluster whose node is a container that runs containers, through the command
+// line of kind (Kubernetes in Docker), which it builds when it needs it. It creates, deletes and
+// inspects its own clusters, loads images onto them, and leaves all others alone. Like package
+// cluster, it never reads ~/.kube/config or $KUBECONFIG.
 package kind
 
 import (
@@ -10,14 +10,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"sigs.k8s.io/kind/pkg/apis/config/defaults"
-	kind "sigs.k8s.io/kind/pkg/cluster"
-
 	"example.com/operators/scripts/internal/cluster"
 )
 
 // DefaultImage is the node image of the pinned kind, and so decides the version of Kubernetes.
-const DefaultImage = defaults.Image
+const DefaultImage = "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5"
 
 // Cluster is one cluster, which need not exist yet.
 type Cluster struct {
@@ -53,6 +50,8 @@ func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig"
 
 // AuditLog is the path of the API server's audit log. The node writes it into a mounted folder.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audit.log") }
+
+func (c *Cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.yaml") }
 
 // logs is the folder with kind's output while it created the cluster and, if that failed, with the
 // node's logs. It stays when the cluster is deleted.
@@ -100,10 +99,6 @@ func (c *Cluster) find(ctx context.Context) (node container, ours bool, err erro
 		return node, node.mounts(filepath.Dir(c.AuditLog())), nil
 	}
 	return node, node.ID == id, nil
-}
-
-func (c *Cluster) provider(log logger) *kind.Provider {
-	return kind.NewProvider(kind.ProviderWithDocker(), kind.ProviderWithLogger(log))
 }
 
 // Status inspects the cluster. It changes nothing and waits for nothing.

@@ -1,6 +1,6 @@
 package kind
 
-// Tests without docker: a script replaces it, and records its commands.
+// Tests without docker: scripts replace it and kind, and record their commands.
 
 import (
 	"context"
@@ -12,42 +12,79 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/kind/pkg/apis/config/defaults"
+	"sigs.k8s.io/yaml"
+
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-// aDocker puts a script alone into PATH that answers as docker would. It returns a function that
-// returns docker's commands.
-func aDocker(t *testing.T, script string) (asked func() []string) {
+// with returns a cluster where scripts, which are alone in PATH, answer as docker would and kind,
+// which go seems to build. They share the folder $SHARED. asked returns their commands.
+func with(t *testing.T, docker, kind string) (c *Cluster, asked func() []string) {
 	t.Helper()
-	dir := t.TempDir()
-	record := filepath.Join(dir, "record")
-	content := "#!/bin/sh\necho \"$*\" >>'" + record + "'\n" + script + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(content), 0o700); err != nil {
-		t.Fatal(err)
+	root := filepath.Join(t.TempDir(), "é, b") // has to be quoted in kind's configuration
+	testfiles.Write(t, root, map[string]string{"scripts/go.mod": "", ".workshop/bin/workshop": ""})
+	const script, record = "#!/bin/sh\n", "echo \"${0##*/} $*\" >>\"$SHARED/record\"\n"
+	shared := testfiles.Write(t, t.TempDir(), map[string]string{
+		"docker": script + record + docker + "\n",
+		"kind":   script + record + kind + "\n",
+		"go":     script + "while [ $1 != -o ]; do shift; done\n[ $3 = sigs.k8s.io/kind ] && exec /bin/cp \"$SHARED/kind\" \"$2\"\n",
+	})
+	for _, name := range []string{"docker", "kind", "go"} {
+		if err := os.Chmod(filepath.Join(shared, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Setenv("PATH", dir)
-	return func() []string {
-		content, _ := os.ReadFile(record)
-		return strings.Fields(strings.ReplaceAll(string(content), " ", "_"))
+	t.Setenv("PATH", shared)
+	t.Setenv("SHARED", shared)
+	t.Setenv("ROOT", root)
+	return New(root, "mine"), func() []string {
+		content, _ := os.ReadFile(filepath.Join(shared, "record"))
+		return strings.Split(strings.TrimSpace(string(content)), "\n")
 	}
 }
+
+// ours is the cluster's folder that is mounted into its node, in a single-quoted string of a script.
+const ours = `'"$ROOT"'/.workshop/kind/mine/audit`
 
 // withNode is a docker that has such a container, "ID STATE IMAGE" ("" for none), into which that
 // folder is mounted.
 func withNode(node, folder string) string {
 	inspect := "echo 'Error: No such container' >&2; exit 1"
 	if fields := append(strings.Fields(node), ""); node != "" {
-		inspect = fmt.Sprintf(`echo '{"Id":%q,"State":{"Running":%v},"Config":{"Image":%q},"HostConfig":{"Binds":[%q]}}'`,
-			fields[0], fields[1] == "running", fields[2], folder+":/var/log/kubernetes-audit")
+		inspect = fmt.Sprintf(`echo '{"Id":%q,"State":{"Running":%v},"Config":{"Image":%q},"HostConfig":{"Binds":["%s:/x"]}}'`,
+			fields[0], fields[1] == "running", fields[2], folder)
 	}
 	return `echo "WARNING: Error loading config file" >&2
 case "$1 $2" in
-"info "*) echo '{"CgroupVersion":"2","OSType":"linux"}';;
+"info "*) echo '{"OSType":"linux"}';;
 "container inspect") ` + inspect + `;;
 "image inspect") exit 1;;
 esac`
+}
+
+// withKind is a docker where kind creates the node, as the file "node" in $SHARED. The node runs when
+// docker is asked for it the third time, and can't be removed before.
+const withKind = `case "$1 $2" in
+"info "*) echo '{}';;
+"container inspect")
+	[ -e "$SHARED/node" ] || { echo 'Error: No such container' >&2; exit 1; }
+	running=false
+	[ -e "$SHARED/again" ] && running=true && >"$SHARED/running"
+	[ -e "$SHARED/asked" ] && >"$SHARED/again"
+	>"$SHARED/asked"
+	echo '{"Id":"abc","State":{"Running":'$running'},"HostConfig":{"Binds":["` + ours + `:/x"]}}';;
+"rm "*)
+	[ -e "$SHARED/running" ] || { echo 'Error: it is being created' >&2; exit 1; }
+	/bin/rm "$SHARED/node";;
+esac`
+
+func TestDefaultImage(t *testing.T) {
+	if DefaultImage != defaults.Image {
+		t.Errorf("the kind in go.mod has %s", defaults.Image)
+	}
 }
 
 func TestWhatPreventsUp(t *testing.T) {
@@ -70,8 +107,7 @@ func TestWhatPreventsUp(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			aDocker(t, test.docker)
-			c := New(t.TempDir(), "mine")
+			c, _ := with(t, test.docker, "")
 			_, err := c.Up(t.Context(), cluster.UpOptions{})
 			var p *problem.Problem
 			if !errors.As(err, &p) || p.What != test.want || p.Fix == "" {
@@ -93,25 +129,9 @@ func TestWithoutDocker(t *testing.T) {
 	}
 }
 
-func TestKindErrorsAreExplained(t *testing.T) {
-	for said, want := range map[string]string{
-		"Failed to create control group inotify object: Too many open files; too many open files":          "this machine's limit of watched files (inotify) is too low",
-		`could not find a log line that matches "Reached target .*Multi-User System.*|detected cgroup v1"`: "the node didn't start",
-		"write /var/lib/docker: no space left on device":                                                   "the disk is full",
-		"something new": `kind couldn't make the cluster`,
-	} {
-		err := explain(errors.New(said), "kind couldn't make the cluster", "/the/log")
-		var p *problem.Problem
-		if !errors.As(err, &p) || !strings.Contains(p.What, want) || p.Fix == "" || p.Log != "/the/log" {
-			t.Errorf("%s:\ngot %+v\nwant %q, a fix and the log", said, p, want)
-		}
-	}
-}
-
 // An image that can't be pulled is reported with docker's message, and nothing is left.
 func TestAnImageThatCantBeHad(t *testing.T) {
-	aDocker(t, withNode("", "")+"\n[ $1 = pull ] && { echo 'dial tcp: lookup registry.example.com: no such host' >&2; exit 1; } || true")
-	c := New(t.TempDir(), "mine")
+	c, _ := with(t, withNode("", "")+"\n[ $1 = pull ] && { echo 'dial tcp: lookup registry.example.com: no such host' >&2; exit 1; } || true", "")
 	c.Image = "registry.example.com/node:v1"
 	_, err := c.Up(t.Context(), cluster.UpOptions{})
 	var p *problem.Problem
@@ -125,9 +145,8 @@ func TestAnImageThatCantBeHad(t *testing.T) {
 
 // Pulling an image takes minutes, so it must be possible to interrupt it.
 func TestAPullIsInterrupted(t *testing.T) {
-	aDocker(t, withNode("", "")+"\n[ $1 = pull ] && exec /bin/sleep 600 || true")
+	c, _ := with(t, withNode("", "")+"\n[ $1 = pull ] && exec /bin/sleep 600 || true", "")
 	ctx, interrupt := context.WithCancel(t.Context())
-	c := New(t.TempDir(), "mine")
 	_, err := c.Up(ctx, cluster.UpOptions{Progress: func(doing string) {
 		if strings.Contains(doing, "pulling") {
 			interrupt()
@@ -135,6 +154,107 @@ func TestAPullIsInterrupted(t *testing.T) {
 	}})
 	if !errors.Is(err, context.Canceled) || c.Begun() {
 		t.Errorf("error %v, begun: %v", err, c.Begun())
+	}
+}
+
+// A creation that was interrupted by force is cleaned up first.
+func TestCreate(t *testing.T) {
+	c, asked := with(t, withKind, `/bin/cat >"$SHARED/config"; >"$SHARED/node"
+printf ' • Preparing nodes 📦  ...\n ✓ Preparing nodes 📦 \n' >&2`)
+	shared := os.Getenv("SHARED")
+	testfiles.Write(t, shared, map[string]string{"node": "", "running": ""})
+	testfiles.Write(t, c.dir, map[string]string{"made": "", "kubeconfig.lock": ""})
+	var shown []string
+	outcome, err := c.bringUp(t.Context(), func(doing string) { shown = append(shown, doing) })
+	if err != nil || outcome != cluster.Created || !c.Exists() {
+		t.Fatalf("outcome %q, error %v, exists: %v", outcome, err, c.Exists())
+	}
+	all := asked()
+	removed := slices.Index(all, "docker rm --force --volumes abc")
+	created := slices.Index(all, "kind create cluster --config - --image "+DefaultImage+" --kubeconfig "+c.Kubeconfig()+" --retain --name operators-mine")
+	if removed < 0 || created < removed {
+		t.Errorf("got commands %q", all)
+	}
+	if want := []string{"pulling the node image", "kind: creating the cluster", "kind: preparing nodes"}; !slices.Equal(shown, want) {
+		t.Errorf("shown: %q, want %q", shown, want)
+	}
+	if log, err := os.ReadFile(filepath.Join(c.logs(), "kind.log")); err != nil || !strings.Contains(string(log), " ✓ Preparing nodes") {
+		t.Errorf("the log has %q, error %v", log, err)
+	}
+	var config map[string]any
+	content, err := os.ReadFile(filepath.Join(shared, "config"))
+	if err = errors.Join(err, yaml.Unmarshal(content, &config)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"hostPath:" + c.auditPolicy() + " ", "hostPath:" + filepath.Dir(c.AuditLog()) + "]", kubeadmPatch} {
+		if got := fmt.Sprint(config); !strings.Contains(got, want) {
+			t.Errorf("kind's configuration is %s, want %s", got, want)
+		}
+	}
+	if info, err := os.Stat(c.AuditLog()); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the audit log: %v, error %v", info, err)
+	}
+}
+
+func TestKindFails(t *testing.T) {
+	for printed, want := range map[string]string{
+		"Failed to create control group inotify object: Too many open files; too many open files":          "this machine's limit of watched files (inotify) is too low",
+		`could not find a log line that matches "Reached target .*Multi-User System.*|detected cgroup v1"`: "the node didn't start",
+		"write /var/lib/docker: no space left on device":                                                   "the disk is full",
+		"something new": `kind couldn't create the cluster "operators-mine"`,
+	} {
+		c, asked := with(t, withKind, `[ $1 = create ] || exit 0
+>"$SHARED/node"; >"$SHARED/running"
+printf 'ERROR: failed to create cluster\n\nCommand Output: a\n%s\n' '`+printed+`' >&2; exit 1`)
+		_, err := c.bringUp(t.Context(), func(string) {})
+		var p *problem.Problem
+		if !errors.As(err, &p) || !strings.HasPrefix(p.What, want) || p.Err.Error() != "failed to create cluster" || p.Fix == "" || p.Log != c.logs() {
+			t.Errorf("%s:\ngot %+v\nwant %q, kind's message, a fix and the log", printed, p, want)
+		}
+		if log, err := os.ReadFile(filepath.Join(c.logs(), "kind.log")); err != nil || !strings.Contains(string(log), printed) {
+			t.Errorf("the log has %q, error %v", log, err)
+		}
+		all := asked()
+		logs, removed := slices.Index(all, "kind export logs "+c.logs()+" --name operators-mine"), slices.Index(all, "docker rm --force --volumes abc")
+		if logs < 0 || removed < logs || c.Begun() {
+			t.Errorf("got commands %q, want the node's logs exported, and then the node removed", all)
+		}
+	}
+}
+
+// kind is killed when its node can be removed.
+func TestAnInterruptWhileKindWorks(t *testing.T) {
+	c, asked := with(t, withKind, `>"$SHARED/node"; echo ' • Preparing nodes 📦  ...' >&2; exec /bin/sleep 600`)
+	ctx, interrupt := context.WithCancel(t.Context())
+	_, err := c.bringUp(ctx, func(doing string) {
+		if doing == "kind: preparing nodes" {
+			interrupt()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || c.Begun() {
+		t.Errorf("error %v, begun: %v", err, c.Begun())
+	}
+	if all := asked(); all[len(all)-1] != "docker rm --force --volumes abc" {
+		t.Errorf("got commands %q, want the node removed", all)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	c, asked := with(t, "", "")
+	if err := c.Load(t.Context(), "app:1", "nginx"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"kind load docker-image app:1 --name operators-mine",
+		"docker exec operators-mine-control-plane ctr --namespace=k8s.io images tag --force docker.io/library/app:1 docker.io/library/nginx:latest",
+	}
+	if got := asked(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	c, _ = with(t, "", `echo 'ERROR: no nodes found for cluster "operators-mine"' >&2; exit 1`)
+	var p *problem.Problem
+	if err := c.Load(t.Context(), "app:1"); !errors.As(err, &p) || p.What != "the cluster has no node" || p.Fix == "" {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -157,12 +277,11 @@ func TestDownLeavesOthersAlone(t *testing.T) {
 		"ours was begun, and its container is gone already": {"", "", false, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			c := New(t.TempDir(), "mine")
-			folder := filepath.Dir(c.AuditLog())
+			folder := ours
 			if test.elsewhere {
 				folder = "/elsewhere"
 			}
-			asked := aDocker(t, withNode(test.node, folder))
+			c, asked := with(t, withNode(test.node, folder), "")
 			if test.made != "-" {
 				if err := os.MkdirAll(c.dir, 0o700); err != nil {
 					t.Fatal(err)
@@ -175,47 +294,14 @@ func TestDownLeavesOthersAlone(t *testing.T) {
 			if err != nil || ended != test.wantEnded {
 				t.Errorf("ended %d, error %v", ended, err)
 			}
-			removed := slices.Contains(asked(), "rm_--force_--volumes_abc")
+			removed := slices.Contains(asked(), "docker rm --force --volumes abc")
 			if removed != (test.wantEnded > 0) {
-				t.Errorf("got docker commands %q", asked())
+				t.Errorf("got commands %q", asked())
 			}
 			if c.Begun() {
 				t.Error("the cluster still counts as created")
 			}
 		})
-	}
-}
-
-func TestExists(t *testing.T) {
-	c := New(t.TempDir(), "mine")
-	if c.Exists() {
-		t.Error("the cluster exists before it is created")
-	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for content, want := range map[string]bool{"": false, "abc": true} {
-		if err := os.WriteFile(c.madeFile(), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if c.Exists() != want {
-			t.Errorf("with the record %q: %v", content, !want)
-		}
-	}
-	if serves, err := New(t.TempDir(), "other").Serves(t.Context()); serves || err != nil {
-		t.Errorf("a cluster that was never created serves: %v, error %v", serves, err)
-	}
-}
-
-func TestOldCgroupsArePatchedFor(t *testing.T) {
-	for version, want := range map[string]bool{"1": true, "2": false} {
-		config, err := New(t.TempDir(), "mine").config(engine{CgroupVersion: version})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := slices.Contains(config.KubeadmConfigPatches, oldCgroups); got != want {
-			t.Errorf("cgroups %s: got a patch: %v", version, got)
-		}
 	}
 }
 
@@ -226,13 +312,11 @@ func TestQualifiedNames(t *testing.T) {
 		"me/app":                  "docker.io/me/app:latest",
 		"example.com/app:2":       "example.com/app:2",
 		"localhost:5000/app/a:b1": "localhost:5000/app/a:b1",
+		"localhost/app@sha256:ab": "localhost/app:latest",
 	} {
-		if got, err := qualified(image); err != nil || got != want {
-			t.Errorf("%s: got %s, error %v, want %s", image, got, err, want)
+		if got := qualified(image); got != want {
+			t.Errorf("%s: got %s, want %s", image, got, want)
 		}
-	}
-	if _, err := qualified("Not An Image"); err == nil {
-		t.Error("an impossible name has no error")
 	}
 }
 
@@ -242,32 +326,14 @@ func TestTheImageOfAClusterThatExists(t *testing.T) {
 		"kindest/node:v1":                     true,
 		"docker.io/kindest/node:v1@sha256:ab": true,
 		"kindest/node:v2":                     false,
-		"Not An Image":                        false,
 	} {
-		aDocker(t, withNode("abc exited kindest/node:v1", "/elsewhere"))
-		c := New(t.TempDir(), "mine")
+		c, _ := with(t, withNode("abc exited kindest/node:v1", "/elsewhere"), "")
 		c.Image = asked
 		testfiles.Write(t, c.dir, map[string]string{"made": "abc"})
 		outcome, err := c.bringUp(t.Context(), func(string) {})
 		if (err == nil) != want || want && outcome != cluster.Started {
 			t.Errorf("%s: outcome %q, error %v", asked, outcome, err)
 		}
-	}
-}
-
-func TestStepsAreShownPlainly(t *testing.T) {
-	var log strings.Builder
-	var shown []string
-	l := logger{w: &log, progress: func(step string) { shown = append(shown, step) }}
-	l.V(0).Infof(" • %s  ...\n", "Preparing nodes 📦 📦 ")
-	l.V(0).Infof(" ✓ %s\n", "Preparing nodes 📦 📦 ")
-	l.V(3).Info("details")
-	l.Warn("careful")
-	if want := []string{"kind: preparing nodes"}; !slices.Equal(shown, want) {
-		t.Errorf("got steps %q, want %q", shown, want)
-	}
-	if got := log.String(); !strings.Contains(got, "warning: careful") || strings.Contains(got, "details") {
-		t.Errorf("the log has %q", got)
 	}
 }
 

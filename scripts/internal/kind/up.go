@@ -53,8 +53,7 @@ func (c *Cluster) Up(ctx context.Context, options cluster.UpOptions) (cluster.Up
 }
 
 func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.Outcome, error) {
-	found, err := findEngine(ctx)
-	if err != nil {
+	if err := checkEngine(ctx); err != nil {
 		return "", err
 	}
 	node, ours, err := c.find(ctx)
@@ -65,11 +64,11 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 	case node.ID != "" && !ours:
 		return "", problem.New("there is a kind cluster named %q, which wasn't created in this folder", c.KindName()).
 			ToDo("choose another name (WORKSHOP_CLUSTER=mine), or delete that cluster: docker rm -f -v %s", c.Node())
-	case ours && c.Exists() && c.Image != "" && !sameImage(node.Config.Image, c.Image):
+	case ours && c.Exists() && c.Image != "" && qualified(node.Config.Image) != qualified(c.Image):
 		return "", problem.New("cluster %q was created with the node image %s", c.name, node.Config.Image).
 			ToDo("leave --image out, or create it again: ./scripts/workshop down, then the same command")
 	case node.ID == "" || !c.Exists():
-		return cluster.Created, c.create(ctx, found, progress)
+		return cluster.Created, c.create(ctx, progress)
 	case !node.State.Running: // after a reboot, for example
 		progress("starting the node")
 		_, err := docker(ctx, "start", c.Node())

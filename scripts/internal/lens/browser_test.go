@@ -10,14 +10,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"example.com/operators/scripts/internal/browser"
 )
 
 // openBrowser returns a context for a new tab. It skips the test if there is none,
@@ -26,7 +25,7 @@ func openBrowser(t testing.TB) context.Context {
 	t.Helper()
 	first, err := theBrowser()
 	switch {
-	case errors.Is(err, browser.ErrNone) && os.Getenv("CI") == "":
+	case errors.Is(err, exec.ErrNotFound) && os.Getenv("CI") == "":
 		t.Skip(err)
 	case err != nil:
 		t.Fatal(err)
@@ -38,11 +37,10 @@ func openBrowser(t testing.TB) context.Context {
 
 // theBrowser starts the browser of all tests, and returns its first tab. It ends with the tests.
 var theBrowser = sync.OnceValues(func() (context.Context, error) {
-	tab, end, err := newTab(context.Background(), 1400, 1000)
-	if err != nil {
-		return nil, err
-	}
-	endBrowser = end
+	allocator, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
+		chromedp.WindowSize(1400, 1000), chromedp.WSURLReadTimeout(2*time.Minute))...)
+	tab, closeTab := chromedp.NewContext(allocator)
+	endBrowser = func() { closeTab(); end() }
 	return tab, chromedp.Do(tab, chromedp.Navigate("about:blank"))
 })
 

@@ -112,14 +112,16 @@ func newWorld(t *testing.T) *world {
 		Platform: controlplane.Platform{OS: "darwin", Arch: "arm64"},
 		UI:       ui.New(said),
 		Build: func(_ context.Context, b *controlplane.Builder) error {
-			for _, c := range controlplane.Components() {
-				put(t, filepath.Join(b.Bin, c.Name), machO+c.Name+" for "+b.Platform.String())
-				put(t, filepath.Join(b.Bin, "."+c.Name+".stamp"), "a stamp")
-				if err := os.Chmod(filepath.Join(b.Bin, c.Name), 0o700); err != nil {
+			program := filepath.Join(b.Bin, "controlplane")
+			put(t, program, machO+"controlplane for "+b.Platform.String())
+			put(t, filepath.Join(b.Bin, ".controlplane.stamp"), "a stamp")
+			for _, name := range controlplane.Links() {
+				link := filepath.Join(b.Bin, name)
+				if err := errors.Join(os.RemoveAll(link), os.Symlink("controlplane", link)); err != nil {
 					return err
 				}
 			}
-			return nil
+			return os.Chmod(program, 0o700)
 		},
 	}, filepath.Join(dir, "calls"), said}
 }
@@ -206,10 +208,8 @@ func TestAnArchive(t *testing.T) {
 			".workshop/proxy/example.com/library/@v/v1.0.0.zip": "library\n",
 			".workshop/bin/workshop":                            machO + "the tool for darwin/arm64, cgo 0\n",
 		}
-		for _, c := range controlplane.Components() {
-			want[".workshop/bin/"+c.Name] = machO + c.Name + " for darwin/arm64"
-			want[".workshop/bin/."+c.Name+".stamp"] = "a stamp"
-		}
+		want[".workshop/bin/controlplane"] = machO + "controlplane for darwin/arm64"
+		want[".workshop/bin/.controlplane.stamp"] = "a stamp"
 		maps.Copy(want, repository)
 		got := map[string]string{}
 		for name, content := range contents {
@@ -229,9 +229,7 @@ func TestAnArchive(t *testing.T) {
 			}
 		}
 		want := []string{".workshop/bin/workshop", ".workshop/go/bin/go", ".workshop/go/pkg/tool/darwin_arm64/compile", "scripts/workshop"}
-		for _, c := range controlplane.Components() {
-			want = append(want, ".workshop/bin/"+c.Name)
-		}
+		want = append(want, ".workshop/bin/controlplane")
 		slices.Sort(want)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("executable (-want +got):\n%s", diff)
@@ -359,33 +357,33 @@ func TestPackErrors(t *testing.T) {
 			func(t *testing.T, _ *world) { t.Setenv("FAIL", "mod graph") },
 			"the modules of 01-first can't be fetched, since the Go modules couldn't be downloaded", "check the network",
 		},
-		"a component that doesn't build": {
+		"a program that doesn't build": {
 			func(_ *testing.T, w *world) {
 				w.Build = func(context.Context, *controlplane.Builder) error {
-					return &problem.Problem{What: "building etcd for darwin/arm64 failed", Fix: "see the log"}
+					return &problem.Problem{What: "building the control plane for darwin/arm64 failed", Fix: "see the log"}
 				}
 			},
-			"building etcd for darwin/arm64 failed", "see the log",
+			"building the control plane for darwin/arm64 failed", "see the log",
 		},
-		"a component for another platform": {
+		"a program for another platform": {
 			func(_ *testing.T, w *world) {
 				build := w.Build
 				w.Build = func(ctx context.Context, b *controlplane.Builder) error {
-					return errors.Join(build(ctx, b), os.WriteFile(filepath.Join(b.Bin, "kwok"), []byte(strings.Replace(machO, "\x0c", "\x07", 1)), 0o700))
+					return errors.Join(build(ctx, b), os.WriteFile(filepath.Join(b.Bin, "controlplane"), []byte(strings.Replace(machO, "\x0c", "\x07", 1)), 0o700))
 				}
 			},
-			"kwok isn't a program for darwin/arm64: it is for another processor", "pack again",
+			"controlplane isn't a program for darwin/arm64: it is for another processor", "pack again",
 		},
-		"a component that isn't a program": {
+		"a program that isn't a program": {
 			func(_ *testing.T, w *world) {
 				build := w.Build
 				w.Build = func(ctx context.Context, b *controlplane.Builder) error {
-					return errors.Join(build(ctx, b), os.WriteFile(filepath.Join(b.Bin, "kwok"), []byte("\x7fELF"), 0o700))
+					return errors.Join(build(ctx, b), os.WriteFile(filepath.Join(b.Bin, "controlplane"), []byte("\x7fELF"), 0o700))
 				}
 			},
-			"kwok isn't a program for darwin/arm64: ", "pack again",
+			"controlplane isn't a program for darwin/arm64: ", "pack again",
 		},
-		"a component that wasn't built": {
+		"a program that wasn't built": {
 			func(_ *testing.T, w *world) {
 				w.Build = func(context.Context, *controlplane.Builder) error { return nil }
 			},

@@ -98,8 +98,8 @@ func shorten(lines string) string {
 	return "    " + strings.Join(all, "\n    ")
 }
 
-// buildControlPlane builds the missing components. Those for this machine are also used by clusters
-// here. Those for another one stay in their own folder for the next archive.
+// buildControlPlane builds the control plane. The one for this machine is also used by clusters
+// here. Those for others stay in their own folder for the next archive.
 func (p *packer) buildControlPlane(ctx context.Context) error {
 	builder := controlplane.New(p.Root)
 	builder.Module = filepath.Join(p.source, "scripts", "controlplane") // as committed
@@ -111,13 +111,9 @@ func (p *packer) buildControlPlane(ctx context.Context) error {
 	if err := p.Build(ctx, builder); err != nil {
 		return err
 	}
-	for _, component := range controlplane.Components() {
-		// With its stamp, which matches the packed go.mod, `up` knows that there is nothing to
-		// build.
-		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
-			if err := p.add(".workshop/bin/"+name, filepath.Join(builder.Bin, name)); err != nil {
-				return fmt.Errorf("%s for %s: %w", component.Name, p.Platform, err)
-			}
+	for _, name := range controlplane.Files() {
+		if err := p.add(".workshop/bin/"+name, filepath.Join(builder.Bin, name)); err != nil {
+			return fmt.Errorf("%s for %s: %w", name, p.Platform, err)
 		}
 	}
 	return nil

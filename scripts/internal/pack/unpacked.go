@@ -33,12 +33,15 @@ func Brought(root string) []string {
 }
 
 // Exports are shell commands after which go, gofmt and kubectl are the workshop's, or those of the
-// archive. They turn cgo off, as package gobuild does, so that a first `go run` finds everything
-// compiled. lookUp reads the environment that scripts/workshop has set.
+// archive. go gets the settings of the workshop's own builds, so that a first `go run` finds
+// everything compiled. lookUp reads the environment that scripts/workshop has set.
 func Exports(root string, lookUp func(string) (string, bool)) []string {
 	state := filepath.Join(root, ".workshop")
 	path := `"$PATH"`
 	lines := []string{"export CGO_ENABLED=0"}
+	if flags, set := lookUp("GOFLAGS"); set {
+		lines = append(lines, "export GOFLAGS="+quote(strings.TrimSpace(flags)))
+	}
 	if exists(filepath.Join(state, "go", "bin", "go")) {
 		path = quote(filepath.Join(state, "go", "bin")) + ":" + path
 		lines = append(lines, "unset GOROOT")

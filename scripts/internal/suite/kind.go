@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -149,11 +148,7 @@ func (k *onKind) deployment(chapter chapters.Chapter) deploy.Deployment {
 // endToEnd runs a project's own end-to-end tests on this cluster, with images that are built
 // without the golang image.
 func (k *onKind) endToEnd(ctx context.Context, step *ui.Step, chapter chapters.Chapter) (string, error) {
-	// The kind command has the version of the library.
-	if _, err := k.run(ctx, "scripts", "go", "build", "-o", filepath.Join(k.Bin, "kind"), "sigs.k8s.io/kind"); err != nil {
-		return "", err
-	}
-	env := append(k.kubectl.Environment(), // kind is in kubectl's folder
+	env := append(k.kubectl.Environment(), // kind, which has made the cluster, is in kubectl's folder
 		"GOWORK=off",
 		"KIND_CLUSTER="+k.cluster.KindName(),
 		"DOCKER_BUILD=docker-prebuilt",

@@ -9,13 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
@@ -28,7 +26,7 @@ import (
 func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
 	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
 	cmd.Dir = filepath.Join(s.Root, module)
-	cmd.Env = slices.Concat(os.Environ(), gobuild.Memory(), []string{"GOWORK=off"})
+	cmd.Env = append(os.Environ(), "GOWORK=off")
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

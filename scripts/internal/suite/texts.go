@@ -21,7 +21,6 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
-	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/overview"
@@ -181,7 +180,7 @@ var builtIn = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
 // readersEnvironment is this process's environment with the cluster c, and the workshop's kubectl
 // first in PATH.
 func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
-	return slices.Concat(os.Environ(), gobuild.Memory(), s.kubectl(c).Environment(), []string{
+	return slices.Concat(os.Environ(), s.kubectl(c).Environment(), []string{
 		"WORKSHOP_CLUSTER=" + c.Name(),
 		"WORKSHOP_ON=", // the user's choice doesn't apply to the reader
 		"NO_COLOR=1",
@@ -190,17 +189,15 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 
 func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
 
-// copyRepository copies a repository's sources, and links the control plane's programs from bin.
+// copyRepository copies a repository's sources, and links the control plane from bin.
 func copyRepository(root, copied, bin string) error {
 	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, onlySources{os.DirFS(root)})); err != nil {
 		return err
 	}
 	to := filepath.Join(copied, ".workshop", "bin")
 	err := os.MkdirAll(to, 0o700)
-	for _, component := range controlplane.Components() {
-		for _, name := range []string{component.Name, "." + component.Name + ".stamp"} {
-			err = errors.Join(err, os.Symlink(filepath.Join(bin, name), filepath.Join(to, name)))
-		}
+	for _, name := range controlplane.Files() {
+		err = errors.Join(err, os.Symlink(filepath.Join(bin, name), filepath.Join(to, name)))
 	}
 	return err
 }

@@ -1,6 +1,6 @@
-package lens
-
-// Pictures of the page, for the chapters.
+// Pictures saves a light and a dark picture of the page of `workshop lens`, for the chapters. It isn't
+// a flag of lens because everybody would then compile the library that controls a browser.
+package main
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"log"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,35 +20,28 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"example.com/operators/scripts/internal/browser"
 )
 
-// newTab starts a headless browser, and returns a context for one of its tabs. The caller must call
-// end.
-func newTab(ctx context.Context, width, height int) (tab context.Context, end func(), err error) {
-	path, err := browser.Find()
-	if err != nil {
-		return nil, nil, err
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 3 {
+		log.Fatal("Usage: go run ./scripts/internal/lens/pictures ADDRESS FOLDER")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.WindowSize(width, height), chromedp.WSURLReadTimeout(2*time.Minute))
-	allocator, stop := chromedp.NewExecAllocator(ctx, options...)
-	tab, closeTab := chromedp.NewContext(allocator)
-	return tab, func() { closeTab(); stop() }, nil
+	if err := takePictures(context.Background(), os.Args[1], os.Args[2]); err != nil {
+		log.Fatal(err)
+	}
 }
 
-// Pictures waits until the page at that address shows the end of a look, and then saves it as
+// takePictures waits until the page at that address shows the end of a look, and then saves it as
 // lens-light.png and lens-dark.png in a folder.
-func Pictures(ctx context.Context, address, dir string) error {
-	tab, end, err := newTab(ctx, 1100, 900)
-	if err != nil {
-		return err
-	}
-	defer end()
-	tab, cancel := context.WithTimeout(tab, time.Minute)
+func takePictures(ctx context.Context, address, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute) // a look takes up to a minute
 	defer cancel()
-	if err := chromedp.Do(tab, chromedp.Navigate(address), chromedp.Poll[chromedp.Void](`looked && lit.size > 0`)); err != nil {
+	browser, end := chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1100, 900))...)
+	defer end()
+	tab, end := chromedp.NewContext(browser)
+	defer end()
+	if err := chromedp.Do(tab, chromedp.Navigate(address), chromedp.Poll[chromedp.Void](`looked && lit.size > 0`, chromedp.WithPollingTimeout(0))); err != nil {
 		return fmt.Errorf("open the page: %w", err)
 	}
 	for _, theme := range []string{"light", "dark"} {
