@@ -78,8 +78,7 @@ func New(root string) *Builder {
 	}
 }
 
-// IsBuilt reports whether the program is there, and was built for the same go.mod and main.go, with
-// the same flags.
+// IsBuilt reports whether the program is there, and was built from the present go.mod and main.go.
 func (b *Builder) IsBuilt(p Program) (bool, error) {
 	want, err := b.Stamp()
 	if err != nil {

@@ -27,19 +27,18 @@ type Progress struct {
 	Packages int           // compiled so far
 	Of       int           // packages that this build compiles; those in Go's cache don't count
 	Left     time.Duration // an estimate, until the last package is compiled
-	Package  string        // the last one
 	Modules  int           // fetched so far
 }
 
 func (p Progress) String() string {
-	print := message.NewPrinter(language.English) // 1,927
+	english := message.NewPrinter(language.English) // 1,927
 	switch {
 	case p.Packages == 0 && p.Modules > 0:
-		return print.Sprintf("%d modules fetched", p.Modules)
+		return english.Sprintf("%d modules fetched", p.Modules)
 	case p.Of == 0:
-		return print.Sprintf("%d packages", p.Packages)
+		return english.Sprintf("%d packages", p.Packages)
 	}
-	text := print.Sprintf("%d of %d packages", p.Packages, p.Of)
+	text := english.Sprintf("%d of %d packages", p.Packages, p.Of)
 	if p.Packages == p.Of {
 		return text + ", linking"
 	}
@@ -89,7 +88,6 @@ func (w *Watcher) read(line string) {
 		w.progress.Modules++
 	case !strings.ContainsAny(line, " :#"): // a package's path, and nothing else
 		w.progress.Packages++
-		w.progress.Package = line
 		w.compiled = append(w.compiled, line)
 		w.done += w.sizes[line]
 	default:

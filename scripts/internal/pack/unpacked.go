@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// marker is a file in .workshop that only an archive has. scripts/workshop reads its line
-// "platform".
+// marker is a file in .workshop that only an archive has. It says what the archive is for.
 const marker = "packed"
 
 func (p *packer) addMarker() error {
