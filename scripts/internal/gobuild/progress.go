@@ -111,7 +111,8 @@ func (b Build) count(ctx context.Context, w *Watcher) {
 	if i := slices.Index(args, "-o"); i >= 0 {
 		args = slices.Delete(args, i, i+2) // go list doesn't have this flag
 	}
-	list := b.command(ctx, append([]string{"list", "-deps", "-json=ImportPath,Stale,Dir,GoFiles", "-mod=readonly", "-buildvcs=false"}, args...)...)
+	// Unless go is asked for embedded files too, it takes packages that have some for stale.
+	list := b.command(ctx, append([]string{"list", "-deps", "-json=ImportPath,Stale,Dir,GoFiles,EmbedFiles", "-mod=readonly", "-buildvcs=false"}, args...)...)
 	output, err := list.Output()
 	if err != nil {
 		return // the build fails as well, and says why
@@ -156,9 +157,10 @@ func (w *Watcher) counted(list io.Reader) {
 	w.report(w.progress)
 }
 
-// estimate takes the time for each byte of source to be the same.
+// estimate takes the time for each byte of source to be the same. It says nothing before a
+// hundredth is done.
 func (w *Watcher) estimate() {
-	if w.done > 0 {
+	if w.done > 0 && w.done >= w.all/100 {
 		w.progress.Left = time.Duration(float64(time.Since(w.begun)) * float64(w.all-w.done) / float64(w.done))
 	}
 }
