@@ -67,28 +67,28 @@ func TestCacheSize(t *testing.T) {
 			options:  secretsOnly(cache.ByObject{Transform: withoutData}),
 			object:   &corev1.Secret{},
 			cached:   secrets,
-			atMost:   secretSize / 4,
+			atMost:   secretSize / 3,
 		},
 		{
 			sentence: "right: only the metadata",
 			options:  func(*ctrl.Options) {},
 			object:   onlyMetadata,
 			cached:   secrets,
-			atMost:   secretSize / 4,
+			atMost:   secretSize / 3,
 		},
 		{
 			sentence: "right: only ours, by label",
 			options:  secretsOnly(onlyOurs),
 			object:   &corev1.Secret{},
 			cached:   ours,
-			atMost:   secretSize / 4,
+			atMost:   secretSize / 3,
 		},
 		{
 			sentence: "right: only another namespace",
 			options:  secretsOnly(cache.ByObject{Namespaces: map[string]cache.Config{"default": {}}}),
 			object:   &corev1.Secret{},
 			cached:   0,
-			atMost:   secretSize / 4,
+			atMost:   secretSize / 3,
 		},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {

@@ -99,25 +99,28 @@ func (w *Watcher) read(line string) {
 	w.report(w.progress)
 }
 
-// count asks go which packages aren't compiled yet, and looks up the sizes of all. A build that
-// takes less than a second isn't counted.
+// count asks go how many packages it has to compile. A build that takes less than a second isn't
+// counted.
 func (b Build) count(ctx context.Context, w *Watcher) {
 	select {
 	case <-ctx.Done():
 		return
 	case <-time.After(time.Second):
 	}
+	if list, err := b.list(ctx); err == nil { // after an error, the build fails as well, and says why
+		w.counted(bytes.NewReader(list))
+	}
+}
+
+// list asks go for all packages of the build, whether they have to be compiled, and their files.
+func (b Build) list(ctx context.Context) ([]byte, error) {
 	args := slices.Clone(b.Args)
 	if i := slices.Index(args, "-o"); i >= 0 {
 		args = slices.Delete(args, i, i+2) // go list doesn't have this flag
 	}
 	// Unless go is asked for embedded files too, it takes packages that have some for stale.
-	list := b.command(ctx, append([]string{"list", "-deps", "-json=ImportPath,Stale,Dir,GoFiles,EmbedFiles", "-mod=readonly", "-buildvcs=false"}, args...)...)
-	output, err := list.Output()
-	if err != nil {
-		return // the build fails as well, and says why
-	}
-	w.counted(bytes.NewReader(output))
+	const fields = "-json=ImportPath,Stale,Dir,GoFiles,EmbedFiles"
+	return b.command(ctx, append([]string{"list", "-deps", fields, "-mod=readonly", "-buildvcs=false"}, args...)...).Output()
 }
 
 // counted reads the output of go list.

@@ -1,12 +1,16 @@
 package gobuild
 
 import (
+	"bytes"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"example.com/operators/scripts/internal/testfiles"
 )
 
 func TestWatcher(t *testing.T) {
@@ -72,6 +76,29 @@ func TestWhatIsLeft(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWhatIsCompiledIsNotCounted(t *testing.T) {
+	dir := testfiles.Write(t, t.TempDir(), map[string]string{
+		"go.mod":         "module example.com/program\n\ngo 1.26\n",
+		"main.go":        "package main\n\nimport \"example.com/program/page\"\n\nfunc main() { print(page.Text) }\n",
+		"page/page.go":   "package page\n\nimport _ \"embed\"\n\n//go:embed page.html\nvar Text string\n",
+		"page/page.html": t.Name(),
+	})
+	build := Build{What: "a program that embeds a file", Dir: dir, Args: []string{"-o", filepath.Join(dir, "program"), "."}}
+	for _, want := range []int{2, 1} { // go list doesn't know that main is linked
+		list, err := build.list(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := NewWatcher(nil)
+		if w.counted(bytes.NewReader(list)); w.progress.Of != want {
+			t.Errorf("%d packages are to be compiled, want %d", w.progress.Of, want)
+		}
+		if err := build.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestProgressInWords(t *testing.T) {
