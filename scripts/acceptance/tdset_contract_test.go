@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"testing"
@@ -65,18 +64,11 @@ func tdsetPromises(j judged) []promise {
 	return slices.DeleteFunc(all, func(p promise) bool { return !j.holds(declaredName(p.name)) })
 }
 
-// TestTDSets judges a program by all tests that can run at the same time, because most of them wait
-// for an hour to begin.
+// TestTDSets tests all promises that can be tested at the same time, because most of them wait for
+// an hour to begin.
 func TestTDSets(t *testing.T) {
 	forChaptersAtOnce(t, chapters.TDSet, nil, func(t *testing.T, env *environment, j judged) {
 		testPromises(t, env, j, tdsetPromises(j))
-		testFaults(t, env, j, strikesTDSets(), (*scenario).settleTDSets, judgementsOfTDSets(j))
-		testNotHeld(t, env, j, map[string]func(*faulty){
-			"F4a": showLate(http.StatusInternalServerError),
-			"F4b": showLate(http.StatusTooManyRequests),
-			"F4c": showLate(http.StatusConflict),
-			"F8":  showLate(http.StatusForbidden),
-		})
 		t.Run(leastPrivilege, func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, env, j)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -37,11 +36,8 @@ func (s *scenario) settleTDSets() {
 		s.createTDSet(name, 1, night)
 	}
 	s.createTDSet("quiet", 1, always)
-	if s.isFull() {
-		s.create(with(tdsetObject("served", 1, night), map[string]any{"port": int64(80)}, "service"))
-		names = append(names, "served")
-	}
-	for _, name := range append(names, "quiet") {
+	s.create(with(tdsetObject("served", 1, night), map[string]any{"port": int64(80)}, "service"))
+	for _, name := range append(names, "served", "quiet") {
 		s.becomesScheduled(name, 0)
 	}
 	s.isRefused("refused")
@@ -82,14 +78,12 @@ func (s *scenario) upheavalOfTDSets() {
 	s.must(s.deployments().Delete(s.Context(), "lost", metav1.DeleteOptions{}))
 	s.must(s.deployments().Delete(s.Context(), "refused", metav1.DeleteOptions{}))
 	s.deleteTDSet("removed", metav1.DeletePropagationBackground)
-	if s.isFull() {
-		s.patchTDSet("served", `{"spec":{"service":{"port":81}}}`)
-	}
+	s.patchTDSet("served", `{"spec":{"service":{"port":81}}}`)
 }
 
 // judgementsOfTDSets check each promise after the upheaval, and after nine.
-func judgementsOfTDSets(j judged) []judgement {
-	all := []judgement{
+func judgementsOfTDSets() []judgement {
+	return []judgement{
 		{"T1 create", func(s *scenario) { s.becomesScheduled("created", 1) }},
 		{"T2 boundary, T11 restart", func(s *scenario) { s.becomesScheduled("crossing", 1) }},
 		{"T5 image", func(s *scenario) {
@@ -97,6 +91,10 @@ func judgementsOfTDSets(j judged) []judgement {
 			if image := s.getDeployment("edited").Spec.Template.Spec.Containers[0].Image; image != "example.com/app:2" {
 				s.Errorf("got image %s", image)
 			}
+		}},
+		{"T6 service", func(s *scenario) {
+			s.hasService("served", 81, 8000)
+			s.becomesScheduled("served", 1)
 		}},
 		{"T7 drift", func(s *scenario) {
 			s.hasReplicas("lost", 1) // not its Pods, which can take minutes: see isRecreated
@@ -119,13 +117,6 @@ func judgementsOfTDSets(j judged) []judgement {
 			}
 		}},
 	}
-	if !j.holds("T6") {
-		return all
-	}
-	return slices.Insert(all, 3, judgement{"T6 service", func(s *scenario) {
-		s.hasService("served", 81, 8000)
-		s.becomesScheduled("served", 1)
-	}})
 }
 
 // named matches requests about the object of that name.
@@ -154,12 +145,6 @@ func strikesTDSets() map[string]func(f *faulty) {
 	return map[string]func(f *faulty){
 		"F1": func(f *faulty) {
 			f.comeToNine()
-			if f.chapter.Number() < "03" { // see strikes
-				f.sentinel("idle")
-				f.cutThrice()
-				f.upheavalOfTDSets()
-				return
-			}
 			cutting := f.proxy.KeepCutting(2)
 			f.upheavalOfTDSets()
 			f.hits(cutting, 4)
@@ -185,15 +170,6 @@ func strikesTDSets() map[string]func(f *faulty) {
 			f.killAfterWrite(nil, func() { f.patchDeployment("drifted", `{"spec":{"replicas":4}}`) })
 		},
 		"F6a": func(f *faulty) {
-			if f.chapter.Number() < "03" { // requests in flight fail: see F1
-				f.comeTo(at(8, 30))
-				f.sentinel("idle")
-				f.hits(f.proxy.Freeze(), 1)
-				f.upheavalOfTDSets()
-				f.becomesScheduled("created", 0)
-				f.comeToNine()
-				return
-			}
 			f.comeToNine()
 			f.hits(f.proxy.Freeze(), 1)
 			f.upheavalOfTDSets()
@@ -252,20 +228,12 @@ func (f *faulty) killAfterWrite(matches []faultproxy.Match, caused func()) {
 	f.startAgain()
 }
 
-// showLate shows that a write that fails at the boundary isn't retried soon.
-func showLate(code int) func(*faulty) {
-	return func(f *faulty) {
-		f.startAt(at(8, 0))
-		f.createTDSet("crossing", 1, night)
-		f.becomesScheduled("crossing", 0)
-		failing := f.proxy.FailWrites(1, code, scaling()...)
-		f.comeToNine()
-		f.hits(failing, 1)
-		f.sentinel("later")
-		if *f.getDeployment("crossing").Spec.Replicas != 0 {
-			f.Error(isRetriedNow)
-		}
-	}
+// TestFaultsOfTDSets tests chapter 07's program. What the other chapters' layers survive is shown
+// by their own programs.
+func TestFaultsOfTDSets(t *testing.T) {
+	forChaptersAtOnce(t, chapters.TDSet, judged.isFull, func(t *testing.T, env *environment, j judged) {
+		testFaults(t, env, j, strikesTDSets(), (*scenario).settleTDSets, judgementsOfTDSets())
+	})
 }
 
 // TestAPIServerRestartAtTheBoundary is F3: the API server is down when the hour begins.
@@ -278,7 +246,7 @@ func TestAPIServerRestartAtTheBoundary(t *testing.T) {
 			s.itIs(nine.Add(-time.Second))
 			s.restartAPIServer(func() { s.itIs(nine.Add(time.Second)) })
 			s.upheavalOfTDSets()
-			s.judge(t, judgementsOfTDSets(s.judged))
+			s.judge(t, judgementsOfTDSets())
 			return
 		}
 		f := s.throughProxy()
@@ -287,7 +255,7 @@ func TestAPIServerRestartAtTheBoundary(t *testing.T) {
 		f.itIs(nine.Add(-time.Second))
 		f.restartAPIServer(func() { f.itIs(nine.Add(time.Second)) })
 		f.upheavalOfTDSets()
-		f.judge(t, judgementsOfTDSets(f.judged))
+		f.judge(t, judgementsOfTDSets())
 	})
 }
 
@@ -311,7 +279,7 @@ func TestFrozenLeaseAtTheBoundary(t *testing.T) {
 		f.settleTDSets()
 		f.comeToNine()
 		f.leaseFreezes(func(second *faulty) { second.startAtTimeOf(f.scenario) }, f.upheavalOfTDSets)
-		f.judge(t, judgementsOfTDSets(f.judged))
+		f.judge(t, judgementsOfTDSets())
 	})
 }
 
@@ -324,7 +292,7 @@ func TestTwoReplicasAtTheBoundary(t *testing.T) {
 			s.settleTDSets()
 			s.comeToNineInCluster()
 			s.losesLeader(s.upheavalOfTDSets)
-			s.judge(t, judgementsOfTDSets(s.judged))
+			s.judge(t, judgementsOfTDSets())
 			return
 		}
 		s.detectRaces()
@@ -335,7 +303,7 @@ func TestTwoReplicasAtTheBoundary(t *testing.T) {
 		second := f.secondReplica(func(second *faulty) { second.startAtTimeOf(f.scenario) })
 		f.operator.Destroy()
 		f.upheavalOfTDSets()
-		f.judge(t, judgementsOfTDSets(f.judged))
+		f.judge(t, judgementsOfTDSets())
 		if len(second.proxy.Writes()) == 0 {
 			t.Error("the second replica has written nothing")
 		}

@@ -49,7 +49,7 @@ func TestVersionsUnderFaults(t *testing.T) {
 
 				f.must(f.editInV1("full", 3))
 				f.isFullExceptFor("full", 3)
-				f.judge(t, judgementsOfTDSets(f.judged))
+				f.judge(t, judgementsOfTDSets())
 			})
 		}
 	})

@@ -1,6 +1,6 @@
-// Package project tests the files that aren't Go code: generated files, the Makefile, and the
-// optional parts of config. The tests need make and bash, but no cluster and no network. -short
-// skips the ones that run generators, which take some seconds.
+// Package project tests the files that aren't Go code: generated files, and the optional parts of
+// config. The tests need make and bash, but no cluster and no network. -short skips the ones that
+// run generators, which take some seconds.
 package project
 
 import (
@@ -18,9 +18,7 @@ import (
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
-const typesFile = "api/v1alpha1/foo_types.go"
-
-// Generated files are what the generators make of the code, and who forgets to run them is signals.
+// Generated files are what the generators make of the code.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	clone := cloneProject(t)
@@ -44,41 +42,6 @@ func TestDistIsUpToDate(t *testing.T) {
 
 	if diff := cmp.Diff(before, filesIn(t, clone)); diff != "" {
 		t.Errorf("dist is out of date: run make build-installer (-old +new):\n%s", diff)
-	}
-}
-
-// The checks above can fail: after a change of a type and two markers, make changes the files that
-// are generated from them, and no others.
-func TestChangesAreDetected(t *testing.T) {
-	t.Parallel()
-	clone := cloneProject(t)
-	run(t, clone, "make", "build-installer", "--old-file=manifests", "--old-file=generate")
-	change(t, clone, typesFile, "type FooSpec struct {", "type FooSpec struct {\n\t// +optional\n\tColours []string `json:\"colours,omitempty\"`")
-	change(t, clone, "internal/controller/foo_controller.go", "resources=foos/finalizers,verbs=update", "resources=foos/finalizers,verbs=patch")
-	change(t, clone, "internal/webhook/v1alpha1/foo_webhook.go", "path=/validate-samplecontroller-k8s-io-v1alpha1-foo", "path=/another")
-	before := filesIn(t, clone)
-
-	run(t, clone, "make", "build-installer")
-
-	after := filesIn(t, clone)
-	for file, want := range map[string][]string{
-		"api/v1alpha1/applyconfiguration/api/v1alpha1/foospec.go": {") WithColours("},
-		"api/v1alpha1/zz_generated.deepcopy.go":                   {"in.Colours"},
-		"config/crd/bases/samplecontroller.k8s.io_foos.yaml":      {"colours:"},
-		"config/rbac/role.yaml":                                   {"- foos/finalizers\n  - foos/status\n"},
-		"config/webhook/manifests.yaml":                           {"path: /another"},
-		"dist/install.yaml":                                       {"colours:", "- foos/finalizers\n  - foos/status\n", "path: /another"},
-	} {
-		for _, want := range want {
-			if strings.Contains(before[file], want) || !strings.Contains(after[file], want) {
-				t.Errorf("%s doesn't have the change: want %q", file, want)
-			}
-		}
-		delete(before, file)
-		delete(after, file)
-	}
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("other files have changed (-before +after):\n%s", diff)
 	}
 }
 

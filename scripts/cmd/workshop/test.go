@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,30 +26,36 @@ import (
 
 func newTestCommand() *cobra.Command {
 	var only []string
-	var matrix bool
+	var full, matrix bool
 	var image string
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...]",
-		Short: "Run everything that CI runs, or the tests of one promise",
-		Long: `Test checks the repository's layout, runs vet and staticcheck, all unit and integration tests (the chapters' with the race
-detector), the proof of each exercise (it fails as given, passes as solved, and rejects a wrong answer), the guided tours,
-the behaviour contract against the chapters' built programs, and the code and commands in the texts. It creates clusters
-of its own ("test", "units", "docs"), and removes them unless a test fails. It doesn't touch yours. A skipped test counts
-as a failure. A failed test runs again at the end, when nothing else does, because a busy machine can be the reason. The
-result names the tests that needed that.
+		Short: "Run what CI runs, everything about a chapter, or the tests of one promise",
+		Long: `Test checks, within minutes, what no change may break: the repository's layout, the links and code in its texts, what
+vet and staticcheck report, the chapters' own tests, and that the judge finds bugs and accuses no correct operator. It also
+runs the behaviour contract against the chapters' programs: all promises while nothing goes wrong, and the one fault that
+each chapter is about.
 
-With chapters, it tests only those, and checks that each exercise rejects all of its wrong answers, not just one.
+With chapters, it checks everything about them: all faults, the program for TDSets, the exercises (they fail as given, pass as
+solved, and reject each wrong answer), the commands in the texts, data races (from chapter 03 on), and what the judge says
+about the program. The name "scripts" stands for everything outside the chapters: the workshop's tools and the other texts.
+With --full, it checks all of this, which takes hours.
+
+It creates clusters of its own ("test", "killed", "docs") and removes them unless a test fails. It doesn't touch yours. A
+skipped test counts as a failure, and a failed test isn't run again.
 
 With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
 chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
 minute, or two minutes under faults. "test 03/9" runs all of these tests, or those in --only, against the program that you
-wrote in that capstone. With --matrix it runs nothing, and prints which chapter keeps its promises through which fault. Each
+wrote in that capstone. With --matrix it runs nothing and prints which chapter keeps its promises through which fault. Each
 cell is such a test.
 
 With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
 the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
+  ./scripts/workshop test scripts
+  ./scripts/workshop test --full
   ./scripts/workshop test 01 --only B4
   ./scripts/workshop test 07 --only T2
   ./scripts/workshop test 02 03 --only B11,F4
@@ -77,6 +84,7 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
 			if err != nil {
 				return err
 			}
+			s.Full = full || len(args) > 0
 			run := s.Run
 			if nodes == cluster.Containers {
 				run = func(ctx context.Context) (gotest.Counts, error) { return s.OnKind(ctx, image) }
@@ -89,7 +97,8 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
 	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises and faults, such as B4,F5")
 	command.Flags().StringVar(&image, "image", "", "with --on kind: the cluster's node image")
 	command.Flags().BoolVar(&matrix, "matrix", false, "print which chapter holds its promises through which fault")
-	command.MarkFlagsMutuallyExclusive("only", "matrix")
+	command.Flags().BoolVar(&full, "full", false, "prove everything, about all chapters and the tools")
+	command.MarkFlagsMutuallyExclusive("only", "matrix", "full")
 	return command
 }
 
@@ -158,11 +167,18 @@ func runOnly(command *cobra.Command, s *suite.Suite, selected []contract.Named) 
 	return nil
 }
 
-// newSuite builds what the nodes need. Without args, the suite covers all chapters.
+// noChapter is the argument that stands for what belongs to no chapter.
+const noChapter = "scripts"
+
+// newSuite builds what the nodes need. Without args, the suite covers everything.
 func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suite.Suite, error) {
-	found, err := chapters.Find(theRoot(), args...)
-	if err != nil {
-		return nil, err
+	everything := len(args) == 0 || slices.Contains(args, noChapter)
+	var found []chapters.Chapter
+	var err error
+	if names := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == noChapter }); len(names) > 0 || len(args) == 0 {
+		if found, err = chapters.Find(theRoot(), names...); err != nil {
+			return nil, err
+		}
 	}
 	show := ui.New(os.Stderr)
 	if err := ensureBuilt(command.Context(), show, nodes); err != nil {
@@ -171,7 +187,7 @@ func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suit
 	programs := controlplane.New(theRoot())
 	version, err := programs.Stamp()
 	return &suite.Suite{
-		Root: theRoot(), Bin: programs.Bin, Version: version, UI: show, Chapters: found, Everything: len(args) == 0,
+		Root: theRoot(), Bin: programs.Bin, Version: version, UI: show, Chapters: found, Everything: everything,
 	}, err
 }
 

@@ -25,34 +25,33 @@ them when something goes wrong. Texts and tests use short names: B4 is a promise
 `)
 	foos, tdsets := foos(), tdsets()
 	if slices.ContainsFunc(all, foos.AppliesTo) {
-		text.WriteString("## Foos\n\nThe operators of chapters 01 to 06 promise this. While nothing goes wrong, they keep every promise:\n\n")
+		text.WriteString("## Foos\n\nThe operators of chapters 01 to 06 make these promises. While nothing goes wrong, they keep all of them:\n\n")
 		foos.writePromises(&text)
-		text.WriteString(`
-In the next table, each cell is a test of one chapter's program under one fault. The test creates Foos and waits until nothing changes. Then
-the fault strikes while the test creates, scales, renames and deletes Foos, and changes and deletes Deployments by hand. *Yes* means that in
-the end every promise is kept, perhaps late. For example, nothing can be written while the API server is down (F3). Each *no* has a test
-that shows what goes wrong. B10, on bad input, is only tested without faults.
-
-`)
-		foos.write(&text, Faults(), all)
 		text.WriteString("\n")
 	}
 	text.WriteString(`## TDSets
 
-The operators for TDSets promise this. They are chapter 07's program and, in the other chapters, the solutions of the last exercise. T7, T8 and
-T9 ask more of chapter 07, because it also creates Services, and waits for the Pods of a deleted TDSet.
+The operators for TDSets make these promises. They are chapter 07's program and, in the other chapters, the solutions of the TDSet exercise. T7, T8
+and T9 ask more of chapter 07, because it also creates Services, and waits for the Pods of a deleted TDSet.
 
 `)
 	tdsets.writePromises(&text)
+	text.WriteString("\nWhile nothing goes wrong, these programs keep the promises. A dash means that the promise isn't tested.\n\n")
+	writeCells(&text, "promise", tdsets.Promises, all, func(chapters.Chapter) Contract { return tdsets })
 	text.WriteString(`
-In the first rows of the next table, nothing goes wrong. In the others, a fault strikes while TDSets are created, changed and deleted,
-Deployments are changed by hand, and an hour begins at which TDSets have to be scaled. A dash means that this isn't tested.
+## Faults
+
+Each cell is a test of the chapter's own program under one fault. In chapters 01 to 06, the test creates Foos and waits until nothing
+changes. Then the fault strikes while the test creates, scales, renames and deletes Foos, and changes and deletes Deployments by hand. In
+chapter 07, the test does the same with TDSets, and an hour begins at which they have to be scaled. *Yes* means that in the end every promise is
+kept, perhaps late. For example, nothing can be written while the API server is down (F3). Each *no* has a test that shows what goes wrong.
+B10 and T12, about bad input, are only tested without faults.
 
 `)
-	tdsets.write(&text, slices.Concat(tdsets.Promises, Faults()), all)
+	writeCells(&text, "fault", Faults(), all, func(chapter chapters.Chapter) Contract { return Of(chapter.Kind()) })
 	writeOnKind(&text)
-	text.WriteString("\n## Run a cell yourself\n\n`./scripts/workshop test 01 --only F5` runs the tests of F5 for chapter 01, in both tables. " +
-		"Without the 01, it runs them for all chapters.\n`--only T2` does the same for a promise. To watch a fault, " +
+	text.WriteString("\n## Run a cell yourself\n\n`./scripts/workshop test 01 --only F5` runs the tests of F5 for chapter 01. " +
+		"Without `01`, it runs them for all chapters.\n`--only T2` does the same for a promise. To watch a fault, " +
 		"run `./scripts/workshop faults 01 F5`.\n")
 	return text.String()
 }
@@ -78,15 +77,11 @@ those of chapters 03 to 07 in Pods. It adds tests that need containers, and leav
 	fmt.Fprintf(text, "- %s for programs in Pods, because %s.\n", strings.Join(proxied, ", "), inside[proxied[0]])
 }
 
-// write writes the contract's table with these rows, and below it the reasons for each cell that
+// writeCells writes a table with these rows and chapters, and below it the reasons for each cell that
 // isn't a plain yes.
-func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chapter) {
-	covered := slices.DeleteFunc(slices.Clone(all), func(chapter chapters.Chapter) bool { return !c.AppliesTo(chapter) })
-	head := []string{"fault"}
-	if !rows[0].IsFault() {
-		head[0] = "promise or fault"
-	}
-	for _, chapter := range covered {
+func writeCells(text *strings.Builder, what string, rows []Named, all []chapters.Chapter, of func(chapters.Chapter) Contract) {
+	head := []string{what}
+	for _, chapter := range all {
 		head = append(head, chapter.Number())
 	}
 	table := [][]string{head, slices.Repeat([]string{"---"}, len(head))}
@@ -99,8 +94,8 @@ func (c Contract) write(text *strings.Builder, rows []Named, all []chapters.Chap
 	}
 	for _, named := range rows {
 		row := []string{named.Name + " " + named.What}
-		for _, chapter := range covered {
-			cell := "yes"
+		for _, chapter := range all {
+			c, cell := of(chapter), "yes"
 			if reason := c.WhyNotHeld(chapter, named.Name); reason != "" {
 				cell = because("no", reason)
 			} else if reason := c.WhyNotTested(chapter, named.Name); reason != "" {

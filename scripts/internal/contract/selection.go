@@ -64,6 +64,32 @@ func Pattern(chapter chapters.Chapter, selected []Named) string {
 	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names(selected), "|"))
 }
 
+// lessons are the faults that chapters are about, by chapter number, with the tests of
+// scripts/acceptance that cause them.
+var lessons = []struct{ number, fault, test string }{
+	{"01", "F2", "TestFaults"},         // a watch resumes from a version that the server has forgotten
+	{"02", "F9", "TestFaults"},         // the cache lags behind
+	{"03", "F4a", "TestFaults"},        // failed work is retried
+	{"04", "F4c", "TestFaults"},        // conflicts
+	{"05", "F7", "TestTwoReplicas"},    // another replica takes over
+	{"06", "F8", "TestFaults"},         // a permission is missing
+	{"07", "F5", "TestFaultsOfTDSets"}, // the program is killed when a window begins
+}
+
+// Lessons returns the -run flag of go test that selects all promises while nothing goes wrong, and
+// the one fault that each of these chapters is about.
+func Lessons(all []chapters.Chapter) string {
+	patterns := []string{"^(TestContract|TestPermissions|TestTDSets|TestUpgradeAndDowngrade|TestOldClients)$"}
+	for _, chapter := range all {
+		for _, lesson := range lessons {
+			if lesson.number == chapter.Number() {
+				patterns = append(patterns, fmt.Sprintf("^%s$/^%s$/^%s_", lesson.test, chapter.Name, lesson.fault))
+			}
+		}
+	}
+	return strings.Join(patterns, "|")
+}
+
 func names(all []Named) (names []string) {
 	for _, named := range all {
 		names = append(names, named.Name)

@@ -61,8 +61,7 @@ func TestCapstones(t *testing.T) {
 				t.Fatal(err)
 			}
 			config.Cost = nil
-			config.Limits.Converge.Duration *= 4 // waits end early if all is well; a busy machine needs them
-			config.Limits.Recover.Duration *= 4
+			config.Limits.Converge.Duration, config.Limits.Recover.Duration = limitOfCorrect, limitOfCorrect
 			results, err := judge.Run(t.Context(), judge.Options{
 				Config: config, Command: []string{binary}, Target: target, Checks: checks, Parallel: 8,
 				Kubectl: kubectl.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},

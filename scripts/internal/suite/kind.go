@@ -39,15 +39,11 @@ func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts,
 		return s.counts, err
 	}
 	defer end(&err)
-	if err := s.findRace(ctx); err != nil {
-		return s.counts, err
-	}
-	c := kind.New(s.Root, contractCluster)
+	c := kind.New(s.Root, testCluster)
 	c.Image = image
 	k := &onKind{s, c, s.kubectl(c)}
 	if k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) {
 		k.all(ctx)
-		k.runAgain(ctx)
 	}
 	switch {
 	case ctx.Err() != nil, s.counts.NotPassed() == 0:
@@ -90,7 +86,7 @@ func (k *onKind) all(ctx context.Context) {
 	}
 	k.applyCRDs(ctx, k.kubectl)
 	k.step(ctx, "the behaviour contract, from outside", func(ctx context.Context, step *ui.Step) (string, error) {
-		return k.contract(ctx, step, k.environment(), contract.AtOnce)
+		return k.contract(ctx, step, k.environment())
 	})
 	k.step(ctx, "the behaviour contract, in the cluster", k.contractInside)
 	k.step(ctx, "removing the operators", func(ctx context.Context, _ *ui.Step) (string, error) {
@@ -103,6 +99,10 @@ func (k *onKind) all(ctx context.Context) {
 			})
 		}
 	}
+}
+
+func (k *onKind) contract(ctx context.Context, step *ui.Step, env []string) (string, error) {
+	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=80m", "./acceptance")
 }
 
 func (k *onKind) environment() []string {
@@ -128,7 +128,7 @@ func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, err
 		}
 	}
 	env := append(k.testEnvironment(k.cluster, inside...), "TEST_KIND_NODE="+k.cluster.Node(), "TEST_IN_CLUSTER=1")
-	return k.contract(ctx, step, env, contract.AtOnce)
+	return k.contract(ctx, step, env)
 }
 
 // removeOperators deletes what the contract has left of the projects: CRDs, namespaces, permissions.

@@ -29,25 +29,25 @@ const onlyTimeout = "45s"
 // logFile gets the output of failed tests. It is relative to the repository's root.
 const logFile = ".workshop/logs/only.log"
 
-// Only runs the tests of these promises and faults for each chapter on the contract's cluster, and
+// Only runs the tests of these promises and faults for each chapter on the tests' cluster, and
 // leaves it up. It writes the results to out. An error means that no test could run.
 func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writer, colours ui.Palette) (counts gotest.Counts, err error) {
 	if !slices.ContainsFunc(s.Chapters, func(chapter chapters.Chapter) bool { return len(contract.Tested(chapter, selected)) > 0 }) {
 		return counts, problem.New("none of these apply to the chapters' programs").
 			ToDo(`"./scripts/workshop test --matrix" lists what does`)
 	}
-	end, err := s.begin(ctx, clusters+contractCluster)
+	end, err := s.begin(ctx, clusters+testCluster)
 	if err != nil {
 		return counts, err
 	}
 	defer end(&err)
-	defer s.this.Keep(clusters + contractCluster) // unless interrupted, as tests would leave Foos on it
+	defer s.this.Keep(clusters + testCluster) // unless interrupted, as tests would leave Foos on it
 	result, err := cluster.UpShown(ctx, s.UI, s.Cluster(), 0)
 	if err != nil {
 		return counts, err
 	}
 	if result.Outcome != cluster.AlreadyUp {
-		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", contractCluster)
+		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", testCluster)
 	}
 	shown := &report{out: out, colours: colours}
 	var problems []string

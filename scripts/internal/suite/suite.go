@@ -1,21 +1,21 @@
 // Package suite is what `workshop test` and CI run: checks, vet and staticcheck, all modules'
-// tests, the behaviour contract, and the texts. It decides what to run, what runs in parallel, and
-// what counts as passed.
+// tests, the judge, the behaviour contract, the exercises, and the texts.
+//
+// Without chapters, it proves all promises while nothing goes wrong, and each chapter's one fault.
+// With chapters, or with --full, it proves everything about them. Its steps run one after the
+// other, so a test that waits doesn't compete with another step for the processors.
 package suite
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/gotest"
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
@@ -27,28 +27,26 @@ type Suite struct {
 	// Version changes when the control plane does, for example to another version of Kubernetes.
 	Version string
 	UI      *ui.UI
-	// Chapters are the chapters to test. With Everything, what belongs to no chapter is tested too.
+	// Chapters are the chapters to test, and with Everything also what belongs to no chapter.
 	Chapters   []chapters.Chapter
 	Everything bool
+	// Full also runs what takes long: faults, exercises, the commands in the texts, and the race
+	// detector.
+	Full bool
 	// Exercise is the folder of an exercise. Only then tests its program instead of the chapters'.
 	Exercise string
 
 	this     *runs.Run
 	programs string // a path to Bin that has Version in it
 	counts   gotest.Counts
-	race     []string // arguments to go test
-
-	open       []*cluster.Cluster
-	failedRuns []failedRun
-	onlyAlone  []string // tests that failed, and passed when nothing else ran
+	open     []*cluster.Cluster
 }
 
-// The tests' clusters. The contract has one to itself, because it kills the API server and deletes
-// CRDs.
+// The tests' clusters.
 const (
-	contractCluster = "test"
-	unitCluster     = "units"
-	readersCluster  = "docs" // in the repository's copy for the texts' commands
+	testCluster    = "test"
+	killedCluster  = "killed" // for tests that kill the API server
+	readersCluster = "docs"   // in the repository's copy for the texts' commands
 )
 
 // Runs create these folders in .workshop.
@@ -57,15 +55,15 @@ const (
 	readersRoot = "reader"
 )
 
-// Cluster is the contract's cluster. Run creates it again, and Only uses it if it exists.
-func (s *Suite) Cluster() *cluster.Cluster { return s.cluster(contractCluster) }
+// Cluster is the tests' cluster. Run creates it again, and Only uses it if it exists.
+func (s *Suite) Cluster() *cluster.Cluster { return s.cluster(testCluster) }
 
 func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Root, s.Bin, name) }
 
-// Run runs everything, even after a failure, and returns the number of tests. It prints why
-// something failed, and returns an error.
+// Run runs all steps, even after a failure, and returns the number of tests. It prints why something
+// failed, and returns an error.
 func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
-	folders := []string{clusters + contractCluster, clusters + unitCluster, readersRoot}
+	folders := []string{clusters + testCluster, clusters + killedCluster, readersRoot}
 	for _, name := range chapters.Names(s.Chapters) {
 		folders = append(folders, "prove/"+name)
 	}
@@ -74,18 +72,19 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 		return s.counts, err
 	}
 	defer end(&err)
-	if err := s.findRace(ctx); err != nil {
-		return s.counts, err
-	}
 	s.step(ctx, "layout, formatting, versions", s.checkFiles)
 	files := s.checkTexts(ctx)
-	// These two lanes mostly wait, but everything else mostly compiles.
-	joinContract := s.beside("the behaviour contract", func(lane *Suite) { lane.judge(ctx) })
-	joinTexts := s.beside("the commands in the texts", func(lane *Suite) { lane.readAsReader(ctx, files) })
-	s.tests(ctx)
-	joinTexts()
-	joinContract()
-	s.runAgain(ctx)
+	s.onCluster(ctx, testCluster, func(c *cluster.Cluster) { s.tests(ctx, c) })
+	if s.Full && len(s.Chapters) > 0 {
+		s.onCluster(ctx, killedCluster, func(c *cluster.Cluster) {
+			s.step(ctx, "the behaviour contract while the API server is killed", func(ctx context.Context, step *ui.Step) (string, error) {
+				return s.contract(ctx, step, c, "-run="+killsTheServer)
+			})
+		})
+	}
+	if s.Full {
+		s.readAsReader(ctx, files)
+	}
 	s.closeClusters(ctx)
 	return s.result(ctx)
 }
@@ -148,49 +147,4 @@ func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Ba
 		tour := demo.Demo{Root: s.Root, Bin: s.Bin, Chapter: chapter, Cluster: c, Out: io.Discard}
 		return "every step held", tour.Run(ctx)
 	})
-}
-
-func (s *Suite) contract(ctx context.Context, step *ui.Step, env []string, atOnce int) (string, error) {
-	return s.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", atOnce), "-timeout=80m", "./acceptance")
-}
-
-// beside starts a part of the run in its own lane. join waits for it, and shows and counts its
-// results.
-func (s *Suite) beside(what string, part func(lane *Suite)) (join func()) {
-	var out output.Buffer
-	doing := make(chan string, 1)
-	follow := func(text string) {
-		for {
-			select {
-			case doing <- text:
-				return
-			case <-doing: // only the latest is shown
-			}
-		}
-	}
-	lane := &Suite{
-		Root: s.Root, Bin: s.Bin, Chapters: s.Chapters, Everything: s.Everything,
-		UI: s.UI.Beside(&out, follow), this: s.this, programs: s.programs, race: s.race,
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		part(lane)
-	}()
-	return func() {
-		step := s.UI.Start(what)
-		for ended := false; !ended; {
-			select {
-			case <-done:
-				ended = true
-			case text := <-doing:
-				step.Update("%s", text)
-			}
-		}
-		step.Drop()
-		s.UI.Say("%s", strings.TrimSuffix(out.String(), "\n"))
-		s.counts = s.counts.Plus(lane.counts)
-		s.open = append(s.open, lane.open...)
-		s.failedRuns = append(s.failedRuns, lane.failedRuns...)
-	}
 }

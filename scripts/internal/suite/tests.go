@@ -15,37 +15,47 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/checks"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/exercises/proof"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// tests runs vet, staticcheck, the tours, and all tests of modules and exercises except the
-// contract.
-func (s *Suite) tests(ctx context.Context) {
-	s.onCluster(ctx, unitCluster, func(c *cluster.Cluster) {
-		// Vet runs here because the garbage collector needs up to 30 seconds to find new kinds.
-		s.step(ctx, "vet and staticcheck", s.lint)
-		for _, chapter := range s.Chapters {
-			s.step(ctx, chapter.Name+": unit and integration tests", func(ctx context.Context, step *ui.Step) (string, error) {
-				return s.testChapter(ctx, step, c, chapter)
-			})
+// tests runs everything that runs on one cluster. Vet is the first step, because the garbage
+// collector needs up to 30 seconds to find new kinds. The contract is the last one, because it
+// leaves its namespaces.
+func (s *Suite) tests(ctx context.Context, c *cluster.Cluster) {
+	s.step(ctx, "vet and staticcheck", s.lint)
+	for _, chapter := range s.Chapters {
+		s.step(ctx, chapter.Name+": its tests", func(ctx context.Context, step *ui.Step) (string, error) {
+			return s.testChapter(ctx, step, c, chapter)
+		})
+		if !s.Full {
+			continue
 		}
-		for _, chapter := range s.Chapters {
-			s.step(ctx, chapter.Name+": exercises fail as given, and pass as solved", func(ctx context.Context, step *ui.Step) (string, error) {
-				return s.prove(ctx, step, c, chapter)
-			})
+		s.step(ctx, chapter.Name+": exercises fail as given, and pass as solved", func(ctx context.Context, step *ui.Step) (string, error) {
+			return s.prove(ctx, step, c, chapter)
+		})
+		if !givesTour(chapter) {
+			s.tour(ctx, chapter, c)
 		}
-		if s.Everything {
-			s.step(ctx, "scripts: unit and integration tests", func(ctx context.Context, step *ui.Step) (string, error) {
-				return s.testScripts(ctx, step, c)
-			})
+	}
+	if s.Everything && s.Full {
+		s.step(ctx, "scripts: its tests", func(ctx context.Context, step *ui.Step) (string, error) {
+			return s.testScripts(ctx, step, c)
+		})
+	}
+	if len(s.Chapters) == 0 {
+		return
+	}
+	s.step(ctx, "the judge", func(ctx context.Context, step *ui.Step) (string, error) {
+		return s.testJudge(ctx, step, c)
+	})
+	s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
+		if s.Full {
+			return s.contract(ctx, step, c, "-skip="+killsTheServer)
 		}
-		for _, chapter := range s.Chapters {
-			if !givesTour(chapter) {
-				s.tour(ctx, chapter, c)
-			}
-		}
+		return s.contract(ctx, step, c, "-run="+contract.Lessons(s.Chapters))
 	})
 }
 
@@ -57,22 +67,38 @@ func (s *Suite) testChapter(ctx context.Context, step *ui.Step, c *cluster.Clust
 	if err := p.Apply(ctx, s.kubectl(c)); err != nil {
 		return "", err
 	}
-	packages, err := s.packages(ctx, chapter.Name)
+	args, err := s.packages(ctx, chapter.Name)
 	if err != nil {
 		return "", err
 	}
-	return s.goTest(ctx, step, chapter.Name, s.testEnvironment(c, chapter), slices.Concat(s.race, packages)...)
+	switch {
+	case !s.Full:
+		args = slices.DeleteFunc(args, runsGenerators)
+	case hasConcurrency(chapter):
+		if err := requireRaceDetector(ctx); err != nil {
+			return "", err
+		}
+		args = append([]string{"-race"}, args...)
+	}
+	return s.goTest(ctx, step, chapter.Name, s.testEnvironment(c, chapter), args...)
 }
 
+// runsGenerators reports whether the package's tests run code generators, for a minute or more.
+func runsGenerators(path string) bool {
+	return strings.HasSuffix(path, "/hack") || strings.HasSuffix(path, "/test/project")
+}
+
+// hasConcurrency reports whether the chapter's program has workers, which run beside its informers.
+func hasConcurrency(chapter chapters.Chapter) bool { return chapter.Number() >= "03" }
+
+// testScripts tests what belongs to no chapter.
 func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Cluster) (summary string, err error) {
 	before := s.counts.Passed
-	units := []string{"scripts", "./internal/..."}
-	if !slices.ContainsFunc(browsers, isProgram) && os.Getenv("CI") == "" { // in CI, they fail
-		units = append(units, "-skip=^TestPage")
+	units := []string{"scripts", "-skip=^(TestChapters|TestCapstones)$", "./internal/..."} // see testJudge
+	if !slices.ContainsFunc(browsers, isProgram) && os.Getenv("CI") == "" {                // in CI, they fail
+		units[1] = "-skip=^(TestChapters|TestCapstones|TestPage.*)$"
 		step.Note("! the tests of web pages are left out: there is neither Chromium nor Chrome on this machine")
 	}
-	// The race detector is for code that readers copy. The tools' libraries would take minutes to
-	// compile with it, and the judge and lens would be too slow for what they watch.
 	for _, tests := range [][]string{
 		{chapters.Schedule, "./..."},
 		// The commands read the chapters, whose changes Go's test cache doesn't notice.
@@ -94,16 +120,47 @@ func isProgram(name string) bool {
 	return err == nil
 }
 
-// prove checks that the chapter's exercises fail as given, pass as solved, and reject wrong answers:
-// all of them if chapters are named, and otherwise the first one of each exercise.
-func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
-	mistakes := 0
-	if s.Everything {
-		mistakes = 1 // each one needs a test binary of its own
+// testJudge judges these chapters' programs and capstones or, if it isn't a full run, a correct
+// operator and three broken ones.
+func (s *Suite) testJudge(ctx context.Context, step *ui.Step, c *cluster.Cluster) (string, error) {
+	args := []string{"-run=^(TestNoBugIsFound|TestThreeBugsAreFound)$", "./internal/judge"}
+	if s.Full {
+		var numbers []string
+		for _, chapter := range s.Chapters {
+			numbers = append(numbers, chapter.Number())
+		}
+		args = []string{"-timeout=60m", "-run=^(TestChapters|TestCapstones)$", "./internal/judge", "-args", "-costly", "-chapters=" + strings.Join(numbers, ",")}
 	}
-	proof, err := proof.Prove(ctx, proof.Options{
-		Root: s.Root, Chapter: chapter, Env: s.testEnvironment(c, chapter), Staticcheck: s.staticcheck(), Mistakes: mistakes,
-		Progress: func(test string) { step.Update("%s", test) },
+	return s.goTest(ctx, step, "scripts", s.testEnvironment(c, s.Chapters...), args...)
+}
+
+// contract holds the chapters' programs to the contract. Its tests mostly wait, so more run at a
+// time than there are processors.
+func (s *Suite) contract(ctx context.Context, step *ui.Step, c cluster.Backend, selected string) (string, error) {
+	env := append(s.testEnvironment(c, s.Chapters...), "TEST_DISPOSABLE=1")
+	if s.Full {
+		env = append(env, "TEST_RACE=1")
+	} else {
+		env = append(env, "TEST_OWN=1")
+	}
+	return s.goTest(ctx, step, "scripts", env, selected, "-parallel=8", "-timeout=40m", "./acceptance")
+}
+
+// killsTheServer selects the tests that kill the API server.
+const killsTheServer = "^TestAPIServerRestart|^TestVersionsUnderFaults$/./F3$"
+
+// prove checks that the chapter's exercises fail as given, pass as solved, and reject wrong answers.
+func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
+	return "and reject each wrong answer", s.proven(step, chapter, func(o proof.Options) (proof.Proof, error) {
+		o.Env = s.testEnvironment(c, chapter)
+		return proof.Prove(ctx, o)
+	})
+}
+
+// proven runs proof.Lint or proof.Prove, and counts and returns the problems.
+func (s *Suite) proven(step *ui.Step, chapter chapters.Chapter, check func(proof.Options) (proof.Proof, error)) error {
+	proof, err := check(proof.Options{
+		Root: s.Root, Chapter: chapter, Progress: func(test string) { step.Update("%s", test) },
 	})
 	for _, note := range proof.Notes {
 		step.Note("! %s", note)
@@ -112,20 +169,7 @@ func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, ch
 	if err == nil && len(proof.Problems) > 0 {
 		err = errors.New(strings.Join(proof.Problems, "\n"))
 	}
-	return fmt.Sprintf("%d exercises", proof.Exercises), err
-}
-
-func (s *Suite) judge(ctx context.Context) {
-	s.onCluster(ctx, contractCluster, func(c *cluster.Cluster) {
-		s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
-			env := append(s.testEnvironment(c, s.Chapters...), "TEST_DISPOSABLE=1")
-			if s.race != nil {
-				env = append(env, "TEST_RACE=1")
-			}
-			// These tests mostly wait, so more may run at a time than there are processors.
-			return s.contract(ctx, step, env, 8)
-		})
-	})
+	return err
 }
 
 // givesTour reports whether the chapter's text runs the tour, so that readAsReader does too.
@@ -149,6 +193,8 @@ func (s *Suite) modules() []string {
 	return chapters.Names(s.Chapters)
 }
 
+// lint runs vet and staticcheck on the modules, and vet on the exercises as given and as solved. A
+// full run also has staticcheck's word on the exercises.
 func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 	if _, err := s.run(ctx, "scripts", "go", "build", "-o", s.staticcheck(), "honnef.co/go/tools/cmd/staticcheck"); err != nil {
 		return "", err
@@ -161,13 +207,26 @@ func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 			all = errors.Join(all, err)
 			continue
 		}
-		_, vetErr := s.run(ctx, module, append([]string{"go", "vet", allTags}, packages...)...)
-		// Generated code uses functions that it marks as deprecated itself.
-		written := slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/pkg/generated/") })
-		_, err = s.run(ctx, module, append([]string{s.staticcheck(), allTags}, written...)...)
-		all = errors.Join(all, vetErr, err)
+		all = errors.Join(all, s.lintPackages(ctx, module, allTags, packages))
+	}
+	for _, chapter := range s.Chapters {
+		step.Update("the exercises of %s", chapter.Name)
+		all = errors.Join(all, s.proven(step, chapter, func(o proof.Options) (proof.Proof, error) {
+			if s.Full {
+				o.Staticcheck = s.staticcheck()
+			}
+			return proof.Lint(ctx, o)
+		}))
 	}
 	return "fine", all
+}
+
+func (s *Suite) lintPackages(ctx context.Context, module, tags string, packages []string) error {
+	_, vetErr := s.run(ctx, module, append([]string{"go", "vet", tags}, packages...)...)
+	// Generated code uses functions that it marks as deprecated itself.
+	written := slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/pkg/generated/") })
+	_, err := s.run(ctx, module, append([]string{s.staticcheck(), tags}, written...)...)
+	return errors.Join(vetErr, err)
 }
 
 // allTags select the tests that need docker, which OnKind runs, and the one that interrupts runs.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -57,16 +58,19 @@ func (s *Suite) checkTexts(ctx context.Context) []string {
 	return files
 }
 
-// textFiles are the texts of the chapters and, with Everything, all others.
+// textFiles are the texts of the chapters and, with Everything, those that belong to no chapter.
 func (s *Suite) textFiles() ([]string, error) {
 	all, err := docs.Files(s.Root)
-	if err != nil || s.Everything {
-		return all, err
-	}
 	return slices.DeleteFunc(all, func(file string) bool {
-		return !slices.ContainsFunc(s.Chapters, func(c chapters.Chapter) bool { return strings.HasPrefix(file, c.Name+"/") })
-	}), nil
+		folder, _, _ := strings.Cut(file, "/")
+		if !ofChapter.MatchString(folder) {
+			return !s.Everything
+		}
+		return !slices.Contains(chapters.Names(s.Chapters), folder)
+	}), err
 }
+
+var ofChapter = regexp.MustCompile(`^\d\d-`)
 
 func join(problems []docs.Problem) (err error) {
 	for _, problem := range problems {
@@ -75,49 +79,24 @@ func join(problems []docs.Problem) (err error) {
 	return err
 }
 
-// readAsReader runs the commands in these files. Files that fail run again at the end, like tests.
+// readAsReader runs the commands in these files in a new copy of the repository.
 func (s *Suite) readAsReader(ctx context.Context, files []string) {
-	before := s.counts.Failed
-	s.twice(ctx, files, func(files []string) (failed []string) { return s.readInCopy(ctx, files) })
-	if s.counts.Failed > before {
-		s.this.Keep(readersRoot)
-	}
-}
-
-// twice runs texts, and those that failed again. They count as failed until they have passed.
-func (s *Suite) twice(ctx context.Context, files []string, run func(files []string) (failed []string)) {
-	failed := run(files)
-	if ctx.Err() != nil || len(failed) == 0 || len(failed) > mostAgain {
-		return
-	}
-	s.UI.Say("these texts failed, and run again: %s", strings.Join(failed, ", "))
-	s.counts.Failed -= len(failed)
-	before := s.counts.Failed
-	failedAgain := run(failed)
-	allRan := ctx.Err() == nil && s.counts.Failed-before == len(failedAgain) // they need a cluster
-	passed := slices.DeleteFunc(failed, func(file string) bool { return slices.Contains(failedAgain, file) })
-	if len(passed) > 0 && allRan {
-		s.UI.Say("! passed only the second time:\n%s", strings.Join(passed, "\n"))
-	}
-}
-
-// readInCopy runs texts in a new copy of the repository, and returns those that fail.
-func (s *Suite) readInCopy(ctx context.Context, files []string) (failed []string) {
 	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI, this: s.this}
 	if err := copyRepository(s.Root, reader.Root, s.Bin); err != nil {
 		reader.counts.Failed++
 		s.UI.Say("%s", problem.Format(err))
 	} else {
-		failed = reader.commands(ctx, files)
+		reader.commands(ctx, files)
 	}
 	s.counts = s.counts.Plus(reader.counts)
-	return failed
+	if reader.counts.Failed > 0 {
+		s.this.Keep(readersRoot)
+	}
 }
 
 // commands runs the commands in these files in order on one cluster, like a reader who goes from
-// chapter to chapter, and returns the files that fail. Each must leave the cluster as it was, so a
-// reader can begin anywhere.
-func (s *Suite) commands(ctx context.Context, files []string) (failed []string) {
+// chapter to chapter. Each must leave the cluster as it was, so a reader can begin anywhere.
+func (s *Suite) commands(ctx context.Context, files []string) {
 	c := s.cluster(readersCluster)
 	defer s.removeCluster(ctx, c) // even after an interrupt
 	up := false
@@ -126,7 +105,7 @@ func (s *Suite) commands(ctx context.Context, files []string) (failed []string) 
 			continue // CheckText reports errors
 		}
 		if !up && !s.freshCluster(ctx, c) {
-			return failed
+			return
 		}
 		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
 			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
@@ -137,12 +116,8 @@ func (s *Suite) commands(ctx context.Context, files []string) (failed []string) 
 			}
 			return fmt.Sprintf("%d commands", commands), err
 		})
-		if !up {
-			failed = append(failed, file)
-		}
 		s.removeCluster(ctx, s.Cluster()) // the text may have brought it up, by `workshop test --only`
 	}
-	return failed
 }
 
 // eachSecond checks for a minute, because the garbage collector backoff for new kinds every 30

@@ -5,17 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/output"
-	"example.com/operators/scripts/internal/ui"
 )
 
 // kubectlThatSays answers each question with the next line of a file. A line "fails" is an error.
@@ -60,49 +56,5 @@ func TestLeavesNothingIsInterrupted(t *testing.T) {
 	cancel()
 	if err := leavesNothing(ctx, kubectl.Kubectl{Binary: "true"}, eachSecond); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// A text that fails runs again, and counts as passed only if it passes then.
-func TestFailedTextsRunAgain(t *testing.T) {
-	for sentence, test := range map[string]struct {
-		failures map[string]int // how often each text fails
-		want     gotest.Counts
-		ran      []string
-		says     string
-		// noCluster: there is none for the second time.
-		noCluster bool
-	}{
-		"all pass":                                {nil, gotest.Counts{}, []string{"a.md b.md"}, "", false},
-		"one passes the second time":              {map[string]int{"b.md": 1}, gotest.Counts{}, []string{"a.md b.md", "b.md"}, "! passed only the second time:\nb.md", false},
-		"one has a mistake":                       {map[string]int{"a.md": 2}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "a.md"}, "", false},
-		"there is no cluster for the second time": {map[string]int{"b.md": 1}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "b.md"}, "", true},
-		"one has a mistake, and one doesn't":      {map[string]int{"a.md": 1, "b.md": 2}, gotest.Counts{Failed: 1}, []string{"a.md b.md", "a.md b.md"}, "! passed only the second time:\na.md", false},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			var out output.Buffer
-			s := &Suite{UI: ui.New(os.Stderr).Beside(&out, func(string) {})}
-			var ran []string
-			s.twice(t.Context(), []string{"a.md", "b.md"}, func(files []string) (failed []string) {
-				ran = append(ran, strings.Join(files, " "))
-				for _, file := range files {
-					if test.failures[file] > len(ran)-1 {
-						failed = append(failed, file)
-						s.counts.Failed++
-					}
-				}
-				if len(ran) == 2 && test.noCluster {
-					s.counts.Failed++
-					return nil
-				}
-				return failed
-			})
-			if s.counts != test.want || !slices.Equal(ran, test.ran) {
-				t.Errorf("got counts %+v of the runs %q, want %+v and %q", s.counts, ran, test.want, test.ran)
-			}
-			if got := out.String(); !strings.Contains(got, test.says) || test.says == "" && strings.Contains(got, "!") {
-				t.Errorf("it says %q, want %q", got, test.says)
-			}
-		})
 	}
 }

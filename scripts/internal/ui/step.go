@@ -29,12 +29,9 @@ type Step struct {
 
 func (u *UI) Start(what string) *Step {
 	s := &Step{ui: u, what: what, start: time.Now(), stop: make(chan struct{})}
-	switch {
-	case u.follow != nil:
-		u.follow(what)
-	case u.width != nil:
+	if u.width != nil {
 		s.ended.Go(func() { s.show(frameInterval, frameInterval, s.draw) })
-	default:
+	} else {
 		s.ended.Go(func() { s.show(firstReport, reportInterval, func() { s.ui.Say("%s", s.text()) }) })
 	}
 	return s
@@ -60,9 +57,6 @@ func (s *Step) Update(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.detail = fmt.Sprintf(format, args...)
-	if s.ui.follow != nil {
-		s.ui.follow(s.text())
-	}
 }
 
 // Note prints a line that stays, while the step continues.

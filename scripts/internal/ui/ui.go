@@ -23,7 +23,6 @@ type UI struct {
 	out     io.Writer
 	width   func() int // of the terminal, in characters; nil if out is no terminal
 	palette Palette
-	follow  func(text string) // gets the step's state instead of out; may be nil
 }
 
 // New returns a UI for out. A terminal gets lines that change and, unless NO_COLOR is set, colour.
@@ -33,11 +32,6 @@ func New(out *os.File) *UI {
 		u.width = func() int { w, _, _ := term.GetSize(int(out.Fd())); return w }
 	}
 	return u
-}
-
-// Beside returns a UI for parallel work. Results go to out, and the state of its step to follow.
-func (u *UI) Beside(out io.Writer, follow func(text string)) *UI {
-	return &UI{out: out, palette: u.palette, follow: follow}
 }
 
 // Say prints a line. While a step runs, use Step.Note.

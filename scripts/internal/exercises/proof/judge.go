@@ -61,6 +61,12 @@ func (p *Proof) files(e exercises.Exercise) {
 	if _, err := exercises.Hints(e); err != nil {
 		p.fail("%v", err)
 	}
+	if _, err := readMistakes(e); err != nil {
+		p.fail("%v", err)
+	}
+	if _, err := readExpected(e); err != nil {
+		p.fail("%v", err)
+	}
 }
 
 // expected is a test that should fail as given, and a part of its message.

@@ -88,7 +88,7 @@ func (p *Proof) mistakes(ctx context.Context, o Options, list []exercises.Exerci
 			p.fail("%v", err)
 		}
 	}
-	for round := 0; o.Mistakes == 0 || round < o.Mistakes; round++ {
+	for round := 0; ; round++ {
 		list = slices.DeleteFunc(list, func(e exercises.Exercise) bool { return len(all[e.Folder]) <= round })
 		if len(list) == 0 {
 			return nil
@@ -97,7 +97,6 @@ func (p *Proof) mistakes(ctx context.Context, o Options, list []exercises.Exerci
 			return err
 		}
 	}
-	return nil
 }
 
 // oneMistake tests each exercise with one mistake, and restores the solutions.

@@ -1,6 +1,7 @@
-// Package proof proves for `workshop test` that every exercise of a chapter compiles, fails as
-// given for the right reason, passes as solved, and rejects wrong answers. It uses the last commit,
-// so that a learner's work can't fail the proof. judge.go and mistakes.go have the rules.
+// Package proof checks the exercises of a chapter for `workshop test`. Lint only reads and compiles
+// them. Prove runs their tests: each exercise fails as given for the right reason, passes as solved,
+// and rejects wrong answers. Both use the last commit, so that a learner's work can't fail them.
+// judge.go and mistakes.go have the rules.
 package proof
 
 import (
@@ -25,15 +26,14 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// limit is for an exercise's tests on a busy machine.
-const limit = 5 * verdict.DefaultLimit
+// limit is for an exercise's tests on a slow machine. Learners wait at most verdict.DefaultLimit.
+const limit = 10 * time.Minute
 
 type Options struct {
 	Root        string // of the repository
 	Chapter     chapters.Chapter
 	Env         []string          // more environment variables for the tests
-	Staticcheck string            // the program's path; "": it isn't run
-	Mistakes    int               // how many of each exercise's mistakes are tried; 0: all
+	Staticcheck string            // for Lint: the program's path; "": only vet
 	Progress    func(test string) // called with each test's name as it starts; may be nil
 }
 
@@ -44,9 +44,16 @@ type Proof struct {
 	Notes     []string // on differences from the last commit
 }
 
-// Prove checks a chapter's exercises in the last commit, and new ones, or all files if there is no
-// git.
-func Prove(ctx context.Context, o Options) (Proof, error) {
+// Lint checks the files of a chapter's exercises, and runs vet and perhaps staticcheck on the
+// exercises as given and as solved.
+func Lint(ctx context.Context, o Options) (Proof, error) { return forAll(ctx, o, (*Proof).lint) }
+
+// Prove runs the tests of a chapter's exercises.
+func Prove(ctx context.Context, o Options) (Proof, error) { return forAll(ctx, o, (*Proof).judge) }
+
+// forAll calls check for the exercises in the last commit, and for new ones, or for all files if
+// there is no git.
+func forAll(ctx context.Context, o Options, check func(*Proof, context.Context, Options, []exercises.Exercise) error) (Proof, error) {
 	var p Proof
 	here, others, err := exercises.Folders(o.Chapter)
 	if err != nil {
@@ -65,7 +72,12 @@ func Prove(ctx context.Context, o Options) (Proof, error) {
 	for _, name := range others {
 		p.fail("%s/%s/%s: an exercise's folder is called K-slug, such as 1-resume", o.Chapter.Name, exercises.Folder, name)
 	}
-	return p, errors.Join(p.judge(ctx, o, committed), p.judge(ctx, o, here))
+	for _, all := range [][]exercises.Exercise{committed, here} {
+		if len(all) > 0 {
+			err = errors.Join(err, check(&p, ctx, o, all))
+		}
+	}
+	return p, err
 }
 
 // committed returns the exercises in the last commit: in place if the chapter is unchanged, or else
@@ -161,13 +173,9 @@ func (p *Proof) numbers(all []exercises.Exercise) {
 	}
 }
 
-// judge checks exercises of one chapter: their files, as given, and solved.
+// judge runs the tests of exercises of one chapter: as given, as solved, and with wrong answers.
 func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) error {
-	if len(all) == 0 {
-		return nil
-	}
-	// `workshop check` runs a part of vet, to be quick.
-	run := verdict.Run{Tag: exercises.TagCheck, Args: []string{"-vet=all"}, Env: o.Env, Limit: limit, Progress: o.Progress}
+	run := verdict.Run{Tag: exercises.TagCheck, Args: []string{"-vet=off"}, Env: o.Env, Limit: limit, Progress: o.Progress}
 	given, err := run.Test(ctx, all...)
 	if err != nil {
 		return fmt.Errorf("test the exercises of %s as given: %w", o.Chapter.Name, err)
@@ -180,30 +188,40 @@ func (p *Proof) judge(ctx context.Context, o Options, all []exercises.Exercise) 
 	var sound []exercises.Exercise
 	for i, e := range all {
 		before := p.Failed
-		p.files(e)
 		p.asGiven(given[i])
 		p.solved(solved[i])
 		if p.Failed == before {
 			sound = append(sound, e)
 		}
 	}
-	if err := p.mistakes(ctx, o, sound); err != nil {
-		return err
-	}
-	return p.staticcheck(ctx, o, all)
+	return p.mistakes(ctx, o, sound)
 }
 
-// staticcheck runs that program on the source with both build tags.
-func (p *Proof) staticcheck(ctx context.Context, o Options, all []exercises.Exercise) error {
-	if o.Staticcheck == "" {
-		return nil
-	}
-	command := process.NewCommand(ctx, 5*time.Second, o.Staticcheck, "-matrix")
+// lint checks everything that needs no test run.
+func (p *Proof) lint(ctx context.Context, o Options, all []exercises.Exercise) error {
+	var packages []string
 	for _, e := range all {
-		command.Args = append(command.Args, "./"+exercises.Folder+"/"+e.Folder)
+		p.files(e)
+		packages = append(packages, "./"+exercises.Folder+"/"+e.Folder)
 	}
-	command.Stdin = strings.NewReader("given: -tags=" + exercises.TagCheck + "\nsolved: -tags=" + exercises.TagSolution + "\n")
-	command.Dir = all[0].Chapter.Dir
+	const given, solved = "-tags=" + exercises.TagCheck, "-tags=" + exercises.TagSolution
+	chapter := all[0].Chapter
+	err := errors.Join(
+		p.runIn(ctx, chapter, "", "go", append([]string{"vet", given}, packages...)...),
+		p.runIn(ctx, chapter, "", "go", append([]string{"vet", solved}, packages...)...),
+	)
+	if o.Staticcheck != "" {
+		matrix := "given: " + given + "\nsolved: " + solved + "\n"
+		err = errors.Join(err, p.runIn(ctx, chapter, matrix, o.Staticcheck, append([]string{"-matrix"}, packages...)...))
+	}
+	return err
+}
+
+// runIn runs a program in the chapter's folder. If it fails, what it prints is a problem.
+func (p *Proof) runIn(ctx context.Context, chapter chapters.Chapter, stdin, program string, args ...string) error {
+	command := process.NewCommand(ctx, 5*time.Second, program, args...)
+	command.Dir = chapter.Dir
+	command.Stdin = strings.NewReader(stdin)
 	command.Env = append(os.Environ(), "GOWORK=off")
 	output, err := command.CombinedOutput()
 	var exit *exec.ExitError
@@ -211,9 +229,11 @@ func (p *Proof) staticcheck(ctx context.Context, o Options, all []exercises.Exer
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &exit):
-		p.fail("%s: staticcheck:\n%s", o.Chapter.Name, output)
+		p.fail("%s: %s:\n%s", chapter.Name, filepath.Base(program), output)
 	case err != nil:
-		return fmt.Errorf("staticcheck the exercises of %s: %w", o.Chapter.Name, err)
+		return fmt.Errorf("%s on the exercises of %s: %w", filepath.Base(program), chapter.Name, err)
+	default:
+		p.Passed++
 	}
 	return nil
 }
