@@ -24,13 +24,18 @@ import (
 
 // run runs a command in a module, outside the workspace, and returns its standard output.
 func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
+	return s.runIn(ctx, filepath.Join(s.Root, module), "off", command...)
+}
+
+// runIn runs a command in a folder, with that value of GOWORK.
+func (s *Suite) runIn(ctx context.Context, dir, goWork string, command ...string) (string, error) {
 	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
-	cmd.Dir = filepath.Join(s.Root, module)
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK="+goWork)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %s: %w\n%s%s", module, filepath.Base(command[0]), err, stdout.String(), stderr.String())
+		return "", fmt.Errorf("%s: %w\n%s%s", filepath.Base(command[0]), err, stdout.String(), stderr.String())
 	}
 	return stdout.String(), nil
 }
@@ -91,30 +96,23 @@ func requireRaceDetector(ctx context.Context) error {
 	return nil
 }
 
-// onCluster runs tests on a new cluster of that name with the CRDs that they need. closeClusters
-// deletes it.
+// onCluster runs tests on a new cluster of that name with the CRDs that they need. It deletes the
+// cluster if all is green, and otherwise keeps it for you to inspect.
 func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
 	c := s.cluster(name)
+	before := s.counts.NotPassed()
 	if !s.freshCluster(ctx, c) {
 		return
 	}
-	s.open = append(s.open, c)
 	if s.applyCRDs(ctx, s.kubectl(c)) {
 		tests(c)
 	}
-}
-
-// closeClusters deletes the tests' clusters if all is green. Otherwise it keeps them for you to
-// inspect.
-func (s *Suite) closeClusters(ctx context.Context) {
-	for _, c := range s.open {
-		if ctx.Err() != nil || s.counts.NotPassed() == 0 {
-			s.removeCluster(ctx, c)
-			continue
-		}
-		s.this.Keep(clusters + c.Name())
-		s.UI.Say("! cluster %q stays up; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
+	if ctx.Err() != nil || s.counts.NotPassed() == before {
+		s.removeCluster(ctx, c)
+		return
 	}
+	s.this.Keep(clusters + c.Name())
+	s.UI.Say("! cluster %q stays up; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
 }
 
 func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {

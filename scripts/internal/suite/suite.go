@@ -39,7 +39,6 @@ type Suite struct {
 	this     *runs.Run
 	programs string // a path to Bin that has Version in it
 	counts   gotest.Counts
-	open     []*cluster.Cluster
 }
 
 // The tests' clusters.
@@ -85,7 +84,6 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	if s.Full {
 		s.readAsReader(ctx, files)
 	}
-	s.closeClusters(ctx)
 	return s.result(ctx)
 }
 

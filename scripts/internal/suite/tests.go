@@ -186,47 +186,46 @@ func (s *Suite) checkFiles(ctx context.Context, _ *ui.Step) (string, error) {
 	return "fine", err
 }
 
-func (s *Suite) modules() []string {
-	if s.Everything {
-		return append(chapters.Modules(s.Chapters), chapters.Schedule)
-	}
-	return chapters.Names(s.Chapters)
-}
-
 // lint runs vet and staticcheck on the modules, and vet on the exercises as given and as solved. A
 // full run also has staticcheck's word on the exercises.
 func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 	if _, err := s.run(ctx, "scripts", "go", "build", "-o", s.staticcheck(), "honnef.co/go/tools/cmd/staticcheck"); err != nil {
 		return "", err
 	}
-	var all error
-	for _, module := range s.modules() {
-		step.Update("%s", module)
-		packages, err := s.packages(ctx, module, allTags)
-		if err != nil {
-			all = errors.Join(all, err)
-			continue
-		}
-		all = errors.Join(all, s.lintPackages(ctx, module, allTags, packages))
+	var all []string
+	for _, module := range chapters.Names(s.Chapters) {
+		all = append(all, "./"+module+"/...")
 	}
+	var err error
+	if s.Everything {
+		all = append(all, "./scripts/...")
+		err = s.lintIn(ctx, filepath.Join(s.Root, chapters.Schedule), "off", "./...")
+	}
+	err = errors.Join(err, s.lintIn(ctx, s.Root, workspace, all...))
 	for _, chapter := range s.Chapters {
 		step.Update("the exercises of %s", chapter.Name)
-		all = errors.Join(all, s.proven(step, chapter, func(o proof.Options) (proof.Proof, error) {
+		err = errors.Join(err, s.proven(step, chapter, func(o proof.Options) (proof.Proof, error) {
 			if s.Full {
 				o.Staticcheck = s.staticcheck()
 			}
 			return proof.Lint(ctx, o)
 		}))
 	}
-	return "fine", all
+	return "fine", err
 }
 
-func (s *Suite) lintPackages(ctx context.Context, module, tags string, packages []string) error {
-	_, vetErr := s.run(ctx, module, append([]string{"go", "vet", tags}, packages...)...)
+// workspace is $GOWORK for all modules in go.work. They have the same libraries, which vet and
+// staticcheck load only once.
+const workspace = ""
+
+func (s *Suite) lintIn(ctx context.Context, dir, goWork string, patterns ...string) error {
+	found, err := s.runIn(ctx, dir, goWork, append([]string{"go", "list", "-e", allTags}, patterns...)...)
+	packages := withoutExercises(found)
 	// Generated code uses functions that it marks as deprecated itself.
-	written := slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/pkg/generated/") })
-	_, err := s.run(ctx, module, append([]string{s.staticcheck(), tags}, written...)...)
-	return errors.Join(vetErr, err)
+	written := slices.DeleteFunc(slices.Clone(packages), func(path string) bool { return strings.Contains(path, "/pkg/generated/") })
+	_, vetErr := s.runIn(ctx, dir, goWork, append([]string{"go", "vet", allTags}, packages...)...)
+	_, checkErr := s.runIn(ctx, dir, goWork, append([]string{s.staticcheck(), allTags}, written...)...)
+	return errors.Join(err, vetErr, checkErr)
 }
 
 // allTags select the tests that need docker, which OnKind runs, and the one that interrupts runs.
@@ -236,8 +235,11 @@ func (s *Suite) staticcheck() string { return filepath.Join(s.Root, ".workshop",
 
 // packages are a module's packages without the exercises, which learners edit. proof tests the
 // committed ones.
-func (s *Suite) packages(ctx context.Context, module string, flags ...string) ([]string, error) {
-	output, err := s.run(ctx, module, slices.Concat([]string{"go", "list", "-e"}, flags, []string{"./..."})...)
-	packages := strings.Fields(output)
-	return slices.DeleteFunc(packages, func(path string) bool { return strings.Contains(path, "/exercises/") }), err
+func (s *Suite) packages(ctx context.Context, module string) ([]string, error) {
+	output, err := s.run(ctx, module, "go", "list", "-e", "./...")
+	return withoutExercises(output), err
+}
+
+func withoutExercises(paths string) []string {
+	return slices.DeleteFunc(strings.Fields(paths), func(path string) bool { return strings.Contains(path, "/exercises/") })
 }
