@@ -5,6 +5,7 @@ package contract
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -113,6 +114,44 @@ func TestPattern(t *testing.T) {
 			if got := regexp.MustCompile(parts[part]).MatchString(name); got != want {
 				t.Errorf("%s runs: %v, want %v", name, got, want)
 			}
+		}
+	}
+}
+
+// go test passes if its pattern matches nothing, so each part of the pattern must exist.
+func TestLessonsExist(t *testing.T) {
+	all, err := chapters.All(testfiles.Repository())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := filepath.Glob("../../acceptance/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]bool{}
+	for _, file := range sources {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(content), -1) {
+			tests[found[1]] = true
+		}
+	}
+	pattern := Lessons(all)
+	for _, name := range regexp.MustCompile(`Test\w+`).FindAllString(pattern, -1) {
+		if !tests[name] {
+			t.Errorf("scripts/acceptance has no %s", name)
+		}
+	}
+	for _, chapter := range all {
+		lesson := regexp.MustCompile(`/\^` + chapter.Name + `\$/\^(\w+)_`).FindStringSubmatch(pattern)
+		if lesson == nil {
+			t.Errorf("%s has no fault that it is about", chapter.Name)
+			continue
+		}
+		if _, err := Find(lesson[1]); err != nil || WhyNotHeld(chapter, lesson[1]) != "" {
+			t.Errorf("%s should survive %s: %v", chapter.Name, lesson[1], err)
 		}
 	}
 }
