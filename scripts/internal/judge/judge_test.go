@@ -45,9 +45,9 @@ var testOperator = sync.OnceValues(func() (binary string, err error) {
 	return binary, gobuild.Build{What: "the test operator", Args: []string{"-o", binary, "./testoperator"}}.Run(context.Background())
 })
 
-// judgedWith runs these checks of the operator with that bug, and returns their results. limit bounds
-// each wait for what the operator should do. A bug takes all of it, and a correct operator none.
-func judgedWith(t *testing.T, name string, limit time.Duration, checks ...string) []judge.Result {
+// judgedWith runs these checks of the operator with that bug, and returns their results. Both limits
+// bound waits for what the operator should do.
+func judgedWith(t *testing.T, name string, converge, recover time.Duration, checks ...string) []judge.Result {
 	t.Helper()
 	target, _ := apitest.Cluster(t)
 	root, err := filepath.Abs(testfiles.Repository())
@@ -77,8 +77,8 @@ badInput:
 - name: a name that the operator refuses
   patch: {spec: {deploymentName: bad-name}}
 cost: [5, 20]
-limits: {converge: %[2]s, recover: %[2]s, quiet: 4s, shutdown: 5s}
-`, filepath.Join(root, "01-raw-watch"), limit)})
+limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
+`, filepath.Join(root, "01-raw-watch"), converge, recover)})
 	config, err := judge.Read(filepath.Join(dir, "judge.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ type bug struct{ check, finding string }
 // bugs are in testoperator/main.go.
 var bugs = map[string]bug{
 	"it only acts on a new generation":             {"drift", "isn't reverted"},
-	"it drops errors":                              {"F4a", "within 1m0s"},
+	"it drops errors":                              {"F4a", "within 20s"},
 	"it retries at once":                           {"bad-input", "requests in"},
 	"it panics on bad input":                       {"bad-input", "exits unexpectedly"},
 	"it polls":                                     {"reads", "polls: list foos"},
@@ -147,7 +147,7 @@ func TestBugsAreFound(t *testing.T) {
 // one that only a fault shows.
 func TestThreeBugsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"it only acts on a new generation", "it polls", "it ignores tombstones"} {
+	for _, name := range []string{"it takes over what isn't its own", "it polls", "it ignores tombstones"} {
 		t.Run(name, func(t *testing.T) { isFound(t, name) })
 	}
 }
@@ -156,7 +156,8 @@ func TestThreeBugsAreFound(t *testing.T) {
 func isFound(t *testing.T, name string) {
 	t.Parallel()
 	want := bugs[name]
-	result := judgedWith(t, name, time.Minute, want.check)[0]
+	// The bug takes all of the second limit, and a slow machine some of the first one.
+	result := judgedWith(t, name, time.Minute, 20*time.Second, want.check)[0]
 	var found []string
 	for _, finding := range result.Findings {
 		found = append(found, finding.What)
@@ -179,7 +180,7 @@ func TestNoBugIsFound(t *testing.T) {
 			others = append(others, check.Name)
 		}
 	}
-	for _, result := range judgedWith(t, "none", limitOfCorrect, others...) {
+	for _, result := range judgedWith(t, "none", limitOfCorrect, limitOfCorrect, others...) {
 		for _, finding := range result.Findings {
 			t.Errorf("%s: %s %+v", result.Check, finding.What, finding.Evidence)
 		}
