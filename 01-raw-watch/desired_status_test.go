@@ -3,11 +3,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
 )
@@ -52,7 +57,7 @@ func TestDesiredStatus(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, desiredStatus(foo, test.deployment, now)); diff != "" {
+			if diff := cmp.Diff(test.want, desiredStatus(foo, test.deployment, nil, now)); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
 		})
@@ -95,13 +100,104 @@ func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 			foo := aFoo("example", "web", 3, atGeneration(7), func(foo *samplecontrollerv1alpha1.Foo) { foo.Status.Conditions = test.last })
 			before := append([]metav1.Condition{}, test.last...)
 
-			got := desiredStatus(foo, deploymentOf(foo, test.deployment), now)
+			got := desiredStatus(foo, deploymentOf(foo, test.deployment), nil, now)
 
 			if diff := cmp.Diff(test.want, got.Conditions); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, foo.Status.Conditions); diff != "" {
 				t.Errorf("desiredStatus changed its argument foo (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// After a failure, users see why. A failure that they can do nothing about isn't quoted.
+func TestDesiredStatusAfterAFailure(t *testing.T) {
+	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	quota := apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota: none, used: 0"))
+	foo := aFoo("example", "web", 3, atGeneration(7))
+	for name, test := range map[string]struct {
+		failure    error
+		deployment *appsv1.Deployment
+		want       samplecontrollerv1alpha1.FooStatus
+	}{
+		"a create is refused by a quota": {
+			failure: fmt.Errorf("create Deployment web: %w", quota),
+			want:    status(0, ready(metav1.ConditionFalse, "Refused", "create Deployment web: "+quota.Error())),
+		},
+		"an update of a rolled-out Deployment is refused": {
+			failure:    quota,
+			deployment: deploymentOf(foo, available(3)),
+			want:       status(3, ready(metav1.ConditionFalse, "Refused", quota.Error())),
+		},
+		"an admission policy refuses it": {
+			failure: apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil),
+			want:    status(0, ready(metav1.ConditionFalse, "Refused", `Deployment.apps "web" is invalid`)),
+		},
+		"a webhook changes what was sent": {
+			failure:    errOverruled,
+			deployment: deploymentOf(foo, available(3), running("mirror.example.com/nginx")),
+			want:       status(3, ready(metav1.ConditionFalse, "Refused", errOverruled.Error())),
+		},
+		"the API server has an error of its own": {
+			failure: apierrors.NewInternalError(errors.New("etcd is at 10.0.0.7")),
+			want:    status(0, ready(metav1.ConditionFalse, "Failed", "The last attempt failed: the controller's log says why")),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, desiredStatus(foo, test.deployment, test.failure, now)); diff != "" {
+				t.Errorf("status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Each retry may be refused in other words, but the status is only written again if there is another
+// reason or another spec.
+func TestTheFirstRefusalIsKept(t *testing.T) {
+	first := aCondition("Ready", metav1.ConditionFalse, "Refused", "used: 0", earlier)
+	later := apierrors.NewBadRequest("used: 1")
+	for name, test := range map[string]struct {
+		failure    error
+		generation int64
+		want       string
+	}{
+		"the same reason and the same spec": {later, 7, "used: 0"},
+		"another spec":                      {later, 8, "used: 1"},
+		"another reason":                    {errors.New("connection refused"), 7, "The last attempt failed: the controller's log says why"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			foo := aFoo("example", "web", 3, atGeneration(test.generation), func(foo *samplecontrollerv1alpha1.Foo) { foo.Status.Conditions = []metav1.Condition{first} })
+			got := desiredStatus(foo, nil, test.failure, now).Conditions[0]
+			if got.Message != test.want || got.LastTransitionTime != earlier {
+				t.Errorf("the message is %q since %v, want %q since %v", got.Message, got.LastTransitionTime, test.want, earlier)
+			}
+		})
+	}
+}
+
+// The Deployment may be as the Foo asks, and still have no Pods.
+func TestDesiredStatusQuotesTheDeployment(t *testing.T) {
+	noProgress := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded", Message: "timed out"}
+	noPods := appsv1.DeploymentCondition{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "violates PodSecurity"}
+	fine := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"}
+	foo := aFoo("example", "web", 3, atGeneration(7))
+	for name, test := range map[string]struct {
+		conditions []appsv1.DeploymentCondition
+		available  int32
+		want       metav1.Condition
+	}{
+		"its Pods are refused":                   {[]appsv1.DeploymentCondition{fine, noPods}, 0, ready(metav1.ConditionFalse, "FailedCreate", "violates PodSecurity")},
+		"its rollout takes too long":             {[]appsv1.DeploymentCondition{noProgress}, 1, ready(metav1.ConditionFalse, "ProgressDeadlineExceeded", "timed out")},
+		"both: the cause comes first":            {[]appsv1.DeploymentCondition{noProgress, noPods}, 0, ready(metav1.ConditionFalse, "FailedCreate", "violates PodSecurity")},
+		"neither":                                {[]appsv1.DeploymentCondition{fine}, 1, ready(metav1.ConditionFalse, "Progressing", `1 of 3 replicas of Deployment "web" are available`)},
+		"all replicas have become available now": {[]appsv1.DeploymentCondition{noProgress}, 3, ready(metav1.ConditionTrue, "Available", `3 of 3 replicas of Deployment "web" are available`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deployment := deploymentOf(foo, available(test.available), func(d *appsv1.Deployment) { d.Status.Conditions = test.conditions })
+			if diff := cmp.Diff(status(test.available, test.want), desiredStatus(foo, deployment, nil, now)); diff != "" {
+				t.Errorf("status (-want +got):\n%s", diff)
 			}
 		})
 	}

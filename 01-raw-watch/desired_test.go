@@ -4,6 +4,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,6 +61,81 @@ func TestUpToDate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUpToDateForgetsNothing changes each field that the controller sets, one at a time. If you add a
+// field to desiredDeployment but not to upToDate and merge, existing Deployments would never get it.
+func TestUpToDateForgetsNothing(t *testing.T) {
+	foo := aFoo("example", "web", 3)
+	desired := desiredDeployment(foo)
+	fields := 0
+	for field, observed := range eachFieldChanged(t, desired) {
+		fields++
+		if upToDate(observed, desired) {
+			t.Errorf("%s has another value, and upToDate doesn't notice", field)
+		}
+		if !upToDate(merge(observed, desired), desired) {
+			t.Errorf("%s has another value, and merge doesn't change it back", field)
+		}
+	}
+	if fields < 8 {
+		t.Errorf("only %d fields were changed: does eachFieldChanged still find them?", fields)
+	}
+}
+
+// eachFieldChanged returns copies of desired, each with another value in one field. It leaves out the
+// fields that never change: the Deployment's identity, its owner and its selector.
+func eachFieldChanged(t *testing.T, desired any) map[string]*appsv1.Deployment {
+	t.Helper()
+	encoded, err := json.Marshal(desired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root map[string]any
+	if err := json.Unmarshal(encoded, &root); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*appsv1.Deployment{}
+	var walk func(path string, value any, set func(any))
+	walk = func(path string, value any, set func(any)) {
+		switch path {
+		case ".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".metadata.ownerReferences", ".spec.selector":
+			return
+		}
+		var other any
+		switch value := value.(type) {
+		case map[string]any:
+			for key, child := range value {
+				walk(path+"."+key, child, func(changed any) { value[key] = changed })
+			}
+			return
+		case []any:
+			for i, child := range value {
+				walk(fmt.Sprintf("%s[%d]", path, i), child, func(changed any) { value[i] = changed })
+			}
+			return
+		case string:
+			other = value + "-other"
+		case float64:
+			other = value + 1
+		case bool:
+			other = !value
+		default: // null
+			return
+		}
+		set(other)
+		changed, err := json.Marshal(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(value)
+		all[path] = &appsv1.Deployment{}
+		if err := json.Unmarshal(changed, all[path]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	walk("", root, nil)
+	return all
 }
 
 // If a Foo or a Deployment has no number of replicas, that means one.

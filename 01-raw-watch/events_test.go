@@ -16,7 +16,7 @@ import (
 func TestHandleObject(t *testing.T) {
 	foo, renamed := aFoo("example", "web", 3), aFoo("example", "new", 3)
 	settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
-		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
+		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), nil, earlier)
 	})
 	for name, test := range map[string]struct {
 		given     []metav1.Object
@@ -34,12 +34,13 @@ func TestHandleObject(t *testing.T) {
 			given:     []metav1.Object{settled},
 			event:     deploymentOf(settled),
 			want:      []string{"web: 3 × nginx:latest"},
-			wantReady: "Available", // as before: the new Deployment's events haven't arrived yet
+			wantReady: "Progressing",
 		},
 		"somebody else's Deployment was deleted: a Foo that asks for the name gets its Deployment": {
-			given: []metav1.Object{foo},
-			event: deploymentOf(foo, unowned),
-			want:  []string{"web: 3 × nginx:latest"},
+			given:     []metav1.Object{foo},
+			event:     deploymentOf(foo, unowned),
+			want:      []string{"web: 3 × nginx:latest"},
+			wantReady: "Progressing",
 		},
 		"somebody else's Deployment was created: a Foo that asks for the name reports the conflict": {
 			given:     []metav1.Object{foo, deploymentOf(foo, unowned)},
@@ -48,14 +49,16 @@ func TestHandleObject(t *testing.T) {
 			wantReady: "ErrResourceExists",
 		},
 		"a Deployment that its Foo no longer names has changed: the Foo is found by the owner reference": {
-			given: []metav1.Object{renamed, deploymentOf(foo)},
-			event: deploymentOf(foo),
-			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
+			given:     []metav1.Object{renamed, deploymentOf(foo)},
+			event:     deploymentOf(foo),
+			want:      []string{"new: 3 × nginx:latest"},
+			wantReady: "Progressing",
 		},
 		"the owner reference has another version of our group: the Foo is found": {
-			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherVersion)},
-			event: deploymentOf(foo, ofAnotherVersion),
-			want:  []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
+			given:     []metav1.Object{renamed, deploymentOf(foo, ofAnotherVersion)},
+			event:     deploymentOf(foo, ofAnotherVersion),
+			want:      []string{"new: 3 × nginx:latest"},
+			wantReady: "Progressing",
 		},
 		"the owner is a Foo of another group: our Foo with that name isn't synced": {
 			given: []metav1.Object{renamed, deploymentOf(foo, ofAnotherGroupsFoo)},

@@ -85,7 +85,7 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.createDeployment(t.Context(), desiredDeployment(foo)); err != nil {
+	if _, err := c.createDeployment(t.Context(), desiredDeployment(foo)); err != nil {
 		t.Fatal(err)
 	}
 	stale, err := c.getDeployment(t.Context(), c.namespace, "web")
@@ -105,15 +105,15 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	another.UID = "another"
 
 	for name, err := range map[string]error{
-		"an update of a Deployment that somebody has annotated since": c.updateDeployment(t.Context(), stale, desiredDeployment(foo)),
-		"a status of a Foo that has been scaled since":                c.updateFooStatus(t.Context(), foo, desiredStatus(foo, stale, now)),
+		"an update of a Deployment that somebody has annotated since": errorOf(c.updateDeployment(t.Context(), stale, desiredDeployment(foo))),
+		"a status of a Foo that has been scaled since":                c.updateFooStatus(t.Context(), foo, desiredStatus(foo, stale, nil, now)),
 		"the deletion of a Deployment of another UID":                 c.deleteDeployment(t.Context(), another),
 	} {
 		if !apierrors.IsConflict(err) {
 			t.Errorf("%s: got the error %v, want a conflict", name, err)
 		}
 	}
-	if err := c.createDeployment(t.Context(), desiredDeployment(foo)); !apierrors.IsAlreadyExists(err) {
+	if _, err := c.createDeployment(t.Context(), desiredDeployment(foo)); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("a second Deployment with the same name: got the error %v, want AlreadyExists", err)
 	}
 	web, err := c.getDeployment(t.Context(), c.namespace, "web")

@@ -107,3 +107,6 @@ func (c *realCluster) eventually(condition string, holds func(ctx context.Contex
 		c.t.Fatalf("still not true after a minute: %s", condition)
 	}
 }
+
+// errorOf returns the error of a function that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

@@ -18,7 +18,7 @@ func TestSyncHandler(t *testing.T) {
 	web := aFoo("example", "web", 3)
 	renamed := aFoo("example", "new", 3)
 	settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
-		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
+		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), nil, earlier)
 	})
 	beingDeleted := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
 		foo.DeletionTimestamp, foo.Finalizers = &earlier, []string{metav1.FinalizerDeleteDependents}

@@ -18,8 +18,6 @@ type controller struct {
 
 	fooReflector        *wire.Reflector
 	deploymentReflector *wire.Reflector
-
-	terminating terminatingOwners
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces.

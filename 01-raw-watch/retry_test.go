@@ -22,35 +22,40 @@ func TestNothingIsRetried(t *testing.T) {
 	for name, test := range map[string]struct {
 		given      []metav1.Object
 		verb, on   string   // the write that fails with 500
-		wantWrites []string // after the event; the last one fails
+		wantWrites []string // after the event
 		want       []string // the Deployments after the event
-		wantLater  []string // and after another event, and the events that its writes cause
+		wantReady  string   // the reason
+		wantLater  []string // the Deployments after another event, and the events that its writes cause
 	}{
 		"a create fails": {
 			given: []metav1.Object{foo},
 			verb:  "create", on: "deployments",
-			wantWrites: []string{"create deployments"},
+			wantWrites: []string{"create deployments", "update foos/example/status"},
+			wantReady:  "Failed",
 			wantLater:  []string{"web: 3 × nginx:latest"},
 		},
 		"an update fails": {
 			given: []metav1.Object{foo, deploymentOf(foo, scaledTo(1))},
 			verb:  "update", on: "deployments/web",
-			wantWrites: []string{"update deployments/web"},
+			wantWrites: []string{"update deployments/web", "update foos/example/status"},
 			want:       []string{"web: 1 × nginx:latest"},
+			wantReady:  "Failed",
 			wantLater:  []string{"web: 3 × nginx:latest"},
 		},
 		"the create after a rename fails: the old Deployment stays": {
 			given: []metav1.Object{renamed, deploymentOf(foo)},
 			verb:  "create", on: "deployments",
-			wantWrites: []string{"create deployments"},
+			wantWrites: []string{"create deployments", "update foos/example/status"},
 			want:       []string{"web: 3 × nginx:latest"},
+			wantReady:  "Failed",
 			wantLater:  []string{"new: 3 × nginx:latest"},
 		},
 		"the delete after a rename fails": {
 			given: []metav1.Object{renamed, deploymentOf(foo), deploymentOf(renamed)},
 			verb:  "delete", on: "deployments/web",
-			wantWrites: []string{"delete deployments/web"},
+			wantWrites: []string{"delete deployments/web", "update foos/example/status"},
 			want:       []string{"new: 3 × nginx:latest", "web: 3 × nginx:latest"},
+			wantReady:  "Failed",
 			wantLater:  []string{"new: 3 × nginx:latest"},
 		},
 		"a status update fails": {
@@ -58,6 +63,7 @@ func TestNothingIsRetried(t *testing.T) {
 			verb:  "update", on: "foos/example/status",
 			wantWrites: []string{"update foos/example/status"},
 			want:       []string{"web: 3 × nginx:latest"},
+			wantReady:  "",
 			wantLater:  []string{"web: 3 × nginx:latest"},
 		},
 	} {
@@ -74,6 +80,9 @@ func TestNothingIsRetried(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, c.deployments(), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("Deployments (-want +got):\n%s", diff)
+			}
+			if got := c.ready("example"); got != test.wantReady {
+				t.Errorf("Ready has the reason %q, want %q", got, test.wantReady)
 			}
 
 			c.handleFoo(t.Context(), foo)

@@ -19,16 +19,17 @@ import (
 
 // createDeployment assumes that there is no Deployment with that name. If there is one, the API
 // server answers 409 with the reason AlreadyExists.
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
-	return c.client.Do(ctx, http.MethodPost, deploymentsPath(desired.Namespace), nil, desired, nil)
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
+	created := &appsv1.Deployment{}
+	return created, c.client.Do(ctx, http.MethodPost, deploymentsPath(desired.Namespace), nil, desired, created)
 }
 
 // updateDeployment sends all of observed, with the values that desired sets. It assumes observed's
 // resourceVersion. If someone else has written since, this update would undo their change, so the
 // API server refuses it.
-func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) error {
-	merged := merge(observed, desired)
-	return c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, nil)
+func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
+	merged, updated := merge(observed, desired), &appsv1.Deployment{}
+	return updated, c.client.Do(ctx, http.MethodPut, deploymentsPath(merged.Namespace)+"/"+merged.Name, nil, merged, updated)
 }
 
 // deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.

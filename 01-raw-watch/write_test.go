@@ -20,7 +20,7 @@ func TestAStaleUpdateIsRefused(t *testing.T) {
 	read := c.deployment("web")
 	c.put(deploymentOf(foo, scaledTo(1), annotated))
 
-	err := c.updateDeployment(t.Context(), read, desiredDeployment(foo))
+	_, err := c.updateDeployment(t.Context(), read, desiredDeployment(foo))
 
 	if !apierrors.IsConflict(err) {
 		t.Errorf("got the error %v, want a conflict", err)

@@ -102,7 +102,7 @@ func TestRun(t *testing.T) {
 func TestRunWritesNothingIfUpToDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
-			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
+			foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), nil, earlier)
 		})
 		c := newCluster(t, settled, deploymentOf(settled, available(3)))
 		stop := c.start()

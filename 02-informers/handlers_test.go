@@ -94,7 +94,7 @@ func TestDeleteHandlers(t *testing.T) {
 // sends nothing, and then the watch fails, so the informer lists again.
 func newClusterWithAStalledWatch(t *testing.T) (c *cluster, miss func()) {
 	settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
-		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), earlier)
+		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), nil, earlier)
 	})
 	c = newCluster(t, settled, deploymentOf(settled, available(3)))
 	stalled := watch.NewRaceFreeFake()

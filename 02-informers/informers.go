@@ -36,8 +36,6 @@ type controller struct {
 	deploymentsLister  appslisters.DeploymentLister
 
 	working sync.Mutex // so that only one handler works at a time
-
-	terminating terminatingOwners
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each

@@ -23,7 +23,9 @@ func TestAResyncRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 10 * time.Minute
 		c := newResyncingCluster(t, every, aFoo("example", "web", 3))
-		c.refuseNext("create", "deployments", apierrors.NewInternalError(errors.New("the disk is full")))
+		for range 2 { // the status says that the first attempt failed, and its event causes the second one
+			c.refuseNext("create", "deployments", apierrors.NewInternalError(errors.New("the disk is full")))
+		}
 		stop := c.start()
 		defer stop()
 

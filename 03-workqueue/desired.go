@@ -26,6 +26,8 @@ const (
 	reasonAvailable   = "Available"
 	reasonProgressing = "Progressing"
 	reasonTerminating = "Terminating"
+	reasonRefused     = "Refused" // by the API server
+	reasonFailed      = "Failed"  // for another reason
 	errResourceExists = "ErrResourceExists"
 )
 
@@ -103,38 +105,66 @@ func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) 
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns the status that foo should have, given the Deployment that it names. If
-// nothing has changed, the result equals foo.Status, including its times, so no write is needed.
-func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
-	ready := metav1.Condition{
-		Type:               conditionReady,
-		Status:             metav1.ConditionFalse,
-		ObservedGeneration: foo.Generation,
-		LastTransitionTime: now,
-	}
+// desiredStatus returns the status that foo should have, given the Deployment that it names, and why
+// that isn't as foo asks. Both may be nil. If nothing has changed, the result equals foo.Status,
+// including its times, so no write is needed.
+func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
 	status := samplecontrollerv1alpha1.FooStatus{
 		ObservedGeneration: foo.Generation,
 		Conditions:         slices.Clone(foo.Status.Conditions),
 	}
-	want, available := replicasOf(deployment), deployment.Status.AvailableReplicas
-	switch {
-	case !metav1.IsControlledBy(deployment, foo):
-		ready.Reason = errResourceExists
-		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
-	case !deployment.DeletionTimestamp.IsZero():
-		ready.Reason = reasonTerminating
-		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
-	default:
-		status.AvailableReplicas = available
-		ready.Reason = reasonProgressing
-		ready.Message = fmt.Sprintf("%d of %d replicas of Deployment %q are available", available, want, deployment.Name)
-		if rolledOut(deployment) {
-			ready.Status = metav1.ConditionTrue
-			ready.Reason = reasonAvailable
-		}
+	if deployment != nil && controls(foo, deployment) {
+		status.AvailableReplicas = deployment.Status.AvailableReplicas
 	}
+	ready := readyCondition(foo, deployment, failure)
+	ready.Type, ready.ObservedGeneration, ready.LastTransitionTime = conditionReady, foo.Generation, now
 	meta.SetStatusCondition(&status.Conditions, ready)
 	return status
+}
+
+// readyCondition returns the status, reason and message of foo's condition Ready.
+func readyCondition(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error) metav1.Condition {
+	notReady := func(reason, message string) metav1.Condition {
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: reason, Message: message}
+	}
+	switch {
+	case failure != nil:
+		reason, message := whyNotReady(failure)
+		// The text of a refusal may differ each time, for example by what a quota has left. Keep the
+		// first one, so that a retry writes nothing.
+		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
+		if before != nil && before.Reason == reason && before.ObservedGeneration == foo.Generation {
+			message = before.Message
+		}
+		return notReady(reason, message)
+	case !metav1.IsControlledBy(deployment, foo):
+		return notReady(errResourceExists, fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name))
+	case !deployment.DeletionTimestamp.IsZero():
+		return notReady(reasonTerminating, fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name))
+	}
+	progress := fmt.Sprintf("%d of %d replicas of Deployment %q are available", deployment.Status.AvailableReplicas, replicasOf(deployment), deployment.Name)
+	if rolledOut(deployment) {
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonAvailable, Message: progress}
+	}
+	if obstacle := obstacle(deployment); obstacle != nil {
+		return notReady(obstacle.Reason, obstacle.Message)
+	}
+	return notReady(reasonProgressing, progress)
+}
+
+// obstacle returns the Deployment's own condition that says why it gets no Pods, for example because
+// of a quota, or why its rollout makes no progress. It returns nil if there is none.
+func obstacle(deployment *appsv1.Deployment) *appsv1.DeploymentCondition {
+	var found *appsv1.DeploymentCondition
+	for i, condition := range deployment.Status.Conditions {
+		switch {
+		case condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue:
+			return &deployment.Status.Conditions[i]
+		case condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse:
+			found = &deployment.Status.Conditions[i]
+		}
+	}
+	return found
 }
 
 // rolledOut reports whether the Deployment controller has seen the latest spec and has finished the

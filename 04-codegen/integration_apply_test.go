@@ -26,7 +26,7 @@ import (
 func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)
-	must(t, c.createDeployment(t.Context(), desiredDeployment(foo)))
+	must(t, errorOf(c.createDeployment(t.Context(), desiredDeployment(foo))))
 	c.changeByHand("web", `{"spec":{"replicas":1}}`, "scale")
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
 	sidecar := appsv1ac.Deployment("web", c.namespace).WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
@@ -36,13 +36,13 @@ func TestIntegrationFieldsHaveOwners(t *testing.T) {
 	scaled, err := c.deployment(t.Context(), "web")
 	must(t, err)
 
-	err = c.createDeployment(t.Context(), desiredDeployment(foo))
+	_, err = c.createDeployment(t.Context(), desiredDeployment(foo))
 
 	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "somebody" with subresource "scale" using apps/v1: .spec.replicas`) {
 		t.Errorf("an apply without force returned the error %v, want a conflict about .spec.replicas", err)
 	}
 
-	must(t, c.updateDeployment(t.Context(), scaled, desiredDeployment(foo)))
+	must(t, errorOf(c.updateDeployment(t.Context(), scaled, desiredDeployment(foo))))
 
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
@@ -81,7 +81,7 @@ func TestIntegrationConditionsHaveOwners(t *testing.T) {
 	foo, err := c.foo(t.Context())
 	must(t, err)
 
-	must(t, c.updateFooStatus(t.Context(), foo, desiredStatus(foo, deploymentOf(foo), now)))
+	must(t, c.updateFooStatus(t.Context(), foo, desiredStatus(foo, deploymentOf(foo), nil, now)))
 
 	foo, err = c.foo(t.Context())
 	must(t, err)
@@ -117,7 +117,7 @@ func TestIntegrationANameTakenMeanwhileIsLeftAlone(t *testing.T) {
 		"for another Foo": {
 			create: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 				another := c.create(strings.Replace(example, "name: example", "name: another", 1))
-				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(another)))
+				must(c.t, errorOf(c.createDeployment(c.t.Context(), desiredDeployment(another))))
 			},
 			refused: apierrors.IsInvalid,
 		},
@@ -160,14 +160,14 @@ func TestIntegrationWhatAnApplyAdopts(t *testing.T) {
 	for sentence, between := range map[string]func(c *realCluster, foo *samplecontrollerv1alpha1.Foo){
 		"somebody creates a Deployment with our name and values, but without an owner": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 			c.createByHand(deploymentOf(foo, unowned))
-			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
+			must(c.t, errorOf(c.createDeployment(c.t.Context(), desiredDeployment(foo))))
 		},
 		"our Deployment is orphaned after we have read it": func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
-			must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(foo)))
+			must(c.t, errorOf(c.createDeployment(c.t.Context(), desiredDeployment(foo))))
 			observed, err := c.deployment(c.t.Context(), "web")
 			must(c.t, err)
 			c.changeByHand("web", `{"metadata":{"ownerReferences":null}}`)
-			must(c.t, c.updateDeployment(c.t.Context(), observed, desiredDeployment(foo)))
+			must(c.t, errorOf(c.updateDeployment(c.t.Context(), observed, desiredDeployment(foo))))
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestIntegrationNoNeedlessApply(t *testing.T) {
 	if settled == nil || applies != 1 {
 		t.Fatalf("got %d applies, want 1: the Deployment was up to date", applies)
 	}
-	must(t, c.updateDeployment(t.Context(), settled, desiredDeployment(foo)))
+	must(t, errorOf(c.updateDeployment(t.Context(), settled, desiredDeployment(foo))))
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if diff := cmp.Diff(settled, web); diff != "" {

@@ -46,7 +46,7 @@ func TestIntegrationFromUpdateToApply(t *testing.T) {
 			// Release 2 no longer sets the variable, and leaves the replicas to an autoscaler.
 			desired := desiredDeployment(foo)
 			desired.Spec.Replicas = nil
-			must(t, c.updateDeployment(t.Context(), c.web(), desired))
+			must(t, errorOf(c.updateDeployment(t.Context(), c.web(), desired)))
 
 			got := stateOf(c.web())
 			t.Log(got)

@@ -22,7 +22,7 @@ spec: {deploymentName: web, replicas: 2}
 func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	c := newRealCluster(t)
 	foo := c.create(example)
-	must(t, c.createDeployment(t.Context(), desiredDeployment(foo)))
+	must(t, errorOf(c.createDeployment(t.Context(), desiredDeployment(foo))))
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	c.change(`{"replicas":5}`)
@@ -33,9 +33,9 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 		err     error
 		refused func(error) bool
 	}{
-		"an apply to a Deployment with another UID":     {c.updateDeployment(t.Context(), another, desiredDeployment(foo)), apierrors.IsInvalid}, // a UID is immutable
+		"an apply to a Deployment with another UID":     {errorOf(c.updateDeployment(t.Context(), another, desiredDeployment(foo))), apierrors.IsInvalid}, // a UID is immutable
 		"the deletion of a Deployment with another UID": {c.deleteDeployment(t.Context(), another), apierrors.IsConflict},
-		"a status of a Foo that has been scaled since":  {c.updateFooStatus(t.Context(), foo, desiredStatus(foo, web, now)), apierrors.IsConflict},
+		"a status of a Foo that has been scaled since":  {c.updateFooStatus(t.Context(), foo, desiredStatus(foo, web, nil, now)), apierrors.IsConflict},
 	} {
 		if !test.refused(test.err) {
 			t.Errorf("%s: got the error %v, want it to be refused", name, test.err)
@@ -48,12 +48,12 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	handedOver.ResourceVersion = "" // so that the Deployment controller's writes don't conflict
 	handedOver, err = c.kube.AppsV1().Deployments(c.namespace).Update(t.Context(), handedOver, metav1.UpdateOptions{})
 	must(t, err)
-	if err := c.updateDeployment(t.Context(), web, desiredDeployment(foo)); !apierrors.IsInvalid(err) {
+	if _, err := c.updateDeployment(t.Context(), web, desiredDeployment(foo)); !apierrors.IsInvalid(err) {
 		t.Errorf("an apply to a Deployment that has another controller now: got the error %v, want Invalid", err)
 	}
 
 	must(t, c.deleteDeployment(t.Context(), handedOver))
-	if err := c.updateDeployment(t.Context(), web, desiredDeployment(foo)); !apierrors.IsConflict(err) {
+	if _, err := c.updateDeployment(t.Context(), web, desiredDeployment(foo)); !apierrors.IsConflict(err) {
 		t.Errorf("an apply to a Deployment that is gone: got the error %v, want a conflict", err)
 	}
 	if _, err := c.deployment(t.Context(), "web"); !apierrors.IsNotFound(err) {

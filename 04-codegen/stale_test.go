@@ -34,7 +34,8 @@ func TestAStaleCacheCreatesNothingTwice(t *testing.T) {
 		"it is ours, and somebody has already scaled it": {
 			onServer:   deploymentOf(foo, scaledTo(1)),
 			want:       []string{"web: 3 × nginx:latest"},
-			wantWrites: []string{"patch deployments"},
+			wantReady:  "Progressing",
+			wantWrites: []string{"patch deployments", "patch foos/status"},
 		},
 		"it is ours, and being deleted": {
 			onServer:   deploymentOf(foo, scaledTo(1), terminating),
@@ -128,8 +129,8 @@ func TestAFailedGetCreatesNothing(t *testing.T) {
 	if !apierrors.IsInternalError(err) {
 		t.Errorf("got the error %v, want %q", err, errDiskFull)
 	}
-	if writes := c.written(); len(writes) != 0 {
-		t.Errorf("got the writes %q, want none", writes)
+	if diff := cmp.Diff([]string{"patch foos/status"}, c.written()); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 }
 

@@ -25,20 +25,18 @@ const fieldOwner = "foo-controller"
 // createDeployment expects no Deployment with that name, but an apply has no create-only option. It
 // would change an existing one. But without force, it can't change another field manager's values
 // (409 Conflict), and it can't change the selector of another Foo's Deployment (422 Invalid).
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner}
-	_, err := c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
-	return err
+	return c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
 }
 
 // updateDeployment forces the values that desired sets, even if another field manager has changed
 // them. Without force, every apply after a manual kubectl scale would get 409 Conflict, and the
 // scale would never be reverted. It assumes the UID: if the Deployment is gone, the apply fails
 // instead of creating another one.
-func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
-	_, err := c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
-	return err
+	return c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
 }
 
 // deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.

@@ -46,8 +46,8 @@ func TestWritesStateTheirAssumptions(t *testing.T) {
 	}
 	want := []string{
 		"apply deployments new by foo-controller",
-		`apply deployments new by foo-controller, forced, if it is "uid of new"`,
 		`delete deployments web if it is "uid of web"`,
+		`apply deployments new by foo-controller, forced, if it is "uid of new"`,
 		`apply foos/status example by foo-controller, forced, if it is "uid of example" at 2`,
 	}
 	if diff := cmp.Diff(want, assumed); diff != "" {

@@ -30,7 +30,7 @@ import (
 func TestFieldsHaveOwners(t *testing.T) {
 	c := newBareCluster(t)
 	foo := c.create(example)
-	must(t, c.createDeployment(t.Context(), desiredDeployment(foo)))
+	must(t, errorOf(c.createDeployment(t.Context(), desiredDeployment(foo))))
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":1}}`)
 	sidecar := appsv1ac.Deployment("web", c.namespace).WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
 		corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("proxy").WithImage("proxy:1")))))
@@ -38,13 +38,13 @@ func TestFieldsHaveOwners(t *testing.T) {
 	scaled, err := c.deployment(t.Context(), "web")
 	must(t, err)
 
-	err = c.createDeployment(t.Context(), desiredDeployment(foo))
+	_, err = c.createDeployment(t.Context(), desiredDeployment(foo))
 
 	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "somebody" using apps/v1: .spec.replicas`) {
 		t.Errorf("an apply without force: got the error %v, want a conflict about .spec.replicas", err)
 	}
 
-	must(t, c.updateDeployment(t.Context(), scaled, desiredDeployment(foo)))
+	must(t, errorOf(c.updateDeployment(t.Context(), scaled, desiredDeployment(foo))))
 
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
@@ -81,7 +81,7 @@ func TestConditionsHaveOwners(t *testing.T) {
 		{"type":"Blessed","status":"True","reason":"ByThePriest","message":"amen","lastTransitionTime":"2026-01-01T12:00:00Z"}]}}`
 	must(t, c.users.Status().Patch(t.Context(), foo, client.RawPatch(types.MergePatchType, []byte(blessed)), somebody))
 
-	must(t, c.updateFooStatus(t.Context(), foo, desiredStatus(foo, deploymentOf(foo), metav1.Now())))
+	must(t, c.updateFooStatus(t.Context(), foo, desiredStatus(foo, deploymentOf(foo), nil, metav1.Now())))
 
 	foo, err := c.foo(t.Context())
 	must(t, err)
@@ -121,7 +121,7 @@ func TestNameTakenBeforeTheApply(t *testing.T) {
 		"another Foo's Deployment has the name": {
 			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 				other := c.create(strings.Replace(example, "name: example", "name: other", 1))
-				must(c.t, c.createDeployment(c.t.Context(), desiredDeployment(other)))
+				must(c.t, errorOf(c.createDeployment(c.t.Context(), desiredDeployment(other))))
 			},
 			refused: apierrors.IsInvalid,
 		},
@@ -176,7 +176,7 @@ func TestNoNeedlessApply(t *testing.T) {
 	if settled == nil || applies != 1 {
 		t.Fatalf("%d applies, want 1", applies)
 	}
-	must(t, c.updateDeployment(t.Context(), settled, desiredDeployment(foo)))
+	must(t, errorOf(c.updateDeployment(t.Context(), settled, desiredDeployment(foo))))
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if diff := cmp.Diff(settled, web); diff != "" {

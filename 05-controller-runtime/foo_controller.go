@@ -26,7 +26,6 @@ type controller struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	APIReader     client.Reader // reads from the API server
 	Recorder      events.EventRecorder
-	terminating   terminatingOwners
 }
 
 // SetupWithManager adds the controller to mgr.

@@ -218,3 +218,6 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// errorOf returns the error of a function that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

@@ -18,7 +18,7 @@ func (c *controller) recordEvent(foo *samplecontrollerv1alpha1.Foo, status sampl
 	case before != nil && before.Reason == now.Reason: // nothing new
 	case now.Reason == reasonAvailable:
 		c.Recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "%s", now.Message)
-	case now.Reason == errResourceExists:
-		c.Recorder.Eventf(foo, nil, corev1.EventTypeWarning, errResourceExists, "Sync", "%s", now.Message)
+	case now.Reason == errResourceExists, now.Reason == reasonRefused:
+		c.Recorder.Eventf(foo, nil, corev1.EventTypeWarning, now.Reason, "Sync", "%s", now.Message)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,16 +25,30 @@ const fieldOwner = client.FieldOwner("foo-controller")
 // createDeployment expects no Deployment with that name, but an apply has no create-only option. It
 // would change an existing one. But without force, it can't change another field manager's values
 // (409 Conflict), and it can't change the selector of another Foo's Deployment (422 Invalid).
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return c.Apply(ctx, desired, fieldOwner)
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
+	return c.applyDeployment(ctx, desired)
 }
 
 // updateDeployment forces the values that desired sets, even if another field manager has changed
 // them. Without force, every apply after a manual kubectl scale would get 409 Conflict, and the
 // scale would never be reverted. It assumes the UID: if the Deployment is gone, the apply fails
 // instead of creating another one.
-func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return c.Apply(ctx, desired.WithUID(observed.UID), fieldOwner, client.ForceOwnership)
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
+	return c.applyDeployment(ctx, desired.WithUID(observed.UID), client.ForceOwnership)
+}
+
+// applyDeployment applies desired and returns the API server's answer, with which Apply has replaced
+// desired.
+func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration, options ...client.ApplyOption) (*appsv1.Deployment, error) {
+	if err := c.Apply(ctx, desired, append(options, fieldOwner)...); err != nil {
+		return nil, err
+	}
+	answer, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
+	if err != nil {
+		return nil, err
+	}
+	applied := &appsv1.Deployment{}
+	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(answer, applied)
 }
 
 // deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.

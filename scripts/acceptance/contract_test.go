@@ -1,4 +1,4 @@
-// The promises B1 to B11 without faults. The API server shows whether a promise is kept, no matter
+// The promises B1 to B12 without faults. The API server shows whether a promise is kept, no matter
 // how.
 
 package acceptance
@@ -53,12 +53,15 @@ func promises() []promise {
 		{"B6 refusal: the Foo waits for a terminating Deployment", waitForTerminating},
 		{"B7 delete: the Deployment goes with its Foo", remove},
 		{"B7 delete: a Foo that is being deleted gets nothing", removeForeground},
-		{"B7 delete: when the namespace is deleted, at most one write per Foo is refused", removeNamespace},
+		{"B7 delete: when the namespace is deleted, refused writes aren't retried", removeNamespace},
 		{"B8 catch-up: what happened while the program was down", catchUp},
 		{"B9 quiet: events that change nothing cause no write", quiet},
 		{"B10 bad input: the API server refuses it and names the field", badInput},
 		{"B10 bad input: the program waits for missing permissions", forbidden},
 		{"B11 conflict: a concurrent writer's changes aren't lost", conflict},
+		{"B12 refused write: a Deployment that is refused or changed is visible, until that ends", refusedWrites},
+		{"B12 refused write: so is a refused update", refusedUpdate},
+		{"B12 refused write: so are refused Pods", refusedPods},
 	}, onlyWithContainers()...)
 }
 
@@ -281,7 +284,7 @@ func refuseUnowned(s *scenario) {
 		s.Errorf("somebody else's Deployment was touched: %+v", now)
 	}
 	s.triedNothing("deployments", "a")
-	s.warnedOnce("a")
+	s.warnedOnce("a", "ErrResourceExists")
 
 	// When the name is free, the Foo takes it without a change of the Foo.
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
@@ -294,7 +297,7 @@ func refuseOthers(s *scenario) {
 	s.becomesReady("first")
 	second := s.createFoo("second", "shared", 2)
 	s.becomesUnready("second", "ErrResourceExists")
-	s.warnedOnce("second")
+	s.warnedOnce("second", "ErrResourceExists")
 	if deployment := s.getDeployment("shared"); !metav1.IsControlledBy(deployment, first) || *deployment.Spec.Replicas != 1 {
 		s.Errorf("the first Foo's Deployment was touched: %+v", deployment)
 	}

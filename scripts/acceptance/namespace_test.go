@@ -43,8 +43,8 @@ func (s *scenario) moveOut() {
 	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-out-"})
 }
 
-// deleteNamespace deletes the namespace, waits until it is gone, and checks that the API server
-// refused at most one write for each object name.
+// deleteNamespace deletes the namespace, waits until it is gone, and checks that refused writes
+// weren't retried. Each event about an object may cause one. A program that retries sends ten.
 func (s *scenario) deleteNamespace() {
 	s.Helper()
 	s.writes()
@@ -71,8 +71,8 @@ func (s *scenario) deleteNamespace() {
 			}
 		}
 	}
-	if refused[most] > 1 {
-		s.Errorf("%d writes for %s were refused, want one at most", refused[most], most)
+	if refused[most] > 4 {
+		s.Errorf("%d writes for %s were refused: the program retries them", refused[most], most)
 	}
 	s.Logf("writes were refused for %d objects", len(refused))
 }

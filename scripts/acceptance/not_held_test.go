@@ -44,14 +44,19 @@ func testNotHeld(t *testing.T, env *environment, j judged, shows map[string]func
 
 const isRetriedNow = "the write was retried: the declaration in package contract is wrong"
 
-// showLost shows that a failed write is lost.
+// showLost shows that a failed write is lost. Unless it is a conflict, the status reports the failure,
+// and the event of that causes one second attempt.
 func showLost(code int) func(*faulty) {
+	attempts := 2
+	if code == http.StatusConflict {
+		attempts = 1
+	}
 	return func(f *faulty) {
 		f.start()
 		f.sentinel("ready")
-		failing := f.proxy.FailWrites(1, code, deploymentsCreated()...)
+		failing := f.proxy.FailWrites(attempts, code, deploymentsCreated()...)
 		f.createFoo("unlucky", "unlucky", 1)
-		f.hits(failing, 1)
+		f.hits(failing, attempts)
 		f.sentinel("later")
 		if f.getDeployment("unlucky") != nil {
 			f.Error(isRetriedNow)

@@ -20,8 +20,9 @@ func (s *scenario) triedNothing(resource, name string) {
 	}
 }
 
-// warnedOnce waits until there is exactly one Warning event, if the program records Events.
-func (s *scenario) warnedOnce(name string) {
+// warnedOnce waits until there is exactly one Warning event, with that reason, if the program records
+// Events.
+func (s *scenario) warnedOnce(name, reason string) {
 	s.Helper()
 	if !s.isFull() || s.chapter.Number() < "03" {
 		return
@@ -40,7 +41,7 @@ func (s *scenario) warnedOnce(name string) {
 				}
 			}
 		}
-		if len(warnings) != 1 || warnings[0] != "ErrResourceExists" {
+		if len(warnings) != 1 || warnings[0] != reason {
 			return fmt.Errorf("got warnings %q", warnings)
 		}
 		return nil

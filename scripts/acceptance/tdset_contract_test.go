@@ -43,12 +43,15 @@ func tdsetPromises(j judged) []promise {
 		{"T9 delete: the Deployment goes with its TDSet", removeTDSet},
 		{"T9 delete: a TDSet that is being deleted gets nothing", removeTDSetForeground},
 		{"T9 delete: an orphaned Deployment stays as it is", orphanTDSet},
-		{"T9 delete: when the namespace is deleted, at most one write per TDSet is refused", removeNamespace},
+		{"T9 delete: when the namespace is deleted, refused writes aren't retried", removeNamespace},
 		{"T10 quiet: within the write budget", tdsetBudget},
 		{"T10 quiet: events that change nothing cause no write", tdsetQuiet},
 		{"T11 restart: a boundary that passed while the program was down", restart},
 		{"T12 bad input: the API server refuses it and names the field", badTDSet},
 		{"T12 bad input: the program waits for missing permissions", forbiddenTDSet},
+		{"T15 refused write: a Deployment that is refused or changed is visible, until that ends", refusedWrites},
+		{"T15 refused write: so is a refused update", refusedUpdate},
+		{"T15 refused write: so are refused Pods", refusedPods},
 	}
 	if j.isFull() {
 		all = append(all,

@@ -116,7 +116,7 @@ func refuseForeign(s *scenario, deployment *appsv1.Deployment) {
 	}
 	s.triedNothing("deployments", "a")
 	s.isRefused("a")
-	s.warnedOnce("a")
+	s.warnedOnce("a", "ErrResourceExists")
 
 	// When the name is free, the TDSet takes it without a change of the TDSet.
 	s.must(s.deployments().Delete(s.Context(), "a", metav1.DeleteOptions{}))
@@ -172,7 +172,7 @@ func refuseService(s *scenario) {
 	s.eventually("the Deployment is created anyway", func() error { return isRolledOut(s.getDeployment("a"), 2) })
 	s.sentinel("later")
 	s.triedNothing("services", "a")
-	s.warnedOnce("a")
+	s.warnedOnce("a", "ErrResourceExists")
 	if now := s.getService("a"); now.ResourceVersion != foreign.ResourceVersion {
 		s.Errorf("somebody else's Service was touched: %+v", now)
 	}

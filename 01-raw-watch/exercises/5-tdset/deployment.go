@@ -12,21 +12,19 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// syncDeployment returns the Deployment of tdset's name, or nil if it has just created or updated
-// it (or can't, because the namespace is being deleted).
+// syncDeployment returns the Deployment of tdset's name, as it is after a write. The error says why
+// it isn't as tdset asks.
 func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	desired := desiredDeployment(tdset, replicas)
 	observed, err := c.getDeployment(ctx, tdset.Namespace, tdset.Name)
+	var written *appsv1.Deployment
 	switch {
-	case apierrors.IsNotFound(err) && c.terminating.has(tdset):
-		return nil, nil // the TDSet will be deleted with its namespace
 	case apierrors.IsNotFound(err):
 		logger.Info("Creating", "deployment", klog.KRef(tdset.Namespace, tdset.Name), "replicas", replicas)
-		if err := c.createDeployment(ctx, desired); err != nil && !c.terminating.refused(tdset, err) {
+		if written, err = c.createDeployment(ctx, desired); err != nil {
 			return nil, fmt.Errorf("create Deployment: %w", err)
 		}
-		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment: %w", err)
 	case !controls(tdset, observed):
@@ -36,10 +34,15 @@ func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 		return observed, nil
 	case upToDate(observed, desired):
 		return observed, nil
+	default:
+		logger.Info("Updating", "deployment", klog.KObj(observed), "replicas", replicas, "before", replicasOf(observed))
+		if written, err = c.updateDeployment(ctx, observed, desired); err != nil {
+			return observed, fmt.Errorf("update Deployment: %w", err)
+		}
 	}
-	logger.Info("Updating", "deployment", klog.KObj(observed), "replicas", replicas, "before", replicasOf(observed))
-	if err := c.updateDeployment(ctx, observed, desired); err != nil {
-		return nil, fmt.Errorf("update Deployment: %w", err)
+	// Don't compare with desired, because some clients replace what they send with the answer.
+	if !upToDate(written, desiredDeployment(tdset, replicas)) {
+		return written, fmt.Errorf("Deployment: %w", errOverruled)
 	}
-	return nil, nil
+	return written, nil
 }

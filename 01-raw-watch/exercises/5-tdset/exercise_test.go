@@ -66,6 +66,9 @@
 // fails: TestRun/a TDSet that is created later gets its Deployment at once
 // says: at 10:00:01 the Deployment has 3 replicas, want 5
 //
+// fails: TestRun/a refused create is visible in the status, and retried without writing the status again
+// says: at 00:07:00 there is no Deployment, want one with 3 replicas
+//
 // fails: TestRun/for a whole day, the Deployment is scaled exactly at each boundary, and never in between
 // says: the writes of the Deployment are [],
 //
@@ -99,6 +102,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -339,6 +343,29 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonProgressing)
 				c.changeDeployment(available)
 				c.wantReason(reasonAsScheduled)
+			})
+		},
+		"the status says why the Deployment gets no Pods": func(c *cluster) {
+			c.putTDSet()
+			c.running(func() {
+				c.changeDeployment(func(d *appsv1.Deployment) {
+					d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate"}}
+				})
+				c.wantReason(reasonReplicaFailure)
+			})
+		},
+		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+			c.locked(func() { c.api.refusing = true })
+			c.putTDSet()
+			c.running(func() {
+				c.until("00:05")
+				c.wantReason(reasonRefused)
+				if c.api.refused < 2 || len(c.status) != 1 {
+					c.Errorf("the create was refused %d times, and the status written %d times, want several times, and once", c.api.refused, len(c.status))
+				}
+				c.locked(func() { c.api.refusing = false })
+				c.until("00:07")
+				c.wantReplicas(3)
 			})
 		},
 		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {

@@ -17,8 +17,6 @@ type controller struct {
 
 	tdsetReflector      *wire.Reflector
 	deploymentReflector *wire.Reflector
-
-	terminating terminatingOwners
 }
 
 // newController returns a controller for the TDSets in namespace; "" means all namespaces.

@@ -38,6 +38,8 @@ type fakeAPI struct {
 	forgotten map[string]int // by resource: a watch from before this version gets 410
 	grown     chan struct{}  // closed and replaced when the history grows
 	down      bool           // every request gets a 500, but open watches continue
+	refusing  bool           // every write of a Deployment gets a 403
+	refused   int            // how many did
 }
 
 // id identifies an object. If the name is empty, it identifies a collection.
@@ -85,6 +87,9 @@ func (a *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 			return answer(object, nil), nil
 		}
 		return answer(nil, apierrors.NewNotFound(schema.GroupResource{}, target.name)), nil
+	case a.refusing && target.resource == "deployments":
+		a.refused++ // the text of a real refusal may differ each time, too
+		return answer(nil, apierrors.NewForbidden(schema.GroupResource{Resource: target.resource}, target.name, fmt.Errorf("exceeded quota in attempt %d", a.refused))), nil
 	}
 	sent := &unstructured.Unstructured{}
 	if err := json.NewDecoder(r.Body).Decode(&sent.Object); err != nil {

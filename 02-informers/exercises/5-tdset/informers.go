@@ -31,6 +31,4 @@ type controller struct {
 	working sync.Mutex
 	// timers has the timer for the next call of handle for each TDSet, if there is one.
 	timers map[types.NamespacedName]clock.Timer
-
-	terminating terminatingOwners
 }

@@ -18,7 +18,10 @@
 // says: at 00:00:01 there is no Deployment, want one with 3 replicas
 //
 // fails: TestRun/the status follows the Deployment
-// says: there is no condition Ready, want one with the reason Progressing
+// says: the condition Ready has the reason Progressing, want AsScheduled
+//
+// fails: TestRun/a refused create is visible in the status, and retried without writing the status again
+// says: at 00:07:00 there is no Deployment, want one with 3 replicas
 //
 // fails: TestRun/for a whole day, the Deployment is scaled exactly at each boundary, and never in between
 // says: the writes of the Deployment are [],
@@ -126,6 +129,20 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonProgressing)
 				c.changeDeployment(available)
 				c.wantReason(reasonAsScheduled)
+			})
+		},
+		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+			c.locked(func() { c.api.refusing = true })
+			c.putTDSet()
+			c.running(func() {
+				c.until("00:05")
+				c.wantReason(reasonRefused)
+				if c.api.refused < 2 || len(c.status) != 1 {
+					c.Errorf("the create was refused %d times, and the status written %d times, want several times, and once", c.api.refused, len(c.status))
+				}
+				c.locked(func() { c.api.refusing = false })
+				c.until("00:07")
+				c.wantReplicas(3)
 			})
 		},
 		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {

@@ -22,6 +22,8 @@ func TestRecordEvent(t *testing.T) {
 		"replicas are available again":        {reasonProgressing, reasonAsScheduled, "Normal Synced a message"},
 		"another message for the same reason": {reasonAsScheduled, reasonAsScheduled, ""},
 		"the name is taken":                   {"", errResourceExists, "Warning ErrResourceExists a message"},
+		"a write is refused":                  {reasonAsScheduled, reasonRefused, "Warning Refused a message"},
+		"a write is refused again":            {reasonRefused, reasonRefused, ""},
 		"a rollout begins":                    {reasonAsScheduled, reasonProgressing, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -263,6 +263,20 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
+		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+			c.locked(func() { c.api.refusing = true })
+			c.putTDSet()
+			c.running(func() {
+				c.until("00:05")
+				c.wantReason(reasonRefused)
+				if c.api.refused < 2 || len(c.status) != 1 {
+					c.Errorf("the create was refused %d times, and the status written %d times, want several times, and once", c.api.refused, len(c.status))
+				}
+				c.locked(func() { c.api.refusing = false })
+				c.until("00:07")
+				c.wantReplicas(3)
+			})
+		},
 		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
 			c.putTDSet()
 			c.running(func() {
@@ -390,11 +404,13 @@ func wantController(t *testing.T) {
 // createDeployment, updateDeployment and updateTDSetStatus call the controller's functions.
 
 func (c *cluster) createDeployment(replicas int32) error {
-	return c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
+	_, err := c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
+	return err
 }
 
 func (c *cluster) updateDeployment(observed *appsv1.Deployment, replicas int32) error {
-	return c.program.updateDeployment(c.Context(), observed, desiredDeployment(c.tdset(), replicas))
+	_, err := c.program.updateDeployment(c.Context(), observed, desiredDeployment(c.tdset(), replicas))
+	return err
 }
 
 func (c *cluster) updateTDSetStatus(seen *TDSet, status TDSetStatus) error {

@@ -31,7 +31,7 @@ import (
 
 // fakeAPI is the server. The resourceVersion N means "after the first N changes in history".
 type fakeAPI struct {
-	onWrite func(object *unstructured.Unstructured) // called with the result of each of the program's applies
+	onWrite func(object *unstructured.Unstructured) // called with the result of each apply that changes something
 
 	mu        sync.Mutex
 	objects   map[id]*unstructured.Unstructured
@@ -39,6 +39,8 @@ type fakeAPI struct {
 	forgotten map[string]int // by resource: a watch from before this version gets 410
 	grown     chan struct{}  // closed and replaced when the history grows
 	down      bool           // every request gets a 500, but open watches continue
+	refusing  bool           // every write of a Deployment gets a 403
+	refused   int            // how many did
 }
 
 // id identifies an object. If the name is empty, it identifies a collection.
@@ -86,6 +88,9 @@ func (a *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 			return answer(object, nil), nil
 		}
 		return answer(nil, apierrors.NewNotFound(schema.GroupResource{}, target.name)), nil
+	case a.refusing && target.resource == "deployments":
+		a.refused++ // the text of a real refusal may differ each time, too
+		return answer(nil, apierrors.NewForbidden(schema.GroupResource{Resource: target.resource}, target.name, fmt.Errorf("exceeded quota in attempt %d", a.refused))), nil
 	}
 	if format := types.PatchType(r.Header.Get("Content-Type")); r.Method != http.MethodPatch || format != types.ApplyYAMLPatchType {
 		return answer(nil, apierrors.NewBadRequest(fmt.Sprintf("got a %s with the content type %q, want an apply", r.Method, format))), nil

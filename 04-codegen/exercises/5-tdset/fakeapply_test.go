@@ -65,11 +65,11 @@ func (a *fakeAPI) apply(target id, toStatus bool, sent *unstructured.Unstructure
 	result := merged.(*unstructured.Unstructured)
 	result.SetNamespace(target.namespace)
 	result.SetName(target.name)
-	a.onWrite(result)
 	result = asStored(result)
 	if reflect.DeepEqual(result, old) {
 		return old, nil // an apply that changes nothing is no write
 	}
+	a.onWrite(result)
 	return a.store(target, result), nil
 }
 

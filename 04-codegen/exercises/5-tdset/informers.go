@@ -35,8 +35,6 @@ type controller struct {
 
 	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	recorder record.EventRecorder
-
-	terminating terminatingOwners
 }
 
 // startRecorder makes the controller record Events until stop is called. stop doesn't wait for the

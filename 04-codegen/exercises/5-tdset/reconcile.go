@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,10 +16,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// syncHandler makes the cluster match what the TDSet with that key asks for at this time. It
-// returns the time at which it has to be called again, even if there is no event until then. The
-// zero time means never, because the schedule never changes anything or the TDSet is gone. With an
-// error, it returns no time.
+// syncHandler makes the cluster match what the TDSet with that key asks for at this time, and
+// reports the result in its status. It returns the time at which it has to be called again, even if
+// there is no event until then. The zero time means never, because the schedule never changes
+// anything or the TDSet is gone. With an error, it returns no time.
 func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	now := c.clock.Now()
 
@@ -42,26 +44,34 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		}
 	}
 
-	// 3. Create or update the Deployment. A write causes an event, and that event leads to step 4.
+	// 3. Create or update the Deployment.
 	deployment, err := c.syncDeployment(ctx, tdset, replicas)
-	if err != nil {
+
+	// 4. Update the status, even after a failure. Otherwise users would still see the last success.
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return time.Time{}, err // somebody else has just written it, so look again first
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return time.Time{}, nil // the TDSet will be deleted with its namespace
+	}
+	status := desiredStatus(tdset, deployment, window, err, metav1.NewTime(now))
+	if err := errors.Join(err, c.syncStatus(ctx, tdset, status)); err != nil {
 		return time.Time{}, err
 	}
-	if deployment == nil {
-		return next, nil
-	}
+	return next, nil
+}
 
-	// 4. Update the status, but only if it has changed.
-	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
+// syncStatus updates tdset's status, but only if it has changed.
+func (c *controller) syncStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
-		return next, nil
+		return nil
 	}
-	klog.V(2).InfoS("Updating the status", "tdset", key)
+	klog.V(2).InfoS("Updating the status", "tdset", klog.KObj(tdset))
 	if err := c.updateTDSetStatus(ctx, tdset, status); err != nil {
-		return time.Time{}, fmt.Errorf("update the status: %w", err)
+		return fmt.Errorf("update the status: %w", err)
 	}
 	c.recordEvent(tdset, status)
-	return next, nil
+	return nil
 }
 
 // logFailure logs an error of syncHandler. A conflict isn't worth an error message, because it only

@@ -17,17 +17,15 @@ const fieldOwner = "tdset-controller"
 // createDeployment assumes that there is no Deployment with that name. An apply can't say so, and
 // would change an existing one. But without force, it can't change somebody else's fields: the
 // server answers 409.
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner}
-	_, err := c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
-	return err
+	return c.kube.AppsV1().Deployments(*desired.Namespace).Apply(ctx, desired, options)
 }
 
 // updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
 // must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
 // with that name, and from creating one.
-func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
 	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
-	_, err := c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
-	return err
+	return c.kube.AppsV1().Deployments(observed.Namespace).Apply(ctx, desired.WithUID(observed.UID), options)
 }

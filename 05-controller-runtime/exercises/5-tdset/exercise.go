@@ -29,10 +29,12 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 //     deletes its Deployment.
 //   - It computes everything from one instant, and it reads c.clock first of all.
 //   - It writes only what has changed, and records an Event only after the status is written.
-//   - It writes the status only once the Deployment is as it should be. A write of the Deployment
-//     causes an event, so Reconcile is called again.
+//   - It writes the status even if the Deployment couldn't be written, so that users see why. But
+//     after a conflict, or if the Deployment already exists, it only returns the error, because
+//     somebody else has just written it.
 //   - It returns every error, so that the queue retries the key. A TDSet that is gone isn't an
-//     error.
+//     error, and neither is a create that is refused because the namespace is being deleted. (That
+//     error's cause is corev1.NamespaceTerminatingCause.)
 func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	// YOUR WORK: keep these promises.
 	return c.requeueAt(&TDSet{}, time.Time{}), nil

@@ -8,11 +8,11 @@
 // As given, the program writes nothing, and never asks to be called again. `workshop test` checks
 // these failures:
 //
-// fails: TestReconcile/there is no Deployment: it only creates one
-// says: Reconcile wrote [], want ["Deployment"]
+// fails: TestReconcile/there is no Deployment: it creates one, and writes the status
+// says: Reconcile wrote [], want ["Deployment" "status"]
 //
-// fails: TestReconcile/the Deployment has the wrong replicas: it only scales it
-// says: Reconcile wrote [], want ["Deployment"]
+// fails: TestReconcile/the Deployment has the wrong replicas: it scales it, and writes the status
+// says: Reconcile wrote [], want ["Deployment" "status"]
 //
 // fails: TestReconcile/the status is out of date: it writes the status, and then records an Event
 // says: Reconcile wrote [], want ["status" "Event"]
@@ -22,6 +22,18 @@
 //
 // fails: TestReconcile/a write failed: it returns the error, and an empty result
 // says: a write failed: Reconcile returned no error, want one
+//
+// fails: TestReconcile/a create is refused: it writes the status, records an Event, and returns the error
+// says: Reconcile wrote [], want ["Deployment" "status" "Event"]
+//
+// fails: TestReconcile/a create is refused again, in other words: it doesn't write the status again
+// says: Reconcile wrote [], want ["Deployment"]
+//
+// fails: TestReconcile/there is a conflict: it returns the error, and leaves the status alone
+// says: Reconcile wrote [], want ["Deployment"]
+//
+// fails: TestReconcile/the namespace is being deleted: it returns no error, and leaves the status alone
+// says: Reconcile wrote [], want ["Deployment"]
 //
 // fails: TestReconcile/a write of the status failed: it returns the error, and records no Event
 // says: a write failed: Reconcile returned no error, want one
@@ -62,11 +74,11 @@
 // fails: TestRequeueAfterWrites/after writing the status: until the window ends
 // says: RequeueAfter is 0s, which is never, want 7h0m0s
 //
-// fails: TestRequeueAfterWrites/a write took ten seconds: ten seconds less
+// fails: TestRequeueAfterWrites/two writes took five seconds each: ten seconds less
 // says: RequeueAfter is 0s, which is never, want 6h59m50s
 //
-// fails: TestRequeueAfterWrites/a write took until after the boundary: at once
-// says: the write took from 16:59:55 to 17:00:05: RequeueAfter is 0s, want more than 0
+// fails: TestRequeueAfterWrites/two writes took until after the boundary: at once
+// says: the writes took from 16:59:55 to 17:00:05: RequeueAfter is 0s, want more than 0
 //
 // fails: TestRun
 // says: setUp doesn't watch Deployments, so Reconcile can't read them from the cache: apps/v1
@@ -81,19 +93,22 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestReconcile(t *testing.T) {
 	for sentence, test := range map[string]func(t *testing.T){
-		"there is no Deployment: it only creates one": func(t *testing.T) {
+		"there is no Deployment: it creates one, and writes the status": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment, r.tdset.Status = nil, TDSetStatus{}
-			r.wantWrites("Deployment")
+			r.wantWrites("Deployment", "status")
 		},
-		"the Deployment has the wrong replicas: it only scales it": func(t *testing.T) {
+		"the Deployment has the wrong replicas: it scales it, and writes the status": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment.Spec.Replicas, r.tdset.Status = new(int32(3)), TDSetStatus{}
-			r.wantWrites("Deployment")
+			r.wantWrites("Deployment", "status")
 		},
 		"the status is out of date: it writes the status, and then records an Event": func(t *testing.T) {
 			r := settled(t, "10:00")
@@ -123,6 +138,30 @@ func TestReconcile(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment, r.writeFails = nil, errors.New("the server is busy")
 			r.wantError()
+		},
+		"a create is refused: it writes the status, records an Event, and returns the error": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment, r.deploymentFails = nil, refused("exceeded quota, used: 1", "")
+			r.wantError()
+			r.wrote("Deployment", "status", "Event")
+		},
+		"a create is refused again, in other words: it doesn't write the status again": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.tdset.Status = desiredStatus(r.tdset, nil, 0, refused("exceeded quota, used: 1", ""), metav1.NewTime(r.at))
+			r.deployment, r.deploymentFails = nil, refused("exceeded quota, used: 2", "")
+			r.wantError()
+			r.wrote("Deployment")
+		},
+		"there is a conflict: it returns the error, and leaves the status alone": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment, r.deploymentFails = nil, apierrors.NewConflict(schema.GroupResource{}, name, errors.New("somebody else owns a field"))
+			r.wantError()
+			r.wrote("Deployment")
+		},
+		"the namespace is being deleted: it returns no error, and leaves the status alone": func(t *testing.T) {
+			r := settled(t, "10:00")
+			r.deployment, r.deploymentFails = nil, refused("the namespace is being terminated", corev1.NamespaceTerminatingCause)
+			r.wantWrites("Deployment")
 		},
 		"a write of the status failed: it returns the error, and records no Event": func(t *testing.T) {
 			r := settled(t, "10:00")
@@ -184,20 +223,20 @@ func TestRequeueAfterWrites(t *testing.T) {
 			r.tdset.Status = TDSetStatus{}
 			r.wantAfter(7 * time.Hour)
 		},
-		"a write took ten seconds: ten seconds less": func(t *testing.T) {
+		"two writes took five seconds each: ten seconds less": func(t *testing.T) {
 			r := settled(t, "10:00")
-			r.deployment, r.writeTakes = nil, 10*time.Second
+			r.deployment, r.writeTakes = nil, 5*time.Second
 			r.wantAfter(7*time.Hour - 10*time.Second)
 		},
-		"a write took until after the boundary: at once": func(t *testing.T) {
+		"two writes took until after the boundary: at once": func(t *testing.T) {
 			r := settled(t, "16:59:55")
-			r.deployment, r.writeTakes = nil, 10*time.Second
+			r.deployment, r.writeTakes = nil, 5*time.Second
 			result, err := r.reconcile()
 			if err != nil {
 				t.Fatalf("Reconcile returned the error: %v", err)
 			}
 			if after := result.RequeueAfter; after <= 0 || after > time.Second {
-				t.Errorf("the write took from 16:59:55 to 17:00:05: RequeueAfter is %v, want more than 0 (0 or less means never) and at most a second", after)
+				t.Errorf("the writes took from 16:59:55 to 17:00:05: RequeueAfter is %v, want more than 0 (0 or less means never) and at most a second", after)
 			}
 		},
 		"the TDSet has been deleted: never": func(t *testing.T) {
@@ -303,6 +342,20 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonProgressing)
 				c.changeDeployment(available)
 				c.wantReason(reasonAsScheduled)
+			})
+		},
+		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+			c.locked(func() { c.api.refusing = true })
+			c.putTDSet()
+			c.running(func() {
+				c.until("00:05")
+				c.wantReason(reasonRefused)
+				if c.api.refused < 2 || len(c.status) != 1 {
+					c.Errorf("the create was refused %d times, and the status written %d times, want several times, and once", c.api.refused, len(c.status))
+				}
+				c.locked(func() { c.api.refusing = false })
+				c.until("00:07")
+				c.wantReplicas(3)
 			})
 		},
 		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
@@ -440,6 +493,15 @@ func wantProgram(t *testing.T) {
 	if t.Failed() {
 		t.FailNow() // all others would report the same
 	}
+}
+
+// refused returns the API server's answer to a write that it refuses, with that cause, if any.
+func refused(text string, cause metav1.CauseType) error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, name, errors.New(text))
+	if cause != "" {
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
+	}
+	return err
 }
 
 // elsewhere moves a TDSet to another namespace, and gives it other windows, if there are any.

@@ -26,7 +26,6 @@ type controller struct {
 	APIReader     client.Reader // reads from the API server
 	Recorder      events.EventRecorder
 	clock         clock.PassiveClock
-	terminating   terminatingOwners
 }
 
 // managerOptions returns the settings of a manager for the TDSets in o.namespace; "" means all

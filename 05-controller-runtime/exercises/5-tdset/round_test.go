@@ -32,6 +32,8 @@ type round struct {
 	writeTakes time.Duration // how long each write takes, of a Deployment or a status
 	writeFails error         // the error that it returns
 
+	deploymentFails error // the error that a write of the Deployment returns, and no other
+
 	writes []string // what Reconcile wrote: a Deployment, a status, or an Event
 }
 
@@ -54,7 +56,7 @@ func settled(t *testing.T, clock string, changes ...func(*TDSetSpec)) *round {
 	deployment := &appsv1.Deployment{}
 	convert(t, desiredDeployment(tdset, replicas), deployment)
 	available(deployment)
-	tdset.Status = desiredStatus(tdset, deployment, window, metav1.NewTime(now.Truncate(time.Second)))
+	tdset.Status = desiredStatus(tdset, deployment, window, nil, metav1.NewTime(now.Truncate(time.Second)))
 	return &round{T: t, at: now, tdset: tdset, deployment: deployment}
 }
 
@@ -77,6 +79,9 @@ func (r *round) reconcile() (ctrl.Result, error) {
 	write := func(what string) error { // instead of the write
 		r.writes = append(r.writes, what)
 		clock.SetTime(clock.Now().Add(r.writeTakes))
+		if what == "Deployment" && r.deploymentFails != nil {
+			return r.deploymentFails
+		}
 		return r.writeFails
 	}
 	api := builder.WithInterceptorFuncs(interceptor.Funcs{

@@ -19,11 +19,15 @@ import (
 
 // The condition and its reasons.
 const (
-	conditionReady    = "Ready"
-	reasonAsScheduled = "AsScheduled"
-	reasonProgressing = "Progressing"
-	reasonTerminating = "Terminating"
-	errResourceExists = "ErrResourceExists"
+	conditionReady         = "Ready"
+	reasonAsScheduled      = "AsScheduled"
+	reasonProgressing      = "Progressing"
+	reasonTerminating      = "Terminating"
+	reasonRefused          = "Refused" // by the API server
+	reasonFailed           = "Failed"  // for another reason
+	reasonReplicaFailure   = "ReplicaFailure"
+	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
+	errResourceExists      = "ErrResourceExists"
 )
 
 const containerName = "app"
@@ -99,35 +103,62 @@ func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, tdset) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns the status that tdset should have, given the Deployment of its name and the
-// active window. If nothing has changed, the result equals tdset.Status, including its times, so no
-// write is needed.
-func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, now metav1.Time) TDSetStatus {
-	ready := metav1.Condition{
-		Type:               conditionReady,
-		Status:             metav1.ConditionFalse,
-		ObservedGeneration: tdset.Generation,
-		LastTransitionTime: now,
-	}
-	switch {
-	case !metav1.IsControlledBy(deployment, tdset):
-		ready.Reason = errResourceExists
-		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name)
-	case !deployment.DeletionTimestamp.IsZero():
-		ready.Reason = reasonTerminating
-		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
-	default:
-		ready.Reason = reasonProgressing
-		ready.Message = fmt.Sprintf("%s: %d of %d replicas are available",
-			hoursOf(tdset.Spec, window), deployment.Status.AvailableReplicas, replicasOf(deployment))
-		if rolledOut(deployment) {
-			ready.Status = metav1.ConditionTrue
-			ready.Reason = reasonAsScheduled
-		}
-	}
+// desiredStatus returns the status that tdset should have, given the Deployment of its name, the
+// active window, and why the Deployment isn't as tdset asks. The Deployment and the failure may be
+// nil. If nothing has changed, the result equals tdset.Status, including its times, so no write is
+// needed.
+func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, failure error, now metav1.Time) TDSetStatus {
 	status := TDSetStatus{ObservedGeneration: tdset.Generation, Conditions: slices.Clone(tdset.Status.Conditions)}
+	ready := readyCondition(tdset, deployment, window, failure)
+	ready.Type, ready.ObservedGeneration, ready.LastTransitionTime = conditionReady, tdset.Generation, now
 	meta.SetStatusCondition(&status.Conditions, ready)
 	return status
+}
+
+// readyCondition returns the status, reason and message of tdset's condition Ready.
+func readyCondition(tdset *TDSet, deployment *appsv1.Deployment, window int, failure error) metav1.Condition {
+	notReady := func(reason, message string) metav1.Condition {
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: reason, Message: message}
+	}
+	switch {
+	case failure != nil:
+		reason, message := whyNotReady(failure)
+		// The text of a refusal may differ each time, for example by what a quota has left. Keep the
+		// first one, so that a retry writes nothing.
+		before := meta.FindStatusCondition(tdset.Status.Conditions, conditionReady)
+		if before != nil && before.Reason == reason && before.ObservedGeneration == tdset.Generation {
+			message = before.Message
+		}
+		return notReady(reason, message)
+	case !metav1.IsControlledBy(deployment, tdset):
+		return notReady(errResourceExists, fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name))
+	case !deployment.DeletionTimestamp.IsZero():
+		return notReady(reasonTerminating, fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name))
+	}
+	progress := fmt.Sprintf("%s: %d of %d replicas are available",
+		hoursOf(tdset.Spec, window), deployment.Status.AvailableReplicas, replicasOf(deployment))
+	if rolledOut(deployment) {
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonAsScheduled, Message: progress}
+	}
+	if reason, message := obstacle(deployment); reason != "" {
+		return notReady(reason, message)
+	}
+	return notReady(reasonProgressing, progress)
+}
+
+// obstacle returns why the Deployment gets no Pods, for example because of a quota, or why its
+// rollout makes no progress, with the message of the Deployment's own condition. It returns "" if
+// there is no obstacle.
+func obstacle(deployment *appsv1.Deployment) (reason, message string) {
+	for _, condition := range deployment.Status.Conditions {
+		switch {
+		case condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue:
+			return reasonReplicaFailure, condition.Message
+		case condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse:
+			reason, message = reasonDeadlineExceeded, condition.Message
+		}
+	}
+	return reason, message
 }
 
 // hoursOf describes the active window.

@@ -5,11 +5,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -30,10 +33,10 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 		Complete(c)
 }
 
-// Reconcile makes the cluster match what the TDSet with that key asks for at this time. Its result
-// has the time at which it has to be called again, even if there is no event until then. The queue
-// keeps only one such time for a key, and forgets it when the key is processed earlier. So every
-// call that succeeds has to return it again.
+// Reconcile makes the cluster match what the TDSet with that key asks for at this time, and reports
+// the result in its status. Its own result has the time at which it has to be called again, even if
+// there is no event until then. The queue keeps only one such time for a key, and forgets it when
+// the key is processed earlier. So every call that succeeds has to return it again.
 func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	now := c.clock.Now()
 
@@ -50,27 +53,34 @@ func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	// 2. Find out what it asks for at this time, and until when.
 	replicas, window, next := scheduleAt(tdset.Spec, now)
 
-	// 3. Create or update the Deployment. A write causes an event, and that event leads to step 4.
-	// But don't leave the next boundary to that event: return it here, too.
+	// 3. Create or update the Deployment.
 	deployment, err := c.syncDeployment(ctx, tdset, replicas)
-	if err != nil {
+
+	// 4. Update the status, even after a failure. Otherwise users would still see the last success.
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return ctrl.Result{}, err // somebody else has just written it, so look again first
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return ctrl.Result{}, nil // the TDSet will be deleted with its namespace
+	}
+	status := desiredStatus(tdset, deployment, window, err, metav1.NewTime(now))
+	if err := errors.Join(err, c.syncStatus(ctx, tdset, status)); err != nil {
 		return ctrl.Result{}, err
 	}
-	if deployment == nil {
-		return c.requeueAt(tdset, next), nil
-	}
+	return c.requeueAt(tdset, next), nil
+}
 
-	// 4. Update the status, but only if it has changed.
-	status := desiredStatus(tdset, deployment, window, metav1.NewTime(now))
+// syncStatus updates tdset's status, but only if it has changed.
+func (c *controller) syncStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
-		return c.requeueAt(tdset, next), nil
+		return nil
 	}
 	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status")
 	if err := c.updateTDSetStatus(ctx, tdset, status); err != nil {
-		return ctrl.Result{}, fmt.Errorf("update the status: %w", err)
+		return fmt.Errorf("update the status: %w", err)
 	}
 	c.recordEvent(tdset, status)
-	return c.requeueAt(tdset, next), nil
+	return nil
 }
 
 // requeueAt returns the result with which Reconcile is called again at next, or never if next is

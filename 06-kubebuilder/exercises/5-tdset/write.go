@@ -7,6 +7,7 @@ import (
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -17,15 +18,29 @@ const fieldOwner = client.FieldOwner("tdset-controller")
 // createDeployment assumes that there is no Deployment with that name. An apply can't say so, and
 // would change an existing one. But without force, it can't change somebody else's fields: the
 // server answers 409.
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return c.Apply(ctx, desired, fieldOwner)
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
+	return c.applyDeployment(ctx, desired)
 }
 
 // updateDeployment takes over the fields that desired sets, no matter who changed them, so observed
 // must be a Deployment that we control. Its UID prevents the apply from changing another Deployment
 // with that name, and from creating one.
-func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) error {
-	return c.Apply(ctx, desired.WithUID(observed.UID), fieldOwner, client.ForceOwnership)
+func (c *controller) updateDeployment(ctx context.Context, observed *appsv1.Deployment, desired *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
+	return c.applyDeployment(ctx, desired.WithUID(observed.UID), client.ForceOwnership)
+}
+
+// applyDeployment applies desired and returns the API server's answer, with which Apply has replaced
+// desired.
+func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration, options ...client.ApplyOption) (*appsv1.Deployment, error) {
+	if err := c.Apply(ctx, desired, append(options, fieldOwner)...); err != nil {
+		return nil, err
+	}
+	answer, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
+	if err != nil {
+		return nil, err
+	}
+	applied := &appsv1.Deployment{}
+	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(answer, applied)
 }
 
 // updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was

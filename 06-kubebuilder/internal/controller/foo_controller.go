@@ -26,7 +26,6 @@ type FooReconciler struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	APIReader     client.Reader // reads from the API server
 	Recorder      events.EventRecorder
-	terminating   terminatingOwners
 }
 
 // The permissions of the controller. controller-gen writes config/rbac/role.yaml from these markers,

@@ -6,9 +6,11 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +20,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
+// syncHandler makes the cluster match the Foo with that key, and reports the result in its status.
+// sample-controller gave it this name.
 func (c *FooReconciler) syncHandler(ctx context.Context, key types.NamespacedName) error {
 	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
 	// Deployment, so don't create one now.
@@ -33,35 +36,26 @@ func (c *FooReconciler) syncHandler(ctx context.Context, key types.NamespacedNam
 		return nil
 	}
 
-	// 2. Create or update the Deployment that it names. A write causes an event, and that event
-	// leads to the remaining steps.
+	// 2. Create or update the Deployment that it names.
 	deployment, err := c.syncDeployment(ctx, foo)
-	if err != nil || deployment == nil {
-		return err
-	}
 
 	// 3. Delete Deployments that it named before, but only once the new one exists.
-	if controls(foo, deployment) {
-		if err := c.deleteFormer(ctx, foo); err != nil {
-			return err
-		}
+	if err == nil && controls(foo, deployment) {
+		err = c.deleteFormer(ctx, foo)
 	}
 
-	// 4. Update the status, but only if it has changed.
-	status := desiredStatus(foo, deployment, metav1.Now())
-	if equality.Semantic.DeepEqual(foo.Status, status) {
-		return nil
+	// 4. Update the status, even after a failure. Otherwise users would still see the last success.
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return err // somebody else has just written it, so look again first
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // the Foo will be deleted with its namespace
 	}
-	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
-	if err := c.updateFooStatus(ctx, foo, status); err != nil {
-		return fmt.Errorf("update the status: %w", err)
-	}
-	c.recordEvent(foo, status)
-	return nil
+	return errors.Join(err, c.syncStatus(ctx, foo, deployment, err))
 }
 
-// syncDeployment returns the Deployment that foo names, or nil if it has just created or updated it
-// (or can't, because the namespace is being deleted).
+// syncDeployment returns the Deployment that foo names, as it is after a write. The error says why it
+// isn't as foo asks.
 func (c *FooReconciler) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
@@ -69,15 +63,13 @@ func (c *FooReconciler) syncDeployment(ctx context.Context, foo *samplecontrolle
 	if apierrors.IsNotFound(err) {
 		observed, err = c.getDeploymentUncached(ctx, foo.Namespace, name)
 	}
+	var written *appsv1.Deployment
 	switch {
-	case apierrors.IsNotFound(err) && c.terminating.has(foo):
-		return nil, nil // the Foo will be deleted with its namespace
 	case apierrors.IsNotFound(err):
 		logger.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
-		if err := c.createDeployment(ctx, desired); err != nil && !c.terminating.refused(foo, err) {
+		if written, err = c.createDeployment(ctx, desired); err != nil {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
-		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, observed):
@@ -87,12 +79,32 @@ func (c *FooReconciler) syncDeployment(ctx context.Context, foo *samplecontrolle
 		return observed, nil
 	case upToDate(observed, desired):
 		return observed, nil
+	default:
+		logger.Info("Updating", "deployment", klog.KObj(observed))
+		if written, err = c.updateDeployment(ctx, observed, desired); err != nil {
+			return observed, fmt.Errorf("update Deployment %s: %w", name, err)
+		}
 	}
-	logger.Info("Updating", "deployment", klog.KObj(observed))
-	if err := c.updateDeployment(ctx, observed, desired); err != nil {
-		return nil, fmt.Errorf("update Deployment %s: %w", name, err)
+	// An apply replaces its apply configuration by the answer, so compare with a new one.
+	if !upToDate(written, desiredDeployment(foo)) {
+		return written, fmt.Errorf("Deployment %s: %w", name, errOverruled)
 	}
-	return nil, nil
+	return written, nil
+}
+
+// syncStatus updates foo's status, but only if it has changed. deployment is the one that foo names,
+// or nil, and failure is why it isn't as foo asks, or nil.
+func (c *FooReconciler) syncStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error) error {
+	status := desiredStatus(foo, deployment, failure, metav1.Now())
+	if equality.Semantic.DeepEqual(foo.Status, status) {
+		return nil
+	}
+	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
+	if err := c.updateFooStatus(ctx, foo, status); err != nil {
+		return fmt.Errorf("update the status: %w", err)
+	}
+	c.recordEvent(foo, status)
+	return nil
 }
 
 // deleteFormer deletes the Deployments that foo controls and no longer names.

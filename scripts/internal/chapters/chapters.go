@@ -119,7 +119,7 @@ var InProject = map[string]string{
 	"reconcile.go":      "internal/controller/reconcile.go",
 	"recorder.go":       "internal/controller/recorder.go",
 	"read.go":           "internal/controller/read.go",
-	"terminating.go":    "internal/controller/terminating.go",
+	"refusal.go":        "internal/controller/refusal.go",
 	"write.go":          "internal/controller/write.go",
 }
 

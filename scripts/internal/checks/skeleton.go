@@ -39,7 +39,7 @@ var parts = []part{
 	{"config.go", "01-04"},
 	{"watcherrors.go", "02-07"},
 	{"idletimeout.go", "01-07"},
-	{"terminating.go", "01-07"},
+	{"refusal.go", "01-06"},
 	{"merge.go", "01-03"},
 	{"reconcile.go", "01-06"},
 	{"write.go", "01 02-03 04 05-06"},
@@ -81,7 +81,7 @@ var parts = []part{
 	{tdset + "tdset_controller.go", "06"},
 	{tdset + "deployment.go", "01-06"},
 	{tdset + "config.go", "01-04"},
-	{tdset + "terminating.go", "01-06"},
+	{tdset + "refusal.go", "01-06"},
 	{tdset + "leader.go", "03-04"},
 	{tdset + "recorder.go", "03-04 05-06"},
 	{tdset + "desired.go", "01-03 04-06"},
@@ -97,13 +97,13 @@ var parts = []part{
 
 // copied are the files that the exercise TDSet has if its chapter has them: the chapter's own, with
 // other names.
-var copied = []string{"config.go", "terminating.go", "leader.go", "recorder.go", "manifests/deployment.yaml"}
+var copied = []string{"config.go", "refusal.go", "leader.go", "recorder.go", "manifests/deployment.yaml"}
 
 // forTDSets changes the names in a chapter's file to those in its exercise TDSet.
 var forTDSets = strings.NewReplacer(
 	"foo-controller", "tdset-controller", "foo-system", "tdset-system",
 	"samplecontrollerv1alpha1.FooStatus", "TDSetStatus", "samplecontrollerv1alpha1.Foo", "TDSet",
-	"a Foo", "a TDSet", "old foo", "old tdset", "foo *", "tdset *", "foo.Status", "tdset.Status", "(foo,", "(tdset,",
+	"a Foo", "a TDSet", "the Foo", "the TDSet", "old foo", "old tdset", "foo *", "tdset *", "foo.Status", "tdset.Status", "(foo,", "(tdset,",
 	"reasonAvailable", "reasonAsScheduled",
 )
 
@@ -118,7 +118,7 @@ func withoutNames(chapter chapters.Chapter, content string) string {
 }
 
 // additions are the only differences that are allowed: chapter 02 locks, chapter 03 records Events,
-// and chapter 04 has a generated client and bypasses its cache.
+// chapter 04 has a generated client and bypasses its cache, and 05 has another kind of apply.
 var additions = strings.NewReplacer(
 	"\t// Each informer has its own goroutine, and both could call this for the same Foo at once.\n\tc.working.Lock()\n\tdefer c.working.Unlock()\n", "",
 	"\tc.recordEvent(foo, status)\n", "", "\tc.recordEvent(tdset, status)\n", "",
@@ -126,6 +126,8 @@ var additions = strings.NewReplacer(
 	"client.NewForConfig(config)", "versioned.NewForConfig(config)",
 	"client.Scheme", "scheme.Scheme",
 	"(c *FooReconciler)", "(c *controller)",
+	"\t// An apply replaces its apply configuration by the answer, so compare with a new one.\n", "",
+	"upToDate(written, desiredDeployment(foo))", "upToDate(written, desired)",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, foo.Namespace, name)\n\t}\n", "",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, tdset.Namespace, tdset.Name)\n\t}\n", "",
 )

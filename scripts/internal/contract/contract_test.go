@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 		"in any case, with blanks":          {[]string{"b4", " f6A"}, "B4 F6a"},
 		"several faults by their group":     {[]string{"F4"}, "F4a F4b F4c"},
 		"B1 isn't B10 too":                  {[]string{"B1"}, "B1"},
-		"a name that there isn't":           {[]string{"B4", "B12"}, `there is no promise or fault "B12"`},
+		"a name that there isn't":           {[]string{"B4", "B13"}, `there is no promise or fault "B13"`},
 		"half of F2, as it is made by hand": {[]string{"F2a", "f2B"}, "F2 F2"},
 		"F2 has no third half":              {[]string{"F2c"}, `there is no promise or fault "F2c"`},
 		"no name":                           {nil, `there is no promise or fault ""`},
@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			found, err := Find(test.names...)
 			if err != nil {
-				if err.Error() != test.want || !strings.Contains(problem.Format(err), "B11, T1, T2") {
+				if err.Error() != test.want || !strings.Contains(problem.Format(err), "B11, B12, T1, T2") {
 					t.Errorf("error %q, want %q and all that there are", problem.Format(err), test.want)
 				}
 				return

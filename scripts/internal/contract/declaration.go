@@ -61,11 +61,12 @@ func foos() Contract {
 			{"B4", "drift", "manual changes are reverted, a deleted Deployment is created again, and other people's fields are left alone"},
 			{"B5", "rename", "if deploymentName changes, the new Deployment is created, and then the old one is deleted"},
 			{"B6", "refusal", "a Deployment that isn't this Foo's is never touched. The Foo's status says so, and the Foo gets its own Deployment once the name is free"},
-			{"B7", "delete", "the Deployment is deleted with its Foo, and a Foo that is being deleted gets no new one. When a whole namespace is deleted, the API server refuses new objects there, and the program tries at most once per Foo"},
+			{"B7", "delete", "the Deployment is deleted with its Foo, and a Foo that is being deleted gets no new one. When a whole namespace is deleted, the API server refuses new objects there, and the program doesn't retry them"},
 			{"B8", "catch-up", "on startup, the program acts on what changed while it was down"},
 			{"B9", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
 			{"B10", "bad input", "the API server refuses an invalid Foo and names the field. If a CRD or a permission is missing, the program waits for it"},
 			{"B11", "conflict", "if somebody else writes at the same time, their change isn't lost"},
+			{"B12", "refused write", "if the API server refuses a write or stores other values (a quota, an admission policy), or refuses the Deployment's Pods, the status says why. When that ends, the Foo recovers by itself (in 01 and 02, when something else happens to it)"},
 		},
 		provided: map[string]map[string]string{
 			"01": {"F1": idle, "F3": idle},
@@ -110,6 +111,7 @@ func tdsets() Contract {
 			{"T12", "bad input", "the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program waits for it"},
 			{"T13", "versions", "no field of a TDSet is lost, whichever version of the API wrote it. That also holds while the stored version changes, in either direction, and while no webhook answers"},
 			{"T14", "old clients", "kubectl, watches and field managers that only know v1 keep working, and are told that it is deprecated"},
+			{"T15", "refused write", "if the API server refuses a write or stores other values, or refuses the Deployment's Pods, the status says why. When that ends, the TDSet recovers by itself (in 01 and 02, when something else happens to it)"},
 		},
 		provided: map[string]map[string]string{"07": {"F4a": events, "F4c": events}},
 		notTested: map[string]map[string]string{

@@ -65,10 +65,10 @@ var looks = map[string]Look{
 	},
 	"03": {
 		Title:   "keys that merge, and wait longer after each failure",
-		Text:    "The Foo was scaled three times in a row, and three of the program's writes failed with status 500. After each failure, the key waits twice as long as before until it is queued again. Several events can become one key.",
+		Text:    "The Foo was scaled three times in a row, and three of the program's writes failed with status 500: two updates of the Deployment, and the status that reports the first one. After each failure, the key waits twice as long as before until it is queued again. Several events can become one key.",
 		span:    time.Second,
 		steps:   []step{press("create"), idle, press("F4a"), press("scale"), press("scale"), press("scale"), idle, press("F4a")},
-		selects: func(item Item) bool { return item.Lane == Queue && strings.HasSuffix(item.Label, ", failure 3") },
+		selects: func(item Item) bool { return item.Lane == Queue && strings.HasSuffix(item.Label, ", failure 2") },
 	},
 	"04": {
 		Title:   "who owns which field",

@@ -89,7 +89,7 @@ var jobs = []job{
 	{what: "Events", files: regexp.MustCompile(`(^|/)recorder\.go$`)},
 	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
 	{what: "a timeout for idle watches", files: regexp.MustCompile(`(^|/)idletimeout\.go$`)},
-	{what: "namespaces that are being deleted", files: regexp.MustCompile(`(^|/)terminating\.go$`)},
+	{what: "what the API server refuses", files: regexp.MustCompile(`(^|/)refusal\.go$`)},
 	{what: "log messages when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
 	{what: "flags, settings, startup and shutdown", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving|waitforcrd)\.go$`)},
 	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},

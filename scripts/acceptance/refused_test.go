@@ -1,0 +1,300 @@
+// The promises B12 and T15: if the API server refuses a write, users see it in the status, and the
+// object recovers by itself when the refusal ends.
+
+package acceptance
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/operators/scripts/internal/chapters"
+)
+
+// attempts is how often an operator tries a refused write until the test counts its status writes.
+// With a pause of 5 ms that doubles, that takes some seconds.
+const attempts = 10
+
+// refusedWrites lets the API server refuse a Deployment in three ways, one after the other.
+func refusedWrites(s *scenario) {
+	s.start()
+	for _, refusal := range []struct {
+		name   string
+		begin  func() (end func())
+		quotes string
+	}{
+		{"quota", s.quota, "exceeded quota"},
+		{"policy", s.policy, "not on Fridays"},
+		{"rewritten", s.rewriteImages, ""}, // accepted, but the operator's image isn't stored
+	} {
+		end := refusal.begin()
+		s.writes()
+		s.createOne(refusal.name)
+		s.refuses(refusal.name, refusal.quotes)
+		s.warnedOfRefusal(refusal.name)
+		end()
+		if !s.retries() {
+			s.touch(refusal.name)
+		}
+		s.recovers(refusal.name)
+	}
+}
+
+// refusedUpdate refuses a change of an object that was ready.
+func refusedUpdate(s *scenario) {
+	s.start()
+	s.createOne("changed")
+	s.recovers("changed")
+	end := s.policy()
+	s.writes()
+	s.scaleOne("changed")
+	s.refuses("changed", "not on Fridays")
+	end()
+	if !s.retries() {
+		s.touch("changed")
+	}
+	s.recovers("changed")
+}
+
+// refusedPods lets the API server refuse the Deployment's Pods, which isn't a write of the operator's.
+func refusedPods(s *scenario) {
+	label := `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":%s}}}`
+	namespaces := s.client.CoreV1().Namespaces()
+	_, err := namespaces.Patch(s.Context(), s.namespace, types.MergePatchType, fmt.Appendf(nil, label, `"restricted"`), metav1.PatchOptions{})
+	s.must(err)
+	s.start()
+	s.createOne("pods")
+	reason, quotes := "FailedCreate", "PodSecurity"
+	if s.Kind == chapters.TDSet {
+		reason, quotes = "ReplicaFailure", ""
+	}
+	s.eventually("Ready quotes the refusal of the Pods", func() error { return s.readyIs("pods", metav1.ConditionFalse, reason, quotes) })
+	_, err = namespaces.Patch(s.Context(), s.namespace, types.MergePatchType, fmt.Appendf(nil, label, "null"), metav1.PatchOptions{})
+	s.must(err)
+	s.recovers("pods")
+}
+
+// retries reports whether the program retries failed work. In 01 and 02, it is retried when
+// something else happens to the object.
+func (s *scenario) retries() bool { return s.chapter.Number() >= "03" }
+
+// refuses waits until the object isn't Ready because of a refusal, and checks that a program that
+// keeps trying doesn't keep writing the status.
+func (s *scenario) refuses(name, quotes string) {
+	s.Helper()
+	s.eventually("Ready quotes the refusal", func() error { return s.readyIs(name, metav1.ConditionFalse, "Refused", quotes) })
+	var statuses, tries int
+	s.eventually("the operator has tried often enough", func() error {
+		for _, write := range s.writes() {
+			switch {
+			case write.Name == name && write.Resource == s.resource().Resource+"/status" && write.Code < 300:
+				statuses++
+			case write.Resource == "deployments": // a refused create has no name in the log
+				tries++
+			}
+		}
+		if s.retries() && tries < attempts {
+			return fmt.Errorf("it has tried %d times", tries)
+		}
+		return nil
+	})
+	if statuses > 2 {
+		s.Errorf("%s: %d status writes in %d attempts, want 2 at most", name, statuses, tries)
+	}
+}
+
+// recovers waits until the object is Ready.
+func (s *scenario) recovers(name string) {
+	s.Helper()
+	s.eventually(name+" becomes ready", func() error { return s.readyIs(name, metav1.ConditionTrue, "", "") })
+}
+
+// readyIs returns an error unless the object's condition Ready has that status, that reason ("" is
+// any) and a message that contains the text.
+func (s *scenario) readyIs(name string, status metav1.ConditionStatus, reason, text string) error {
+	object, err := s.objects().Get(s.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	var conditions []metav1.Condition
+	all, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, one := range all {
+		one := one.(map[string]any)
+		generation, _ := one["observedGeneration"].(int64)
+		conditions = append(conditions, metav1.Condition{
+			Type: one["type"].(string), Status: metav1.ConditionStatus(one["status"].(string)), ObservedGeneration: generation,
+			Reason: one["reason"].(string), Message: one["message"].(string),
+		})
+	}
+	ready := meta.FindStatusCondition(conditions, "Ready")
+	if err != nil || ready == nil || ready.Status != status || ready.ObservedGeneration != object.GetGeneration() ||
+		reason != "" && ready.Reason != reason || !strings.Contains(ready.Message, text) {
+		return fmt.Errorf("its conditions are %+v, error %v", conditions, err)
+	}
+	return nil
+}
+
+// warnedOfRefusal waits for exactly one Warning event about the object, if the program records
+// Events.
+func (s *scenario) warnedOfRefusal(name string) {
+	s.Helper()
+	if s.isFull() {
+		s.warnedOnce(name, "Refused")
+	}
+}
+
+// createOne creates an object with one replica.
+func (s *scenario) createOne(name string) {
+	s.Helper()
+	if s.Kind == chapters.TDSet {
+		s.createTDSet(name, 1)
+	} else {
+		s.createFoo(name, name, 1)
+	}
+}
+
+func (s *scenario) scaleOne(name string) {
+	s.Helper()
+	if s.Kind == chapters.TDSet {
+		s.patchTDSet(name, `{"spec":{"defaultReplica":2}}`)
+	} else {
+		s.patchFoo(name, `{"spec":{"replicas":2}}`)
+	}
+}
+
+// touch makes something happen to the object.
+func (s *scenario) touch(name string) {
+	s.Helper()
+	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/touched":"yes"}}}`), metav1.PatchOptions{})
+	s.must(err)
+}
+
+// quota allows no Deployment. The function that it returns ends that.
+func (s *scenario) quota() (end func()) {
+	s.Helper()
+	quotas := s.client.CoreV1().ResourceQuotas(s.namespace)
+	_, err := quotas.Create(s.Context(), &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "none"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/deployments.apps": resource.MustParse("0")}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	s.eventually("the quota has a status", func() error {
+		quota, err := quotas.Get(s.Context(), "none", metav1.GetOptions{})
+		if err == nil && len(quota.Status.Used) == 0 {
+			err = errors.New("it is empty")
+		}
+		return err
+	})
+	return func() {
+		s.must(quotas.Delete(s.Context(), "none", metav1.DeleteOptions{}))
+	}
+}
+
+// deploymentsHere matches the Deployments of the scenario's namespace.
+func (s *scenario) deploymentsHere() *admissionv1.MatchResources {
+	return &admissionv1.MatchResources{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+		ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+			Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+		}}},
+	}
+}
+
+// policy refuses all Deployments.
+func (s *scenario) policy() (end func()) {
+	s.Helper()
+	policies, bindings := s.client.AdmissionregistrationV1().ValidatingAdmissionPolicies(), s.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	_, err := policies.Create(s.Context(), &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: s.deploymentsHere(),
+			Validations:      []admissionv1.Validation{{Expression: "false", Message: "not on Fridays"}},
+		},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	_, err = bindings.Create(s.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: s.namespace, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	s.eventually("the policy is in force", func() error {
+		if s.storedImage() != "" {
+			return errors.New("a Deployment is accepted")
+		}
+		return nil
+	})
+	return func() {
+		s.must(bindings.Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
+		s.must(policies.Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
+		s.accepts()
+	}
+}
+
+// rewriteImages lets the API server store another image than it gets.
+func (s *scenario) rewriteImages() (end func()) {
+	s.Helper()
+	const mirror = "example.com/mirror:1"
+	policies, bindings := s.client.AdmissionregistrationV1().MutatingAdmissionPolicies(), s.client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
+	_, err := policies.Create(s.Context(), &admissionv1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		Spec: admissionv1.MutatingAdmissionPolicySpec{
+			MatchConstraints:   s.deploymentsHere(),
+			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
+			Mutations: []admissionv1.Mutation{{
+				PatchType: admissionv1.PatchTypeJSONPatch,
+				JSONPatch: &admissionv1.JSONPatch{Expression: `[JSONPatch{op: "replace", path: "/spec/template/spec/containers/0/image", value: "` + mirror + `"}]`},
+			}},
+		},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	_, err = bindings.Create(s.Context(), &admissionv1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		Spec:       admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: s.namespace},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	s.eventually("the policy is in force", func() error {
+		if image := s.storedImage(); image != mirror {
+			return fmt.Errorf("the image %q is stored", image)
+		}
+		return nil
+	})
+	return func() {
+		s.must(bindings.Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
+		s.must(policies.Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
+		s.accepts()
+	}
+}
+
+// accepts waits until the API server no longer refuses or rewrites Deployments: it needs a moment to
+// notice that a policy is gone.
+func (s *scenario) accepts() {
+	s.Helper()
+	want := deploymentObject("probe").Spec.Template.Spec.Containers[0].Image
+	s.eventually("the policy is no longer in force", func() error {
+		if image := s.storedImage(); image != want {
+			return fmt.Errorf("the image %q is stored", image)
+		}
+		return nil
+	})
+}
+
+// storedImage returns the image that the API server would store in a new Deployment, or "" if it
+// refuses that.
+func (s *scenario) storedImage() string {
+	probe, err := s.deployments().Create(s.Context(), deploymentObject("probe"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return ""
+	}
+	return probe.Spec.Template.Spec.Containers[0].Image
+}
