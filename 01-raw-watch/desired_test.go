@@ -64,7 +64,7 @@ func TestUpToDate(t *testing.T) {
 }
 
 // TestUpToDateForgetsNothing changes each field that the controller sets, one at a time. If you add a
-// field to desiredDeployment but not to upToDate and merge, existing Deployments would never get it.
+// field to desiredDeployment but not to merge, existing Deployments never get it.
 func TestUpToDateForgetsNothing(t *testing.T) {
 	foo := aFoo("example", "web", 3)
 	desired := desiredDeployment(foo)

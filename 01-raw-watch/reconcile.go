@@ -51,7 +51,15 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // the Foo will be deleted with its namespace
 	}
-	return errors.Join(err, c.syncStatus(ctx, foo, deployment, err))
+	status := desiredStatus(foo, deployment, err, metav1.Now())
+	if equality.Semantic.DeepEqual(foo.Status, status) {
+		return err
+	}
+	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
+	if failed := c.updateFooStatus(ctx, foo, status); failed != nil {
+		return errors.Join(err, fmt.Errorf("update the status: %w", failed))
+	}
+	return err
 }
 
 // syncDeployment returns the Deployment that foo names, as it is after a write. The error says why it
@@ -83,23 +91,9 @@ func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1
 		}
 	}
 	if !upToDate(written, desired) {
-		return written, fmt.Errorf("Deployment %s: %w", name, errOverruled)
+		return written, fmt.Errorf("write Deployment %s: %w", name, errOverruled)
 	}
 	return written, nil
-}
-
-// syncStatus updates foo's status, but only if it has changed. deployment is the one that foo names,
-// or nil, and failure is why it isn't as foo asks, or nil.
-func (c *controller) syncStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error) error {
-	status := desiredStatus(foo, deployment, failure, metav1.Now())
-	if equality.Semantic.DeepEqual(foo.Status, status) {
-		return nil
-	}
-	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
-	if err := c.updateFooStatus(ctx, foo, status); err != nil {
-		return fmt.Errorf("update the status: %w", err)
-	}
-	return nil
 }
 
 // deleteFormer deletes the Deployments that foo controls and no longer names.

@@ -40,8 +40,6 @@ type controller struct {
 
 	queue    queue
 	recorder record.EventRecorder
-
-	terminating terminatingOwners
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each

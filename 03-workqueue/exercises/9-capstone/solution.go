@@ -8,10 +8,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,7 +70,8 @@ func isFoo(owner *metav1.OwnerReference) bool {
 	return err == nil && groupVersion.Group == samplecontrollerv1alpha1.GroupVersion.Group && owner.Kind == "Foo"
 }
 
-// syncHandler makes the cluster match the Foo with that key. sample-controller gave it this name.
+// syncHandler makes the cluster match the Foo with that key, and reports the result in its status.
+// sample-controller gave it this name.
 func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) error {
 	// 1. Read the Foo. If it is gone or being deleted, the garbage collector deletes its
 	// Deployment, so don't create one now.
@@ -83,48 +86,46 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 		return nil
 	}
 
-	// 2. Create or update the Deployment that it names. A write causes an event, and that event
-	// leads to the remaining steps.
+	// 2. Create or update the Deployment that it names.
 	deployment, err := c.syncDeployment(ctx, foo)
-	if err != nil || deployment == nil {
-		return err
-	}
 
 	// 3. Delete Deployments that it named before, but only once the new one exists.
-	if controls(foo, deployment) {
-		if err := c.deleteFormer(ctx, foo); err != nil {
-			return err
-		}
+	if err == nil && controls(foo, deployment) {
+		err = c.deleteFormer(ctx, foo)
 	}
 
-	// 4. Update the status, but only if it has changed.
-	status := desiredStatus(foo, deployment, metav1.Now())
+	// 4. Update the status, even after a failure. Otherwise users would still see the last success.
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return err // somebody else has just written it, so look again first
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // the Foo will be deleted with its namespace
+	}
+	status := desiredStatus(foo, deployment, err, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
-		return nil
+		return err
 	}
 	klog.FromContext(ctx).V(2).Info("Updating the status", "availableReplicas", status.AvailableReplicas)
-	if err := c.updateFooStatus(ctx, foo, status); err != nil {
-		return fmt.Errorf("update the status: %w", err)
+	if failed := c.updateFooStatus(ctx, foo, status); failed != nil {
+		return errors.Join(err, fmt.Errorf("update the status: %w", failed))
 	}
 	c.recordEvent(foo, status)
-	return nil
+	return err
 }
 
-// syncDeployment returns the Deployment that foo names, or nil if it has just created or updated it
-// (or can't, because the namespace is being deleted).
+// syncDeployment returns the Deployment that foo names, as it is after a write. The error says why it
+// isn't as foo asks.
 func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	observed, err := c.getDeployment(ctx, foo.Namespace, name)
+	var written *appsv1.Deployment
 	switch {
-	case apierrors.IsNotFound(err) && c.terminating.has(foo):
-		return nil, nil // the Foo will be deleted with its namespace
 	case apierrors.IsNotFound(err):
 		logger.Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
-		if err := c.createDeployment(ctx, desired); err != nil && !c.terminating.refused(foo, err) {
+		if written, err = c.createDeployment(ctx, desired); err != nil {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
-		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, observed):
@@ -134,12 +135,16 @@ func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1
 		return observed, nil
 	case upToDate(observed, desired):
 		return observed, nil
+	default:
+		logger.Info("Updating", "deployment", klog.KObj(observed))
+		if written, err = c.updateDeployment(ctx, observed, desired); err != nil {
+			return observed, fmt.Errorf("update Deployment %s: %w", name, err)
+		}
 	}
-	logger.Info("Updating", "deployment", klog.KObj(observed))
-	if err := c.updateDeployment(ctx, observed, desired); err != nil {
-		return nil, fmt.Errorf("update Deployment %s: %w", name, err)
+	if !upToDate(written, desired) {
+		return written, fmt.Errorf("write Deployment %s: %w", name, errOverruled)
 	}
-	return nil, nil
+	return written, nil
 }
 
 // deleteFormer deletes the Deployments that foo controls and no longer names.

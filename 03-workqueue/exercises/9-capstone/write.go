@@ -18,18 +18,16 @@ import (
 
 // createDeployment assumes that there is no Deployment with that name. If there is one, the API
 // server answers 409 with the reason AlreadyExists.
-func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) error {
-	_, err := c.kube.AppsV1().Deployments(desired.Namespace).Create(ctx, desired, metav1.CreateOptions{})
-	return err
+func (c *controller) createDeployment(ctx context.Context, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
+	return c.kube.AppsV1().Deployments(desired.Namespace).Create(ctx, desired, metav1.CreateOptions{})
 }
 
 // updateDeployment sends all of observed, with the values that desired sets. It assumes observed's
 // resourceVersion. If someone else has written since, this update would undo their change, so the
 // API server refuses it.
-func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) error {
+func (c *controller) updateDeployment(ctx context.Context, observed, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
 	merged := merge(observed, desired)
-	_, err := c.kube.AppsV1().Deployments(merged.Namespace).Update(ctx, merged, metav1.UpdateOptions{})
-	return err
+	return c.kube.AppsV1().Deployments(merged.Namespace).Update(ctx, merged, metav1.UpdateOptions{})
 }
 
 // deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.

@@ -106,6 +106,12 @@ func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) 
 // that isn't as foo asks. Both may be nil. If nothing has changed, the result equals foo.Status,
 // including its times, so no write is needed.
 func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
+	ready := metav1.Condition{
+		Type:               conditionReady,
+		Status:             metav1.ConditionFalse,
+		ObservedGeneration: foo.Generation,
+		LastTransitionTime: now,
+	}
 	status := samplecontrollerv1alpha1.FooStatus{
 		ObservedGeneration: foo.Generation,
 		Conditions:         slices.Clone(foo.Status.Conditions),
@@ -113,55 +119,43 @@ func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deploym
 	if deployment != nil && controls(foo, deployment) {
 		status.AvailableReplicas = deployment.Status.AvailableReplicas
 	}
-	ready := readyCondition(foo, deployment, failure)
-	ready.Type, ready.ObservedGeneration, ready.LastTransitionTime = conditionReady, foo.Generation, now
-	meta.SetStatusCondition(&status.Conditions, ready)
-	return status
-}
-
-// readyCondition returns the status, reason and message of foo's condition Ready.
-func readyCondition(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error) metav1.Condition {
-	notReady := func(reason, message string) metav1.Condition {
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: reason, Message: message}
-	}
 	switch {
 	case failure != nil:
-		reason, message := whyNotReady(failure)
+		ready.Reason, ready.Message = reasonFailed, "The last attempt failed: the controller's log says why"
+		if isRefusal(failure) {
+			ready.Reason, ready.Message = reasonRefused, failure.Error()
+		}
 		// The text of a refusal may differ each time, for example by what a quota has left. Keep the
 		// first one, so that a retry writes nothing.
 		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
-		if before != nil && before.Reason == reason && before.ObservedGeneration == foo.Generation {
-			message = before.Message
+		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {
+			ready.Message = before.Message
 		}
-		return notReady(reason, message)
 	case !metav1.IsControlledBy(deployment, foo):
-		return notReady(errResourceExists, fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name))
+		ready.Reason = errResourceExists
+		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
-		return notReady(reasonTerminating, fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name))
-	}
-	progress := fmt.Sprintf("%d of %d replicas of Deployment %q are available", deployment.Status.AvailableReplicas, replicasOf(deployment), deployment.Name)
-	if rolledOut(deployment) {
-		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonAvailable, Message: progress}
-	}
-	if obstacle := obstacle(deployment); obstacle != nil {
-		return notReady(obstacle.Reason, obstacle.Message)
-	}
-	return notReady(reasonProgressing, progress)
-}
-
-// obstacle returns the Deployment's own condition that says why it gets no Pods, for example because
-// of a quota, or why its rollout makes no progress. It returns nil if there is none.
-func obstacle(deployment *appsv1.Deployment) *appsv1.DeploymentCondition {
-	var found *appsv1.DeploymentCondition
-	for i, condition := range deployment.Status.Conditions {
-		switch {
-		case condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue:
-			return &deployment.Status.Conditions[i]
-		case condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse:
-			found = &deployment.Status.Conditions[i]
+		ready.Reason = reasonTerminating
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
+	default:
+		ready.Reason = reasonProgressing
+		ready.Message = fmt.Sprintf("%d of %d replicas of Deployment %q are available", status.AvailableReplicas, replicasOf(deployment), deployment.Name)
+		if rolledOut(deployment) {
+			ready.Status, ready.Reason = metav1.ConditionTrue, reasonAvailable
+			break
+		}
+		// The Deployment's own conditions say why it gets no Pods, for example because of a quota, or
+		// why its rollout makes no progress. The first is often the cause of the second.
+		for _, condition := range deployment.Status.Conditions {
+			noPods := condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue
+			stuck := condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse
+			if noPods || stuck && ready.Reason == reasonProgressing {
+				ready.Reason, ready.Message = condition.Reason, condition.Message
+			}
 		}
 	}
-	return found
+	meta.SetStatusCondition(&status.Conditions, ready)
+	return status
 }
 
 // rolledOut reports whether the Deployment controller has seen the latest spec and has finished the

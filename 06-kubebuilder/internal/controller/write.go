@@ -7,10 +7,11 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,12 +44,9 @@ func (c *FooReconciler) applyDeployment(ctx context.Context, desired *appsv1ac.D
 	if err := c.Apply(ctx, desired, append(options, fieldOwner)...); err != nil {
 		return nil, err
 	}
-	answer, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
-	if err != nil {
-		return nil, err
-	}
 	applied := &appsv1.Deployment{}
-	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(answer, applied)
+	answer, err := json.Marshal(desired)
+	return applied, errors.Join(err, json.Unmarshal(answer, applied))
 }
 
 // deleteDeployment assumes the UID, so it never deletes another Deployment that has taken the name.

@@ -14,22 +14,23 @@ import (
 // budget is the most lines of handwritten Go, as `workshop diff --stat all` counts them.
 type budget struct{ code, toRead int }
 
-// mostLines are the budgets. 07 is another operator, so its diff has none. Those of the solved
+// mostLines are the budgets. The last time that some went up, the status began to report refused
+// writes (B12): 04 can't compare by merging, and 05 has to decode the answer to an apply. 07 is another operator, so its diff has none. Those of the solved
 // exercises TDSet are only for what there is to read.
 var mostLines = map[string]budget{
-	"01": {code: 938},
-	"02": {code: 721, toRead: 291},
-	"03": {code: 876, toRead: 220},
-	"04": {code: 806, toRead: 223},
-	"05": {code: 595, toRead: 277},
-	"06": {code: 899, toRead: 534},
+	"01": {code: 932},
+	"02": {code: 712, toRead: 291},
+	"03": {code: 867, toRead: 220},
+	"04": {code: 810, toRead: 237},
+	"05": {code: 611, toRead: 289},
+	"06": {code: 915, toRead: 536},
 	"07": {code: 2000},
 
 	"01-tdset": {},
 	"02-tdset": {toRead: 330},
 	"03-tdset": {toRead: 220},
 	"04-tdset": {toRead: 280},
-	"05-tdset": {toRead: 280},
+	"05-tdset": {toRead: 282},
 	"06-tdset": {toRead: 400},
 }
 
