@@ -121,7 +121,10 @@ func readyCondition(tdset *TDSet, deployment *appsv1.Deployment, window int, fai
 	}
 	switch {
 	case failure != nil:
-		reason, message := whyNotReady(failure)
+		reason, message := reasonFailed, "The last attempt failed: the controller's log says why"
+		if isRefusal(failure) {
+			reason, message = reasonRefused, failure.Error()
+		}
 		// The text of a refusal may differ each time, for example by what a quota has left. Keep the
 		// first one, so that a retry writes nothing.
 		before := meta.FindStatusCondition(tdset.Status.Conditions, conditionReady)

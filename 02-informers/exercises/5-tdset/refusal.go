@@ -19,12 +19,3 @@ func isRefusal(err error) bool {
 	return apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) ||
 		errors.Is(err, errOverruled)
 }
-
-// whyNotReady returns the reason and the message of the condition Ready after a failure. It quotes
-// the API server only if that is a refusal, because other errors come and go.
-func whyNotReady(failure error) (reason, message string) {
-	if isRefusal(failure) {
-		return reasonRefused, failure.Error()
-	}
-	return reasonFailed, "The last attempt failed: the controller's log says why"
-}
