@@ -42,7 +42,7 @@ func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 	}
 	// Don't compare with desired, because some clients replace what they send with the answer.
 	if !upToDate(written, desiredDeployment(tdset, replicas)) {
-		return written, fmt.Errorf("Deployment: %w", errOverruled)
+		return written, fmt.Errorf("write Deployment: %w", errOverruled)
 	}
 	return written, nil
 }

@@ -10,12 +10,17 @@ package main
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const manifests = "../../manifests/"
 
-var foos = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+var (
+	foos   = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+	quotas = schema.GroupVersionResource{Version: "v1", Resource: "resourcequotas"}
+)
 
 func TestAFoosLife(t *testing.T) {
 	runStages(t, manifests+"crd.yaml", []stage{
@@ -54,6 +59,7 @@ func TestAFoosLife(t *testing.T) {
 		{"another Foo's Deployment stays as it is, and the status says so", func(t *testing.T, w *world) {
 			w.create(t, foos, manifests+"foo.yaml", named("late", "b"))
 			w.hasCondition(t, foos, "late", "Ready", "False")
+			w.has(t, foos, "late", "ErrResourceExists", "status", "conditions", "0", "reason")
 			w.has(t, deployments, "b", 2, "spec", "replicas")
 			w.isOwnedBy(t, deployments, "b", "Foo", "foo")
 		}},
@@ -76,7 +82,30 @@ func TestAFoosLife(t *testing.T) {
 				t.Fatalf("the Foo can't have the Deployment \"b\", but its Deployment \"c\" was deleted (%v)", err)
 			}
 		}},
+		{"the status says why a write is refused, and when that ends, the Foo gets its Deployment", func(t *testing.T, w *world) {
+			w.forbidDeployments(t)
+			w.create(t, foos, manifests+"foo.yaml", named("unlucky", "d"))
+			w.has(t, foos, "unlucky", "Refused", "status", "conditions", "0", "reason")
+			w.delete(t, quotas, "none")
+			w.isOwnedBy(t, deployments, "d", "Foo", "unlucky")
+			w.hasCondition(t, foos, "unlucky", "Ready", "True")
+		}},
 	})
+}
+
+// forbidDeployments creates a quota for no more Deployments, and waits until it is in force.
+func (w *world) forbidDeployments(t *testing.T) {
+	t.Helper()
+	quota := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1",
+		"kind":       "ResourceQuota",
+		"metadata":   map[string]any{"name": "none"},
+		"spec":       map[string]any{"hard": map[string]any{"count/deployments.apps": "0"}},
+	}}
+	if _, err := w.client.Resource(quotas).Namespace(w.namespace).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.has(t, quotas, "none", "0", "status", "hard", "count/deployments.apps")
 }
 
 // named changes the names of a Foo and of its Deployment.

@@ -1,8 +1,8 @@
 //go:build solution
 
 // The handlers and the work on one Foo, as in the chapter. Two choices are worth comparing with
-// yours. A handler never decides what to do, it only finds keys. And syncHandler ends after a write
-// to a Deployment, because the event that the write causes leads to the rest.
+// yours. A handler never decides what to do, it only finds keys. And syncHandler writes the status
+// even after an error, because users can't read its log.
 
 package main
 

@@ -43,6 +43,7 @@ func TestAFoosLife(t *testing.T) {
 		{"another Foo's Deployment isn't scaled", func(t *testing.T, w *world) {
 			w.create(t, foos, manifests+"foo.yaml", named("late", "b"))
 			w.hasCondition(t, foos, "late", "Ready", "False")
+			w.has(t, foos, "late", "ErrResourceExists", "status", "conditions", "0", "reason")
 			w.has(t, deployments, "b", 3, "spec", "replicas")
 			w.isOwnedBy(t, deployments, "b", "Foo", "foo")
 		}},

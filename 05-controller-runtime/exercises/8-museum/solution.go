@@ -6,6 +6,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -46,6 +48,8 @@ const (
 	reasonAvailable   = "Available"
 	reasonProgressing = "Progressing"
 	reasonTerminating = "Terminating"
+	reasonRefused     = "Refused" // by the API server
+	reasonFailed      = "Failed"  // for another reason
 	errResourceExists = "ErrResourceExists"
 )
 
@@ -100,7 +104,6 @@ func run(ctx context.Context, o ctrl.Options, watchIdleTimeout time.Duration) er
 type controller struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	apiReader     client.Reader // reads from the API server
-	terminating   terminatingOwners
 }
 
 // setUp says which events concern which Foos.
@@ -159,65 +162,82 @@ func (c *controller) reconcile(ctx context.Context, req ctrl.Request) error {
 		return nil
 	}
 
-	// 2. Create or update its Deployment. The write causes an event, which leads to the rest.
-	deployment, written, err := c.syncDeployment(ctx, foo)
-	if err != nil || written {
-		return err
-	}
+	// 2. Create or update its Deployment.
+	deployment, err := c.syncDeployment(ctx, foo)
 
 	// 3. Delete Deployments that it named before, but only once the new one exists.
-	if controls(foo, deployment) {
-		if err := c.deleteFormer(ctx, foo); err != nil {
-			return err
-		}
+	if err == nil && controls(foo, deployment) {
+		err = c.deleteFormer(ctx, foo)
 	}
 
-	// 4. Update the status, but only if it has changed.
+	// 4. Update the status, even after a failure, but only if it has changed.
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return err // somebody else has just written it, so look again first
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // the Foo will be deleted with its namespace
+	}
 	status := foo.Status.DeepCopy()
-	ready := desiredReady(foo, deployment)
+	ready := desiredReady(foo, deployment, err)
 	status.ObservedGeneration, status.AvailableReplicas = foo.Generation, 0
-	if controls(foo, deployment) {
+	if deployment != nil && controls(foo, deployment) {
 		status.AvailableReplicas = deployment.Status.AvailableReplicas
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)
 	if equality.Semantic.DeepEqual(&foo.Status, status) {
-		return nil
+		return err
 	}
-	if err := c.applyStatus(ctx, foo, status); err != nil {
-		return fmt.Errorf("update the status: %w", err)
+	if failed := c.applyStatus(ctx, foo, status); failed != nil {
+		return errors.Join(err, fmt.Errorf("update the status: %w", failed))
 	}
-	return nil
+	return err
 }
 
-// syncDeployment returns the Deployment that foo names, unless it has just written it, or can't
-// write it because the namespace is being deleted.
-func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (deployment *appsv1.Deployment, written bool, err error) {
+// syncDeployment returns the Deployment that foo names, as it is after a write. The error says why
+// it isn't as foo asks.
+func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
 	key := client.ObjectKey{Namespace: foo.Namespace, Name: name}
-	deployment = &appsv1.Deployment{}
-	if err = c.Get(ctx, key, deployment); apierrors.IsNotFound(err) {
-		err = c.apiReader.Get(ctx, key, deployment) // the cache may be behind, and an apply changes what exists
+	deployment := &appsv1.Deployment{}
+	err := c.Get(ctx, key, deployment)
+	if apierrors.IsNotFound(err) {
+		// Ask the API server, because the cache may be behind, and an apply changes what exists.
+		err = c.apiReader.Get(ctx, key, deployment)
 	}
 	switch {
-	case apierrors.IsNotFound(err) && c.terminating.has(foo):
-		return nil, true, nil
 	case apierrors.IsNotFound(err):
 		klog.FromContext(ctx).Info("Creating", "deployment", klog.KRef(foo.Namespace, name))
 		// Without force, it can't take over fields of a Deployment that someone has just created.
-		if err := c.Apply(ctx, desired, fieldOwner); err != nil && !c.terminating.refused(foo, err) {
-			return nil, false, fmt.Errorf("create Deployment %s: %w", name, err)
+		if deployment, err = c.applyDeployment(ctx, desired); err != nil {
+			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
-		return nil, true, nil
 	case err != nil:
-		return nil, false, fmt.Errorf("get Deployment %s: %w", name, err)
+		return nil, fmt.Errorf("get Deployment %s: %w", name, err)
 	case !controls(foo, deployment) || upToDate(deployment, foo):
-		return deployment, false, nil
+		return deployment, nil
+	default:
+		klog.FromContext(ctx).Info("Updating", "deployment", klog.KObj(deployment))
+		written, err := c.applyDeployment(ctx, desired.WithUID(deployment.UID), client.ForceOwnership)
+		if err != nil {
+			return deployment, fmt.Errorf("update Deployment %s: %w", name, err)
+		}
+		deployment = written
 	}
-	klog.FromContext(ctx).Info("Updating", "deployment", klog.KObj(deployment))
-	if err := c.Apply(ctx, desired.WithUID(deployment.UID), fieldOwner, client.ForceOwnership); err != nil {
-		return nil, false, fmt.Errorf("update Deployment %s: %w", name, err)
+	if !upToDate(deployment, foo) {
+		return deployment, fmt.Errorf("write Deployment %s: %w", name, errOverruled)
 	}
-	return nil, true, nil
+	return deployment, nil
+}
+
+// applyDeployment applies desired and returns the API server's answer, with which Apply has
+// replaced desired.
+func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration, options ...client.ApplyOption) (*appsv1.Deployment, error) {
+	if err := c.Apply(ctx, desired, append(options, fieldOwner)...); err != nil {
+		return nil, err
+	}
+	applied := &appsv1.Deployment{}
+	answer, err := json.Marshal(desired)
+	return applied, errors.Join(err, json.Unmarshal(answer, applied))
 }
 
 // deleteFormer deletes the Deployments that foo controls and no longer names.
@@ -305,11 +325,21 @@ func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) 
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredReady returns the condition Ready. meta.SetStatusCondition sets its time if it has changed.
-func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) metav1.Condition {
+// desiredReady returns the condition Ready, given the Deployment that foo names, and why that isn't
+// as foo asks. Both may be nil. meta.SetStatusCondition sets its time if it has changed.
+func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error) metav1.Condition {
 	ready := metav1.Condition{Type: conditionReady, Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation}
-	want, status := ptr.Deref(deployment.Spec.Replicas, 1), deployment.Status
 	switch {
+	case failure != nil:
+		ready.Reason, ready.Message = reasonFailed, "The last attempt failed: the controller's log says why"
+		if isRefusal(failure) {
+			ready.Reason, ready.Message = reasonRefused, failure.Error()
+		}
+		// The text of a refusal may differ each time. Keep the first one, so that a retry writes nothing.
+		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
+		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {
+			ready.Message = before.Message
+		}
 	case !metav1.IsControlledBy(deployment, foo):
 		ready.Reason = errResourceExists
 		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
@@ -317,10 +347,20 @@ func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployme
 		ready.Reason = reasonTerminating
 		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
 	default:
+		want, status := ptr.Deref(deployment.Spec.Replicas, 1), deployment.Status
 		ready.Reason = reasonProgressing
 		ready.Message = fmt.Sprintf("%d of %d replicas of Deployment %q are available", status.AvailableReplicas, want, deployment.Name)
 		if status.ObservedGeneration >= deployment.Generation && status.Replicas == want && status.UpdatedReplicas == want && status.AvailableReplicas == want {
 			ready.Status, ready.Reason = metav1.ConditionTrue, reasonAvailable
+			break
+		}
+		// The Deployment's own conditions say why it gets no Pods, or why its rollout is stuck.
+		for _, condition := range status.Conditions {
+			noPods := condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue
+			stuck := condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse
+			if noPods || stuck && ready.Reason == reasonProgressing {
+				ready.Reason, ready.Message = condition.Reason, condition.Message
+			}
 		}
 	}
 	return ready
