@@ -84,14 +84,15 @@ func replicasOf(deployment *appsv1.Deployment) int32 {
 }
 
 // controls reports whether foo may change deployment: its owner reference names foo as the
-// controller, by UID, and it isn't being deleted.
+// controller, by UID, and the Deployment isn't being deleted.
 func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, foo) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns the status that foo should have, given the Deployment that it names, and why
-// that isn't as foo asks. Both may be nil. If nothing has changed, the result equals foo.Status,
-// including its times, so no write is needed.
+// desiredStatus returns the status that foo should have. deployment is the Deployment that foo
+// names, and failure is the error that syncDeployment or deleteFormer returned. deployment may only
+// be nil after a failure. If nothing has changed, the result equals foo.Status, including its
+// times, so no write is needed.
 func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,
@@ -112,8 +113,8 @@ func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deploym
 		if isRefusal(failure) {
 			ready.Reason, ready.Message = reasonRefused, failure.Error()
 		}
-		// The text of a refusal may differ each time, for example by what a quota has left. Keep the
-		// first one, so that a retry writes nothing.
+		// A refusal's text may differ each time, for example because it says how much of a quota is
+		// used. Keep the first text, so that a retry writes nothing.
 		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
 		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {
 			ready.Message = before.Message
@@ -131,8 +132,8 @@ func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deploym
 			ready.Status, ready.Reason = metav1.ConditionTrue, reasonAvailable
 			break
 		}
-		// The Deployment's own conditions say why it gets no Pods, for example because of a quota, or
-		// why its rollout makes no progress. The first is often the cause of the second.
+		// The Deployment's own conditions say why it gets no Pods (a quota, for example) or why its
+		// rollout makes no progress. The first is often the cause of the second, so it wins.
 		for _, condition := range deployment.Status.Conditions {
 			noPods := condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue
 			stuck := condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse

@@ -19,11 +19,11 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// attempts is how often an operator tries a refused write until the test counts its status writes.
-// With a pause of 5 ms that doubles, that takes some seconds.
+// attempts is how often an operator has to try a refused write before the test counts its status
+// writes. With pauses that start at 5 ms and double, that takes a few seconds.
 const attempts = 10
 
-// refusedWrites lets the API server refuse a Deployment in three ways, one after the other.
+// refusedWrites makes the API server refuse a Deployment in three ways, one after the other.
 func refusedWrites(s *scenario) {
 	s.start()
 	for _, refusal := range []struct {
@@ -48,7 +48,7 @@ func refusedWrites(s *scenario) {
 	}
 }
 
-// refusedUpdate refuses a change of an object that was ready.
+// refusedUpdate changes an object that is ready, but a policy refuses the Deployment's update.
 func refusedUpdate(s *scenario) {
 	s.start()
 	s.createOne("changed")
@@ -64,7 +64,8 @@ func refusedUpdate(s *scenario) {
 	s.recovers("changed")
 }
 
-// refusedPods lets the API server refuse the Deployment's Pods, which isn't a write of the operator's.
+// refusedPods makes the API server refuse the Deployment's Pods. The operator doesn't write these
+// itself, so it can only learn of the refusal from the Deployment's conditions.
 func refusedPods(s *scenario) {
 	label := `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":%s}}}`
 	namespaces := s.client.CoreV1().Namespaces()
@@ -82,12 +83,13 @@ func refusedPods(s *scenario) {
 	s.recovers("pods")
 }
 
-// retries reports whether the program retries failed work. In 01 and 02, it is retried when
-// something else happens to the object.
+// retries reports whether the program retries failed work with a backoff. In 01 and 02, the Foo
+// controller only tries again when something else happens to the object, and the TDSet controller
+// waits a minute.
 func (s *scenario) retries() bool { return s.chapter.Number() >= "03" }
 
-// refuses waits until the object isn't Ready because of a refusal, and checks that a program that
-// keeps trying doesn't keep writing the status.
+// refuses waits until the status reports a refusal. Then it checks that a program that keeps trying
+// doesn't keep writing the status.
 func (s *scenario) refuses(name, quotes string) {
 	s.Helper()
 	s.eventually("Ready quotes the refusal", func() error { return s.readyIs(name, metav1.ConditionFalse, "Refused", quotes) })
@@ -117,8 +119,8 @@ func (s *scenario) recovers(name string) {
 	s.eventually(name+" becomes ready", func() error { return s.readyIs(name, metav1.ConditionTrue, "", "") })
 }
 
-// readyIs returns an error unless the object's condition Ready has that status, that reason ("" is
-// any) and a message that contains the text.
+// readyIs returns an error unless the object's condition Ready is up to date and has that status,
+// that reason ("" means any) and a message that contains the text.
 func (s *scenario) readyIs(name string, status metav1.ConditionStatus, reason, text string) error {
 	object, err := s.objects().Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
@@ -170,14 +172,14 @@ func (s *scenario) scaleOne(name string) {
 	}
 }
 
-// touch makes something happen to the object.
+// touch annotates the object, so that an event about it follows.
 func (s *scenario) touch(name string) {
 	s.Helper()
 	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/touched":"yes"}}}`), metav1.PatchOptions{})
 	s.must(err)
 }
 
-// quota allows no Deployment. The function that it returns ends that.
+// quota creates a quota that allows no Deployments. The function that it returns deletes the quota.
 func (s *scenario) quota() (end func()) {
 	s.Helper()
 	quotas := s.client.CoreV1().ResourceQuotas(s.namespace)
@@ -209,7 +211,8 @@ func (s *scenario) deploymentsHere() *admissionv1.MatchResources {
 	}
 }
 
-// policy refuses all Deployments.
+// policy creates a policy that refuses all Deployments. The function that it returns deletes the
+// policy.
 func (s *scenario) policy() (end func()) {
 	s.Helper()
 	policies, bindings := s.client.AdmissionregistrationV1().ValidatingAdmissionPolicies(), s.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
@@ -241,7 +244,8 @@ func (s *scenario) policy() (end func()) {
 	}
 }
 
-// rewriteImages lets the API server store another image than it gets.
+// rewriteImages creates a policy that replaces the image of every Deployment. The function that it
+// returns deletes the policy.
 func (s *scenario) rewriteImages() (end func()) {
 	s.Helper()
 	const mirror = "example.com/mirror:1"
@@ -276,8 +280,8 @@ func (s *scenario) rewriteImages() (end func()) {
 	}
 }
 
-// accepts waits until the API server no longer refuses or rewrites Deployments: it needs a moment to
-// notice that a policy is gone.
+// accepts waits until the API server no longer refuses or rewrites Deployments, because it needs a
+// moment to notice that a policy is gone.
 func (s *scenario) accepts() {
 	s.Helper()
 	want := deploymentObject("probe").Spec.Template.Spec.Containers[0].Image
@@ -290,7 +294,7 @@ func (s *scenario) accepts() {
 }
 
 // storedImage returns the image that the API server would store in a new Deployment, or "" if it
-// refuses that.
+// refuses the Deployment.
 func (s *scenario) storedImage() string {
 	probe, err := s.deployments().Create(s.Context(), deploymentObject("probe"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
