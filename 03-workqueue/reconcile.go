@@ -63,8 +63,8 @@ func (c *controller) syncHandler(ctx context.Context, key types.NamespacedName) 
 	return err
 }
 
-// syncDeployment returns the Deployment that foo names, as it is after a write. The error says why it
-// isn't as foo asks.
+// syncDeployment creates or updates the Deployment that foo names, and returns it as it is after
+// that. If the Deployment can't be made to match foo, the error says why.
 func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)

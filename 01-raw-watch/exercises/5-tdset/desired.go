@@ -102,65 +102,57 @@ func controls(tdset *TDSet, deployment *appsv1.Deployment) bool {
 	return metav1.IsControlledBy(deployment, tdset) && deployment.DeletionTimestamp.IsZero()
 }
 
-// desiredStatus returns the status that tdset should have, given the Deployment of its name, the
-// active window, and why the Deployment isn't as tdset asks. The Deployment and the failure may be
-// nil. If nothing has changed, the result equals tdset.Status, including its times, so no write is
-// needed.
+// desiredStatus returns the status that tdset should have. deployment is the Deployment of its name,
+// window is the active one, and failure is the error that syncDeployment returned. deployment may
+// only be nil after a failure. If nothing has changed, the result equals tdset.Status, including its
+// times, so no write is needed.
 func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, failure error, now metav1.Time) TDSetStatus {
-	status := TDSetStatus{ObservedGeneration: tdset.Generation, Conditions: slices.Clone(tdset.Status.Conditions)}
-	ready := readyCondition(tdset, deployment, window, failure)
-	ready.Type, ready.ObservedGeneration, ready.LastTransitionTime = conditionReady, tdset.Generation, now
-	meta.SetStatusCondition(&status.Conditions, ready)
-	return status
-}
-
-// readyCondition returns the status, reason and message of tdset's condition Ready.
-func readyCondition(tdset *TDSet, deployment *appsv1.Deployment, window int, failure error) metav1.Condition {
-	notReady := func(reason, message string) metav1.Condition {
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: reason, Message: message}
+	ready := metav1.Condition{
+		Type:               conditionReady,
+		Status:             metav1.ConditionFalse,
+		ObservedGeneration: tdset.Generation,
+		LastTransitionTime: now,
 	}
 	switch {
 	case failure != nil:
-		reason, message := reasonFailed, "The last attempt failed: the controller's log says why"
+		ready.Reason, ready.Message = reasonFailed, "The last attempt failed: the controller's log says why"
 		if isRefusal(failure) {
-			reason, message = reasonRefused, failure.Error()
+			ready.Reason, ready.Message = reasonRefused, failure.Error()
 		}
-		// The text of a refusal may differ each time, for example by what a quota has left. Keep the
-		// first one, so that a retry writes nothing.
+		// A refusal's text may differ each time, for example because it says how much of a quota is
+		// used. Keep the first text, so that a retry writes nothing.
 		before := meta.FindStatusCondition(tdset.Status.Conditions, conditionReady)
-		if before != nil && before.Reason == reason && before.ObservedGeneration == tdset.Generation {
-			message = before.Message
+		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == tdset.Generation {
+			ready.Message = before.Message
 		}
-		return notReady(reason, message)
 	case !metav1.IsControlledBy(deployment, tdset):
-		return notReady(errResourceExists, fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name))
+		ready.Reason = errResourceExists
+		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
-		return notReady(reasonTerminating, fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name))
-	}
-	progress := fmt.Sprintf("%s: %d of %d replicas are available",
-		hoursOf(tdset.Spec, window), deployment.Status.AvailableReplicas, replicasOf(deployment))
-	if rolledOut(deployment) {
-		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonAsScheduled, Message: progress}
-	}
-	if reason, message := obstacle(deployment); reason != "" {
-		return notReady(reason, message)
-	}
-	return notReady(reasonProgressing, progress)
-}
-
-// obstacle returns why the Deployment gets no Pods, for example because of a quota, or why its
-// rollout makes no progress, with the message of the Deployment's own condition. It returns "" if
-// there is no obstacle.
-func obstacle(deployment *appsv1.Deployment) (reason, message string) {
-	for _, condition := range deployment.Status.Conditions {
-		switch {
-		case condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue:
-			return reasonReplicaFailure, condition.Message
-		case condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse:
-			reason, message = reasonDeadlineExceeded, condition.Message
+		ready.Reason = reasonTerminating
+		ready.Message = fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
+	default:
+		ready.Reason = reasonProgressing
+		ready.Message = fmt.Sprintf("%s: %d of %d replicas are available",
+			hoursOf(tdset.Spec, window), deployment.Status.AvailableReplicas, replicasOf(deployment))
+		if rolledOut(deployment) {
+			ready.Status, ready.Reason = metav1.ConditionTrue, reasonAsScheduled
+			break
+		}
+		// The Deployment's own conditions say why it gets no Pods (a quota, for example) or why its
+		// rollout makes no progress. The first is often the cause of the second, so it wins.
+		for _, condition := range deployment.Status.Conditions {
+			switch {
+			case condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue:
+				ready.Reason, ready.Message = reasonReplicaFailure, condition.Message
+			case ready.Reason == reasonProgressing && condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse:
+				ready.Reason, ready.Message = reasonDeadlineExceeded, condition.Message
+			}
 		}
 	}
-	return reason, message
+	status := TDSetStatus{ObservedGeneration: tdset.Generation, Conditions: slices.Clone(tdset.Status.Conditions)}
+	meta.SetStatusCondition(&status.Conditions, ready)
+	return status
 }
 
 // hoursOf describes the active window.

@@ -66,7 +66,7 @@
 // fails: TestRun/a TDSet that is created later gets its Deployment at once
 // says: at 10:00:01 the Deployment has 3 replicas, want 5
 //
-// fails: TestRun/a refused create is visible in the status, and retried without writing the status again
+// fails: TestRun/a refused create is visible, and a retry writes no status
 // says: at 00:07:00 there is no Deployment, want one with 3 replicas
 //
 // fails: TestRun/for a whole day, the Deployment is scaled exactly at each boundary, and never in between
@@ -354,7 +354,7 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonReplicaFailure)
 			})
 		},
-		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+		"a refused create is visible, and a retry writes no status": func(c *cluster) {
 			c.locked(func() { c.api.refusing = true })
 			c.putTDSet()
 			c.running(func() {

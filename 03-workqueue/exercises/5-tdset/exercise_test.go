@@ -20,7 +20,7 @@
 // fails: TestRun/the status follows the Deployment
 // says: the condition Ready has the reason Progressing, want AsScheduled
 //
-// fails: TestRun/a refused create is visible in the status, and retried without writing the status again
+// fails: TestRun/a refused create is visible, and a retry writes no status
 // says: at 00:07:00 there is no Deployment, want one with 3 replicas
 //
 // fails: TestRun/for a whole day, the Deployment is scaled exactly at each boundary, and never in between
@@ -131,7 +131,7 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
-		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+		"a refused create is visible, and a retry writes no status": func(c *cluster) {
 			c.locked(func() { c.api.refusing = true })
 			c.putTDSet()
 			c.running(func() {

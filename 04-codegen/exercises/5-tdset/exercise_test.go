@@ -263,7 +263,7 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
-		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+		"a refused create is visible, and a retry writes no status": func(c *cluster) {
 			c.locked(func() { c.api.refusing = true })
 			c.putTDSet()
 			c.running(func() {

@@ -11,7 +11,7 @@ import (
 )
 
 // errOverruled means that the API server accepted a write but stored other values.
-var errOverruled = errors.New("the API server stored other values than it got: does a webhook or policy change them?")
+var errOverruled = errors.New("the API server stored other values than it was sent: does a webhook or policy change them?")
 
 // isRefusal reports whether every retry will fail in the same way, until somebody changes the TDSet
 // or the cluster's rules.

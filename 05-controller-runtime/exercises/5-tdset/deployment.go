@@ -12,8 +12,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// syncDeployment returns the Deployment of tdset's name, as it is after a write. The error says why
-// it isn't as tdset asks.
+// syncDeployment creates or updates the Deployment of tdset's name, and returns it as it is after
+// that. If the Deployment can't be made to match tdset, the error says why.
 func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas int32) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	desired := desiredDeployment(tdset, replicas)

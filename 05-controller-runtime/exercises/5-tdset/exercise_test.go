@@ -23,7 +23,7 @@
 // fails: TestReconcile/a write failed: it returns the error, and an empty result
 // says: a write failed: Reconcile returned no error, want one
 //
-// fails: TestReconcile/a create is refused: it writes the status, records an Event, and returns the error
+// fails: TestReconcile/a create is refused: it writes the status and an Event
 // says: Reconcile wrote [], want ["Deployment" "status" "Event"]
 //
 // fails: TestReconcile/a create is refused again, in other words: it doesn't write the status again
@@ -139,7 +139,7 @@ func TestReconcile(t *testing.T) {
 			r.deployment, r.writeFails = nil, errors.New("the server is busy")
 			r.wantError()
 		},
-		"a create is refused: it writes the status, records an Event, and returns the error": func(t *testing.T) {
+		"a create is refused: it writes the status and an Event": func(t *testing.T) {
 			r := settled(t, "10:00")
 			r.deployment, r.deploymentFails = nil, refused("exceeded quota, used: 1", "")
 			r.wantError()
@@ -344,7 +344,7 @@ func TestRun(t *testing.T) {
 				c.wantReason(reasonAsScheduled)
 			})
 		},
-		"a refused create is visible in the status, and retried without writing the status again": func(c *cluster) {
+		"a refused create is visible, and a retry writes no status": func(c *cluster) {
 			c.locked(func() { c.api.refusing = true })
 			c.putTDSet()
 			c.running(func() {

@@ -5,9 +5,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -35,12 +36,9 @@ func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.Depl
 	if err := c.Apply(ctx, desired, append(options, fieldOwner)...); err != nil {
 		return nil, err
 	}
-	answer, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
-	if err != nil {
-		return nil, err
-	}
 	applied := &appsv1.Deployment{}
-	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(answer, applied)
+	answer, err := json.Marshal(desired)
+	return applied, errors.Join(err, json.Unmarshal(answer, applied))
 }
 
 // updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was

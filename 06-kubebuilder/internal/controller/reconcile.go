@@ -63,8 +63,8 @@ func (c *FooReconciler) syncHandler(ctx context.Context, key types.NamespacedNam
 	return err
 }
 
-// syncDeployment returns the Deployment that foo names, as it is after a write. The error says why it
-// isn't as foo asks.
+// syncDeployment creates or updates the Deployment that foo names, and returns it as it is after
+// that. If the Deployment can't be made to match foo, the error says why.
 func (c *FooReconciler) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	logger := klog.FromContext(ctx)
 	name, desired := foo.Spec.DeploymentName, desiredDeployment(foo)
@@ -94,7 +94,7 @@ func (c *FooReconciler) syncDeployment(ctx context.Context, foo *samplecontrolle
 			return observed, fmt.Errorf("update Deployment %s: %w", name, err)
 		}
 	}
-	// An apply replaces its apply configuration by the answer, so compare with a new one.
+	// Apply has replaced desired with the answer, so compare with a new one.
 	if !upToDate(written, desiredDeployment(foo)) {
 		return written, fmt.Errorf("write Deployment %s: %w", name, errOverruled)
 	}

@@ -14,9 +14,10 @@ import (
 // budget is the most lines of handwritten Go, as `workshop diff --stat all` counts them.
 type budget struct{ code, toRead int }
 
-// mostLines are the budgets. The last time that some went up, the status began to report refused
-// writes (B12): 04 can't compare by merging, and 05 has to decode the answer to an apply. 07 is another operator, so its diff has none. Those of the solved
-// exercises TDSet are only for what there is to read.
+// mostLines are the budgets. Those of 04 to 06 went up last when the status began to report refused
+// writes (B12): 04 can't compare by merging, and 05 has to decode the answer to an apply. 07 is
+// another operator, so its diff has none. Those of the solved exercises TDSet are only for what
+// there is to read.
 var mostLines = map[string]budget{
 	"01": {code: 932},
 	"02": {code: 712, toRead: 291},
@@ -30,7 +31,7 @@ var mostLines = map[string]budget{
 	"02-tdset": {toRead: 330},
 	"03-tdset": {toRead: 220},
 	"04-tdset": {toRead: 280},
-	"05-tdset": {toRead: 282},
+	"05-tdset": {toRead: 280},
 	"06-tdset": {toRead: 400},
 }
 

@@ -126,7 +126,7 @@ var additions = strings.NewReplacer(
 	"client.NewForConfig(config)", "versioned.NewForConfig(config)",
 	"client.Scheme", "scheme.Scheme",
 	"(c *FooReconciler)", "(c *controller)",
-	"\t// An apply replaces its apply configuration by the answer, so compare with a new one.\n", "",
+	"\t// Apply has replaced desired with the answer, so compare with a new one.\n", "",
 	"upToDate(written, desiredDeployment(foo))", "upToDate(written, desired)",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, foo.Namespace, name)\n\t}\n", "",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, tdset.Namespace, tdset.Name)\n\t}\n", "",
