@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -148,10 +149,12 @@ func (s *scenario) scaleOne(name string) {
 	}
 }
 
-// touch annotates the object, so that an event about it follows.
+// touch annotates the object, so that an event about it follows. The value is the time, because
+// the same value again would change nothing, and there would be no event.
 func (s *scenario) touch(name string) {
 	s.Helper()
-	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/touched":"yes"}}}`), metav1.PatchOptions{})
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Now().Format(time.RFC3339Nano))
+	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
 	s.must(err)
 }
 
