@@ -111,6 +111,7 @@ func survives(b *Bench, a accident) {
 	b.pass(a.lasts / 5)
 	b.patch(created, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`) // it is reconciled again
 	b.pass(a.lasts * 4 / 5)
+	b.exhaust(fault, a.lasts)
 	hits := fault.Hits()
 	if a.then != nil {
 		hits = a.then(b, b.replicas[0].proxy).Hits()
@@ -144,6 +145,17 @@ func survives(b *Bench, a accident) {
 	fault.Stop()
 	b.foundDuplicates(began, created, usual, "after "+a.promise)
 	b.foundCrashes()
+}
+
+// exhaust lets the fault last until it has hit nothing for some time, but not longer than limit. An
+// operator that lags behind could otherwise do after the fault what it should have done during it,
+// and seem to have survived.
+func (b *Bench) exhaust(fault *faultproxy.Fault, limit time.Duration) {
+	end := time.Now().Add(limit)
+	for hits := -1; hits != fault.Hits() && time.Now().Before(end); {
+		hits = fault.Hits()
+		b.pass(settled)
+	}
 }
 
 // counts returns how many objects of each kind a sample owns.
