@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"k8s.io/klog/v2"
 
@@ -27,7 +26,6 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	flag.BoolVar(&o.trace, "trace", false, "print each request and each event to standard output")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
@@ -46,7 +44,6 @@ func main() {
 // options are the values of the flags.
 type options struct {
 	kubeconfig, namespace string
-	watchIdleTimeout      time.Duration
 	trace                 bool
 }
 
@@ -58,9 +55,6 @@ func run(ctx context.Context, o options) error {
 	}
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
 	defer klog.InfoS("Stopped")
-	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
-		return err
-	}
 	client, err := wire.NewClient(config)
 	if err != nil {
 		return err

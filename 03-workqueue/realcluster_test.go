@@ -84,7 +84,7 @@ func (c *realCluster) startReplica() (stop func()) {
 	election.namespace = c.namespace
 	go func() {
 		ended <- run(ctx, options{
-			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, watchIdleTimeout: time.Minute, workers: 2, election: election,
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, workers: 2, election: election,
 		})
 	}()
 	stop = sync.OnceFunc(func() {

@@ -34,7 +34,6 @@ func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) 
 func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos are processed at once")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics, such as 127.0.0.1:8080 (default: nowhere)")
@@ -59,8 +58,7 @@ func main() {
 // client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
-	namespace        string
-	watchIdleTimeout time.Duration
+	namespace string
 }
 
 // run runs the controller until ctx ends.
@@ -77,9 +75,6 @@ func run(ctx context.Context, o options) error {
 	}
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
 	defer klog.InfoS("Stopped")
-	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
-		return err
-	}
 	mgr, err := newManager(config, o)
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)

@@ -49,7 +49,6 @@ func TestRunRefusesInvalidFlags(t *testing.T) {
 	}{
 		"no workers":             {func(o *options) { o.Controller.MaxConcurrentReconciles = 0 }, "", "--workers 0: must be at least 1"},
 		"a negative resync":      {func(o *options) { o.Cache.SyncPeriod = new(time.Duration(-1)) }, "", "--resync -1ns: must not be negative"},
-		"no idle timeout":        {func(o *options) { o.watchIdleTimeout = 0 }, emptyCluster, "--watch-idle-timeout 0s: must be positive"},
 		"no such kubeconfig":     {func(*options) {}, "", "name another with --kubeconfig or KUBECONFIG"},
 		"a malformed kubeconfig": {func(*options) {}, "{{{", "yaml"},
 	} {

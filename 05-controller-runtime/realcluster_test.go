@@ -100,7 +100,6 @@ func (c *realCluster) newManager(o options) ctrl.Manager {
 	c.t.Helper()
 	config := rest.CopyConfig(c.config)
 	config.Wrap(c.traffic.watch)
-	must(c.t, addWatchIdleTimeout(config, o.watchIdleTimeout))
 	mgr, err := newManager(config, o)
 	must(c.t, err)
 	must(c.t, waitForCRD(c.t.Context(), mgr.GetRESTMapper(), fooKind))
@@ -117,7 +116,7 @@ func addController(ctx context.Context, mgr ctrl.Manager) error {
 // optionsFor returns the default options, but for one namespace, with one worker and a short time
 // between renewals. Each test has a controller with the same name, so that name isn't validated.
 func optionsFor(namespace string) options {
-	o := options{namespace: namespace, watchIdleTimeout: time.Minute}
+	o := options{namespace: namespace}
 	o.Metrics.BindAddress = "0"
 	o.Cache.SyncPeriod = new(time.Duration(0))
 	o.RetryPeriod = new(100 * time.Millisecond)

@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"time"
 
@@ -198,7 +197,7 @@ func (r *Reflector) watch(ctx context.Context, events chan<- Event) (received bo
 			Type   watch.EventType
 			Object json.RawMessage
 		}
-		if err := decoder.Decode(&event); errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+		if err := decoder.Decode(&event); errors.Is(err, io.EOF) {
 			return received, nil
 		} else if err != nil {
 			return received, fmt.Errorf("read the watch: %w", err)

@@ -162,3 +162,19 @@ func TestRunEnds(t *testing.T) {
 		})
 	}
 }
+
+// The wait is the real one, but the bubble's clock jumps over it.
+func TestAListWithoutAResponseIsRequestedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := play(t, neverRespond)
+
+		server.follow(t, NewReflector(server.client, "/api/v1/pods"))
+
+		if got, want := server.requested()[1], "list limit=500"; got != want {
+			t.Errorf("the next request is %q, want %q", got, want)
+		}
+		if got := server.waited(0, 1).Truncate(time.Second); got != requestTimeout {
+			t.Errorf("it waited %v, want %v", got, requestTimeout)
+		}
+	})
+}

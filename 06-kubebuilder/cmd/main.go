@@ -50,7 +50,6 @@ func init() {
 func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all); with --enable-webhooks, give the webhook configurations a namespaceSelector for it, or Foos elsewhere are refused")
-	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos are processed at once")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")
@@ -78,9 +77,8 @@ func main() {
 // client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
-	namespace        string
-	watchIdleTimeout time.Duration
-	webhooks         webhookOptions
+	namespace string
+	webhooks  webhookOptions
 }
 
 // run runs the controller until ctx ends.
@@ -100,9 +98,6 @@ func run(ctx context.Context, o options) error {
 	}
 	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace)
 	defer setupLog.Info("Stopped")
-	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
-		return err
-	}
 	mgr, err := newManager(config, o)
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)

@@ -47,7 +47,7 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 // optionsFor returns the flags' default options, but for one namespace and without servers. The
 // tests' controllers all have the same name, so their names aren't validated.
 func optionsFor(namespace string) options {
-	o := options{namespace: namespace, watchIdleTimeout: time.Minute}
+	o := options{namespace: namespace}
 	o.Metrics.BindAddress, o.HealthProbeBindAddress = "0", "0"
 	o.Cache.SyncPeriod = new(time.Duration(0))
 	o.Controller.MaxConcurrentReconciles = 1

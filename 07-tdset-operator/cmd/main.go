@@ -52,7 +52,6 @@ func init() {
 func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every TDSet again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many TDSets are processed at once")
 	flag.DurationVar(&o.drainTimeout, "drain-timeout", time.Minute, "how long a TDSet that is being deleted waits for its Pods to end")
@@ -81,10 +80,9 @@ func main() {
 // client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
-	namespace        string
-	watchIdleTimeout time.Duration
-	drainTimeout     time.Duration
-	webhooks         webhookOptions
+	namespace    string
+	drainTimeout time.Duration
+	webhooks     webhookOptions
 }
 
 // run runs the controller until ctx ends.
@@ -107,9 +105,6 @@ func run(ctx context.Context, o options) error {
 	}
 	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace)
 	defer setupLog.Info("Stopped")
-	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
-		return err
-	}
 	mapper, err := newMapper(config)
 	if err != nil {
 		return fmt.Errorf("RESTMapper: %w", err)

@@ -94,7 +94,7 @@ func metadataOfPods() *metav1.PartialObjectMetadata {
 // optionsFor returns the flags' default options, but for one namespace and without servers. The
 // tests' controllers all have the same name, so their names aren't validated.
 func optionsFor(namespace string) options {
-	o := options{namespace: namespace, watchIdleTimeout: time.Minute, drainTimeout: time.Minute}
+	o := options{namespace: namespace, drainTimeout: time.Minute}
 	o.Metrics.BindAddress, o.HealthProbeBindAddress = "0", "0"
 	o.Cache.SyncPeriod = new(time.Duration(0))
 	o.Controller.MaxConcurrentReconciles = 1

@@ -184,11 +184,6 @@ func strikes() map[string]func(f *faulty) {
 			f.hits(f.proxy.Freeze(), 1)
 			f.upheaval()
 		},
-		"F6b": func(f *faulty) {
-			f.watching()
-			f.hits(f.proxy.Silence(), 2)
-			f.upheaval()
-		},
 		"F8": func(f *faulty) {
 			forbidding := f.proxy.Forbid(faultproxy.Resource("deployments"), faultproxy.Verb("create", "update", "patch", "delete"))
 			f.upheaval()
@@ -284,11 +279,8 @@ func testFaults(t *testing.T, env *environment, j judged, strikes map[string]fun
 		t.Run(j.faultName(fault), func(t *testing.T) {
 			t.Parallel()
 			f := newFaulty(t, env, j)
-			switch fault.Name {
-			case "F1", "F5": // and F7: the operator restarts or reconnects while it works
+			if fault.Name == "F1" || fault.Name == "F5" { // and F7: the operator restarts or reconnects while it works
 				f.detectRaces()
-			case "F6b":
-				f.flags = []string{"--watch-idle-timeout", "3s"} // the default is 90
 			}
 			settle(f.scenario)
 			strike(f)

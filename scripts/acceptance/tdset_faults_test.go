@@ -174,12 +174,6 @@ func strikesTDSets() map[string]func(f *faulty) {
 			f.hits(f.proxy.Freeze(), 1)
 			f.upheavalOfTDSets()
 		},
-		"F6b": func(f *faulty) {
-			f.comeToNine()
-			f.watching()
-			f.hits(f.proxy.Silence(), 2)
-			f.upheavalOfTDSets()
-		},
 		"F8": func(f *faulty) {
 			writes := faultproxy.Verb("create", "update", "patch", "delete")
 			crossing := f.proxy.Forbid(scaling()...)

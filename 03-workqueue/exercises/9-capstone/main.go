@@ -28,7 +28,6 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.DurationVar(&o.watchIdleTimeout, "watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long; a healthy one sends a bookmark every minute")
 	flag.DurationVar(&o.resync, "resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos are processed at once")
 	flag.BoolVar(&o.election.enabled, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
@@ -53,7 +52,6 @@ func main() {
 // options are the values of the flags.
 type options struct {
 	kubeconfig, namespace string
-	watchIdleTimeout      time.Duration
 	resync                time.Duration
 	workers               int
 	election              leaderElection
@@ -73,9 +71,6 @@ func run(ctx context.Context, o options) error {
 	}
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace)
 	defer klog.InfoS("Stopped")
-	if err := addWatchIdleTimeout(config, o.watchIdleTimeout); err != nil {
-		return err
-	}
 	foos, err := client.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("client for Foos: %w", err)

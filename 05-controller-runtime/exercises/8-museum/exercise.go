@@ -58,7 +58,6 @@ func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) 
 func main() {
 	var o ctrl.Options
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
-	watchIdleTimeout := flag.Duration("watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics (default: nowhere)")
 	logOptions := zap.Options{Development: true}
 	logOptions.BindFlags(flag.CommandLine)
@@ -71,20 +70,17 @@ func main() {
 	if *namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{*namespace: {}}
 	}
-	if err := run(ctrl.SetupSignalHandler(), o, *watchIdleTimeout); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "8-museum:", err)
 		os.Exit(1)
 	}
 }
 
 // run runs the controller until ctx ends.
-func run(ctx context.Context, o ctrl.Options, watchIdleTimeout time.Duration) error {
+func run(ctx context.Context, o ctrl.Options) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
-	}
-	if err := addWatchIdleTimeout(config, watchIdleTimeout); err != nil {
-		return err
 	}
 	mgr, err := ctrl.NewManager(config, o)
 	if err != nil {

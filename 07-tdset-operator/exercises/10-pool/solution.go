@@ -46,7 +46,6 @@ func main() {
 	o := ctrl.Options{LeaderElectionID: "pool-controller"}
 	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
-	watchIdleTimeout := flag.Duration("watch-idle-timeout", 90*time.Second, "end a watch that has sent nothing for this long")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "pool-system", "namespace of the Lease")
@@ -64,20 +63,17 @@ func main() {
 	if *namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{*namespace: {}}
 	}
-	if err := run(ctrl.SetupSignalHandler(), o, *watchIdleTimeout); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "10-pool:", err)
 		os.Exit(1)
 	}
 }
 
 // run runs the operator until ctx ends.
-func run(ctx context.Context, o ctrl.Options, watchIdleTimeout time.Duration) error {
+func run(ctx context.Context, o ctrl.Options) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
-	}
-	if err := addWatchIdleTimeout(config, watchIdleTimeout); err != nil {
-		return err
 	}
 	mgr, err := ctrl.NewManager(config, o)
 	if err != nil {

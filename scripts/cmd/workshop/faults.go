@@ -40,7 +40,7 @@ argument, faults lists the faults. Flags after -- are the program's.`,
 		Example: `  ./scripts/workshop faults
   ./scripts/workshop faults 01 F4a
   ./scripts/workshop faults 03 F4a --for 20s
-  ./scripts/workshop faults 03 F6b -- --watch-idle-timeout 10s`,
+  ./scripts/workshop faults 03 F9 -- --workers 1`,
 		Args: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); dash == 2 || dash == -1 && (len(args) == 0 || len(args) == 2) {
 				return nil

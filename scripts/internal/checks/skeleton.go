@@ -38,7 +38,6 @@ var parts = []part{
 	{"cmd/serving.go", "06-07"},
 	{"config.go", "01-04"},
 	{"watcherrors.go", "02-07"},
-	{"idletimeout.go", "01-07"},
 	{"refusal.go", "01-06"},
 	{"merge.go", "01-03"},
 	{"reconcile.go", "01-06"},

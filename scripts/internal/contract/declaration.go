@@ -120,10 +120,12 @@ func tdsets() Contract {
 	}
 }
 
-// Faults returns all faults.
+// Faults returns the faults that the contract is about.
 func Faults() (all []Named) {
 	for _, fault := range faults.All() {
-		all = append(all, Named{Name: fault.Name, What: fault.Title})
+		if !fault.Shown {
+			all = append(all, Named{Name: fault.Name, What: fault.Title})
+		}
 	}
 	return all
 }

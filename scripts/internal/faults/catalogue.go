@@ -33,6 +33,8 @@ type Fault struct {
 	// Parts are what it consists of, if `workshop faults` injects one part at a time. Then the
 	// parts have the fields below.
 	Parts []Fault
+	// Shown says that no program survives it, so that the contract leaves it out.
+	Shown bool
 	// Replicas says that several replicas of the program run and elect a leader, if they can.
 	Replicas bool
 
@@ -97,7 +99,8 @@ func All() []Fault {
 		{
 			Name: "F6b", Title: "watches go silent",
 			Does:    "the watches are silent: the connection works, but no events arrive",
-			Hint:    "every chapter's program notices after 90 seconds, or sooner if the command ends with -- --watch-idle-timeout 10s.",
+			Hint:    "no chapter's program notices, because client-go has no timeout for that: see 03-workqueue/more/production.md.",
+			Shown:   true,
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() },
 		},
 		{

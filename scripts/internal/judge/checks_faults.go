@@ -41,8 +41,6 @@ func accidents() []accident {
 		{"F4c", "writes that fail with 409 (conflict)", "A conflict means that the object has changed since the operator read it. The operator must read it again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second, nil},
 		{"F6a", "a connection that freezes", "A network that drops packets doesn't close the connection. Only a client that sends pings notices.", "02-informers/README.md",
 			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Freeze() }, 8 * time.Second, nil},
-		{"F6b", "watches that go silent", "The connection works, but no events arrive. Only a client whose watches time out when they are idle notices.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() }, 0, nil},
 		{"F8", "a temporary loss of its permissions for owned objects", "Permissions change while operators run. Once they are back, the operator must retry what was refused.", "03-workqueue/README.md",
 			func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
 				return p.Forbid(faultproxy.Resource(b.resources(false)...))
@@ -116,10 +114,8 @@ func survives(b *Bench, a accident) {
 	if a.then != nil {
 		hits = a.then(b, b.replicas[0].proxy).Hits()
 	}
-	if a.lasts > 0 {
-		b.step("%s ends", a.name)
-		fault.Stop()
-	}
+	b.step("%s ends", a.name)
+	fault.Stop()
 	b.measure("hits", float64(hits), "")
 	if hits == 0 {
 		b.skip("the fault hit nothing, because the operator sends no such request")
@@ -142,7 +138,6 @@ func survives(b *Bench, a accident) {
 	if err := b.within(left(), func() error { return b.isReady(lost) }); err != nil {
 		b.find(Error, b.evidence(began, lost), "an owned object that was deleted during the fault isn't back within %v: %s", limit, b.plain(err))
 	}
-	fault.Stop()
 	b.foundDuplicates(began, created, usual, "after "+a.promise)
 	b.foundCrashes()
 }

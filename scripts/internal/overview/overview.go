@@ -88,7 +88,6 @@ var jobs = []job{
 	{what: "writes", files: regexp.MustCompile(`(^|/)(write|merge)\.go$`)},
 	{what: "Events", files: regexp.MustCompile(`(^|/)recorder\.go$`)},
 	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
-	{what: "a timeout for idle watches", files: regexp.MustCompile(`(^|/)idletimeout\.go$`)},
 	{what: "what the API server refuses", files: regexp.MustCompile(`(^|/)refusal\.go$`)},
 	{what: "log messages when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
 	{what: "flags, settings, startup and shutdown", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving|waitforcrd)\.go$`)},
